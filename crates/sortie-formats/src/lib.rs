@@ -1,0 +1,1 @@
+//! Readers and writers of the files that Sortie sorts. No sorting happens here.

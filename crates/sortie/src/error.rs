@@ -1,0 +1,26 @@
+//! What can go wrong in a sort, said so that the caller can mend it.
+
+/// Why a [`Sorter`](crate::Sorter) call did not sort. The data is as it was before the call.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Two slices that belong together differ in length.
+    #[error("{what} has {found} elements where the keys have {expected}; give both the same length")]
+    LengthMismatch { what: &'static str, expected: usize, found: usize },
+
+    /// The segments do not fit the keys.
+    #[error("segments: {0}")]
+    Segments(String),
+
+    /// The plan needs more scratch than the limit allows.
+    #[error("the sort needs {needed} bytes of scratch, {available} are allowed; raise memory_limit or ask for less ({hint})")]
+    Memory { needed: u64, available: u64, hint: &'static str },
+
+    /// The request cannot be met as it was put.
+    #[error("{0}")]
+    Unsupported(String),
+
+    /// Threads could not be started.
+    #[error("could not start {threads} threads: {reason}")]
+    Threads { threads: usize, reason: String },
+}

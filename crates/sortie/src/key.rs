@@ -1,0 +1,476 @@
+//! The order of every key type, as order-preserving bits. No other module knows it.
+//!
+//! One total order, the same on every engine: integers by value; floats ascending with -0.0 before +0.0 and
+//! every NaN last in both directions (or first, on request); `false` before `true`; strings by bytes; tuples
+//! left to right; `None` where [`Nulls`] puts it.
+//!
+//! Fixed-width keys have a bijection onto unsigned integers of their width, the [`Transform`], under which
+//! the unsigned order is the order of the keys. All engines sort those codes.
+
+use std::cmp::Ordering;
+use std::fmt::Debug;
+
+use half::{bf16, f16};
+
+/// Where NaN keys go, whatever the direction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Nans {
+    /// After every number.
+    #[default]
+    Last,
+    /// Before every number.
+    First,
+}
+
+/// Where `None` keys and null cells go, whatever the direction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Nulls {
+    /// After every value.
+    #[default]
+    Last,
+    /// Before every value.
+    First,
+}
+
+/// The direction of a sort and the places of the keys that have none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Order {
+    /// Largest first.
+    pub descending: bool,
+    /// Where NaNs go.
+    pub nans: Nans,
+    /// Where `None` goes.
+    pub nulls: Nulls,
+}
+
+impl Order {
+    /// Reverses a comparison where the order is descending.
+    pub(crate) fn direct(self, ordering: Ordering) -> Ordering {
+        if self.descending { ordering.reverse() } else { ordering }
+    }
+}
+
+/// A type that Sortie can sort: `u8..u128`, `i8..i128`, `usize`, `isize`, `f32`, `f64`, `half::f16`,
+/// `half::bf16`, `bool`, `[u8; N]`, strings (`&str`, `String`, `&[u8]`, `Vec<u8>`), `Option` and tuples of these.
+///
+/// Sealed: for other types use [`sort_by_key`](crate::sort_by_key) or [`sort_by`](crate::sort_by).
+pub trait Key: Send + Sync + sealed::Sealed {
+    /// How `self` compares with `other` in the given order.
+    fn compare(&self, other: &Self, order: Order) -> Ordering;
+
+    /// The unsigned integer that holds the code of a fixed-width key; `u8`, unused, for the others.
+    #[doc(hidden)]
+    type Bits: Bits;
+
+    /// How an engine gets at the order.
+    #[doc(hidden)]
+    const FORM: Form;
+
+    /// Leading bits of [`Key::prefix`] that carry the order; 64 where the key may be longer.
+    #[doc(hidden)]
+    const PREFIX_BITS: u32;
+
+    /// The first bits of the key's code, left-aligned: `a.prefix() < b.prefix()` implies `a < b`.
+    #[doc(hidden)]
+    fn prefix(&self, order: Order) -> u64;
+
+    /// The bytes of a key whose form is [`Form::Bytes`].
+    #[doc(hidden)]
+    fn bytes(&self) -> &[u8] {
+        unreachable!("only keys of form Bytes are asked for their bytes")
+    }
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// How an engine gets at a key's order.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// As an unsigned integer of the key's width, under the [`Transform`] of this code.
+    Bits(Code),
+    /// As a string of bytes.
+    Bytes,
+    /// By its prefix, then by [`Key::compare`].
+    Wide,
+}
+
+/// What the bits of a fixed-width key mean.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Code {
+    Unsigned,
+    /// Two's complement.
+    Signed,
+    /// IEEE 754 layout with so many bits of mantissa.
+    Float {
+        mantissa: u32,
+    },
+}
+
+/// An unsigned integer that holds the code of a fixed-width key.
+#[doc(hidden)]
+pub trait Bits: Copy + Ord + Eq + Debug + Default + Send + Sync + 'static {
+    const WIDTH: u32;
+    const ZERO: Self;
+    const MAX: Self;
+    const SIGN: Self;
+    fn xor(self, other: Self) -> Self;
+    fn and(self, other: Self) -> Self;
+    fn or(self, other: Self) -> Self;
+    fn wrapping_add(self, other: Self) -> Self;
+    fn wrapping_sub(self, other: Self) -> Self;
+    fn shr(self, bits: u32) -> Self;
+    fn shl(self, bits: u32) -> Self;
+    /// All ones where the sign bit is set, else zero.
+    fn sign_mask(self) -> Self;
+    fn leading_zeros(self) -> u32;
+    /// The low 64 bits.
+    fn low(self) -> u64;
+    /// The value of the low bits of `x`.
+    fn from_low(x: u64) -> Self;
+    /// The code left-aligned in 64 bits; the rest of a wider one is cut off.
+    fn left_aligned(self) -> u64;
+}
+
+macro_rules! bits {
+    ($($t:ty: $signed:ty),*) => {$(
+        impl Bits for $t {
+            const WIDTH: u32 = <$t>::BITS;
+            const ZERO: Self = 0;
+            const MAX: Self = <$t>::MAX;
+            const SIGN: Self = 1 << (<$t>::BITS - 1);
+            #[inline(always)]
+            fn xor(self, other: Self) -> Self { self ^ other }
+            #[inline(always)]
+            fn and(self, other: Self) -> Self { self & other }
+            #[inline(always)]
+            fn or(self, other: Self) -> Self { self | other }
+            #[inline(always)]
+            fn wrapping_add(self, other: Self) -> Self { self.wrapping_add(other) }
+            #[inline(always)]
+            fn wrapping_sub(self, other: Self) -> Self { self.wrapping_sub(other) }
+            #[inline(always)]
+            fn shr(self, bits: u32) -> Self { self >> bits }
+            #[inline(always)]
+            fn shl(self, bits: u32) -> Self { self << bits }
+            #[inline(always)]
+            fn sign_mask(self) -> Self { ((self as $signed) >> (<$t>::BITS - 1)) as $t }
+            #[inline(always)]
+            fn leading_zeros(self) -> u32 { self.leading_zeros() }
+            #[inline(always)]
+            fn low(self) -> u64 { self as u64 }
+            #[inline(always)]
+            fn from_low(x: u64) -> Self { x as $t }
+            #[inline(always)]
+            fn left_aligned(self) -> u64 {
+                if <$t>::BITS > 64 { (self >> (<$t>::BITS.saturating_sub(64))) as u64 }
+                else { (self as u64) << (64 - if <$t>::BITS > 64 { 64 } else { <$t>::BITS }) }
+            }
+        }
+    )*};
+}
+bits!(u8: i8, u16: i16, u32: i32, u64: i64, u128: i128);
+
+/// The bijection between a fixed-width key's own bits and its code, whose unsigned order is the key's order.
+///
+/// Integers: one exclusive-or. Floats: the usual order-preserving code (flip the sign bit of positives, all
+/// bits of negatives) less the number of negative NaNs, wrapping, so that the negative NaNs join the positive
+/// ones at the top; descending complements the range of the numbers alone.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy)]
+pub struct Transform<B> {
+    flip: B,
+    float: bool,
+    /// Largest float mantissa: there are as many NaNs of each sign.
+    nans: B,
+    /// The code of the last number.
+    top: B,
+    descending: bool,
+    /// Added last, so that NaNs wrap round to the bottom where they go first.
+    rotate: B,
+}
+
+impl<B: Bits> Transform<B> {
+    pub(crate) fn new(code: Code, order: Order) -> Self {
+        let mut t = Transform {
+            flip: B::ZERO,
+            float: false,
+            nans: B::ZERO,
+            top: B::MAX,
+            descending: order.descending,
+            rotate: B::ZERO,
+        };
+        match code {
+            Code::Unsigned | Code::Signed => {
+                if code == Code::Signed {
+                    t.flip = B::SIGN;
+                }
+                if order.descending {
+                    t.flip = t.flip.xor(B::MAX);
+                }
+            }
+            Code::Float { mantissa } => {
+                t.float = true;
+                t.nans = B::MAX.shr(B::WIDTH - mantissa);
+                let both = t.nans.wrapping_add(t.nans);
+                t.top = B::MAX.wrapping_sub(both);
+                if order.nans == Nans::First {
+                    t.rotate = both;
+                }
+            }
+        }
+        t
+    }
+
+    /// The transform of keys that are their own codes.
+    pub(crate) fn identity() -> Self {
+        Self::new(Code::Unsigned, Order::default())
+    }
+
+    /// Whether keys are their own codes.
+    pub(crate) fn is_identity(&self) -> bool {
+        !self.float && self.flip == B::ZERO
+    }
+
+    /// The code of a key's bits.
+    #[inline(always)]
+    pub(crate) fn encode(&self, bits: B) -> B {
+        if !self.float {
+            return bits.xor(self.flip);
+        }
+        let usual = bits.xor(bits.sign_mask().or(B::SIGN));
+        let code = usual.wrapping_sub(self.nans);
+        self.complement(code).wrapping_add(self.rotate)
+    }
+
+    /// The bits of a key with this code.
+    #[inline(always)]
+    pub(crate) fn decode(&self, code: B) -> B {
+        if !self.float {
+            return code.xor(self.flip);
+        }
+        let usual = self.complement(code.wrapping_sub(self.rotate)).wrapping_add(self.nans);
+        usual.xor(usual.xor(B::MAX).sign_mask().or(B::SIGN))
+    }
+
+    #[inline(always)]
+    fn complement(&self, code: B) -> B {
+        if self.descending && code <= self.top { self.top.wrapping_sub(code) } else { code }
+    }
+
+    pub(crate) fn encode_slice(&self, keys: &mut [B]) {
+        if !self.is_identity() {
+            keys.iter_mut().for_each(|k| *k = self.encode(*k));
+        }
+    }
+
+    pub(crate) fn decode_slice(&self, keys: &mut [B]) {
+        if !self.is_identity() {
+            keys.iter_mut().for_each(|k| *k = self.decode(*k));
+        }
+    }
+}
+
+/// The keys as the unsigned integers of their width. Only for keys of form [`Form::Bits`].
+pub(crate) fn as_bits<K: Key>(keys: &[K]) -> &[K::Bits] {
+    assert_bits::<K>();
+    // SAFETY: size and alignment are equal, and every bit pattern is a valid `K::Bits`.
+    unsafe { std::slice::from_raw_parts(keys.as_ptr().cast(), keys.len()) }
+}
+
+/// The keys as the unsigned integers of their width. Only for keys of form [`Form::Bits`].
+///
+/// # Safety
+/// What is left in the slice are bits of keys: a permutation of what was there.
+pub(crate) unsafe fn as_bits_mut<K: Key>(keys: &mut [K]) -> &mut [K::Bits] {
+    assert_bits::<K>();
+    // SAFETY: size and alignment are equal; the caller leaves valid keys.
+    unsafe { std::slice::from_raw_parts_mut(keys.as_mut_ptr().cast(), keys.len()) }
+}
+
+fn assert_bits<K: Key>() {
+    const {
+        assert!(!matches!(K::FORM, Form::Bits(_)) || size_of::<K>() == size_of::<K::Bits>());
+        assert!(!matches!(K::FORM, Form::Bits(_)) || align_of::<K>() == align_of::<K::Bits>());
+    }
+    assert!(matches!(K::FORM, Form::Bits(_)), "key has no fixed-width code");
+}
+
+macro_rules! fixed {
+    ($($t:ty as $bits:ty, $code:expr, $raw:expr;)*) => {$(
+        impl sealed::Sealed for $t {}
+        impl Key for $t {
+            type Bits = $bits;
+            const FORM: Form = Form::Bits($code);
+            const PREFIX_BITS: u32 = if <$bits>::BITS > 64 { 64 } else { <$bits>::BITS };
+            #[inline]
+            fn compare(&self, other: &Self, order: Order) -> Ordering {
+                let t = Transform::<$bits>::new($code, order);
+                t.encode($raw(*self)).cmp(&t.encode($raw(*other)))
+            }
+            #[inline]
+            fn prefix(&self, order: Order) -> u64 {
+                Transform::<$bits>::new($code, order).encode($raw(*self)).left_aligned()
+            }
+        }
+    )*};
+}
+
+#[cfg(target_pointer_width = "64")]
+type Word = u64;
+#[cfg(target_pointer_width = "32")]
+type Word = u32;
+
+fixed! {
+    u8 as u8, Code::Unsigned, std::convert::identity;
+    u16 as u16, Code::Unsigned, std::convert::identity;
+    u32 as u32, Code::Unsigned, std::convert::identity;
+    u64 as u64, Code::Unsigned, std::convert::identity;
+    u128 as u128, Code::Unsigned, std::convert::identity;
+    usize as Word, Code::Unsigned, |x: usize| x as Word;
+    i8 as u8, Code::Signed, |x: i8| x as u8;
+    i16 as u16, Code::Signed, |x: i16| x as u16;
+    i32 as u32, Code::Signed, |x: i32| x as u32;
+    i64 as u64, Code::Signed, |x: i64| x as u64;
+    i128 as u128, Code::Signed, |x: i128| x as u128;
+    isize as Word, Code::Signed, |x: isize| x as Word;
+    f16 as u16, Code::Float { mantissa: 10 }, f16::to_bits;
+    bf16 as u16, Code::Float { mantissa: 7 }, bf16::to_bits;
+    f32 as u32, Code::Float { mantissa: 23 }, f32::to_bits;
+    f64 as u64, Code::Float { mantissa: 52 }, f64::to_bits;
+    bool as u8, Code::Unsigned, u8::from;
+}
+
+/// The first eight bytes as a big-endian number, short strings filled up with zeros.
+#[inline]
+pub(crate) fn first_eight(bytes: &[u8]) -> u64 {
+    match bytes.first_chunk::<8>() {
+        Some(eight) => u64::from_be_bytes(*eight),
+        None => bytes.iter().enumerate().fold(0, |code, (i, &b)| code | u64::from(b) << (56 - 8 * i)),
+    }
+}
+
+impl<const N: usize> sealed::Sealed for [u8; N] {}
+impl<const N: usize> Key for [u8; N] {
+    type Bits = u8;
+    const FORM: Form = Form::Wide;
+    const PREFIX_BITS: u32 = if N < 8 { 8 * N as u32 } else { 64 };
+    fn compare(&self, other: &Self, order: Order) -> Ordering {
+        order.direct(self.cmp(other))
+    }
+    fn prefix(&self, order: Order) -> u64 {
+        let used = if N < 8 { !(u64::MAX >> (8 * N)) } else { u64::MAX };
+        first_eight(self) ^ if order.descending { used } else { 0 }
+    }
+}
+
+macro_rules! strings {
+    ($($t:ty: $bytes:expr;)*) => {$(
+        impl sealed::Sealed for $t {}
+        impl Key for $t {
+            type Bits = u8;
+            const FORM: Form = Form::Bytes;
+            const PREFIX_BITS: u32 = 64;
+            fn compare(&self, other: &Self, order: Order) -> Ordering {
+                order.direct(self.bytes().cmp(other.bytes()))
+            }
+            fn prefix(&self, order: Order) -> u64 {
+                first_eight(self.bytes()) ^ if order.descending { u64::MAX } else { 0 }
+            }
+            fn bytes(&self) -> &[u8] {
+                let bytes: fn(&Self) -> &[u8] = $bytes;
+                bytes(self)
+            }
+        }
+    )*};
+}
+strings! {
+    &str: |s| s.as_bytes();
+    String: |s| s.as_bytes();
+    &[u8]: |s| s;
+    Vec<u8>: |s| s;
+}
+
+impl<K: Key> sealed::Sealed for Option<K> {}
+impl<K: Key> Key for Option<K> {
+    type Bits = u8;
+    const FORM: Form = Form::Wide;
+    const PREFIX_BITS: u32 = if K::PREFIX_BITS < 64 { K::PREFIX_BITS + 1 } else { 64 };
+    fn compare(&self, other: &Self, order: Order) -> Ordering {
+        let none_first = order.nulls == Nulls::First;
+        match (self, other) {
+            (Some(a), Some(b)) => a.compare(b, order),
+            (None, None) => Ordering::Equal,
+            (None, Some(_)) if none_first => Ordering::Less,
+            (Some(_), None) if !none_first => Ordering::Less,
+            _ => Ordering::Greater,
+        }
+    }
+    fn prefix(&self, order: Order) -> u64 {
+        let last = |is: bool| u64::from(is) << 63;
+        match self {
+            Some(key) => last(order.nulls == Nulls::First) | key.prefix(order) >> 1,
+            None => last(order.nulls == Nulls::Last),
+        }
+    }
+}
+
+macro_rules! tuples {
+    ($($name:ident $field:tt),+) => {
+        impl<$($name: Key),+> sealed::Sealed for ($($name,)+) {}
+        impl<$($name: Key),+> Key for ($($name,)+) {
+            type Bits = u8;
+            const FORM: Form = Form::Wide;
+            const PREFIX_BITS: u32 = {
+                let bits = 0 $(+ $name::PREFIX_BITS)+;
+                if bits < 64 { bits } else { 64 }
+            };
+            fn compare(&self, other: &Self, order: Order) -> Ordering {
+                Ordering::Equal $(.then_with(|| self.$field.compare(&other.$field, order)))+
+            }
+            fn prefix(&self, order: Order) -> u64 {
+                let (mut code, mut filled) = (0, 0);
+                $(
+                    if filled < 64 {
+                        code |= self.$field.prefix(order) >> filled;
+                        filled += $name::PREFIX_BITS;
+                    }
+                )+
+                let _ = filled;
+                code
+            }
+        }
+    };
+}
+tuples!(A 0);
+tuples!(A 0, B 1);
+tuples!(A 0, B 1, C 2);
+tuples!(A 0, B 1, C 2, D 3);
+tuples!(A 0, B 1, C 2, D 3, E 4);
+tuples!(A 0, B 1, C 2, D 3, E 4, F 5);
+
+/// A type of indices: `u32`, `u64` or `usize`.
+pub trait Index: Copy + Send + Sync + Default + Debug + sealed::Sealed + 'static {
+    /// The largest index that it holds.
+    const LARGEST: u64;
+    /// The index of place `i`, at most [`Index::LARGEST`].
+    fn from_place(i: usize) -> Self;
+    /// The place that it is the index of.
+    fn place(self) -> usize;
+}
+
+macro_rules! indices {
+    ($($t:ty),*) => {$(
+        impl Index for $t {
+            const LARGEST: u64 = <$t>::MAX as u64;
+            #[inline(always)]
+            fn from_place(i: usize) -> Self { i as $t }
+            #[inline(always)]
+            fn place(self) -> usize { self as usize }
+        }
+    )*};
+}
+indices!(u32, u64, usize);

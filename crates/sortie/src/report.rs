@@ -1,0 +1,92 @@
+//! What a sort did: each phase, its engine, its time and the bytes it moved.
+
+use std::fmt;
+use std::time::{Duration, Instant};
+
+/// Which engine ran a phase.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Ran {
+    /// The CPU engine.
+    Cpu,
+}
+
+impl fmt::Display for Ran {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Ran::Cpu => "cpu",
+        })
+    }
+}
+
+/// One step of a sort.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Phase {
+    /// `profile`, `distribute`, `finish`, or what else the plan did.
+    pub name: &'static str,
+    /// The engine that ran it.
+    pub engine: Ran,
+    /// Wall time in milliseconds.
+    pub milliseconds: f64,
+    /// Bytes of keys, payload and references that the phase read, by count.
+    pub bytes_read: u64,
+    /// Bytes that it wrote, by count.
+    pub bytes_written: u64,
+}
+
+/// What a sort did.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Report {
+    /// The phases in the order in which they ran.
+    pub phases: Vec<Phase>,
+    /// The most scratch held at one time, in bytes.
+    pub scratch_peak: u64,
+}
+
+impl Report {
+    /// The time of all phases together, in milliseconds.
+    #[must_use]
+    pub fn milliseconds(&self) -> f64 {
+        self.phases.iter().map(|phase| phase.milliseconds).sum()
+    }
+
+    /// Notes that `bytes` of scratch were held at one time.
+    pub(crate) fn hold(&mut self, bytes: usize) {
+        self.scratch_peak = self.scratch_peak.max(bytes as u64);
+    }
+
+    /// Runs `work` as a phase of the CPU engine that reads and writes the stated bytes.
+    pub(crate) fn phase<R>(&mut self, name: &'static str, read: usize, written: usize, work: impl FnOnce() -> R) -> R {
+        let start = Instant::now();
+        let result = work();
+        self.push(name, start.elapsed(), read, written);
+        result
+    }
+
+    pub(crate) fn push(&mut self, name: &'static str, time: Duration, read: usize, written: usize) {
+        self.phases.push(Phase {
+            name,
+            engine: Ran::Cpu,
+            milliseconds: time.as_secs_f64() * 1e3,
+            bytes_read: read as u64,
+            bytes_written: written as u64,
+        });
+    }
+}
+
+impl fmt::Display for Report {
+    /// A table with a row a phase.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{:<12} {:<6} {:>10} {:>14} {:>14}", "phase", "engine", "ms", "bytes read", "bytes written")?;
+        for p in &self.phases {
+            writeln!(
+                f,
+                "{:<12} {:<6} {:>10.3} {:>14} {:>14}",
+                p.name, p.engine, p.milliseconds, p.bytes_read, p.bytes_written
+            )?;
+        }
+        write!(f, "total {:.3} ms, scratch at the peak {} bytes", self.milliseconds(), self.scratch_peak)
+    }
+}
