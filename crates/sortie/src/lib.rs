@@ -24,6 +24,7 @@ mod cpu;
 mod error;
 mod key;
 mod plan;
+mod profile;
 mod report;
 mod segments;
 mod sorter;

@@ -2,3 +2,31 @@
 
 /// Fewer keys than this are sorted by the calling thread alone.
 pub(crate) const PARALLEL_FROM: usize = 1 << 16;
+
+/// Bytes of codes from which a range is distributed before it is finished; less fits a core's cache, where the
+/// quicksort is faster.
+pub(crate) const DISTRIBUTE_FROM_BYTES: usize = 8 << 20;
+
+/// Bytes of a block of the distribution in place.
+pub(crate) const BLOCK_BYTES: usize = 1 << 10;
+
+/// Cells of the classifier's table: it stays in the L1 cache, and tells apart what skewed codes need.
+pub(crate) const CELLS: usize = 1 << 12;
+
+/// Codes sampled for a classifier or a pivot: eight a bucket.
+pub(crate) const SAMPLE: usize = 1 << 11;
+
+/// A classifier that leaves more than one part in so many of the sample in one bucket is not used.
+pub(crate) const LARGEST_BUCKET: usize = 4;
+
+/// Ranges that a parallel sort makes for each thread, so that all have work to the end.
+pub(crate) const RANGES_A_THREAD: usize = 4;
+
+/// Keys that one task of a parallel partition exchanges.
+pub(crate) const EXCHANGED_BY_A_TASK: usize = 1 << 15;
+
+/// Keys from which 16-bit keys are counted: the counters are then at most 5% of the data.
+pub(crate) const COUNT_16_FROM: usize = 3 << 20;
+
+/// Keys that the profile compares before it looks whether the run was broken.
+pub(crate) const PROFILE_STRETCH: usize = 1 << 8;

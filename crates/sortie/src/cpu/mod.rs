@@ -1,10 +1,14 @@
 //! The CPU engine.
 
 pub(crate) mod compare;
+pub(crate) mod counting;
+pub(crate) mod distribute;
 pub(crate) mod keys;
 pub(crate) mod pairs;
+pub(crate) mod parallel_partition;
 pub(crate) mod segments;
 pub(crate) mod strings;
+pub(crate) mod vector;
 pub(crate) mod wide;
 
 use crate::{Algorithm, Error, Index};

@@ -1,6 +1,6 @@
 //! Many arrays of keys of fixed width.
 
-use super::Job;
+use super::{Job, vector};
 use crate::key::{Bits, Transform};
 use crate::{Error, Report, Segments};
 
@@ -16,7 +16,7 @@ pub(crate) fn sort<B: Bits>(
         for i in 0..segments.count(keys.len()) {
             let segment = &mut keys[segments.range(i)];
             transform.encode_slice(segment);
-            segment.sort_unstable();
+            vector::sort(segment, vector::Isa::detect());
             transform.decode_slice(segment);
         }
     });

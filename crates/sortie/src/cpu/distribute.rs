@@ -1,0 +1,276 @@
+//! Distribution in place: codes go to up to 256 buckets, through buffers of a block each.
+//!
+//! 1. *Classify*: a code's cell is its place in the sampled range of codes, cut into 4096 cells; a table made from
+//!    the sample gives each cell a bucket, so that buckets are even where the codes are not. Each bucket has a buffer
+//!    of one block; a full one is written over the codes that have been read.
+//! 2. *Permute*: full blocks move to their bucket's stretch of whole blocks, each at most once.
+//! 3. *Clean up*: what is left in buffers, or hangs over a bucket's end, fills the bucket's broken first and last block.
+//!
+//! One read and one write of the codes for each of the first two steps; scratch of one block a bucket and one byte
+//! a block.
+//!
+//! Source: Axtmann, Witt, Ferizovic and Sanders, "In-place parallel super scalar samplesort (IPS4o)" (2017), sections
+//! 4.1 to 4.3 for the three steps; the table of cells in place of a tree of splitters is ours.
+
+use std::ops::Range;
+
+use super::vector::{self, Isa};
+use crate::key::Bits;
+use crate::plan::{BLOCK_BYTES, CELLS, LARGEST_BUCKET, SAMPLE};
+
+const BUCKETS: usize = 256;
+
+/// Gives each code a bucket, in order: lesser codes never go to later buckets.
+pub(crate) struct Classifier<B> {
+    low: B,
+    shift: u32,
+    /// The bucket of each cell.
+    table: Box<[u8; CELLS]>,
+    buckets: usize,
+}
+
+impl<B: Bits> Classifier<B> {
+    /// Drawn from a sample of the codes; none where it would leave most of them in one bucket.
+    pub(crate) fn sampled(codes: &[B], isa: Isa) -> Option<Self> {
+        let sample = sample(codes, isa);
+        let low = sample[0];
+        let span = sample[SAMPLE - 1].wrapping_sub(low);
+        let bits = B::WIDTH - span.leading_zeros();
+        let shift = bits.saturating_sub(CELLS.trailing_zeros());
+        let mut classifier = Classifier { low, shift, table: Box::new([0; CELLS]), buckets: 0 };
+        let mut counts = vec![0u32; CELLS];
+        sample.iter().for_each(|&code| counts[classifier.cell(code).low() as usize] += 1);
+        // A bucket takes cells until it has its share of the sample.
+        let share = SAMPLE.div_ceil(BUCKETS) as u32;
+        let (mut bucket, mut filled, mut largest) = (0, 0, 0);
+        for (cell, &count) in counts.iter().enumerate() {
+            if filled > 0 && filled + count > share && bucket + 1 < BUCKETS {
+                bucket += 1;
+                filled = 0;
+            }
+            classifier.table[cell] = bucket as u8;
+            filled += count;
+            largest = largest.max(filled);
+        }
+        classifier.buckets = bucket + 1;
+        (largest as usize * LARGEST_BUCKET <= SAMPLE).then_some(classifier)
+    }
+
+    #[inline(always)]
+    fn cell(&self, code: B) -> B {
+        code.max(self.low).wrapping_sub(self.low).shr(self.shift).min(B::from_low(CELLS as u64 - 1))
+    }
+}
+
+/// Codes from pseudo-random places, sorted.
+pub(crate) fn sample<B: Bits>(codes: &[B], isa: Isa) -> Vec<B> {
+    let mut state = codes.len() as u64;
+    let mut sample: Vec<B> = std::iter::repeat_with(|| {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        codes[(((state >> 32) as u128 * codes.len() as u128) >> 32) as usize]
+    })
+    .take(SAMPLE)
+    .collect();
+    vector::sort(&mut sample, isa);
+    sample
+}
+
+/// Bytes of scratch that [`distribute`] holds for `n` codes.
+pub(crate) fn scratch<B: Bits>(n: usize) -> usize {
+    BUCKETS * BLOCK_BYTES + 2 * BLOCK_BYTES + n * size_of::<B>() / BLOCK_BYTES + CELLS
+}
+
+/// Distributes the codes in place and returns the places of the buckets, in order.
+pub(crate) fn distribute<B: Bits>(
+    codes: &mut [B],
+    classifier: &Classifier<B>,
+    isa: Isa,
+) -> Vec<Range<usize>> {
+    let mut blocks = Blocks::new(codes.len());
+    blocks.classify(codes, classifier, isa);
+    let sizes: Vec<usize> =
+        (0..classifier.buckets).map(|b| blocks.full[b] * Blocks::<B>::LEN + blocks.filled[b]).collect();
+    let mut buckets = Vec::with_capacity(sizes.len());
+    let mut start = 0;
+    for size in sizes {
+        buckets.push(start..start + size);
+        start += size;
+    }
+    let overflow = blocks.permute(codes, &buckets);
+    blocks.clean_up(codes, &buckets, overflow.as_deref());
+    buckets
+}
+
+/// The state of one distribution.
+struct Blocks<B> {
+    /// A block for each bucket, the first `filled` codes of which are in use.
+    buffers: Vec<B>,
+    filled: [usize; BUCKETS],
+    /// Full blocks of each bucket.
+    full: [usize; BUCKETS],
+    /// The bucket of the full block in each slot of the array.
+    owners: Vec<u8>,
+}
+
+impl<B: Bits> Blocks<B> {
+    /// Codes in a block.
+    const LEN: usize = BLOCK_BYTES / size_of::<B>();
+
+    fn new(n: usize) -> Self {
+        Blocks {
+            buffers: vec![B::ZERO; BUCKETS * Self::LEN],
+            filled: [0; BUCKETS],
+            full: [0; BUCKETS],
+            owners: Vec::with_capacity(n / Self::LEN),
+        }
+    }
+
+    /// Reads every code into its bucket's buffer; full buffers go to the front of the array, where all is read.
+    fn classify(&mut self, codes: &mut [B], classifier: &Classifier<B>, isa: Isa) {
+        match isa {
+            // SAFETY: the instructions were detected on this machine.
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512 => unsafe { self.classify_avx512(codes, classifier) },
+            // SAFETY: the instructions were detected on this machine.
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2 => unsafe { self.classify_avx2(codes, classifier) },
+            Isa::Portable => self.classify_here(codes, classifier),
+        }
+    }
+
+    /// # Safety
+    /// The machine has the instructions.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx2,bmi2")]
+    unsafe fn classify_avx512(&mut self, codes: &mut [B], classifier: &Classifier<B>) {
+        self.classify_here(codes, classifier);
+    }
+
+    /// # Safety
+    /// The machine has the instructions.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,bmi2")]
+    unsafe fn classify_avx2(&mut self, codes: &mut [B], classifier: &Classifier<B>) {
+        self.classify_here(codes, classifier);
+    }
+
+    /// Compiled anew for each instruction set.
+    #[inline(always)]
+    fn classify_here(&mut self, codes: &mut [B], classifier: &Classifier<B>) {
+        const AHEAD: usize = 32;
+        let n = codes.len();
+        let (mut read, mut written) = (0, 0);
+        while read + AHEAD <= n {
+            let (mut ahead, mut cells) = ([B::ZERO; AHEAD], [B::ZERO; AHEAD]);
+            ahead.copy_from_slice(&codes[read..read + AHEAD]);
+            read += AHEAD;
+            for i in 0..AHEAD {
+                cells[i] = classifier.cell(ahead[i]);
+            }
+            for i in 0..AHEAD {
+                self.push(ahead[i], classifier.table[cells[i].low() as usize % CELLS], codes, &mut written);
+            }
+        }
+        for i in read..n {
+            let code = codes[i];
+            self.push(code, classifier.table[classifier.cell(code).low() as usize], codes, &mut written);
+        }
+    }
+
+    /// Puts a code into its bucket's buffer, and a full buffer at `written`.
+    #[inline(always)]
+    fn push(&mut self, code: B, bucket: u8, codes: &mut [B], written: &mut usize) {
+        let bucket = usize::from(bucket);
+        let at = self.filled[bucket];
+        debug_assert!(at < Self::LEN && self.buffers.len() == BUCKETS * Self::LEN);
+        // SAFETY: there is a buffer of LEN codes for each of 256 buckets, and `filled` stays below LEN.
+        unsafe { *self.buffers.get_unchecked_mut(bucket * Self::LEN + at) = code };
+        self.filled[bucket] = at + 1;
+        if at + 1 == Self::LEN {
+            self.filled[bucket] = 0;
+            codes[*written..*written + Self::LEN].copy_from_slice(self.buffer(bucket, Self::LEN));
+            *written += Self::LEN;
+            self.full[bucket] += 1;
+            self.owners.push(bucket as u8);
+        }
+    }
+
+    fn buffer(&self, bucket: usize, len: usize) -> &[B] {
+        &self.buffers[bucket * Self::LEN..][..len]
+    }
+
+    /// Moves the full blocks to the slots of their buckets: from the first slot that starts within the bucket on.
+    /// A block for the array's last, broken slot is returned instead.
+    fn permute(&mut self, codes: &mut [B], buckets: &[Range<usize>]) -> Option<Vec<B>> {
+        let first: Vec<usize> = buckets.iter().map(|bucket| bucket.start.div_ceil(Self::LEN)).collect();
+        let mut next = first.clone();
+        let whole = codes.len() / Self::LEN;
+        let mut taken = vec![true; self.owners.len()];
+        let mut hand = vec![B::ZERO; Self::LEN];
+        let mut overflow = None;
+        for slot in 0..self.owners.len() {
+            let mut bucket = usize::from(self.owners[slot]);
+            let home = first[bucket]..first[bucket] + self.full[bucket];
+            if !taken[slot] || home.contains(&slot) {
+                continue;
+            }
+            // Takes this block in hand and goes from slot to slot with what it finds there, until one is free.
+            hand.copy_from_slice(&codes[slot * Self::LEN..][..Self::LEN]);
+            taken[slot] = false;
+            loop {
+                let mut to = next[bucket];
+                while taken.get(to) == Some(&true) && usize::from(self.owners[to]) == bucket {
+                    to += 1;
+                }
+                next[bucket] = to + 1;
+                if to == whole {
+                    overflow = Some(hand.clone());
+                    break;
+                }
+                let there = &mut codes[to * Self::LEN..][..Self::LEN];
+                if taken.get(to) != Some(&true) {
+                    there.copy_from_slice(&hand);
+                    if to < taken.len() {
+                        (taken[to], self.owners[to]) = (true, bucket as u8);
+                    }
+                    break;
+                }
+                there.swap_with_slice(&mut hand);
+                bucket = usize::from(std::mem::replace(&mut self.owners[to], bucket as u8));
+            }
+        }
+        overflow
+    }
+
+    /// Fills the broken first and last block of each bucket.
+    fn clean_up(&self, codes: &mut [B], buckets: &[Range<usize>], overflow: Option<&[B]>) {
+        let whole = codes.len() / Self::LEN;
+        let mut loose = Vec::with_capacity(2 * Self::LEN);
+        for (b, bucket) in buckets.iter().enumerate() {
+            loose.clear();
+            loose.extend_from_slice(self.buffer(b, self.filled[b]));
+            // The stretch of whole blocks, less a block that found no whole slot.
+            let mut body = 0..0;
+            if self.full[b] > 0 {
+                let first = bucket.start.div_ceil(Self::LEN);
+                body = first * Self::LEN..(first + self.full[b]) * Self::LEN;
+                if body.end > whole * Self::LEN {
+                    body.end -= Self::LEN;
+                    loose.extend_from_slice(
+                        overflow.expect("a block past the last whole slot was kept aside"),
+                    );
+                } else if body.end > bucket.end {
+                    // It hangs over into the next bucket's broken first block.
+                    loose.extend_from_slice(&codes[bucket.end..body.end]);
+                    body.end = bucket.end;
+                }
+            }
+            if body.is_empty() {
+                body = bucket.start..bucket.start;
+            }
+            let (head, tail) = loose.split_at(body.start - bucket.start);
+            codes[bucket.start..body.start].copy_from_slice(head);
+            codes[body.end..bucket.end].copy_from_slice(tail);
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Distribution among threads, in place: partition by a pivot, all threads at once, until each has a range.
+//!
+//! Each thread partitions a stripe; then the keys that lie on the wrong side of the boundary change places, an
+//! equal number on either side. One read and one write of the keys a level, log2(threads) levels, no scratch.
+//!
+//! Source: Tsigas and Zhang, "A simple, fast parallel implementation of quicksort" (2003), with stripes in place of blocks.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::distribute;
+use super::vector::{self, Isa};
+use crate::key::Bits;
+use crate::plan::{EXCHANGED_BY_A_TASK, PARALLEL_FROM, SAMPLE};
+
+/// Splits the keys into at least one range a thread, all keys of a range before those of the next; fewer where equal
+/// keys or their number forbid.
+pub(crate) fn split<B: Bits>(keys: &mut [B], threads: usize, isa: Isa) -> Vec<Range<usize>> {
+    if threads < 2 || keys.len() < PARALLEL_FROM {
+        return std::iter::once(0..keys.len()).collect();
+    }
+    let left = partition(keys, pivot(keys, isa), threads, isa);
+    if left == 0 || left == keys.len() {
+        return std::iter::once(0..keys.len()).collect();
+    }
+    let (low, high) = keys.split_at_mut(left);
+    let (below, above) = (threads / 2, threads.div_ceil(2));
+    let (mut ranges, rest) = rayon::join(|| split(low, below, isa), || split(high, above, isa));
+    ranges.extend(rest.into_iter().map(|range| range.start + left..range.end + left));
+    ranges
+}
+
+/// The median of a sample.
+pub(crate) fn pivot<B: Bits>(keys: &[B], isa: Isa) -> B {
+    distribute::sample(keys, isa)[SAMPLE / 2]
+}
+
+/// Moves the keys less than `pivot` to the front and returns their number.
+fn partition<B: Bits>(keys: &mut [B], pivot: B, threads: usize, isa: Isa) -> usize {
+    let stripe = keys.len().div_ceil(threads);
+    let lefts: Vec<usize> =
+        keys.par_chunks_mut(stripe).map(|keys| vector::partition(keys, pivot, isa)).collect();
+    let boundary = lefts.iter().sum();
+    // Stretches of greater keys below the boundary, and of lesser ones above it.
+    let (mut greater, mut lesser) = (Vec::new(), Vec::new());
+    for (i, left) in lefts.into_iter().enumerate() {
+        let (start, end) = (i * stripe, keys.len().min((i + 1) * stripe));
+        let middle = start + left;
+        greater.push(middle..end.min(boundary).max(middle));
+        lesser.push(start.max(boundary).min(middle)..middle);
+    }
+    let (low, high) = keys.split_at_mut(boundary);
+    let pairs = pairs(cut(low, 0, greater), cut(high, boundary, lesser));
+    pairs.into_par_iter().for_each(|(greater, lesser)| greater.swap_with_slice(lesser));
+    boundary
+}
+
+/// The slices of `keys`, the first of which has place `at`, at these places.
+fn cut<B>(mut keys: &mut [B], mut at: usize, places: Vec<Range<usize>>) -> Vec<&mut [B]> {
+    let mut slices = Vec::new();
+    for range in places.into_iter().filter(|range| !range.is_empty()) {
+        let (_, rest) = keys.split_at_mut(range.start - at);
+        keys = rest;
+        slices.push(keys.split_off_mut(..range.len()).expect("the places lie within the keys"));
+        at = range.end;
+    }
+    slices
+}
+
+/// Slices of two lists of equal total length, cut to pairs of one length.
+fn pairs<'a, B>(a: Vec<&'a mut [B]>, b: Vec<&'a mut [B]>) -> Vec<(&'a mut [B], &'a mut [B])> {
+    let mut pairs = Vec::new();
+    let mut b = b.into_iter();
+    let mut right: &mut [B] = &mut [];
+    for mut left in a {
+        while !left.is_empty() {
+            if right.is_empty() {
+                right = b.next().expect("as many keys lie wrongly on either side");
+            }
+            let count = left.len().min(right.len()).min(EXCHANGED_BY_A_TASK);
+            let (Some(low), Some(high)) = (left.split_off_mut(..count), right.split_off_mut(..count)) else {
+                unreachable!("neither is shorter than the count");
+            };
+            pairs.push((low, high));
+        }
+    }
+    pairs
+}

@@ -1,0 +1,269 @@
+//! Registers of 512 bits.
+
+use std::arch::x86_64::*;
+
+use super::{SPLIT_8, Vector, quicksort};
+
+/// # Safety
+/// The machine has AVX-512F and BMI2.
+#[target_feature(enable = "avx512f,bmi1,bmi2,popcnt,lzcnt")]
+pub(super) unsafe fn sort_u32(codes: &mut [u32]) {
+    // SAFETY: this function is compiled for the instructions.
+    unsafe { quicksort::sort::<U32x16>(codes) }
+}
+
+/// # Safety
+/// The machine has AVX-512F and BMI2.
+#[target_feature(enable = "avx512f,bmi1,bmi2,popcnt,lzcnt")]
+pub(super) unsafe fn sort_u64(codes: &mut [u64]) {
+    // SAFETY: this function is compiled for the instructions.
+    unsafe { quicksort::sort::<U64x8>(codes) }
+}
+
+/// # Safety
+/// The machine has AVX-512F and BMI2.
+#[target_feature(enable = "avx512f,bmi1,bmi2,popcnt,lzcnt")]
+pub(super) unsafe fn partition_u32(codes: &mut [u32], pivot: u32) -> usize {
+    // SAFETY: this function is compiled for the instructions.
+    unsafe { quicksort::partition_any::<U32x16>(codes, pivot) }
+}
+
+/// # Safety
+/// The machine has AVX-512F and BMI2.
+#[target_feature(enable = "avx512f,bmi1,bmi2,popcnt,lzcnt")]
+pub(super) unsafe fn partition_u64(codes: &mut [u64], pivot: u64) -> usize {
+    // SAFETY: this function is compiled for the instructions.
+    unsafe { quicksort::partition_any::<U64x8>(codes, pivot) }
+}
+
+#[derive(Clone, Copy)]
+struct U32x16(__m512i);
+
+#[derive(Clone, Copy)]
+struct U64x8(__m512i);
+
+/// The first `count` lanes.
+#[inline(always)]
+fn first(count: usize) -> u32 {
+    (1u32 << count).wrapping_sub(1)
+}
+
+// SAFETY (of all unsafe blocks below): the callers run these only where the instructions are present, on
+// pointers valid for the lanes that are touched.
+unsafe impl Vector for U32x16 {
+    type Lane = u32;
+    const LANES: usize = 16;
+    const ROWS: usize = 16;
+
+    #[inline(always)]
+    unsafe fn splat(lane: u32) -> Self {
+        // SAFETY: see above.
+        unsafe { Self(_mm512_set1_epi32(lane as i32)) }
+    }
+    #[inline(always)]
+    unsafe fn load(from: *const u32) -> Self {
+        // SAFETY: see above.
+        unsafe { Self(_mm512_loadu_si512(from.cast())) }
+    }
+    #[inline(always)]
+    unsafe fn store(self, to: *mut u32) {
+        // SAFETY: see above.
+        unsafe { _mm512_storeu_si512(to.cast(), self.0) }
+    }
+    #[inline(always)]
+    unsafe fn load_first(from: *const u32, count: usize, rest: Self) -> Self {
+        // SAFETY: see above.
+        unsafe { Self(_mm512_mask_loadu_epi32(rest.0, first(count) as u16, from.cast())) }
+    }
+    #[inline(always)]
+    unsafe fn store_first(self, to: *mut u32, count: usize) {
+        // SAFETY: see above.
+        unsafe { _mm512_mask_storeu_epi32(to.cast(), first(count) as u16, self.0) }
+    }
+    #[inline(always)]
+    unsafe fn order(self, other: Self) -> (Self, Self) {
+        // SAFETY: see above.
+        unsafe {
+            // a ^ b ^ min is max. Intel runs minimum and maximum on one port, ternary logic on two.
+            let low = _mm512_min_epu32(self.0, other.0);
+            (Self(low), Self(_mm512_ternarylogic_epi32::<0x96>(self.0, other.0, low)))
+        }
+    }
+    #[inline(always)]
+    unsafe fn min_max<const HIGH: u32>(self, other: Self) -> Self {
+        // SAFETY: see above.
+        unsafe {
+            let low = _mm512_min_epu32(self.0, other.0);
+            Self(_mm512_mask_ternarylogic_epi32::<0x96>(low, HIGH as u16, self.0, other.0))
+        }
+    }
+    #[inline(always)]
+    unsafe fn exchange<const D: usize>(self) -> Self {
+        // SAFETY: see above.
+        unsafe {
+            Self(match D {
+                1 => _mm512_shuffle_epi32::<0b10_11_00_01>(self.0),
+                2 => _mm512_shuffle_epi32::<0b01_00_11_10>(self.0),
+                4 => _mm512_shuffle_i64x2::<0b10_11_00_01>(self.0, self.0),
+                _ => _mm512_shuffle_i64x2::<0b01_00_11_10>(self.0, self.0),
+            })
+        }
+    }
+    #[inline(always)]
+    unsafe fn reverse<const G: usize>(self) -> Self {
+        // SAFETY: see above.
+        unsafe {
+            Self(match G {
+                2 => _mm512_shuffle_epi32::<0b10_11_00_01>(self.0),
+                4 => _mm512_shuffle_epi32::<0b00_01_10_11>(self.0),
+                8 => {
+                    let places = _mm512_set_epi32(8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7);
+                    _mm512_permutexvar_epi32(places, self.0)
+                }
+                _ => {
+                    let places = _mm512_set_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+                    _mm512_permutexvar_epi32(places, self.0)
+                }
+            })
+        }
+    }
+    #[inline(always)]
+    unsafe fn zip(self, other: Self) -> (Self, Self) {
+        // SAFETY: see above.
+        unsafe {
+            let low = _mm512_set_epi32(23, 7, 22, 6, 21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
+            let high = _mm512_set_epi32(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8);
+            (
+                Self(_mm512_permutex2var_epi32(self.0, low, other.0)),
+                Self(_mm512_permutex2var_epi32(self.0, high, other.0)),
+            )
+        }
+    }
+    #[inline(always)]
+    unsafe fn less(self, pivot: Self) -> u32 {
+        // SAFETY: see above.
+        unsafe { u32::from(_mm512_cmplt_epu32_mask(self.0, pivot.0)) }
+    }
+    #[inline(always)]
+    unsafe fn compress(self, lanes: u32) -> Self {
+        // SAFETY: see above.
+        unsafe { Self(_mm512_maskz_compress_epi32(lanes as u16, self.0)) }
+    }
+    #[inline(always)]
+    unsafe fn split(self, less: u32, left: *mut u32, right: *mut u32) {
+        // SAFETY: see above.
+        unsafe {
+            let others = 16 - less.count_ones() as usize;
+            self.compress(less).store(left);
+            self.compress(!less).store_first(right.sub(others), others);
+        }
+    }
+}
+
+// SAFETY: as for U32x16.
+unsafe impl Vector for U64x8 {
+    type Lane = u64;
+    const LANES: usize = 8;
+    const ROWS: usize = 16;
+
+    #[inline(always)]
+    unsafe fn splat(lane: u64) -> Self {
+        // SAFETY: see above.
+        unsafe { Self(_mm512_set1_epi64(lane as i64)) }
+    }
+    #[inline(always)]
+    unsafe fn load(from: *const u64) -> Self {
+        // SAFETY: see above.
+        unsafe { Self(_mm512_loadu_si512(from.cast())) }
+    }
+    #[inline(always)]
+    unsafe fn store(self, to: *mut u64) {
+        // SAFETY: see above.
+        unsafe { _mm512_storeu_si512(to.cast(), self.0) }
+    }
+    #[inline(always)]
+    unsafe fn load_first(from: *const u64, count: usize, rest: Self) -> Self {
+        // SAFETY: see above.
+        unsafe { Self(_mm512_mask_loadu_epi64(rest.0, first(count) as u8, from.cast())) }
+    }
+    #[inline(always)]
+    unsafe fn store_first(self, to: *mut u64, count: usize) {
+        // SAFETY: see above.
+        unsafe { _mm512_mask_storeu_epi64(to.cast(), first(count) as u8, self.0) }
+    }
+    #[inline(always)]
+    unsafe fn order(self, other: Self) -> (Self, Self) {
+        // SAFETY: see above.
+        unsafe {
+            // A 64-bit minimum takes Intel two steps of one port; comparing and blending takes three of either.
+            let less = _mm512_cmplt_epu64_mask(self.0, other.0);
+            (
+                Self(_mm512_mask_blend_epi64(less, other.0, self.0)),
+                Self(_mm512_mask_blend_epi64(less, self.0, other.0)),
+            )
+        }
+    }
+    #[inline(always)]
+    unsafe fn min_max<const HIGH: u32>(self, other: Self) -> Self {
+        // SAFETY: see above.
+        unsafe {
+            let low = _mm512_min_epu64(self.0, other.0);
+            Self(_mm512_mask_ternarylogic_epi64::<0x96>(low, HIGH as u8, self.0, other.0))
+        }
+    }
+    #[inline(always)]
+    unsafe fn exchange<const D: usize>(self) -> Self {
+        // SAFETY: see above.
+        unsafe {
+            Self(match D {
+                1 => _mm512_shuffle_epi32::<0b01_00_11_10>(self.0),
+                2 => _mm512_shuffle_i64x2::<0b10_11_00_01>(self.0, self.0),
+                _ => _mm512_shuffle_i64x2::<0b01_00_11_10>(self.0, self.0),
+            })
+        }
+    }
+    #[inline(always)]
+    unsafe fn reverse<const G: usize>(self) -> Self {
+        // SAFETY: see above.
+        unsafe {
+            Self(match G {
+                2 => _mm512_shuffle_epi32::<0b01_00_11_10>(self.0),
+                4 => _mm512_permutex_epi64::<0b00_01_10_11>(self.0),
+                _ => _mm512_permutexvar_epi64(_mm512_set_epi64(0, 1, 2, 3, 4, 5, 6, 7), self.0),
+            })
+        }
+    }
+    #[inline(always)]
+    unsafe fn zip(self, other: Self) -> (Self, Self) {
+        // SAFETY: see above.
+        unsafe {
+            let low = _mm512_set_epi64(11, 3, 10, 2, 9, 1, 8, 0);
+            let high = _mm512_set_epi64(15, 7, 14, 6, 13, 5, 12, 4);
+            (
+                Self(_mm512_permutex2var_epi64(self.0, low, other.0)),
+                Self(_mm512_permutex2var_epi64(self.0, high, other.0)),
+            )
+        }
+    }
+    #[inline(always)]
+    unsafe fn less(self, pivot: Self) -> u32 {
+        // SAFETY: see above.
+        unsafe { u32::from(_mm512_cmplt_epu64_mask(self.0, pivot.0)) }
+    }
+    #[inline(always)]
+    unsafe fn compress(self, lanes: u32) -> Self {
+        // SAFETY: see above.
+        unsafe { Self(_mm512_maskz_compress_epi64(lanes as u8, self.0)) }
+    }
+    #[inline(always)]
+    unsafe fn split(self, less: u32, left: *mut u64, right: *mut u64) {
+        // SAFETY: see above.
+        unsafe {
+            // One permutation puts the lesser in front and the others behind: cheaper than to compress twice.
+            let places = _mm512_cvtepu8_epi64(_mm_cvtsi64_si128(SPLIT_8[less as usize] as i64));
+            let parted = Self(_mm512_permutexvar_epi64(places, self.0));
+            parted.store(left);
+            parted.store(right.sub(8));
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Vectorised quicksort of unsigned codes of 32 and 64 bits, for the instructions at hand.
+//!
+//! One generic quicksort and one generic network, instantiated for each instruction set. Unsafe code: the
+//! instances run only after their instructions were found, and every pointer stays within the slice.
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+#[cfg(target_arch = "x86_64")]
+mod network;
+#[cfg(target_arch = "x86_64")]
+mod quicksort;
+
+use crate::key::Bits;
+
+/// The widest instructions that may be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Isa {
+    Portable,
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    #[cfg(target_arch = "x86_64")]
+    Avx512,
+}
+
+impl Isa {
+    /// What this machine has, unless `SORTIE_ISA` (`portable`, `avx2`) asks for less.
+    pub(crate) fn detect() -> Isa {
+        static ISA: std::sync::OnceLock<Isa> = std::sync::OnceLock::new();
+        *ISA.get_or_init(|| {
+            let best = Isa::best();
+            match std::env::var("SORTIE_ISA").as_deref() {
+                Ok("portable") => Isa::Portable,
+                #[cfg(target_arch = "x86_64")]
+                Ok("avx2") => best.min(Isa::Avx2),
+                _ => best,
+            }
+        })
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    fn best() -> Isa {
+        // Miri runs no vector instructions.
+        if cfg!(miri) {
+            Isa::Portable
+        } else if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("bmi2") {
+            Isa::Avx512
+        } else if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi2") {
+            Isa::Avx2
+        } else {
+            Isa::Portable
+        }
+    }
+
+    #[cfg(not(target_arch = "x86_64"))]
+    fn best() -> Isa {
+        Isa::Portable
+    }
+}
+
+/// Calls the 32-bit or 64-bit instance of a function on a slice of codes, or the portable one.
+macro_rules! dispatch {
+    ($codes:ident, $isa:ident, $vector_32:ident, $vector_64:ident, ($($argument:ident),*), $portable:expr) => {
+        match $isa {
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2 | Isa::Avx512 if B::WIDTH == 32 => {
+                // SAFETY: B is u32, the only `Bits` of that width.
+                let codes = unsafe { std::slice::from_raw_parts_mut($codes.as_mut_ptr().cast::<u32>(), $codes.len()) };
+                // SAFETY: the instructions were detected on this machine.
+                unsafe {
+                    match $isa {
+                        Isa::Avx512 => avx512::$vector_32(codes, $($argument.low() as u32),*),
+                        _ => avx2::$vector_32(codes, $($argument.low() as u32),*),
+                    }
+                }
+            }
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2 | Isa::Avx512 if B::WIDTH == 64 => {
+                // SAFETY: B is u64, the only `Bits` of that width.
+                let codes = unsafe { std::slice::from_raw_parts_mut($codes.as_mut_ptr().cast::<u64>(), $codes.len()) };
+                // SAFETY: the instructions were detected on this machine.
+                unsafe {
+                    match $isa {
+                        Isa::Avx512 => avx512::$vector_64(codes, $($argument.low()),*),
+                        _ => avx2::$vector_64(codes, $($argument.low()),*),
+                    }
+                }
+            }
+            _ => $portable,
+        }
+    };
+}
+
+/// Sorts codes in place; O(n log n), no scratch beyond the stack. Std's sort where there are no vectors for it.
+pub(crate) fn sort<B: Bits>(codes: &mut [B], isa: Isa) {
+    dispatch!(codes, isa, sort_u32, sort_u64, (), codes.sort_unstable());
+}
+
+/// Moves the codes less than `pivot` to the front, in any order, and returns their number.
+pub(crate) fn partition<B: Bits>(codes: &mut [B], pivot: B, isa: Isa) -> usize {
+    dispatch!(codes, isa, partition_u32, partition_u64, (pivot), partition_portable(codes, pivot))
+}
+
+/// Without a branch on a code: every code changes places with the first of those that are not less.
+fn partition_portable<B: Bits>(codes: &mut [B], pivot: B) -> usize {
+    let mut left = 0;
+    for i in 0..codes.len() {
+        let code = codes[i];
+        codes[i] = codes[left];
+        codes[left] = code;
+        left += usize::from(code < pivot);
+    }
+    left
+}
+
+/// A register of unsigned lanes, and the few instructions from which network and partition are built.
+///
+/// # Safety
+/// Its functions run only where its instruction set is present, inside a function compiled for it.
+#[cfg(target_arch = "x86_64")]
+unsafe trait Vector: Copy {
+    type Lane: Bits;
+    /// Lanes a register.
+    const LANES: usize;
+    /// Registers that the network sorts at once; as many fit the register file beside some temporaries.
+    const ROWS: usize;
+    unsafe fn splat(lane: Self::Lane) -> Self;
+    unsafe fn load(from: *const Self::Lane) -> Self;
+    unsafe fn store(self, to: *mut Self::Lane);
+    /// The first `count` lanes from memory, the others as in `rest`.
+    unsafe fn load_first(from: *const Self::Lane, count: usize, rest: Self) -> Self;
+    /// Stores the first `count` lanes alone.
+    unsafe fn store_first(self, to: *mut Self::Lane, count: usize);
+    /// The lesser of each two lanes, and the greater.
+    unsafe fn order(self, other: Self) -> (Self, Self);
+    /// Minimum with `other`, but maximum in the lanes whose bit is set in `HIGH`.
+    unsafe fn min_max<const HIGH: u32>(self, other: Self) -> Self;
+    /// Lane i to i ^ D, for D = 1, 2, 4, 8 below LANES.
+    unsafe fn exchange<const D: usize>(self) -> Self;
+    /// Lanes reversed within groups of G = 2, 4, 8, 16 up to LANES.
+    unsafe fn reverse<const G: usize>(self) -> Self;
+    /// Lanes of both in turn: the first half of the result and the second.
+    unsafe fn zip(self, other: Self) -> (Self, Self);
+    /// A bit for each lane less than the pivot's.
+    unsafe fn less(self, pivot: Self) -> u32;
+    /// The lanes whose bits are set, moved to the front, in order; what follows them is left open.
+    unsafe fn compress(self, lanes: u32) -> Self;
+    /// Stores the lanes whose bits are set from `left` upwards and the others below `right`. Between the two there
+    /// is room for two registers, which may be overwritten.
+    unsafe fn split(self, less: u32, left: *mut Self::Lane, right: *mut Self::Lane);
+}
+
+/// For each mask of 8 lanes, a byte a lane: the places of the lanes that are set, then of the others.
+#[cfg(target_arch = "x86_64")]
+static SPLIT_8: [u64; 256] = split_table::<256>(8);
+
+#[cfg(target_arch = "x86_64")]
+const fn split_table<const MASKS: usize>(lanes: u32) -> [u64; MASKS] {
+    let mut table = [0; MASKS];
+    let mut mask = 0;
+    while mask < MASKS {
+        let (mut front, mut back, mut lane) = (0, (mask as u32).count_ones(), 0);
+        while lane < lanes {
+            if mask >> lane & 1 == 1 {
+                table[mask] |= (lane as u64) << (8 * front);
+                front += 1;
+            } else {
+                table[mask] |= (lane as u64) << (8 * back);
+                back += 1;
+            }
+            lane += 1;
+        }
+        mask += 1;
+    }
+    table
+}

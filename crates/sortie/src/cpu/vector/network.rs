@@ -1,0 +1,358 @@
+//! Sorts up to four register files of keys: columns by an optimal network, then bitonic merges of columns.
+//!
+//! R registers of L lanes hold L columns of R keys, a block. The columns are sorted by compare-exchanges of whole
+//! registers. Then twice as wide groups of columns are merged, again and again: the first step of each bitonic
+//! merge compares the group with its mirror image, later steps compare columns, and the last log R steps compare
+//! whole registers, without any shuffle. Blocks are merged likewise. The keys of a block then stand in column order
+//! and are zipped into rows. There is no branch on a key anywhere.
+//!
+//! Source: Batcher's bitonic merge; the networks of 4, 8 and 16 inputs are the smallest known (Knuth, TAOCP 3,
+//! 5.3.4). Column-wise use of registers after Blacher et al., "Vectorized and performance-portable quicksort" (2022);
+//! the column order of the merges, in which most steps need no shuffle, is ours.
+
+use std::mem::MaybeUninit;
+
+use super::Vector;
+use crate::key::Bits;
+
+/// The most keys that [`sort`] takes.
+pub(super) const fn capacity<V: Vector>() -> usize {
+    4 * V::ROWS * V::LANES
+}
+
+/// Sorts `n` keys, at most [`capacity`].
+///
+/// # Safety
+/// `keys` is valid for `n` keys; the instructions of `V` are present.
+#[inline(always)]
+pub(super) unsafe fn sort<V: Vector>(keys: *mut V::Lane, n: usize) {
+    debug_assert!(n <= capacity::<V>());
+    // SAFETY: as the caller states.
+    unsafe {
+        match n.div_ceil(V::LANES) {
+            0 | 1 => sort_block::<V, 1>(keys, n),
+            2 => sort_block::<V, 2>(keys, n),
+            3..=4 => sort_block::<V, 4>(keys, n),
+            5..=8 => sort_block::<V, 8>(keys, n),
+            _ if V::ROWS == 8 => sort_blocks::<V, 8>(keys, n),
+            9..=16 => sort_block::<V, 16>(keys, n),
+            _ => sort_blocks::<V, 16>(keys, n),
+        }
+    }
+}
+
+/// Sorts at most one block of R rows.
+///
+/// # Safety
+/// As [`sort`].
+#[inline(always)]
+pub(super) unsafe fn sort_block<V: Vector, const R: usize>(keys: *mut V::Lane, n: usize) {
+    // SAFETY: as the caller states.
+    unsafe {
+        let mut rows = load::<V, R>(keys, n);
+        sort_rows(&mut rows);
+        store_zipped(rows, keys, n);
+    }
+}
+
+/// Sorts two to four blocks: each by itself, then merges.
+#[inline(always)]
+unsafe fn sort_blocks<V: Vector, const R: usize>(keys: *mut V::Lane, n: usize) {
+    let size = R * V::LANES;
+    let count = n.div_ceil(size);
+    let mut blocks = [MaybeUninit::<[V; R]>::uninit(); 4];
+    let at = blocks.as_mut_ptr().cast::<V>();
+    // SAFETY: each block starts within the keys and is cut to what is left of them; `at` has room for four.
+    unsafe {
+        for b in 0..count {
+            let mut rows = load::<V, R>(keys.add(b * size), n - b * size);
+            sort_rows(&mut rows);
+            write_block(rows, at.add(b * R));
+        }
+        merge_blocks::<V, R>(at, at.add(R));
+        if count > 2 {
+            let (first, second, third, fourth) = (at, at.add(R), at.add(2 * R), at.add(3 * R));
+            if count > 3 {
+                merge_blocks::<V, R>(third, fourth);
+            } else {
+                write_block([V::splat(V::Lane::MAX); R], fourth);
+            }
+            for up in 0..R / 2 {
+                // Against the mirror image: the first block meets the last, the second the third.
+                let down = R - 1 - up;
+                let (a, b) =
+                    (order_mirrored(first, fourth, up, down), order_mirrored(first, fourth, down, up));
+                let (c, d) =
+                    (order_mirrored(second, third, up, down), order_mirrored(second, third, down, up));
+                write_pairs([a, b], first, third, [up, down]);
+                write_pairs([c, d], second, fourth, [up, down]);
+            }
+            for b in [0, 2 * R] {
+                for r in 0..R {
+                    let (low, high) = (at.add(b + r), at.add(b + R + r));
+                    (*low, *high) = (*low).order(*high);
+                }
+            }
+            for b in 0..count {
+                clean_block::<V, R>(at.add(b * R));
+            }
+        }
+        for b in 0..count {
+            store_zipped::<V, R>(read_block(at.add(b * R)), keys.add(b * size), n - b * size);
+        }
+    }
+}
+
+/// Row `up` of one block, ordered with row `down` of the mirror image of another.
+#[inline(always)]
+unsafe fn order_mirrored<V: Vector>(block: *const V, other: *const V, up: usize, down: usize) -> (V, V) {
+    // SAFETY: the rows lie within their blocks; the instructions of `V` are present.
+    unsafe { (*block.add(up)).order(mirror(*other.add(down))) }
+}
+
+/// Writes the lesser of each pair to one block and the greater to another.
+#[inline(always)]
+unsafe fn write_pairs<V: Vector>(pairs: [(V, V); 2], low: *mut V, high: *mut V, rows: [usize; 2]) {
+    for (pair, row) in pairs.into_iter().zip(rows) {
+        // SAFETY: the rows lie within their blocks.
+        unsafe { (*low.add(row), *high.add(row)) = pair };
+    }
+}
+
+/// Merges two sorted blocks.
+#[inline(always)]
+unsafe fn merge_blocks<V: Vector, const R: usize>(low: *mut V, high: *mut V) {
+    // SAFETY: both are blocks; the instructions of `V` are present.
+    unsafe {
+        for up in 0..R / 2 {
+            let down = R - 1 - up;
+            let pairs = [order_mirrored(low, high, up, down), order_mirrored(low, high, down, up)];
+            write_pairs(pairs, low, high, [up, down]);
+        }
+        clean_block::<V, R>(low);
+        clean_block::<V, R>(high);
+    }
+}
+
+/// Sorts a bitonic block.
+#[inline(always)]
+unsafe fn clean_block<V: Vector, const R: usize>(block: *mut V) {
+    // SAFETY: it is a block; the instructions of `V` are present.
+    unsafe {
+        let mut rows: [V; R] = read_block(block);
+        for row in &mut rows {
+            if V::LANES >= 16 {
+                *row = row.min_max::<0xFF00>(row.exchange::<8>());
+            }
+            if V::LANES >= 8 {
+                *row = row.min_max::<0xF0F0>(row.exchange::<4>());
+            }
+            *row = row.min_max::<0xCCCC>(row.exchange::<2>());
+            *row = row.min_max::<0xAAAA>(row.exchange::<1>());
+        }
+        half_clean_columns(&mut rows);
+        write_block(rows, block);
+    }
+}
+
+/// A block from memory, row by row: copied as a whole it would pass through memory once more.
+#[inline(always)]
+unsafe fn read_block<V: Vector, const R: usize>(block: *const V) -> [V; R] {
+    // SAFETY: it is a block.
+    std::array::from_fn(|r| unsafe { *block.add(r) })
+}
+
+#[inline(always)]
+unsafe fn write_block<V: Vector, const R: usize>(rows: [V; R], block: *mut V) {
+    for (r, row) in rows.iter().enumerate() {
+        // SAFETY: it is a block.
+        unsafe { *block.add(r) = *row };
+    }
+}
+
+/// All lanes reversed.
+#[inline(always)]
+unsafe fn mirror<V: Vector>(row: V) -> V {
+    // SAFETY: the instructions of `V` are present.
+    unsafe {
+        match V::LANES {
+            4 => row.reverse::<4>(),
+            8 => row.reverse::<8>(),
+            _ => row.reverse::<16>(),
+        }
+    }
+}
+
+/// The first R rows of `n` keys, filled up with the largest key.
+#[inline(always)]
+unsafe fn load<V: Vector, const R: usize>(keys: *const V::Lane, n: usize) -> [V; R] {
+    // SAFETY: each row lies within the `n` keys, or is cut to what does.
+    unsafe {
+        let pad = V::splat(V::Lane::MAX);
+        let mut rows = [pad; R];
+        if n >= R * V::LANES {
+            for (r, row) in rows.iter_mut().enumerate() {
+                *row = V::load(keys.add(r * V::LANES));
+            }
+        } else {
+            for (r, row) in rows.iter_mut().enumerate() {
+                let from = r * V::LANES;
+                if from < n {
+                    *row = V::load_first(keys.add(from), (n - from).min(V::LANES), pad);
+                }
+            }
+        }
+        rows
+    }
+}
+
+/// Stores the first `n` keys of a block that stands in column order.
+#[inline(always)]
+unsafe fn store_zipped<V: Vector, const R: usize>(mut rows: [V; R], keys: *mut V::Lane, n: usize) {
+    // SAFETY: each row lies within the `n` keys, or is cut to what does.
+    unsafe {
+        zip_columns(&mut rows);
+        if n >= R * V::LANES {
+            for (r, row) in rows.iter().enumerate() {
+                row.store(keys.add(r * V::LANES));
+            }
+        } else {
+            for (r, row) in rows.iter().enumerate() {
+                let to = r * V::LANES;
+                if to < n {
+                    row.store_first(keys.add(to), (n - to).min(V::LANES));
+                }
+            }
+        }
+    }
+}
+
+/// Sorts a block into column order.
+#[inline(always)]
+unsafe fn sort_rows<V: Vector, const R: usize>(rows: &mut [V; R]) {
+    // SAFETY: the instructions of `V` are present.
+    unsafe {
+        sort_columns(rows);
+        merge::<V, R, 2>(rows);
+        merge::<V, R, 4>(rows);
+        if V::LANES >= 8 {
+            merge::<V, R, 8>(rows);
+        }
+        if V::LANES >= 16 {
+            merge::<V, R, 16>(rows);
+        }
+    }
+}
+
+macro_rules! compare_exchange {
+    ($rows:ident: $($a:literal $b:literal),*) => {$(
+        ($rows[$a], $rows[$b]) = $rows[$a].order($rows[$b]);
+    )*};
+}
+
+/// Sorts each column.
+#[inline(always)]
+unsafe fn sort_columns<V: Vector, const R: usize>(rows: &mut [V; R]) {
+    // SAFETY: the instructions of `V` are present.
+    unsafe {
+        match R {
+            2 => {
+                compare_exchange!(rows: 0 1);
+            }
+            4 => {
+                compare_exchange!(rows: 0 1, 2 3, 0 2, 1 3, 1 2);
+            }
+            8 => {
+                compare_exchange!(rows:
+                    0 2, 1 3, 4 6, 5 7, 0 4, 1 5, 2 6, 3 7, 0 1, 2 3, 4 5, 6 7, 2 4, 3 5, 1 4, 3 6, 1 2, 3 4, 5 6);
+            }
+            16 => {
+                compare_exchange!(rows:
+                    0 1, 2 3, 4 5, 6 7, 8 9, 10 11, 12 13, 14 15, 0 2, 1 3, 4 6, 5 7, 8 10, 9 11, 12 14, 13 15,
+                    0 4, 1 5, 2 6, 3 7, 8 12, 9 13, 10 14, 11 15, 0 8, 1 9, 2 10, 3 11, 4 12, 5 13, 6 14, 7 15,
+                    5 10, 6 9, 3 12, 13 14, 4 8, 7 11, 1 2, 1 4, 7 13, 2 8, 11 14, 2 4, 5 6, 9 10, 11 13, 3 8, 7 12,
+                    6 8, 10 12, 3 5, 7 9, 3 4, 5 6, 7 8, 9 10, 11 12, 6 7, 8 9);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Merges the two sorted halves of every group of G columns.
+#[inline(always)]
+unsafe fn merge<V: Vector, const R: usize, const G: usize>(rows: &mut [V; R]) {
+    // SAFETY: the instructions of `V` are present.
+    unsafe {
+        // Against the mirror image: rows r and R - 1 - r, lanes reversed within the group.
+        for r in 0..R.div_ceil(2) {
+            let (a, b) = (rows[r], rows[R - 1 - r]);
+            (rows[r], rows[R - 1 - r]) = match G {
+                2 => (a.min_max::<0xAAAA>(b.reverse::<2>()), b.min_max::<0xAAAA>(a.reverse::<2>())),
+                4 => (a.min_max::<0xCCCC>(b.reverse::<4>()), b.min_max::<0xCCCC>(a.reverse::<4>())),
+                8 => (a.min_max::<0xF0F0>(b.reverse::<8>()), b.min_max::<0xF0F0>(a.reverse::<8>())),
+                _ => (a.min_max::<0xFF00>(b.reverse::<16>()), b.min_max::<0xFF00>(a.reverse::<16>())),
+            };
+        }
+        // Between columns 4, 2 and 1 apart.
+        for row in rows.iter_mut() {
+            if G >= 16 {
+                *row = row.min_max::<0xF0F0>(row.exchange::<4>());
+            }
+            if G >= 8 {
+                *row = row.min_max::<0xCCCC>(row.exchange::<2>());
+            }
+            if G >= 4 {
+                *row = row.min_max::<0xAAAA>(row.exchange::<1>());
+            }
+        }
+        half_clean_columns(rows);
+    }
+}
+
+/// Sorts columns that are bitonic.
+#[inline(always)]
+unsafe fn half_clean_columns<V: Vector, const R: usize>(rows: &mut [V; R]) {
+    // SAFETY: the instructions of `V` are present.
+    unsafe {
+        if R >= 16 {
+            half_clean::<V, R, 8>(rows);
+        }
+        if R >= 8 {
+            half_clean::<V, R, 4>(rows);
+        }
+        if R >= 4 {
+            half_clean::<V, R, 2>(rows);
+        }
+        if R >= 2 {
+            half_clean::<V, R, 1>(rows);
+        }
+    }
+}
+
+/// Compares rows D apart.
+#[inline(always)]
+unsafe fn half_clean<V: Vector, const R: usize, const D: usize>(rows: &mut [V; R]) {
+    for r in 0..R {
+        if r & D == 0 && r + D < R {
+            // SAFETY: the instructions of `V` are present.
+            unsafe {
+                (rows[r], rows[r + D]) = rows[r].order(rows[r + D]);
+            }
+        }
+    }
+}
+
+/// From column order to row order: zips row r with row r + R/2, log R times.
+#[inline(always)]
+unsafe fn zip_columns<V: Vector, const R: usize>(rows: &mut [V; R]) {
+    let mut step = 1;
+    while step < R {
+        let from = *rows;
+        for r in 0..R / 2 {
+            // SAFETY: the instructions of `V` are present.
+            let (first, second) = unsafe { from[r].zip(from[r + R / 2]) };
+            (rows[2 * r], rows[2 * r + 1]) = (first, second);
+        }
+        step *= 2;
+    }
+}

@@ -1,0 +1,207 @@
+//! Quicksort whose partition moves whole registers, in place, with a network as its base.
+//!
+//! Pivots are medians of samples. Every range remembers a lower bound of its keys: a pivot equal to it says that
+//! the keys up to the pivot are all equal, and they are set apart, so few distinct keys cost fewer passes, not more.
+//! Too many bad pivots hand the range to std's sort, hence O(n log n) whatever the input.
+//!
+//! Source: Bramas, "A novel hybrid quicksort algorithm vectorized using AVX-512" (2017) for the in-place partition;
+//! Peters, "Pattern-defeating quicksort" (2021) for the bound.
+
+use std::mem::MaybeUninit;
+
+use super::{Vector, network};
+use crate::key::Bits;
+
+/// Registers that the partition reads at a time.
+const UNROLL: usize = 8;
+
+/// A range still to be sorted.
+#[derive(Clone, Copy)]
+struct Range<L> {
+    start: usize,
+    len: usize,
+    /// No key of the range is less.
+    lower: L,
+    /// Bad pivots that it may still take.
+    patience: u32,
+}
+
+/// # Safety
+/// The instructions of `V` are present; the caller is compiled for them.
+#[inline(always)]
+pub(super) unsafe fn sort<V: Vector>(keys: &mut [V::Lane]) {
+    // The smaller part goes on at once, the larger waits: never more waiting than bits in a length.
+    let mut waiting = [MaybeUninit::<Range<V::Lane>>::uninit(); usize::BITS as usize];
+    let mut count = 0;
+    let mut range = Range {
+        start: 0,
+        len: keys.len(),
+        lower: V::Lane::ZERO,
+        patience: 2 * (usize::BITS - keys.len().leading_zeros()),
+    };
+    loop {
+        let part = &mut keys[range.start..range.start + range.len];
+        if range.len <= network::capacity::<V>() {
+            // SAFETY: `part` is valid; the instructions are present.
+            unsafe { network::sort::<V>(part.as_mut_ptr(), part.len()) };
+        } else if range.patience == 0 {
+            part.sort_unstable();
+        } else {
+            // SAFETY: `part` is longer than the base case; the instructions are present.
+            let pivot = unsafe { median_of_sample::<V>(part) };
+            let equal_to_lower = pivot == range.lower;
+            if !equal_to_lower || pivot != V::Lane::MAX {
+                // Where the pivot is the lower bound, keys up to it are equal and done.
+                let bound = if equal_to_lower { pivot.wrapping_add(V::Lane::from_low(1)) } else { pivot };
+                // SAFETY: as above.
+                let left = unsafe { partition::<V>(part, bound) };
+                let right = range.len - left;
+                let high = Range { start: range.start + left, len: right, lower: bound, ..range };
+                if equal_to_lower {
+                    range = high;
+                    continue;
+                }
+                let bad = left.min(right) < range.len / 8;
+                let patience = range.patience - u32::from(bad);
+                let (low, high) = (Range { len: left, patience, ..range }, Range { patience, ..high });
+                let (now, later) = if left < right { (low, high) } else { (high, low) };
+                waiting[count].write(later);
+                count += 1;
+                range = now;
+                continue;
+            }
+        }
+        if count == 0 {
+            return;
+        }
+        count -= 1;
+        // SAFETY: the first `count` were written.
+        range = unsafe { waiting[count].assume_init() };
+    }
+}
+
+/// A key near the median: the median of keys at pseudo-random places, four registers of them.
+#[inline(always)]
+unsafe fn median_of_sample<V: Vector>(keys: &[V::Lane]) -> V::Lane {
+    let mut sample = [V::Lane::ZERO; 64];
+    let n = 4 * V::LANES;
+    let mut state = keys.len() as u64;
+    for slot in &mut sample[..n] {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        let place = ((state >> 32) as u128 * keys.len() as u128) >> 32;
+        *slot = keys[place as usize];
+    }
+    // SAFETY: the sample is as long as the block; the instructions are present.
+    unsafe { network::sort_block::<V, 4>(sample.as_mut_ptr(), n) };
+    sample[n / 2]
+}
+
+/// [`partition`] of any number of keys.
+///
+/// # Safety
+/// The instructions of `V` are present; the caller is compiled for them.
+#[inline(always)]
+pub(super) unsafe fn partition_any<V: Vector>(keys: &mut [V::Lane], pivot: V::Lane) -> usize {
+    if keys.len() < 2 * UNROLL * V::LANES {
+        return super::partition_portable(keys, pivot);
+    }
+    // SAFETY: there are keys enough; the instructions are present.
+    unsafe { partition::<V>(keys, pivot) }
+}
+
+/// Moves the keys less than `pivot` to the front and returns their number.
+///
+/// Registers are read from the end that has less room between what was read and what was written, so that the keys
+/// of one step always fit on either side. The first registers of both ends and an odd rest wait aside meanwhile.
+///
+/// # Safety
+/// `keys` has at least `2 * UNROLL` registers; the instructions of `V` are present.
+#[inline(always)]
+unsafe fn partition<V: Vector>(keys: &mut [V::Lane], pivot: V::Lane) -> usize {
+    let step = UNROLL * V::LANES;
+    let n = keys.len();
+    debug_assert!(n >= 2 * step);
+    let at = keys.as_mut_ptr();
+    // SAFETY: reads stay between the two read marks, writes outside of them, both within the slice.
+    unsafe {
+        let pivot_lanes = V::splat(pivot);
+        let rest = (n - 2 * step) % step;
+        let mut aside = MaybeUninit::<[V::Lane; 128]>::uninit();
+        let aside = aside.as_mut_ptr().cast::<V::Lane>();
+        std::ptr::copy_nonoverlapping(at, aside, rest);
+        let mut ends = [V::splat(V::Lane::ZERO); 2 * UNROLL];
+        for i in 0..UNROLL {
+            ends[i] = V::load(at.add(rest + i * V::LANES));
+            ends[UNROLL + i] = V::load(at.add(n - step + i * V::LANES));
+        }
+        let (mut read_left, mut read_right) = (rest + step, n - step);
+        let mut write = Write::<V> { left: at, right: at.add(n) };
+        while read_left < read_right {
+            let room_left = at.add(read_left).offset_from(write.left);
+            let room_right = write.right.offset_from(at.add(read_right));
+            // Without a branch: which side it is cannot be foretold.
+            let from_left = usize::from(room_left <= room_right);
+            let from_right = 1 - from_left;
+            let from = from_left * read_left + from_right * (read_right - step);
+            read_left += from_left * step;
+            read_right -= from_right * step;
+            let mut registers = [pivot_lanes; UNROLL];
+            for (i, register) in registers.iter_mut().enumerate() {
+                *register = V::load(at.add(from + i * V::LANES));
+            }
+            for register in registers {
+                write.split(register, pivot_lanes);
+            }
+        }
+        // All keys not yet written are aside: the room between the marks is exactly theirs.
+        for register in &ends[..2 * UNROLL - 1] {
+            write.split(*register, pivot_lanes);
+        }
+        write.split_first(ends[2 * UNROLL - 1], pivot_lanes, V::LANES);
+        let mut from = 0;
+        while from < rest {
+            let count = (rest - from).min(V::LANES);
+            write.split_first(V::load_first(aside.add(from), count, pivot_lanes), pivot_lanes, count);
+            from += count;
+        }
+        debug_assert_eq!(write.left, write.right);
+        write.left.offset_from(at) as usize
+    }
+}
+
+/// Where the partition writes next: lesser keys at `left` and up, the others below `right` and down.
+struct Write<V: Vector> {
+    left: *mut V::Lane,
+    right: *mut V::Lane,
+}
+
+impl<V: Vector> Write<V> {
+    /// Writes a register's keys to either side. There is room for two registers.
+    #[inline(always)]
+    unsafe fn split(&mut self, keys: V, pivot: V) {
+        // SAFETY: as the caller states.
+        unsafe {
+            let less = keys.less(pivot);
+            let lesser = less.count_ones() as usize;
+            keys.split(less, self.left, self.right);
+            self.left = self.left.add(lesser);
+            self.right = self.right.sub(V::LANES - lesser);
+        }
+    }
+
+    /// Writes the first `count` keys of a register to either side, and nothing beyond them.
+    #[inline(always)]
+    unsafe fn split_first(&mut self, keys: V, pivot: V, count: usize) {
+        // SAFETY: as the caller states.
+        unsafe {
+            let valid = (1u64 << count).wrapping_sub(1) as u32;
+            let less = keys.less(pivot) & valid;
+            let lesser = less.count_ones() as usize;
+            let others = count - lesser;
+            keys.compress(less).store_first(self.left, lesser);
+            self.left = self.left.add(lesser);
+            self.right = self.right.sub(others);
+            keys.compress(!less & valid).store_first(self.right, others);
+        }
+    }
+}
