@@ -13,8 +13,14 @@ pub(crate) const BLOCK_BYTES: usize = 1 << 10;
 /// Cells of the classifier's table: it stays in the L1 cache, and tells apart what skewed codes need.
 pub(crate) const CELLS: usize = 1 << 12;
 
-/// Codes sampled for a classifier or a pivot: eight a bucket.
-pub(crate) const SAMPLE: usize = 1 << 11;
+/// Codes that a distribution classifies before it moves the first of them: vector instructions do it.
+pub(crate) const CLASSIFY_AHEAD: usize = 32;
+
+/// Codes sampled for each bucket of a classifier.
+pub(crate) const SAMPLED_A_BUCKET: usize = 8;
+
+/// Codes sampled for the pivot of a partition among threads: its halves then differ by some 2%.
+pub(crate) const PIVOT_SAMPLE: usize = 1 << 11;
 
 /// A classifier that leaves more than one part in so many of the sample in one bucket is not used.
 pub(crate) const LARGEST_BUCKET: usize = 4;
@@ -30,3 +36,19 @@ pub(crate) const COUNT_16_FROM: usize = 3 << 20;
 
 /// Keys that the profile compares before it looks whether the run was broken.
 pub(crate) const PROFILE_STRETCH: usize = 1 << 8;
+
+/// Pairs for each bucket of their distribution: words of 32 bits then leave few of them tied.
+pub(crate) const PAIRS_A_BUCKET: usize = 1 << 13;
+
+/// The most buckets of a distribution of pairs: more, and the stores miss the first-level caches.
+pub(crate) const PAIR_BUCKETS: usize = 1 << 10;
+
+/// A word of 32 bits orders a bucket where it has so many more bits for the code than for the place: about one code in
+/// 16 is then tied.
+pub(crate) const NARROW_SLACK_BITS: u32 = 4;
+
+/// Tied codes that are put in order by insertion.
+pub(crate) const INSERT_UP_TO: usize = 16;
+
+/// Bytes of scratch from which it is mapped, on huge pages: some of those.
+pub(crate) const MAP_SCRATCH_FROM_BYTES: usize = 8 << 20;

@@ -16,60 +16,77 @@ use std::ops::Range;
 
 use super::vector::{self, Isa};
 use crate::key::Bits;
-use crate::plan::{BLOCK_BYTES, CELLS, LARGEST_BUCKET, SAMPLE};
+use crate::plan::{BLOCK_BYTES, CELLS, CLASSIFY_AHEAD, LARGEST_BUCKET, SAMPLED_A_BUCKET};
 
-const BUCKETS: usize = 256;
+/// The most buckets of a distribution in place.
+pub(crate) const BUCKETS: usize = 256;
 
 /// Gives each code a bucket, in order: lesser codes never go to later buckets.
 pub(crate) struct Classifier<B> {
     low: B,
     shift: u32,
     /// The bucket of each cell.
-    table: Box<[u8; CELLS]>,
+    table: Box<[u16; CELLS]>,
     buckets: usize,
+    /// Whether no bucket holds most of the sample.
+    even: bool,
 }
 
 impl<B: Bits> Classifier<B> {
-    /// Drawn from a sample of the codes; none where it would leave most of them in one bucket.
-    pub(crate) fn sampled(codes: &[B], isa: Isa) -> Option<Self> {
-        let sample = sample(codes, isa);
+    /// Up to so many buckets, drawn from a sample of the codes, of which there are some.
+    pub(crate) fn sampled(n: usize, code: impl Fn(usize) -> B, buckets: usize, isa: Isa) -> Self {
+        let sample = sample(n, code, buckets * SAMPLED_A_BUCKET, isa);
         let low = sample[0];
-        let span = sample[SAMPLE - 1].wrapping_sub(low);
+        let span = sample[sample.len() - 1].wrapping_sub(low);
         let bits = B::WIDTH - span.leading_zeros();
         let shift = bits.saturating_sub(CELLS.trailing_zeros());
-        let mut classifier = Classifier { low, shift, table: Box::new([0; CELLS]), buckets: 0 };
-        let mut counts = vec![0u32; CELLS];
+        let mut classifier = Classifier { low, shift, table: Box::new([0; CELLS]), buckets: 0, even: false };
+        let mut counts = vec![0; CELLS];
         sample.iter().for_each(|&code| counts[classifier.cell(code).low() as usize] += 1);
         // A bucket takes cells until it has its share of the sample.
-        let share = SAMPLE.div_ceil(BUCKETS) as u32;
         let (mut bucket, mut filled, mut largest) = (0, 0, 0);
         for (cell, &count) in counts.iter().enumerate() {
-            if filled > 0 && filled + count > share && bucket + 1 < BUCKETS {
+            if filled > 0 && filled + count > SAMPLED_A_BUCKET && bucket + 1 < buckets {
                 bucket += 1;
                 filled = 0;
             }
-            classifier.table[cell] = bucket as u8;
+            classifier.table[cell] = bucket as u16;
             filled += count;
             largest = largest.max(filled);
         }
         classifier.buckets = bucket + 1;
-        (largest as usize * LARGEST_BUCKET <= SAMPLE).then_some(classifier)
+        classifier.even = largest * LARGEST_BUCKET <= sample.len();
+        classifier
+    }
+
+    pub(crate) fn buckets(&self) -> usize {
+        self.buckets
+    }
+
+    pub(crate) fn is_even(&self) -> bool {
+        self.even
+    }
+
+    /// The place of a code in the sampled range of codes.
+    #[inline(always)]
+    pub(crate) fn cell(&self, code: B) -> B {
+        code.max(self.low).wrapping_sub(self.low).shr(self.shift).min(B::from_low(CELLS as u64 - 1))
     }
 
     #[inline(always)]
-    fn cell(&self, code: B) -> B {
-        code.max(self.low).wrapping_sub(self.low).shr(self.shift).min(B::from_low(CELLS as u64 - 1))
+    pub(crate) fn bucket_of_cell(&self, cell: B) -> usize {
+        usize::from(self.table[cell.low() as usize % CELLS])
     }
 }
 
-/// Codes from pseudo-random places, sorted.
-pub(crate) fn sample<B: Bits>(codes: &[B], isa: Isa) -> Vec<B> {
-    let mut state = codes.len() as u64;
+/// `count` of `n` codes, from pseudo-random places, sorted.
+pub(crate) fn sample<B: Bits>(n: usize, code: impl Fn(usize) -> B, count: usize, isa: Isa) -> Vec<B> {
+    let mut state = n as u64;
     let mut sample: Vec<B> = std::iter::repeat_with(|| {
         state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        codes[(((state >> 32) as u128 * codes.len() as u128) >> 32) as usize]
+        code((((state >> 32) as u128 * n as u128) >> 32) as usize)
     })
-    .take(SAMPLE)
+    .take(count)
     .collect();
     vector::sort(&mut sample, isa);
     sample
@@ -157,30 +174,28 @@ impl<B: Bits> Blocks<B> {
     /// Compiled anew for each instruction set.
     #[inline(always)]
     fn classify_here(&mut self, codes: &mut [B], classifier: &Classifier<B>) {
-        const AHEAD: usize = 32;
         let n = codes.len();
         let (mut read, mut written) = (0, 0);
-        while read + AHEAD <= n {
-            let (mut ahead, mut cells) = ([B::ZERO; AHEAD], [B::ZERO; AHEAD]);
-            ahead.copy_from_slice(&codes[read..read + AHEAD]);
-            read += AHEAD;
-            for i in 0..AHEAD {
+        while read + CLASSIFY_AHEAD <= n {
+            let (mut ahead, mut cells) = ([B::ZERO; CLASSIFY_AHEAD], [B::ZERO; CLASSIFY_AHEAD]);
+            ahead.copy_from_slice(&codes[read..read + CLASSIFY_AHEAD]);
+            read += CLASSIFY_AHEAD;
+            for i in 0..CLASSIFY_AHEAD {
                 cells[i] = classifier.cell(ahead[i]);
             }
-            for i in 0..AHEAD {
-                self.push(ahead[i], classifier.table[cells[i].low() as usize % CELLS], codes, &mut written);
+            for i in 0..CLASSIFY_AHEAD {
+                self.push(ahead[i], classifier.bucket_of_cell(cells[i]), codes, &mut written);
             }
         }
         for i in read..n {
             let code = codes[i];
-            self.push(code, classifier.table[classifier.cell(code).low() as usize], codes, &mut written);
+            self.push(code, classifier.bucket_of_cell(classifier.cell(code)), codes, &mut written);
         }
     }
 
     /// Puts a code into its bucket's buffer, and a full buffer at `written`.
     #[inline(always)]
-    fn push(&mut self, code: B, bucket: u8, codes: &mut [B], written: &mut usize) {
-        let bucket = usize::from(bucket);
+    fn push(&mut self, code: B, bucket: usize, codes: &mut [B], written: &mut usize) {
         let at = self.filled[bucket];
         debug_assert!(at < Self::LEN && self.buffers.len() == BUCKETS * Self::LEN);
         // SAFETY: there is a buffer of LEN codes for each of 256 buckets, and `filled` stays below LEN.

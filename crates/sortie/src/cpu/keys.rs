@@ -75,13 +75,12 @@ fn distribute_ranges<B: Bits>(
     isa: Isa,
 ) -> Vec<Range<usize>> {
     let distribute = |(range, keys): (&Range<usize>, &mut [B])| -> Vec<Range<usize>> {
-        match Classifier::sampled(keys, isa) {
-            Some(classifier) => distribute::distribute(keys, &classifier, isa)
-                .into_iter()
-                .map(|bucket| range.start + bucket.start..range.start + bucket.end)
-                .collect(),
-            None => std::iter::once(range.clone()).collect(),
+        let classifier = Classifier::sampled(keys.len(), |place| keys[place], distribute::BUCKETS, isa);
+        if !classifier.is_even() {
+            return std::iter::once(range.clone()).collect();
         }
+        let buckets = distribute::distribute(keys, &classifier, isa).into_iter();
+        buckets.map(|bucket| range.start + bucket.start..range.start + bucket.end).collect()
     };
     let parts = split_at_ranges(keys, ranges);
     if threads > 1 {

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use super::distribute;
 use super::vector::{self, Isa};
 use crate::key::Bits;
-use crate::plan::{EXCHANGED_BY_A_TASK, PARALLEL_FROM, SAMPLE};
+use crate::plan::{EXCHANGED_BY_A_TASK, PARALLEL_FROM, PIVOT_SAMPLE};
 
 /// Splits the keys into at least one range a thread, all keys of a range before those of the next; fewer where equal
 /// keys or their number forbid.
@@ -33,7 +33,7 @@ pub(crate) fn split<B: Bits>(keys: &mut [B], threads: usize, isa: Isa) -> Vec<Ra
 
 /// The median of a sample.
 pub(crate) fn pivot<B: Bits>(keys: &[B], isa: Isa) -> B {
-    distribute::sample(keys, isa)[SAMPLE / 2]
+    distribute::sample(keys.len(), |place| keys[place], PIVOT_SAMPLE, isa)[PIVOT_SAMPLE / 2]
 }
 
 /// Moves the keys less than `pivot` to the front and returns their number.

@@ -1,0 +1,118 @@
+//! The order of the codes in a bucket, by a vectorised sort of packed words: the first bits of each code that tell
+//! the bucket's codes apart, and its place. The place breaks ties, so the order is stable although the sort is not.
+//!
+//! Where a word is too narrow for all bits that tell codes apart, the lowest are dropped, and the few groups of
+//! words that then look equal are put in order by themselves: short ones by insertion, long ones by the same means on
+//! the bits that were dropped.
+
+use super::vector::{self, Isa};
+use crate::key::Bits;
+use crate::plan::{INSERT_UP_TO, NARROW_SLACK_BITS};
+
+/// The words of one bucket; kept from bucket to bucket for its memory.
+#[derive(Default)]
+pub(crate) struct Orderer {
+    narrow: Vec<u32>,
+    wide: Vec<u64>,
+}
+
+impl Orderer {
+    /// Calls `put(to, from)` for each place `to` in order, where the code at `from` belongs. Stable. O(n log n).
+    pub(crate) fn order<B: Bits>(
+        &mut self,
+        n: usize,
+        code: impl Fn(usize) -> B,
+        isa: Isa,
+        put: impl FnMut(usize, usize),
+    ) {
+        if n == 0 {
+            return;
+        }
+        let ends = (B::MAX, B::ZERO);
+        let (low, high) = (0..n).map(&code).fold(ends, |(low, high), code| (low.min(code), high.max(code)));
+        let split = Split {
+            low,
+            span: B::WIDTH - high.wrapping_sub(low).leading_zeros(),
+            place_bits: usize::BITS - (n - 1).leading_zeros(),
+        };
+        // A narrow word sorts twice as fast, as long as it leaves few codes tied.
+        let narrow = 32u32.saturating_sub(split.place_bits);
+        if narrow >= split.span.min(split.place_bits + NARROW_SLACK_BITS) {
+            order_packed(&mut self.narrow, n, code, split, isa, put);
+        } else {
+            order_packed(&mut self.wide, n, code, split, isa, put);
+        }
+    }
+}
+
+/// How a word falls into bits of a code and bits of a place.
+#[derive(Clone, Copy)]
+struct Split<B> {
+    low: B,
+    /// Bits that tell the codes apart.
+    span: u32,
+    place_bits: u32,
+}
+
+fn order_packed<B: Bits, W: Bits>(
+    words: &mut Vec<W>,
+    n: usize,
+    code: impl Fn(usize) -> B,
+    split: Split<B>,
+    isa: Isa,
+    mut put: impl FnMut(usize, usize),
+) {
+    let dropped = split.span.saturating_sub(W::WIDTH - split.place_bits);
+    let shift = split.place_bits;
+    words.clear();
+    words.extend((0..n).map(|place| {
+        let prefix = code(place).wrapping_sub(split.low).shr(dropped).low();
+        W::from_low(prefix << shift | place as u64)
+    }));
+    vector::sort(words, isa);
+    let mask = (1u64 << shift) - 1;
+    if dropped > 0 {
+        order_ties(words, shift, code, isa);
+    }
+    for (to, word) in words.iter().enumerate() {
+        put(to, (word.low() & mask) as usize);
+    }
+}
+
+/// Puts groups of words with equal prefixes in the order of their codes.
+fn order_ties<B: Bits, W: Bits>(words: &mut [W], shift: u32, code: impl Fn(usize) -> B, isa: Isa) {
+    let mask = (1u64 << shift) - 1;
+    let prefix = |word: W| word.low() >> shift;
+    let place = |word: W| (word.low() & mask) as usize;
+    let mut start = 0;
+    while start + 1 < words.len() {
+        if prefix(words[start]) != prefix(words[start + 1]) {
+            start += 1;
+            continue;
+        }
+        let count = words[start..].iter().take_while(|&&word| prefix(word) == prefix(words[start])).count();
+        let group = &mut words[start..start + count];
+        start += count;
+        if count <= INSERT_UP_TO {
+            for i in 1..count {
+                let word = group[i];
+                let mut hole = i;
+                while hole > 0 && code(place(group[hole - 1])) > code(place(word)) {
+                    group[hole] = group[hole - 1];
+                    hole -= 1;
+                }
+                group[hole] = word;
+            }
+        } else {
+            // Their places ascend, so the order among them is stable too.
+            let unordered = group.to_vec();
+            let tied: Vec<B> = unordered.iter().map(|&word| code(place(word))).collect();
+            order_slice(&tied, isa, &mut |to, from| group[to] = unordered[from]);
+        }
+    }
+}
+
+/// [`Orderer::order`] for codes in a slice, of one type whatever `put` is: the recursion ends there.
+fn order_slice<B: Bits>(codes: &[B], isa: Isa, put: &mut dyn FnMut(usize, usize)) {
+    Orderer::default().order(codes.len(), |place| codes[place], isa, put);
+}

@@ -1,0 +1,220 @@
+//! Stable distribution into scratch: count, then move, every thread its own stripe.
+//!
+//! Each stripe's codes go behind those of earlier stripes in every bucket, so equal codes keep their order whatever
+//! the number of threads. Two reads of the codes, one read of the payload, one write of both, side by side.
+//!
+//! Source: Drozd, Pericas and Matsuoka, "Efficient string sorting on multi- and many-core architectures" (2014),
+//! section III.A: a histogram a thread, their sum, and a move with pointers of each thread's own.
+
+use std::mem::MaybeUninit;
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::distribute::Classifier;
+use super::scratch::Scratch;
+use super::vector::Isa;
+use crate::key::{Bits, Transform};
+use crate::plan::CLASSIFY_AHEAD;
+
+/// A code beside its payload, without a gap: scratch is then no more than a copy of the data.
+#[repr(C, packed)]
+pub(crate) struct Pair<B, P> {
+    code: B,
+    payload: MaybeUninit<P>,
+}
+
+impl<B: Bits, P> Pair<B, P> {
+    #[inline(always)]
+    pub(crate) fn code(&self) -> B {
+        self.code
+    }
+
+    /// The payload, moved out.
+    ///
+    /// # Safety
+    /// It is moved out once.
+    #[inline(always)]
+    pub(crate) unsafe fn payload(&self) -> P {
+        // SAFETY: the distribution wrote it; unaligned, since the pair is packed.
+        unsafe { (&raw const self.payload).cast::<P>().read_unaligned() }
+    }
+}
+
+/// Pairs by bucket.
+pub(crate) struct Scattered<B, P> {
+    pairs: Scratch<Pair<B, P>>,
+    buckets: Vec<Range<usize>>,
+}
+
+impl<B, P> Scattered<B, P> {
+    pub(crate) fn buckets(&self) -> &[Range<usize>] {
+        &self.buckets
+    }
+
+    /// All pairs, bucket after bucket.
+    pub(crate) fn pairs(&mut self) -> &mut [Pair<B, P>] {
+        // SAFETY: the distribution wrote every pair.
+        unsafe { std::slice::from_raw_parts_mut(self.pairs.as_mut_ptr().cast(), self.pairs.len()) }
+    }
+}
+
+/// Distributes the codes of `keys`, with the payload of each place, into the scratch, which is as long.
+pub(crate) fn scatter<B: Bits, P: Send>(
+    mut pairs: Scratch<Pair<B, P>>,
+    keys: &[B],
+    transform: Transform<B>,
+    payload: impl Fn(usize) -> P + Sync,
+    classifier: &Classifier<B>,
+    threads: usize,
+    isa: Isa,
+) -> Scattered<B, P> {
+    assert_eq!(pairs.len(), keys.len());
+    let n = keys.len();
+    let stripe = n.div_ceil(threads).max(1);
+    let stripes: Vec<Range<usize>> =
+        (0..threads).map(|i| (i * stripe).min(n)..((i + 1) * stripe).min(n)).collect();
+    let mut starts = for_each(&stripes, threads, |stripe| {
+        let mut counts = vec![0usize; classifier.buckets()];
+        classify(&keys[stripe.clone()], transform, classifier, isa, |_, _, bucket| counts[bucket] += 1);
+        counts
+    });
+    // From the counts of each stripe to where it starts in each bucket.
+    let mut buckets = Vec::with_capacity(classifier.buckets());
+    let mut at = 0;
+    for bucket in 0..classifier.buckets() {
+        let start = at;
+        for counts in &mut starts {
+            at += std::mem::replace(&mut counts[bucket], at);
+        }
+        buckets.push(start..at);
+    }
+    let to = Places::of(&mut pairs);
+    let work: Vec<_> = stripes.into_iter().zip(starts).collect();
+    for_each(&work, threads, |(stripe, starts)| {
+        let mut next = starts.clone();
+        classify(&keys[stripe.clone()], transform, classifier, isa, |place, code, bucket| {
+            let at = next[bucket];
+            next[bucket] = at + 1;
+            let pair = Pair { code, payload: MaybeUninit::new(payload(stripe.start + place)) };
+            // SAFETY: the starts are sums of the counts of the same codes, so every place is written by one stripe,
+            // once.
+            unsafe { to.at(at).write(MaybeUninit::new(pair)) };
+        });
+    });
+    Scattered { pairs, buckets }
+}
+
+/// Calls `take(place, code, bucket)` for each key.
+fn classify<B: Bits>(
+    keys: &[B],
+    transform: Transform<B>,
+    classifier: &Classifier<B>,
+    isa: Isa,
+    take: impl FnMut(usize, B, usize),
+) {
+    // The transform is chosen here once, not again for every key.
+    if transform.is_identity() {
+        classify_with(keys, |key| key, classifier, isa, take);
+    } else {
+        classify_with(keys, |key| transform.encode(key), classifier, isa, take);
+    }
+}
+
+#[inline(always)]
+fn classify_with<B: Bits>(
+    keys: &[B],
+    code: impl Fn(B) -> B,
+    classifier: &Classifier<B>,
+    isa: Isa,
+    take: impl FnMut(usize, B, usize),
+) {
+    match isa {
+        // SAFETY: the instructions were detected on this machine.
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx512 => unsafe { classify_avx512(keys, code, classifier, take) },
+        // SAFETY: the instructions were detected on this machine.
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx2 => unsafe { classify_avx2(keys, code, classifier, take) },
+        Isa::Portable => classify_here(keys, code, classifier, take),
+    }
+}
+
+/// # Safety
+/// The machine has the instructions.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx2,bmi2")]
+unsafe fn classify_avx512<B: Bits>(
+    keys: &[B],
+    code: impl Fn(B) -> B,
+    classifier: &Classifier<B>,
+    take: impl FnMut(usize, B, usize),
+) {
+    classify_here(keys, code, classifier, take);
+}
+
+/// # Safety
+/// The machine has the instructions.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,bmi2")]
+unsafe fn classify_avx2<B: Bits>(
+    keys: &[B],
+    code: impl Fn(B) -> B,
+    classifier: &Classifier<B>,
+    take: impl FnMut(usize, B, usize),
+) {
+    classify_here(keys, code, classifier, take);
+}
+
+/// Compiled anew for each instruction set.
+#[inline(always)]
+fn classify_here<B: Bits>(
+    keys: &[B],
+    code: impl Fn(B) -> B,
+    classifier: &Classifier<B>,
+    mut take: impl FnMut(usize, B, usize),
+) {
+    let mut chunks = keys.chunks_exact(CLASSIFY_AHEAD);
+    let mut place = 0;
+    for chunk in &mut chunks {
+        let (mut codes, mut cells) = ([B::ZERO; CLASSIFY_AHEAD], [B::ZERO; CLASSIFY_AHEAD]);
+        for i in 0..CLASSIFY_AHEAD {
+            codes[i] = code(chunk[i]);
+            cells[i] = classifier.cell(codes[i]);
+        }
+        for i in 0..CLASSIFY_AHEAD {
+            take(place + i, codes[i], classifier.bucket_of_cell(cells[i]));
+        }
+        place += CLASSIFY_AHEAD;
+    }
+    for &key in chunks.remainder() {
+        let code = code(key);
+        take(place, code, classifier.bucket_of_cell(classifier.cell(code)));
+        place += 1;
+    }
+}
+
+/// The results of `work` on every item, by as many threads.
+fn for_each<T: Sync, R: Send>(items: &[T], threads: usize, work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    if threads > 1 { items.par_iter().map(&work).collect() } else { items.iter().map(work).collect() }
+}
+
+/// The places of a slice for several threads, each of which keeps to places of its own.
+pub(crate) struct Places<T>(*mut T);
+
+// SAFETY: every item is touched by one thread, and may be sent to it.
+unsafe impl<T: Send> Sync for Places<T> {}
+
+impl<T> Places<T> {
+    pub(crate) fn of(items: &mut [T]) -> Self {
+        Places(items.as_mut_ptr())
+    }
+
+    /// # Safety
+    /// `place` lies within the slice, which is still there; no other thread uses it.
+    #[inline(always)]
+    pub(crate) unsafe fn at(&self, place: usize) -> *mut T {
+        // SAFETY: as the caller states.
+        unsafe { self.0.add(place) }
+    }
+}

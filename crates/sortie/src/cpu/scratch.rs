@@ -1,0 +1,66 @@
+//! Scratch memory: asked for before it is needed, on huge pages where the system has them.
+//!
+//! A distribution writes to a thousand places at once. On pages of 4 KB each has a page of its own, and most
+//! stores wait for the page table; huge pages also spare most page faults.
+
+use std::mem::MaybeUninit;
+use std::ops::{Deref, DerefMut};
+
+use memmap2::{MmapMut, MmapOptions};
+
+use crate::Error;
+use crate::plan::MAP_SCRATCH_FROM_BYTES;
+
+/// Room for items that need not be dropped.
+pub(crate) struct Scratch<T> {
+    memory: Memory<T>,
+    len: usize,
+}
+
+enum Memory<T> {
+    Heap(Vec<MaybeUninit<T>>),
+    Map(MmapMut),
+}
+
+impl<T> Scratch<T> {
+    /// Room for `len` items, or an error that says how much that is.
+    pub(crate) fn new(len: usize) -> Result<Self, Error> {
+        let bytes = len * size_of::<T>();
+        let failed =
+            |_| Error::Memory { needed: bytes as u64, available: 0, hint: "the system refused the memory" };
+        if bytes < MAP_SCRATCH_FROM_BYTES || cfg!(miri) {
+            let mut heap = Vec::new();
+            heap.try_reserve_exact(len).map_err(|_| failed(std::io::ErrorKind::OutOfMemory.into()))?;
+            heap.resize_with(len, MaybeUninit::uninit);
+            return Ok(Scratch { memory: Memory::Heap(heap), len });
+        }
+        assert!(align_of::<T>() <= 4096, "a mapping is aligned to a page");
+        let map = MmapOptions::new().len(bytes).map_anon().map_err(failed)?;
+        // Only advice: without huge pages the sort is slower, not wrong.
+        #[cfg(target_os = "linux")]
+        let _ = map.advise(memmap2::Advice::HugePage);
+        Ok(Scratch { memory: Memory::Map(map), len })
+    }
+}
+
+impl<T> Deref for Scratch<T> {
+    type Target = [MaybeUninit<T>];
+
+    fn deref(&self) -> &Self::Target {
+        match &self.memory {
+            Memory::Heap(heap) => heap,
+            // SAFETY: the mapping has room for `len` items and is aligned to a page.
+            Memory::Map(map) => unsafe { std::slice::from_raw_parts(map.as_ptr().cast(), self.len) },
+        }
+    }
+}
+
+impl<T> DerefMut for Scratch<T> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        match &mut self.memory {
+            Memory::Heap(heap) => heap,
+            // SAFETY: the mapping has room for `len` items and is aligned to a page.
+            Memory::Map(map) => unsafe { std::slice::from_raw_parts_mut(map.as_mut_ptr().cast(), self.len) },
+        }
+    }
+}
