@@ -136,7 +136,7 @@ impl<'a> Cursor<'a> {
     /// Where the row ends within the cell, or it is none of such a number.
     pub fn pop_number<K: Number>(&mut self, order: Order) -> Result<Option<K>, CellError> {
         let Some(body) = self.value(order)? else { return Ok(None) };
-        let Some(code) = K::Bits::from_be(body) else {
+        let Some(code) = K::Bits::read_be(body) else {
             return Err(self.error("is cut off: a number without all its bytes"));
         };
         let Some(number) = K::from_bits(Transform::new(K::CODE, order).decode(code)) else {
@@ -200,8 +200,11 @@ impl<C: Cell> Cell for Option<C> {
 /// A column to [`encode`]: its cells and their order.
 pub struct Column<'a> {
     rows: usize,
-    push: Box<dyn Fn(usize, &mut Vec<u8>) + 'a>,
+    push: Box<PushCell<'a>>,
 }
+
+/// Appends the cell of one row.
+type PushCell<'a> = dyn Fn(usize, &mut Vec<u8>) + 'a;
 
 impl<'a> Column<'a> {
     /// The column of these cells.

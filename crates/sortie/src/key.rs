@@ -136,7 +136,7 @@ pub trait Bits: Copy + Ord + Eq + Debug + Default + Send + Sync + 'static {
     /// Appends the big-endian bytes.
     fn push_be(self, bytes: &mut Vec<u8>);
     /// The number whose big-endian bytes come first, if there are enough of them.
-    fn from_be(bytes: &[u8]) -> Option<Self>;
+    fn read_be(bytes: &[u8]) -> Option<Self>;
 }
 
 macro_rules! bits {
@@ -176,7 +176,7 @@ macro_rules! bits {
             #[inline]
             fn push_be(self, bytes: &mut Vec<u8>) { bytes.extend_from_slice(&self.to_be_bytes()) }
             #[inline]
-            fn from_be(bytes: &[u8]) -> Option<Self> { bytes.first_chunk().map(|c| Self::from_be_bytes(*c)) }
+            fn read_be(bytes: &[u8]) -> Option<Self> { bytes.first_chunk().map(|c| Self::from_be_bytes(*c)) }
         }
     )*};
 }
@@ -501,3 +501,6 @@ macro_rules! indices {
     )*};
 }
 indices!(u32, u64, usize);
+
+#[cfg(test)]
+mod tests;
