@@ -2,6 +2,7 @@
 
 mod cli;
 mod failure;
+mod order;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
