@@ -24,6 +24,7 @@ pub mod columns;
 mod cpu;
 mod error;
 mod key;
+pub mod merge;
 mod plan;
 mod report;
 mod segments;
