@@ -3,6 +3,9 @@
 mod cli;
 mod failure;
 mod order;
+mod progress;
+mod sort;
+mod stats;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -30,7 +33,7 @@ fn run(command: Command) -> Result<(), Failure> {
     match command {
         Command::Sort(args) => {
             args.validate()?;
-            Ok(())
+            sort::run(&args)
         }
         Command::Segments(args) => Ok(()),
         Command::Completions { shell } => {
