@@ -1,8 +1,10 @@
 //! `sortie`: sorts text as GNU sort does in the C locale, raw arrays and `.npy`, fast.
 
+mod arrays;
 mod cli;
 mod failure;
 mod order;
+mod output;
 mod progress;
 mod sort;
 mod stats;
@@ -33,9 +35,9 @@ fn run(command: Command) -> Result<(), Failure> {
     match command {
         Command::Sort(args) => {
             args.validate()?;
-            sort::run(&args)
+            if args.is_array() { arrays::sort(&args) } else { sort::run(&args) }
         }
-        Command::Segments(args) => Ok(()),
+        Command::Segments(args) => arrays::segments(&args),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "sortie", &mut script);

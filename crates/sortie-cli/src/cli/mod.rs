@@ -42,9 +42,17 @@ pub enum Command {
     Man,
 }
 
+const SEGMENTS_AFTER_HELP: &str = "\
+Offsets never go backwards. Elements before the first and after the last stay as they are.
+
+Examples:
+  sortie segments --type f32 --len 1000 x.raw -o y.raw              arrays of 1000 numbers
+  sortie segments --type u32 --offsets ends.raw x.raw -o y.raw      arrays of any length
+  sortie segments --offsets ends.npy --argsort x.npy -o places.npy  where each element was in its segment";
+
 /// Sort every segment of an array by itself: many small arrays in one file
 #[derive(Debug, Args)]
-#[command(args_override_self = true)]
+#[command(args_override_self = true, after_help = SEGMENTS_AFTER_HELP)]
 pub struct SegmentsArgs {
     /// The array: raw little-endian numbers, or .npy by its extension
     #[arg(value_name = "IN")]
@@ -70,9 +78,13 @@ pub struct SegmentsArgs {
     #[arg(long)]
     pub descending: bool,
 
-    /// Write where each element was in its segment, as u64, in place of the elements
+    /// Write where each element was in its segment, not the elements: u64, or int64 in .npy
     #[arg(long)]
     pub argsort: bool,
+
+    /// Use no more than SIZE memory beyond the array; as for sort, in KiB or with a suffix of %bKMGTPE
+    #[arg(short = 'S', long, value_name = "SIZE", allow_hyphen_values = true)]
+    pub buffer_size: Option<MemorySize>,
 
     /// Work on N threads; by default as many as there are cores
     #[arg(long, value_name = "N", value_parser = count)]

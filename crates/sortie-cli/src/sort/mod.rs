@@ -7,7 +7,6 @@ mod input;
 mod items;
 mod memory;
 mod merge;
-mod output;
 mod runs;
 
 use std::sync::Mutex;
@@ -19,11 +18,12 @@ use sortie_formats::lines;
 use crate::cli::SortArgs;
 use crate::failure::Failure;
 use crate::order::LineOrder;
+use crate::output::Output;
 use crate::progress::Progress;
 use crate::stats;
 use input::Input;
+pub use memory::budget;
 use merge::Parts;
-use output::Output;
 use runs::RunFolder;
 
 /// What every step of a sort needs to know.

@@ -1,4 +1,4 @@
-//! Where sorted lines go: standard output, or a file that is replaced only when it is complete.
+//! Where the result goes: standard output, or a file that is replaced only when it is complete.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Seek, Write};
