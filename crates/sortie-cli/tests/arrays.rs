@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -137,6 +138,18 @@ fn a_file_is_sorted_in_place() {
     let folder = folder("x", &bytes![3u32, 1u32, 2u32]);
     succeed(folder.path(), "sort --type u32 x -o x");
     assert_eq!(fs::read(folder.path().join("x")).unwrap(), bytes![1u32, 2u32, 3u32]);
+}
+
+#[test]
+fn the_target_of_a_link_is_replaced_and_keeps_its_mode() {
+    let folder = folder("x", &[3, 1, 2]);
+    let (file, link) = (folder.path().join("x"), folder.path().join("link"));
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
+    std::os::unix::fs::symlink("x", &link).unwrap();
+    succeed(folder.path(), "sort --type u8 link -o link");
+    assert!(link.symlink_metadata().unwrap().is_symlink());
+    assert_eq!(fs::read(&file).unwrap(), [1, 2, 3]);
+    assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o640);
 }
 
 #[test]
@@ -343,6 +356,11 @@ fn an_unwritable_output_is_said() {
     assert_eq!(output.status.code(), Some(2));
     assert!(said(&output).contains("absent"), "{}", said(&output));
     assert_eq!(said(&output).lines().count(), 1, "{}", said(&output));
+    if Path::new("/dev/full").exists() {
+        let output = sortie(folder.path(), "sort --type u32 in -o /dev/full");
+        assert_eq!(output.status.code(), Some(2));
+        assert_eq!(said(&output), "sortie: cannot write: /dev/full: No space left on device\n");
+    }
 }
 
 #[test]

@@ -46,9 +46,9 @@ const SEGMENTS_AFTER_HELP: &str = "\
 Offsets never go backwards. Elements before the first and after the last stay as they are.
 
 Examples:
-  sortie segments --type f32 --len 1000 x.raw -o y.raw              arrays of 1000 numbers
-  sortie segments --type u32 --offsets ends.raw x.raw -o y.raw      arrays of any length
-  sortie segments --offsets ends.npy --argsort x.npy -o places.npy  where each element was in its segment";
+  sortie segments --type f32 --len 1000 x.raw -o y.raw          arrays of 1000 numbers
+  sortie segments --type u32 --offsets ends.raw x.raw -o y.raw  arrays of any length
+  sortie segments --offsets ends.npy --argsort x.npy -o y.npy   where each element was";
 
 /// Sort every segment of an array by itself: many small arrays in one file
 #[derive(Debug, Args)]
