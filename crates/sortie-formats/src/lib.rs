@@ -1,1 +1,10 @@
 //! Readers and writers of the files that Sortie sorts. No sorting happens here.
+
+mod dtype;
+mod error;
+pub mod lines;
+pub mod npy;
+pub mod raw;
+
+pub use dtype::{Dtype, Endian, Kind};
+pub use error::Error;

@@ -133,6 +133,10 @@ pub trait Bits: Copy + Ord + Eq + Debug + Default + Send + Sync + 'static {
     fn from_low(x: u64) -> Self;
     /// The code left-aligned in 64 bits; the rest of a wider one is cut off.
     fn left_aligned(self) -> u64;
+    /// Appends the big-endian bytes.
+    fn push_be(self, bytes: &mut Vec<u8>);
+    /// The number whose big-endian bytes come first, if there are enough of them.
+    fn read_be(bytes: &[u8]) -> Option<Self>;
 }
 
 macro_rules! bits {
@@ -169,6 +173,10 @@ macro_rules! bits {
                 if <$t>::BITS > 64 { (self >> (<$t>::BITS.saturating_sub(64))) as u64 }
                 else { (self as u64) << (64 - if <$t>::BITS > 64 { 64 } else { <$t>::BITS }) }
             }
+            #[inline]
+            fn push_be(self, bytes: &mut Vec<u8>) { bytes.extend_from_slice(&self.to_be_bytes()) }
+            #[inline]
+            fn read_be(bytes: &[u8]) -> Option<Self> { bytes.first_chunk().map(|c| Self::from_be_bytes(*c)) }
         }
     )*};
 }
@@ -299,9 +307,28 @@ fn assert_bits<K: Key>() {
     assert!(matches!(K::FORM, Form::Bits(_)), "key has no fixed-width code");
 }
 
+/// A key of fixed width, as a cell of a [column](crate::columns): an integer, a float or a `bool`.
+pub trait Number: Key + Copy {
+    /// What the bits mean.
+    #[doc(hidden)]
+    const CODE: Code;
+    #[doc(hidden)]
+    fn to_bits(self) -> Self::Bits;
+    /// The number with these bits, unless they are none of the type's.
+    #[doc(hidden)]
+    fn from_bits(bits: Self::Bits) -> Option<Self>;
+}
+
 macro_rules! fixed {
-    ($($t:ty as $bits:ty, $code:expr, $raw:expr;)*) => {$(
+    ($($t:ty as $bits:ty, $code:expr, $raw:expr, $back:expr;)*) => {$(
         impl sealed::Sealed for $t {}
+        impl Number for $t {
+            const CODE: Code = $code;
+            #[inline]
+            fn to_bits(self) -> $bits { $raw(self) }
+            #[inline]
+            fn from_bits(bits: $bits) -> Option<Self> { $back(bits) }
+        }
         impl Key for $t {
             type Bits = $bits;
             const FORM: Form = Form::Bits($code);
@@ -325,23 +352,23 @@ type Word = u64;
 type Word = u32;
 
 fixed! {
-    u8 as u8, Code::Unsigned, std::convert::identity;
-    u16 as u16, Code::Unsigned, std::convert::identity;
-    u32 as u32, Code::Unsigned, std::convert::identity;
-    u64 as u64, Code::Unsigned, std::convert::identity;
-    u128 as u128, Code::Unsigned, std::convert::identity;
-    usize as Word, Code::Unsigned, |x: usize| x as Word;
-    i8 as u8, Code::Signed, |x: i8| x as u8;
-    i16 as u16, Code::Signed, |x: i16| x as u16;
-    i32 as u32, Code::Signed, |x: i32| x as u32;
-    i64 as u64, Code::Signed, |x: i64| x as u64;
-    i128 as u128, Code::Signed, |x: i128| x as u128;
-    isize as Word, Code::Signed, |x: isize| x as Word;
-    f16 as u16, Code::Float { mantissa: 10 }, f16::to_bits;
-    bf16 as u16, Code::Float { mantissa: 7 }, bf16::to_bits;
-    f32 as u32, Code::Float { mantissa: 23 }, f32::to_bits;
-    f64 as u64, Code::Float { mantissa: 52 }, f64::to_bits;
-    bool as u8, Code::Unsigned, u8::from;
+    u8 as u8, Code::Unsigned, std::convert::identity, Some;
+    u16 as u16, Code::Unsigned, std::convert::identity, Some;
+    u32 as u32, Code::Unsigned, std::convert::identity, Some;
+    u64 as u64, Code::Unsigned, std::convert::identity, Some;
+    u128 as u128, Code::Unsigned, std::convert::identity, Some;
+    usize as Word, Code::Unsigned, |x: usize| x as Word, |b| Some(b as usize);
+    i8 as u8, Code::Signed, |x: i8| x as u8, |b| Some(b as i8);
+    i16 as u16, Code::Signed, |x: i16| x as u16, |b| Some(b as i16);
+    i32 as u32, Code::Signed, |x: i32| x as u32, |b| Some(b as i32);
+    i64 as u64, Code::Signed, |x: i64| x as u64, |b| Some(b as i64);
+    i128 as u128, Code::Signed, |x: i128| x as u128, |b| Some(b as i128);
+    isize as Word, Code::Signed, |x: isize| x as Word, |b| Some(b as isize);
+    f16 as u16, Code::Float { mantissa: 10 }, f16::to_bits, |b| Some(f16::from_bits(b));
+    bf16 as u16, Code::Float { mantissa: 7 }, bf16::to_bits, |b| Some(bf16::from_bits(b));
+    f32 as u32, Code::Float { mantissa: 23 }, f32::to_bits, |b| Some(f32::from_bits(b));
+    f64 as u64, Code::Float { mantissa: 52 }, f64::to_bits, |b| Some(f64::from_bits(b));
+    bool as u8, Code::Unsigned, u8::from, |b| [false, true].get(usize::from(b)).copied();
 }
 
 /// The first eight bytes as a big-endian number, short strings filled up with zeros.
@@ -474,3 +501,6 @@ macro_rules! indices {
     )*};
 }
 indices!(u32, u64, usize);
+
+#[cfg(test)]
+mod tests;

@@ -20,9 +20,11 @@
 //! Keys alone need none: equal keys cannot be told apart. Everything that carries something beside its key
 //! (pairs, [`argsort`], [`sort_by_key`], [`sort_by`]) is stable unless a [`Sorter`] was built with `.unstable()`.
 
+pub mod columns;
 mod cpu;
 mod error;
 mod key;
+pub mod merge;
 mod plan;
 mod profile;
 mod report;

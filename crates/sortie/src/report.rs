@@ -52,6 +52,35 @@ impl Report {
         self.phases.iter().map(|phase| phase.milliseconds).sum()
     }
 
+    /// Adds to the last phase of this name, or begins one: for programs whose own steps surround a sort.
+    pub fn add(&mut self, name: &'static str, time: Duration, bytes_read: u64, bytes_written: u64) {
+        self.merge(Phase {
+            name,
+            engine: Ran::Cpu,
+            milliseconds: time.as_secs_f64() * 1e3,
+            bytes_read,
+            bytes_written,
+        });
+    }
+
+    /// Adds the phases of another sort, phase by phase, and takes the larger scratch.
+    pub fn absorb(&mut self, other: Report) {
+        self.scratch_peak = self.scratch_peak.max(other.scratch_peak);
+        other.phases.into_iter().for_each(|phase| self.merge(phase));
+    }
+
+    fn merge(&mut self, phase: Phase) {
+        let same = |known: &&mut Phase| known.name == phase.name && known.engine == phase.engine;
+        match self.phases.iter_mut().rev().find(same) {
+            None => self.phases.push(phase),
+            Some(known) => {
+                known.milliseconds += phase.milliseconds;
+                known.bytes_read += phase.bytes_read;
+                known.bytes_written += phase.bytes_written;
+            }
+        }
+    }
+
     /// Notes that `bytes` of scratch were held at one time.
     pub(crate) fn hold(&mut self, bytes: usize) {
         self.scratch_peak = self.scratch_peak.max(bytes as u64);

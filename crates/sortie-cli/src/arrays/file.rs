@@ -1,0 +1,185 @@
+//! Arrays in files: which format, what type, and how they are read and written.
+
+use std::fs::File;
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+
+use bytemuck::Pod;
+use sortie_formats::npy::{self, Header};
+use sortie_formats::raw::{self, Input, Note};
+use sortie_formats::{Dtype, Endian, Error, Kind};
+
+use crate::cli::ArrayType;
+use crate::failure::Failure;
+use crate::output::Output;
+
+/// What is written at a time, so that progress can be told.
+const PIECE: usize = 8 << 20;
+
+/// An array that is about to be read.
+pub struct ArrayFile {
+    input: Input,
+    pub format: Format,
+    path: PathBuf,
+}
+
+/// How an array is stored.
+pub enum Format {
+    /// Little-endian elements of this kind.
+    Raw(Kind),
+    Npy(Header),
+}
+
+impl ArrayFile {
+    /// Opens `path`, standard input for `-`, and reads the header of a `.npy` file.
+    pub fn open(path: &Path, element: Option<ArrayType>) -> Result<ArrayFile, Failure> {
+        let shown = if path == "-" { Path::new("standard input") } else { path };
+        let file = match path == "-" {
+            true => std::io::stdin().as_fd().try_clone_to_owned().map(File::from),
+            false => File::open(path),
+        };
+        let mut input = file.and_then(Input::new).map_err(Failure::file("read", shown))?;
+        let format = match element {
+            Some(_) if is_npy(path) => {
+                return Err(Failure::new(format!(
+                    "{}: a .npy file says itself what it holds; leave --type out",
+                    shown.display()
+                )));
+            }
+            Some(element) => Format::Raw(kind(element)),
+            None if is_npy(path) => Format::Npy(npy::read_header(&mut input).map_err(|e| failure(shown, e))?),
+            None => {
+                return Err(Failure::new(format!(
+                    "{}: --type is missing; only a .npy file says itself what it holds",
+                    shown.display()
+                )));
+            }
+        };
+        Ok(ArrayFile { input, format, path: shown.to_owned() })
+    }
+
+    /// The bytes of all elements, where that is known before they are read.
+    pub fn size(&self) -> Option<u64> {
+        self.input.remaining()
+    }
+
+    /// All elements. `T` is the type of the format's kind.
+    pub fn read<T: Pod>(&self, note: Note<'_>) -> Result<Vec<T>, Failure> {
+        let elements = match &self.format {
+            Format::Raw(kind) => raw::read(&self.input, *kind, note),
+            Format::Npy(header) => npy::read_data(&self.input, header, note),
+        };
+        elements.map_err(|e| failure(&self.path, e))
+    }
+}
+
+impl Format {
+    pub fn kind(&self) -> Kind {
+        match self {
+            Format::Raw(kind) => *kind,
+            Format::Npy(header) => header.dtype.kind,
+        }
+    }
+
+    /// The format of an array of places in this one: `u64`, or for NumPy `int64`.
+    pub fn of_places(&self) -> Format {
+        match self {
+            Format::Raw(_) => Format::Raw(Kind::U64),
+            Format::Npy(header) => {
+                let dtype = Dtype { kind: Kind::I64, endian: Endian::Little };
+                // NumPy's argsort makes one dimension of none.
+                let shape = if header.shape.is_empty() { vec![1] } else { header.shape.clone() };
+                Format::Npy(Header { dtype, shape, ..*header })
+            }
+        }
+    }
+
+    /// Writes the elements, which are left in the order of bytes that is stored.
+    pub fn write<T: Pod>(
+        &self,
+        elements: &mut [T],
+        output: &mut Output,
+        note: Note<'_>,
+    ) -> Result<(), Failure> {
+        let (header, endian) = match self {
+            Format::Raw(_) => (Vec::new(), Endian::Little),
+            Format::Npy(header) => (header.to_bytes(), header.dtype.endian),
+        };
+        raw::reorder(elements, endian);
+        output.write(&header)?;
+        bytemuck::cast_slice(elements).chunks(PIECE).try_for_each(|piece| {
+            output.write(piece)?;
+            note(piece.len() as u64);
+            Ok(())
+        })
+    }
+}
+
+/// Reads offsets: raw `u64`, or whole numbers of any type in a `.npy` file; none may be less than the one before.
+pub fn offsets(path: &Path) -> Result<Vec<usize>, Failure> {
+    let element = (!is_npy(path)).then_some(ArrayType::U64);
+    let file = ArrayFile::open(path, element)?;
+    let offsets = match file.format.kind() {
+        Kind::U8 => places::<u8>(&file),
+        Kind::U16 => places::<u16>(&file),
+        Kind::U32 => places::<u32>(&file),
+        Kind::U64 => places::<u64>(&file),
+        Kind::I8 => places::<i8>(&file),
+        Kind::I16 => places::<i16>(&file),
+        Kind::I32 => places::<i32>(&file),
+        Kind::I64 => places::<i64>(&file),
+        Kind::Bool | Kind::F16 | Kind::F32 | Kind::F64 => Err(Failure::new(format!(
+            "{}: offsets are whole numbers, and these are {}",
+            path.display(),
+            file.format.kind()
+        ))),
+    }?;
+    match offsets.windows(2).position(|pair| pair[0] > pair[1]) {
+        Some(i) => Err(Failure::new(format!(
+            "{}: offsets go backwards: {} at {i}, then {}",
+            path.display(),
+            offsets[i],
+            offsets[i + 1]
+        ))),
+        None => Ok(offsets),
+    }
+}
+
+fn places<T: Pod + TryInto<usize> + std::fmt::Display>(file: &ArrayFile) -> Result<Vec<usize>, Failure> {
+    let numbers: Vec<T> = file.read(&|_| {})?;
+    let place = |(i, &number): (usize, &T)| {
+        number.try_into().map_err(|_| {
+            Failure::new(format!(
+                "{}: offset {i} is {number}, which is no place in an array",
+                file.path.display()
+            ))
+        })
+    };
+    numbers.iter().enumerate().map(place).collect()
+}
+
+fn is_npy(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "npy")
+}
+
+fn kind(element: ArrayType) -> Kind {
+    match element {
+        ArrayType::U8 => Kind::U8,
+        ArrayType::U16 => Kind::U16,
+        ArrayType::U32 => Kind::U32,
+        ArrayType::U64 => Kind::U64,
+        ArrayType::I8 => Kind::I8,
+        ArrayType::I16 => Kind::I16,
+        ArrayType::I32 => Kind::I32,
+        ArrayType::I64 => Kind::I64,
+        ArrayType::F32 => Kind::F32,
+        ArrayType::F64 => Kind::F64,
+    }
+}
+
+fn failure(path: &Path, error: Error) -> Failure {
+    match error {
+        Error::Io(error) => Failure::file("read", path)(error),
+        other => Failure::new(format!("{}: {other}", path.display())),
+    }
+}

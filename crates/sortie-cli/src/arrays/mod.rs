@@ -1,0 +1,314 @@
+//! Arrays of numbers, raw or `.npy`: sorted whole, along an axis, or segment by segment.
+//!
+//! An array is read into one buffer of its type, sorted there, and written from there.
+
+mod element;
+mod file;
+mod lanes;
+mod places;
+
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::time::Instant;
+
+use bytemuck::Pod;
+use half::f16;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use sortie::{Report, Segments, Sorter};
+use sortie_formats::Kind;
+
+use crate::cli::{Engine, SegmentsArgs, SortArgs, StatsFormat};
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::progress::Progress;
+use crate::sort::budget;
+use crate::stats;
+use element::Element;
+use file::{ArrayFile, Format};
+use lanes::Lanes;
+
+/// More threads than this only cost.
+const MAX_THREADS: usize = 1024;
+
+/// `sortie sort` of an array.
+pub fn sort(args: &SortArgs) -> Result<(), Failure> {
+    let input = match args.files.as_slice() {
+        [] => Path::new("-"),
+        [one] => one,
+        more => {
+            return Err(Failure::new(format!(
+                "an array is sorted by itself, and {} files were given; sort each on its own",
+                more.len()
+            )));
+        }
+    };
+    let array = ArrayFile::open(input, args.element)?;
+    let cut = match (args.axis, &array.format) {
+        (None, Format::Raw(_)) => Cut::Whole,
+        (Some(_), Format::Raw(_)) => {
+            return Err(Failure::new("--axis is for .npy files; a raw array has no axes"));
+        }
+        (axis, Format::Npy(header)) => Cut::Axis(Lanes::along(header, axis.unwrap_or(-1), args.argsort)?),
+    };
+    let job = Job {
+        cut,
+        descending: args.descending,
+        argsort: args.argsort,
+        scratch: args.buffer_size.map_or(u64::MAX, |size| budget(Some(size))),
+        engine: args.engine,
+        output: args.output.as_deref(),
+        stats: args.stats,
+        progress: Progress::start(),
+    };
+    job.run(&array, args.parallel)
+}
+
+/// `sortie segments`.
+pub fn segments(args: &SegmentsArgs) -> Result<(), Failure> {
+    let array = ArrayFile::open(&args.input, args.element)?;
+    if let Format::Npy(header) = &array.format
+        && header.fortran_order
+        && header.shape.len() > 1
+    {
+        return Err(Failure::new(format!(
+            "{}: stored in Fortran order, where segments have no meaning; use sortie sort --axis, or store it in C order",
+            args.input.display()
+        )));
+    }
+    let cut = match (&args.offsets, args.length) {
+        (Some(path), _) => Cut::Offsets(file::offsets(path)?),
+        (None, length) => Cut::Length(length.map_or(0, Into::into)),
+    };
+    let job = Job {
+        cut,
+        descending: args.descending,
+        argsort: args.argsort,
+        scratch: args.buffer_size.map_or(u64::MAX, |size| budget(Some(size))),
+        engine: args.engine,
+        output: Some(&args.output),
+        stats: args.stats,
+        progress: Progress::start(),
+    };
+    job.run(&array, args.parallel)
+}
+
+/// What of an array is sorted by itself.
+enum Cut {
+    Whole,
+    Axis(Lanes),
+    Length(usize),
+    /// From each offset to the next; what is before the first and after the last stays as it is.
+    Offsets(Vec<usize>),
+}
+
+/// What to do with an array, whatever its type.
+struct Job<'a> {
+    cut: Cut,
+    descending: bool,
+    argsort: bool,
+    /// The most scratch, in bytes.
+    scratch: u64,
+    engine: Engine,
+    output: Option<&'a Path>,
+    stats: Option<StatsFormat>,
+    progress: Progress,
+}
+
+impl Job<'_> {
+    fn run(&self, array: &ArrayFile, threads: Option<NonZeroUsize>) -> Result<(), Failure> {
+        let run = match array.format.kind() {
+            Kind::Bool | Kind::U8 => Self::run_as::<u8>,
+            Kind::U16 => Self::run_as::<u16>,
+            Kind::U32 => Self::run_as::<u32>,
+            Kind::U64 => Self::run_as::<u64>,
+            Kind::I8 => Self::run_as::<i8>,
+            Kind::I16 => Self::run_as::<i16>,
+            Kind::I32 => Self::run_as::<i32>,
+            Kind::I64 => Self::run_as::<i64>,
+            Kind::F16 => Self::run_as::<f16>,
+            Kind::F32 => Self::run_as::<f32>,
+            Kind::F64 => Self::run_as::<f64>,
+        };
+        pool(threads)?.install(|| run(self, array))
+    }
+
+    fn run_as<T: Element>(&self, array: &ArrayFile) -> Result<(), Failure> {
+        let mut output = Output::open(self.output)?;
+        let mut report = Report::default();
+        let mut elements: Vec<T> = self.read(array, &mut report)?;
+        self.check(elements.len())?;
+        self.progress.stage("sorting", 0);
+        if self.argsort {
+            if let Format::Npy(_) = array.format {
+                element::level(&mut elements);
+            }
+            let mut places = self.argsort(elements, &mut report)?;
+            self.write(&array.format.of_places(), &mut places, &mut output, &mut report)?;
+        } else {
+            self.sort(&mut elements, &mut report)?;
+            self.write(&array.format, &mut elements, &mut output, &mut report)?;
+        }
+        output.finish()?;
+        match self.stats {
+            Some(format) => stats::print(&report, format),
+            None => Ok(()),
+        }
+    }
+
+    fn read<T: Element>(&self, array: &ArrayFile, report: &mut Report) -> Result<Vec<T>, Failure> {
+        self.progress.stage("reading", array.size().unwrap_or(0));
+        let start = Instant::now();
+        let elements: Vec<T> = array.read(&|bytes| self.progress.advance(bytes))?;
+        report.add("read", start.elapsed(), size_of_val(elements.as_slice()) as u64, 0);
+        Ok(elements)
+    }
+
+    fn write<T: Pod>(
+        &self,
+        format: &Format,
+        elements: &mut [T],
+        output: &mut Output,
+        report: &mut Report,
+    ) -> Result<(), Failure> {
+        let bytes = size_of_val(elements) as u64;
+        self.progress.stage("writing", bytes);
+        let start = Instant::now();
+        format.write(elements, output, &|bytes| self.progress.advance(bytes))?;
+        report.add("write", start.elapsed(), 0, bytes);
+        Ok(())
+    }
+
+    /// Whether the segments fit `count` elements.
+    fn check(&self, count: usize) -> Result<(), Failure> {
+        match &self.cut {
+            Cut::Length(len) if !count.is_multiple_of(*len) => Err(Failure::new(format!(
+                "{count} elements are no multiple of --len {len}; give one that divides them, or --offsets"
+            ))),
+            Cut::Offsets(offsets) => match offsets.iter().position(|&offset| offset > count) {
+                Some(i) => Err(Failure::new(format!(
+                    "offset {i} is {}, past the end of the {count} elements",
+                    offsets[i]
+                ))),
+                None => Ok(()),
+            },
+            _ => Ok(()),
+        }
+    }
+
+    fn sort<T: Element>(&self, elements: &mut [T], report: &mut Report) -> Result<(), Failure> {
+        let bytes = size_of_val(elements);
+        match (self.segments(elements.len()), self.crossing()) {
+            (Segments::Length(len), _) if len >= elements.len() => {
+                report.absorb(said(self.sorter(0)?.sort(elements))?);
+            }
+            (segments, None) => report.absorb(said(self.sorter(0)?.sort_segments(elements, segments))?),
+            (segments, Some(lanes)) => {
+                let sorter = self.sorter(bytes)?;
+                let mut turned = zeroed(elements.len())?;
+                timed(report, "gather", bytes, || lanes.gather(elements, &mut turned));
+                report.absorb(holding(said(sorter.sort_segments(&mut turned, segments))?, bytes));
+                timed(report, "scatter", bytes, || lanes.scatter(&turned, elements));
+            }
+        }
+        Ok(())
+    }
+
+    fn argsort<T: Element>(&self, elements: Vec<T>, report: &mut Report) -> Result<Vec<u64>, Failure> {
+        let mut places = zeroed(elements.len())?;
+        let segments = self.segments(elements.len());
+        let sorter = |left| self.sorter_within(left);
+        let Some(lanes) = self.crossing() else {
+            report.absorb(said(places::argsort(sorter, self.left(0)?, &elements, segments, &mut places))?);
+            return Ok(places);
+        };
+        let (bytes, bytes_of_places) = (size_of_val(elements.as_slice()), size_of_val(places.as_slice()));
+        let held = bytes.max(bytes_of_places);
+        let left = self.left(held)?;
+        let mut turned = zeroed(elements.len())?;
+        timed(report, "gather", bytes, || lanes.gather(&elements, &mut turned));
+        drop(elements);
+        report.absorb(holding(said(places::argsort(sorter, left, &turned, segments, &mut places))?, held));
+        drop(turned);
+        let mut scattered = zeroed(places.len())?;
+        timed(report, "scatter", bytes_of_places, || lanes.scatter(&places, &mut scattered));
+        Ok(scattered)
+    }
+
+    fn segments(&self, count: usize) -> Segments<'_> {
+        match &self.cut {
+            Cut::Whole => Segments::Length(count),
+            Cut::Axis(lanes) => Segments::Length(lanes.len),
+            Cut::Length(len) => Segments::Length(*len),
+            Cut::Offsets(offsets) => Segments::Offsets(offsets),
+        }
+    }
+
+    /// The lanes, where their elements do not lie side by side.
+    fn crossing(&self) -> Option<Lanes> {
+        match self.cut {
+            Cut::Axis(lanes) if lanes.columns > 1 => Some(lanes),
+            _ => None,
+        }
+    }
+
+    /// A sorter that may hold what `held` bytes of scratch leave of the limit.
+    fn sorter(&self, held: usize) -> Result<Sorter, Failure> {
+        self.sorter_within(self.left(held)?).map_err(Failure::from)
+    }
+
+    /// What `held` bytes of scratch leave of the limit.
+    fn left(&self, held: usize) -> Result<u64, Failure> {
+        let held = held as u64;
+        self.scratch.checked_sub(held).ok_or_else(|| too_little(held, self.scratch))
+    }
+
+    fn sorter_within(&self, scratch: u64) -> Result<Sorter, sortie::Error> {
+        let engine = match self.engine {
+            Engine::Auto => sortie::Engine::Auto,
+            Engine::Cpu => sortie::Engine::Cpu,
+        };
+        Sorter::builder().engine(engine).descending(self.descending).memory_limit(scratch).build()
+    }
+}
+
+/// The threads that work on an array; by default one for each core.
+fn pool(threads: Option<NonZeroUsize>) -> Result<ThreadPool, Failure> {
+    let threads = threads.map_or(0, |threads| threads.get().min(MAX_THREADS));
+    ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build()
+        .map_err(|e| Failure::new(format!("cannot start {threads} threads: {e}; give --parallel fewer")))
+}
+
+/// Runs `work` as a phase that reads and writes so many bytes.
+fn timed(report: &mut Report, phase: &'static str, bytes: usize, work: impl FnOnce()) {
+    let start = Instant::now();
+    work();
+    report.add(phase, start.elapsed(), bytes as u64, bytes as u64);
+}
+
+/// Counts `held` bytes as scratch that the report does not know of.
+fn holding(mut report: Report, held: usize) -> Report {
+    report.scratch_peak += held as u64;
+    report
+}
+
+/// The program's words for what the library refuses.
+fn said<R>(result: Result<R, sortie::Error>) -> Result<R, Failure> {
+    result.map_err(|error| match error {
+        sortie::Error::Memory { needed, available, .. } => too_little(needed, available),
+        other => other.into(),
+    })
+}
+
+fn too_little(needed: u64, available: u64) -> Failure {
+    Failure::new(format!(
+        "the sort needs {needed} bytes beyond the array, and -S leaves {available}; give -S more, or leave it out"
+    ))
+}
+
+fn zeroed<T: Pod>(count: usize) -> Result<Vec<T>, Failure> {
+    bytemuck::try_zeroed_vec(count).map_err(|()| {
+        Failure::new(format!("{count} elements more do not fit into memory; sort the array in parts"))
+    })
+}

@@ -1,0 +1,154 @@
+//! The command line: one definition for the parser, `--help`, the completions and the man page.
+
+mod key;
+mod sort;
+mod values;
+
+use std::ffi::OsString;
+use std::io;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory, Parser, Subcommand};
+
+pub use key::{KeyOptions, KeySpec};
+pub use sort::SortArgs;
+pub use values::{ArrayType, Check, Engine, MemorySize, Separator, SortWord, StatsFormat, count};
+
+use crate::failure::Failure;
+
+/// Sort files, fast: text as GNU sort does in the C locale, raw arrays and .npy
+#[derive(Debug, Parser)]
+#[command(name = "sortie", version, infer_long_args = true, args_override_self = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    #[command(disable_help_flag = true, disable_version_flag = true, version)]
+    Sort(Box<SortArgs>),
+
+    Segments(SegmentsArgs),
+
+    /// Print a script that completes sortie's options in a shell
+    Completions {
+        shell: clap_complete::Shell,
+    },
+
+    /// Print the man page
+    Man,
+}
+
+const SEGMENTS_AFTER_HELP: &str = "\
+Offsets never go backwards. Elements before the first and after the last stay as they are.
+
+Examples:
+  sortie segments --type f32 --len 1000 x.raw -o y.raw          arrays of 1000 numbers
+  sortie segments --type u32 --offsets ends.raw x.raw -o y.raw  arrays of any length
+  sortie segments --offsets ends.npy --argsort x.npy -o y.npy   where each element was";
+
+/// Sort every segment of an array by itself: many small arrays in one file
+#[derive(Debug, Args)]
+#[command(args_override_self = true, after_help = SEGMENTS_AFTER_HELP)]
+pub struct SegmentsArgs {
+    /// The array: raw little-endian numbers, or .npy by its extension
+    #[arg(value_name = "IN")]
+    pub input: PathBuf,
+
+    /// Every segment has N elements
+    #[arg(long = "len", value_name = "N", value_parser = count, required_unless_present = "offsets", conflicts_with = "offsets")]
+    pub length: Option<NonZeroUsize>,
+
+    /// Segment i is from offset i to offset i + 1 of FILE (raw u64, or .npy), counted in elements
+    #[arg(long, value_name = "FILE")]
+    pub offsets: Option<PathBuf>,
+
+    /// What the elements are; a .npy file says so itself
+    #[arg(long = "type", value_name = "TYPE")]
+    pub element: Option<ArrayType>,
+
+    /// Write to FILE, which may be IN
+    #[arg(short = 'o', long, value_name = "FILE")]
+    pub output: PathBuf,
+
+    /// The largest first
+    #[arg(long)]
+    pub descending: bool,
+
+    /// Write where each element was in its segment, not the elements: u64, or int64 in .npy
+    #[arg(long)]
+    pub argsort: bool,
+
+    /// Use no more than SIZE memory beyond the array; as for sort, in KiB or with a suffix of %bKMGTPE
+    #[arg(short = 'S', long, value_name = "SIZE", allow_hyphen_values = true)]
+    pub buffer_size: Option<MemorySize>,
+
+    /// Work on N threads; by default as many as there are cores
+    #[arg(long, value_name = "N", value_parser = count)]
+    pub parallel: Option<NonZeroUsize>,
+
+    /// Print what the sort did on standard error
+    #[arg(long, value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "table")]
+    pub stats: Option<StatsFormat>,
+
+    /// Where to sort
+    #[arg(long, value_name = "ENGINE", default_value = "auto")]
+    pub engine: Engine,
+}
+
+impl Cli {
+    /// What the program was asked to do.
+    pub fn from_command_line() -> Result<Cli, clap::Error> {
+        Cli::try_parse_from(keep_equals(std::env::args_os()))
+    }
+}
+
+/// GNU sort takes all that follows `-t`, `-k`, `-S`, `-T` or `-o` as its value, and clap all but a first `=`;
+/// so `-t=` is written as `-t==`.
+fn keep_equals(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut value_next = false;
+    let mut options_ended = false;
+    let each = args.enumerate().map(|(place, arg)| {
+        let bytes = arg.as_encoded_bytes();
+        options_ended |= bytes == b"--" && !value_next;
+        let is_value = std::mem::take(&mut value_next);
+        let is_cluster = place > 1 && bytes.starts_with(b"-") && !bytes.starts_with(b"--");
+        if is_value || options_ended || !is_cluster {
+            return arg;
+        }
+        let Some(option) = bytes.iter().position(|b| b"tkSTo".contains(b)) else { return arg };
+        value_next = option + 1 == bytes.len();
+        if bytes.get(option + 1) != Some(&b'=') {
+            return arg;
+        }
+        let text = arg.to_string_lossy();
+        let (head, tail) = text.split_at(option + 1);
+        format!("{head}={tail}").into()
+    });
+    each.collect()
+}
+
+/// What clap has to say about a wrong command line, on one line.
+pub fn usage_failure(error: &clap::Error) -> Failure {
+    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        return Failure::new("a command is missing: sort or segments; see --help");
+    }
+    let text = error.render().to_string();
+    let about = text.split("\n\n").next().unwrap_or_default();
+    let words: Vec<_> = about.trim_start_matches("error: ").split_whitespace().collect();
+    Failure::new(format!("{}; see --help", words.join(" ")))
+}
+
+/// The man page of the program and its commands.
+pub fn man_page(out: &mut impl io::Write) -> io::Result<()> {
+    let mut command = Cli::command();
+    command.build();
+    clap_mangen::Man::new(command.clone()).render(out)?;
+    for subcommand in command.get_subcommands().filter(|c| c.get_name() != "help") {
+        clap_mangen::Man::new(subcommand.clone()).render(out)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,262 @@
+//! `sortie sort`: its options, and which of them go together.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use clap::{ArgAction, Args};
+
+use super::{
+    ArrayType, Check, Engine, KeyOptions, KeySpec, MemorySize, Separator, SortWord, StatsFormat, count,
+};
+use crate::failure::Failure;
+
+const AFTER_HELP: &str = "\
+A key is F[.C][OPTS][,F[.C][OPTS]]: from character C of field F to the second place, or to the end of the line \
+without one. Both count from 1; a second C of 0 or none means the field's last character. OPTS are letters of \
+[bdfghiMnRrV], which replace the ordering options for that key. Without -t a field starts where a blank follows a \
+non-blank, so it begins with its blanks. Lines whose keys are equal are ordered by all their bytes, unless -s or -u \
+is given.
+
+SIZE may end in % of memory, b for bytes, or K (the default), M, G, T, P, E. For an array it is what the sort \
+may take beyond the array itself.
+
+An array goes from the least element to the largest, -0.0 before 0.0 and NaNs last, even with --descending. \
+--argsort of a raw array writes u64; of a .npy file int64, where -0.0 and 0.0 count as equal, as in NumPy.
+
+Order is that of the C locale: bytes, ASCII letters, '.' as the decimal point, English months. Collation by other \
+locales is out of scope, and LC_ALL, LC_COLLATE and LANG are not read.
+
+Examples:
+  sortie sort names.txt -o names.txt        a file in place
+  sortie sort -t, -k3,3nr -k1,1 sales.csv   by column 3, largest first, then by column 1
+  du -h | sortie sort -h                    by size, however it is written
+  sortie sort -u -S 4G -T /scratch big.txt  distinct lines, within 4 GiB of memory
+  sortie sort --type f32 x.raw -o y.raw     an array of little-endian numbers
+  sortie sort --axis 0 x.npy -o y.npy       each column of a NumPy array
+
+Exit status: 0 when all went well, 1 when -c or -C finds disorder, 2 on any error.";
+
+/// Sort lines of text as GNU sort does in the C locale, or arrays (--type, or a .npy file)
+///
+/// With no FILE, or when FILE is -, read standard input.
+#[derive(Debug, Clone, Args)]
+#[command(
+    args_override_self = true,
+    infer_long_args = true,
+    after_help = AFTER_HELP,
+    override_usage = "sortie sort [OPTION]... [FILE]..."
+)]
+pub struct SortArgs {
+    /// What to sort, together; standard input where there is none or for `-`
+    #[arg(value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub ordering: KeyOptions,
+
+    /// Sort by WORD: general-numeric -g, human-numeric -h, month -M, numeric -n, random -R, version -V
+    #[arg(long = "sort", value_name = "WORD", help_heading = "Ordering", hide_possible_values = true)]
+    pub words: Vec<SortWord>,
+
+    /// Take the bytes of FILE to shuffle with -R; the same bytes give the same order
+    #[arg(long, value_name = "FILE", help_heading = "Ordering")]
+    pub random_source: Option<PathBuf>,
+
+    /// Sort by a key, see below; the first of several counts most
+    #[arg(short, long = "key", value_name = "KEY", help_heading = "Keys", allow_hyphen_values = true)]
+    pub keys: Vec<KeySpec>,
+
+    /// Fields end at each SEP, one byte or \0, instead of where blanks start
+    #[arg(
+        short = 't',
+        long = "field-separator",
+        value_name = "SEP",
+        help_heading = "Keys",
+        allow_hyphen_values = true,
+        value_parser = Separator::parser()
+    )]
+    pub separator: Option<Separator>,
+
+    /// Leave lines with equal keys in their order
+    #[arg(short, long, help_heading = "Keys")]
+    pub stable: bool,
+
+    /// Output only the first of lines with equal keys; with -c, check that there are no equal keys
+    #[arg(short, long, help_heading = "Keys")]
+    pub unique: bool,
+
+    /// Mark the part of each line that is sorted by, and warn of questionable options
+    #[arg(long, help_heading = "Keys")]
+    pub debug: bool,
+
+    /// Check that the input is sorted; do not sort. `quiet` and `silent` name no line
+    #[arg(
+        short = 'c',
+        long = "check",
+        value_name = "HOW",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "diagnose-first",
+        hide_possible_values = true
+    )]
+    pub check: Option<Check>,
+
+    /// As --check=quiet
+    #[arg(short = 'C')]
+    pub check_quietly: bool,
+
+    /// Merge files that are each sorted; do not sort
+    #[arg(short, long)]
+    pub merge: bool,
+
+    /// Write to FILE, which may be one of the input
+    #[arg(short, long, value_name = "FILE", allow_hyphen_values = true)]
+    pub output: Option<PathBuf>,
+
+    /// Lines end with NUL, not newline
+    #[arg(short, long)]
+    pub zero_terminated: bool,
+
+    /// Read the files that FILE (- for standard input) names, each name ended by NUL
+    #[arg(long, value_name = "FILE", conflicts_with = "files")]
+    pub files0_from: Option<PathBuf>,
+
+    /// Use no more than SIZE memory, see below
+    #[arg(short = 'S', long, value_name = "SIZE", help_heading = "Resources", allow_hyphen_values = true)]
+    pub buffer_size: Option<MemorySize>,
+
+    /// Put temporary files in DIR, not $TMPDIR or /tmp; may be repeated
+    #[arg(short = 'T', long = "temporary-directory", value_name = "DIR", help_heading = "Resources")]
+    pub temporary_directories: Vec<PathBuf>,
+
+    /// Work on N threads; by default as many as there are cores
+    #[arg(long, value_name = "N", help_heading = "Resources", value_parser = count)]
+    pub parallel: Option<NonZeroUsize>,
+
+    /// Merge at most N inputs at once
+    #[arg(
+        long,
+        value_name = "N",
+        help_heading = "Resources",
+        value_parser = clap::value_parser!(u32).range(2..)
+    )]
+    pub batch_size: Option<u32>,
+
+    /// Compress temporary files with PROG, and decompress them with PROG -d
+    #[arg(long, value_name = "PROG", help_heading = "Resources")]
+    pub compress_program: Option<PathBuf>,
+
+    /// Where to sort
+    #[arg(long, value_name = "ENGINE", default_value = "auto", help_heading = "Resources")]
+    pub engine: Engine,
+
+    /// Print what the sort did on standard error
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "table",
+        help_heading = "Resources"
+    )]
+    pub stats: Option<StatsFormat>,
+
+    /// Sort an array of little-endian numbers; a .npy file says itself what it holds
+    #[arg(long = "type", value_name = "TYPE", help_heading = "Arrays")]
+    pub element: Option<ArrayType>,
+
+    /// Sort along axis N of a .npy array, counted from the end if negative; by default the last
+    #[arg(long, value_name = "N", help_heading = "Arrays", allow_negative_numbers = true)]
+    pub axis: Option<isize>,
+
+    /// The largest first
+    #[arg(long, help_heading = "Arrays")]
+    pub descending: bool,
+
+    /// Write where each element was, not the elements
+    #[arg(long, help_heading = "Arrays")]
+    pub argsort: bool,
+
+    /// Print help
+    #[arg(long, action = ArgAction::Help)]
+    help: Option<bool>,
+
+    /// Print version
+    #[arg(long = "version", action = ArgAction::Version)]
+    print_version: Option<bool>,
+}
+
+impl SortArgs {
+    /// Whether arrays are to be sorted, and not text.
+    pub fn is_array(&self) -> bool {
+        self.element.is_some()
+            || self.files.first().is_some_and(|f| f.extension().is_some_and(|e| e == "npy"))
+    }
+
+    /// `-c`, `-C` or `--check`.
+    pub fn check_mode(&self) -> Option<Check> {
+        if self.check_quietly { Some(Check::Quiet) } else { self.check }
+    }
+
+    /// Refuses options that do not go together.
+    pub fn validate(&self) -> Result<(), Failure> {
+        let refuse = |message: &str| Err(Failure::new(message));
+        if self.is_array() {
+            return match self.text_option() {
+                Some(option) => {
+                    Err(Failure::new(format!("{option} is for text; it does not go with an array")))
+                }
+                None => Ok(()),
+            };
+        }
+        if self.axis.is_some() || self.descending || self.argsort {
+            return refuse(
+                "--axis, --descending and --argsort are for arrays: give --type or a .npy file (text has -r)",
+            );
+        }
+        let Some(check) = self.check_mode() else {
+            return match self.debug && self.output.is_some() {
+                true => refuse("options '-o --debug' are incompatible"),
+                false => Ok(()),
+            };
+        };
+        let letter = if check == Check::Quiet { 'C' } else { 'c' };
+        match self.files.get(1) {
+            _ if self.check_quietly && self.check == Some(Check::DiagnoseFirst) => {
+                refuse("options '-cC' are incompatible")
+            }
+            _ if self.debug => Err(Failure::new(format!("options '-{letter} --debug' are incompatible"))),
+            _ if self.output.is_some() => Err(Failure::new(format!("options '-{letter}o' are incompatible"))),
+            Some(extra) => {
+                let extra = extra.display();
+                Err(Failure::new(format!(
+                    "extra operand '{extra}' not allowed with -{letter}: it checks one file"
+                )))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// An option that was given and means nothing for an array.
+    fn text_option(&self) -> Option<&'static str> {
+        let given = [
+            (
+                self.ordering != KeyOptions::default() || !self.words.is_empty(),
+                "an ordering option (-bdfghiMnRrV)",
+            ),
+            (!self.keys.is_empty(), "-k"),
+            (self.separator.is_some(), "-t"),
+            (self.stable, "-s"),
+            (self.unique, "-u"),
+            (self.debug, "--debug"),
+            (self.check_mode().is_some(), "-c"),
+            (self.merge, "-m"),
+            (self.zero_terminated, "-z"),
+            (self.files0_from.is_some(), "--files0-from"),
+            (self.random_source.is_some(), "--random-source"),
+            (self.compress_program.is_some(), "--compress-program"),
+            (self.batch_size.is_some(), "--batch-size"),
+        ];
+        given.iter().find(|(given, _)| *given).map(|(_, name)| *name)
+    }
+}

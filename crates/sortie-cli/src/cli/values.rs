@@ -1,0 +1,147 @@
+//! The values that options take.
+
+use std::num::NonZeroUsize;
+use std::str::FromStr;
+
+use clap::ValueEnum;
+use clap::builder::{OsStringValueParser, TypedValueParser};
+
+use super::KeyOptions;
+
+/// What the elements of an array are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ArrayType {
+    U8,
+    U16,
+    U32,
+    U64,
+    I8,
+    I16,
+    I32,
+    I64,
+    F32,
+    F64,
+}
+
+/// Where to sort.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Engine {
+    /// Wherever it is fastest
+    Auto,
+    /// On the CPU
+    Cpu,
+}
+
+/// How `--stats` prints its report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum StatsFormat {
+    /// For people
+    Table,
+    /// For machines
+    Json,
+}
+
+/// How `-c` reports the first line out of order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Check {
+    /// Name it, and exit with 1
+    DiagnoseFirst,
+    /// Exit with 1 and say nothing
+    #[value(alias = "silent")]
+    Quiet,
+}
+
+/// The long form of the options that say what a key is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SortWord {
+    GeneralNumeric,
+    HumanNumeric,
+    Month,
+    Numeric,
+    Random,
+    Version,
+}
+
+impl SortWord {
+    /// The option of the same meaning.
+    pub fn letter(self) -> char {
+        match self {
+            SortWord::GeneralNumeric => 'g',
+            SortWord::HumanNumeric => 'h',
+            SortWord::Month => 'M',
+            SortWord::Numeric => 'n',
+            SortWord::Random => 'R',
+            SortWord::Version => 'V',
+        }
+    }
+}
+
+impl KeyOptions {
+    /// These and what `--sort=WORD` adds.
+    pub fn with(mut self, words: &[SortWord]) -> KeyOptions {
+        for word in words {
+            self.set(word.letter());
+        }
+        self
+    }
+}
+
+/// The byte between fields.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Separator(pub u8);
+
+impl Separator {
+    /// Reads the value of `-t`: one byte, of text or not, or `\0` for NUL.
+    pub fn parser() -> impl TypedValueParser<Value = Separator> {
+        OsStringValueParser::new().try_map(|text| match text.as_encoded_bytes() {
+            b"\\0" => Ok(Separator(0)),
+            [byte] => Ok(Separator(*byte)),
+            [] => Err("a separator is one byte, and this is none; \\0 means NUL"),
+            _ => Err("a separator is one byte, and this is several"),
+        })
+    }
+}
+
+/// How much memory to use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MemorySize {
+    Bytes(u64),
+    /// Hundredths of the machine's memory.
+    Percent(u64),
+}
+
+impl FromStr for MemorySize {
+    type Err = String;
+
+    /// `SIZE[%bKMGTPEZY]`: without a suffix in units of 1024 bytes.
+    fn from_str(text: &str) -> Result<MemorySize, String> {
+        let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+        let (number, suffix) = text.split_at(digits);
+        let number: u64 = match number.parse() {
+            Ok(number) => number,
+            Err(_) if digits == 0 => return Err("a size is a number and one of the suffixes %bKMGTPE".into()),
+            Err(_) => return Err("no machine has that much memory".into()),
+        };
+        let power = match suffix {
+            "%" => return Ok(MemorySize::Percent(number)),
+            "b" => 0,
+            "" | "K" | "k" => 1,
+            "M" | "m" => 2,
+            "G" | "g" => 3,
+            "T" | "t" => 4,
+            "P" => 5,
+            "E" => 6,
+            _ => return Err(format!("'{suffix}' is none of the suffixes %bKMGTPE")),
+        };
+        let bytes = 1024u64.checked_pow(power).and_then(|unit| number.checked_mul(unit));
+        bytes.map(MemorySize::Bytes).ok_or_else(|| "no machine has that much memory".into())
+    }
+}
+
+/// Reads a count of at least 1; one too large to count with is as good as the largest.
+pub fn count(text: &str) -> Result<NonZeroUsize, String> {
+    if text.is_empty() || !text.bytes().all(|b| b.is_ascii_digit()) {
+        return Err("not a whole number".into());
+    }
+    NonZeroUsize::new(text.parse().unwrap_or(usize::MAX)).ok_or_else(|| "at least 1 is needed".into())
+}

@@ -1,0 +1,79 @@
+//! Why the program did not do what it was asked to: one clear line, and an exit status.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// What ends the program early.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// `-c` or `-C` found the input out of order. The message is raw bytes, since it quotes the line; empty
+    /// under `-C`.
+    #[error("{}", String::from_utf8_lossy(.0))]
+    Disorder(Vec<u8>),
+
+    /// Whoever read the output went away. Says nothing.
+    #[error("broken pipe")]
+    BrokenPipe,
+
+    /// A file could not be read, written, made or moved: `cannot read: PATH: No such file or directory`.
+    #[error("cannot {doing}: {}: {}", .path.display(), reason(.source))]
+    File {
+        /// What was tried, after "cannot": `read`, `write`, `create a temporary file in`.
+        doing: &'static str,
+        path: PathBuf,
+        source: io::Error,
+    },
+
+    /// The command line or the input makes no sense; the message says what, where, and what to do.
+    #[error("{0}")]
+    Message(String),
+
+    /// The library refused.
+    #[error(transparent)]
+    Sort(#[from] sortie::Error),
+}
+
+impl Failure {
+    /// A failure with this message.
+    pub fn new(message: impl Into<String>) -> Failure {
+        Failure::Message(message.into())
+    }
+
+    /// For `map_err`: `doing` (after "cannot") failed on `path`.
+    ///
+    /// A write into a closed pipe becomes [`Failure::BrokenPipe`].
+    pub fn file(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Failure {
+        move |source| match source.kind() {
+            io::ErrorKind::BrokenPipe => Failure::BrokenPipe,
+            _ => Failure::File { doing, path: path.to_owned(), source },
+        }
+    }
+
+    /// The status that the program exits with.
+    pub fn status(&self) -> u8 {
+        match self {
+            Failure::Disorder(_) => 1,
+            // What a shell reports of a program that SIGPIPE ended.
+            Failure::BrokenPipe => 128 + 13,
+            _ => 2,
+        }
+    }
+
+    /// The line for standard error, without the program's name; empty where there is nothing to say.
+    pub fn line(&self) -> Vec<u8> {
+        match self {
+            Failure::Disorder(message) => message.clone(),
+            Failure::BrokenPipe => Vec::new(),
+            other => other.to_string().into_bytes(),
+        }
+    }
+}
+
+/// The system's words for an error, without Rust's ` (os error N)`.
+fn reason(error: &io::Error) -> String {
+    let text = error.to_string();
+    match text.find(" (os error") {
+        Some(end) => text[..end].to_owned(),
+        None => text,
+    }
+}

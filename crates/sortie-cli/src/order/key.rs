@@ -1,0 +1,321 @@
+//! One key: where it is in a line, and how two of them compare.
+
+use std::cmp::Ordering;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::blank::{self, is_blank};
+use super::number::Number;
+use super::random::Shuffle;
+use super::{directed, float, month, version};
+use crate::cli::{KeyOptions, KeySpec, SortArgs};
+use crate::failure::Failure;
+
+/// A key with its options settled.
+#[derive(Debug, Clone)]
+pub struct Key {
+    place: Place,
+    kind: Kind,
+    /// What `-d`, `-f` and `-i` do to the key's bytes before they are compared.
+    filter: Option<Arc<Filter>>,
+    pub descending: bool,
+}
+
+/// Where a key is.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    separator: Option<u8>,
+    /// How many fields stand before the key.
+    fields: usize,
+    /// How many characters of its field stand before the key.
+    chars: usize,
+    skip_blanks: bool,
+    end: Option<End>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct End {
+    /// How many fields stand before the one that the key ends in.
+    fields: usize,
+    /// How many characters of that field belong to the key; 0 for all.
+    chars: usize,
+    skip_blanks: bool,
+}
+
+/// How keys compare.
+#[derive(Debug, Clone)]
+enum Kind {
+    Bytes,
+    Number,
+    Human,
+    Float,
+    Month,
+    Version,
+    Random(Shuffle),
+}
+
+/// Settles the options of keys.
+pub struct Resolve<'a> {
+    args: &'a SortArgs,
+    /// Made for the first key that shuffles, and the same for all.
+    shuffle: Option<Shuffle>,
+}
+
+impl<'a> Resolve<'a> {
+    pub fn new(args: &'a SortArgs) -> Self {
+        Resolve { args, shuffle: None }
+    }
+
+    /// The key of a `-k`; without options of its own it has the global ones.
+    pub fn key(&mut self, spec: &KeySpec, global: KeyOptions) -> Result<Key, Failure> {
+        let inherits = spec.options == KeyOptions::default();
+        let options = if inherits { global } else { spec.options };
+        let place = Place {
+            separator: self.separator(),
+            fields: spec.start_field - 1,
+            chars: spec.start_char - 1,
+            skip_blanks: if inherits { global.blanks } else { spec.start_blanks },
+            end: spec.end_field.map(|field| End {
+                fields: field - 1,
+                chars: spec.end_char,
+                skip_blanks: if inherits { global.blanks } else { spec.end_blanks },
+            }),
+        };
+        self.settle(place, options)
+    }
+
+    /// The key of ordering options without `-k`.
+    pub fn whole_line(&mut self, options: KeyOptions) -> Result<Key, Failure> {
+        let place = Place {
+            separator: self.separator(),
+            fields: 0,
+            chars: 0,
+            skip_blanks: options.blanks,
+            end: None,
+        };
+        self.settle(place, options)
+    }
+
+    fn separator(&self) -> Option<u8> {
+        self.args.separator.map(|separator| separator.0)
+    }
+
+    fn settle(&mut self, place: Place, options: KeyOptions) -> Result<Key, Failure> {
+        let filters = options.dictionary || options.ignore_nonprinting;
+        let kinds = [
+            options.numeric,
+            options.general_numeric,
+            options.human_numeric,
+            options.month,
+            options.version || options.random || filters,
+        ];
+        if kinds.iter().filter(|&&given| given).count() > 1 {
+            return Err(Failure::new(format!("options '-{}' are incompatible", options.meaning())));
+        }
+        let kind = match options {
+            KeyOptions { numeric: true, .. } => Kind::Number,
+            KeyOptions { general_numeric: true, .. } => Kind::Float,
+            KeyOptions { human_numeric: true, .. } => Kind::Human,
+            KeyOptions { month: true, .. } => Kind::Month,
+            KeyOptions { random: true, .. } => Kind::Random(self.shuffle()?),
+            KeyOptions { version: true, .. } => Kind::Version,
+            _ => Kind::Bytes,
+        };
+        // The other kinds take either case, or none.
+        let filtered = matches!(kind, Kind::Bytes | Kind::Version | Kind::Random(_) | Kind::Human);
+        let filter = (filtered && (filters || options.ignore_case)).then(|| Arc::new(Filter::new(options)));
+        Ok(Key { place, kind, filter, descending: options.reverse })
+    }
+
+    fn shuffle(&mut self) -> Result<Shuffle, Failure> {
+        if self.shuffle.is_none() {
+            self.shuffle = Some(Shuffle::new(self.args.random_source.as_deref())?);
+        }
+        Ok(self.shuffle.clone().expect("it was just made"))
+    }
+}
+
+impl Key {
+    /// Whether the key is the whole line, compared by its bytes.
+    pub fn is_line(&self) -> bool {
+        let Place { fields: 0, chars: 0, skip_blanks: false, end: None, .. } = self.place else {
+            return false;
+        };
+        matches!(self.kind, Kind::Bytes) && self.filter.is_none()
+    }
+
+    /// Appends bytes that compare as the keys do, none the beginning of another's.
+    pub fn encode(&self, line: &[u8], out: &mut Vec<u8>) {
+        if let (Kind::Bytes, None) = (&self.kind, &self.filter) {
+            return push_escaped(self.find(line), self.descending, out);
+        }
+        self.with_text(line, |text| self.encode_text(text, out));
+    }
+
+    /// As [`Key::encode`], where nothing is to follow.
+    pub fn encode_last(&self, line: &[u8], out: &mut Vec<u8>) {
+        match (&self.kind, &self.filter) {
+            (Kind::Bytes, None) if !self.descending => out.extend_from_slice(self.find(line)),
+            (Kind::Bytes, Some(filter)) if !self.descending => out.extend(filter.apply(self.find(line))),
+            _ => self.encode(line, out),
+        }
+    }
+
+    fn encode_text(&self, text: &[u8], out: &mut Vec<u8>) {
+        let start = out.len();
+        match &self.kind {
+            Kind::Bytes => return push_escaped(text, self.descending, out),
+            Kind::Number => Number::read(text).encode(out),
+            Kind::Human => {
+                out.push(Number::unit(text));
+                Number::read(text).encode(out);
+            }
+            Kind::Float => out.extend_from_slice(&float::code(text)),
+            Kind::Month => out.push(month::rank(text)),
+            Kind::Version => version::encode(text, out),
+            Kind::Random(shuffle) => out.extend_from_slice(&shuffle.digest(text)),
+        }
+        if self.descending {
+            out[start..].iter_mut().for_each(|byte| *byte = !*byte);
+        }
+    }
+
+    /// Compares the keys of two lines.
+    pub fn compare(&self, a: &[u8], b: &[u8]) -> Ordering {
+        let (a, b) = (self.find(a), self.find(b));
+        let ordering = match (&self.kind, &self.filter) {
+            (Kind::Bytes, None) => a.cmp(b),
+            (Kind::Bytes, Some(filter)) => filter.apply(a).cmp(filter.apply(b)),
+            (_, None) => self.compare_texts(a, b),
+            (_, Some(filter)) => {
+                let [a, b] = [a, b].map(|text| filter.apply(text).collect::<Vec<_>>());
+                self.compare_texts(&a, &b)
+            }
+        };
+        directed(ordering, self.descending)
+    }
+
+    fn compare_texts(&self, a: &[u8], b: &[u8]) -> Ordering {
+        match &self.kind {
+            Kind::Bytes => a.cmp(b),
+            Kind::Number => Number::read(a).cmp(&Number::read(b)),
+            Kind::Human => {
+                Number::unit(a).cmp(&Number::unit(b)).then_with(|| Number::read(a).cmp(&Number::read(b)))
+            }
+            Kind::Float => float::code(a).cmp(&float::code(b)),
+            Kind::Month => month::rank(a).cmp(&month::rank(b)),
+            Kind::Version => version::compare(a, b),
+            Kind::Random(shuffle) => shuffle.digest(a).cmp(&shuffle.digest(b)),
+        }
+    }
+
+    /// The part of a line that `--debug` marks: of a number only what is read of it.
+    pub fn marked(&self, line: &[u8]) -> Range<usize> {
+        let span = self.place.span(line);
+        let starts_at_blanks = matches!(self.kind, Kind::Number | Kind::Human | Kind::Float | Kind::Month);
+        if !starts_at_blanks {
+            return span;
+        }
+        let start = span.start + blank::leading(&line[span.clone()]);
+        let text = &line[start..span.end];
+        let length = match self.kind {
+            Kind::Number => Number::length(text, false),
+            Kind::Human => Number::length(text, true),
+            Kind::Float => float::length(text),
+            _ => month::length(text),
+        };
+        start..start + length
+    }
+
+    fn find<'l>(&self, line: &'l [u8]) -> &'l [u8] {
+        &line[self.place.span(line)]
+    }
+
+    /// Calls `then` with the key's bytes as they are compared.
+    fn with_text(&self, line: &[u8], then: impl FnOnce(&[u8])) {
+        let text = self.find(line);
+        match &self.filter {
+            None => then(text),
+            Some(filter) => then(&filter.apply(text).collect::<Vec<_>>()),
+        }
+    }
+}
+
+/// Appends a string so that nothing of what follows counts unless the strings are equal.
+pub fn push_escaped(text: &[u8], descending: bool, out: &mut Vec<u8>) {
+    let order = sortie::Order { descending, ..Default::default() };
+    sortie::columns::push_bytes(out, Some(text), order);
+}
+
+impl Place {
+    /// The bytes of `line` that are the key; none where it ends before it starts.
+    fn span(&self, line: &[u8]) -> Range<usize> {
+        let field = self.skip_fields(line, 0, self.fields);
+        let mut start = field;
+        if self.skip_blanks {
+            start += blank::leading(&line[start..]);
+        }
+        start = line.len().min(start.saturating_add(self.chars));
+        let Some(end) = self.end else { return start..line.len() };
+        let last_field = match end.fields.checked_sub(self.fields) {
+            Some(more) => self.skip_fields(line, field, more),
+            None => self.skip_fields(line, 0, end.fields),
+        };
+        let limit = if end.chars == 0 {
+            self.field_end(line, last_field)
+        } else {
+            let blanks = if end.skip_blanks { blank::leading(&line[last_field..]) } else { 0 };
+            line.len().min((last_field + blanks).saturating_add(end.chars))
+        };
+        start..limit.max(start)
+    }
+
+    /// Where the field starts that is `count` fields after the one that starts at `at`.
+    fn skip_fields(&self, line: &[u8], mut at: usize, count: usize) -> usize {
+        for _ in 0..count {
+            if at == line.len() {
+                break;
+            }
+            at = self.field_end(line, at);
+            if self.separator.is_some() && at < line.len() {
+                at += 1;
+            }
+        }
+        at
+    }
+
+    /// Where the field ends that starts at `at`.
+    fn field_end(&self, line: &[u8], at: usize) -> usize {
+        let rest = &line[at..];
+        let length = match self.separator {
+            Some(separator) => memchr::memchr(separator, rest),
+            None => {
+                let blanks = blank::leading(rest);
+                rest[blanks..].iter().position(|&b| is_blank(b)).map(|text| blanks + text)
+            }
+        };
+        length.map_or(line.len(), |length| at + length)
+    }
+}
+
+/// For each byte what stands for it; nothing where it does not count.
+#[derive(Debug)]
+struct Filter([Option<u8>; 256]);
+
+impl Filter {
+    fn new(options: KeyOptions) -> Filter {
+        let counts = |byte: u8| {
+            if options.dictionary {
+                is_blank(byte) || byte.is_ascii_alphanumeric()
+            } else {
+                !options.ignore_nonprinting || byte == b' ' || byte.is_ascii_graphic()
+            }
+        };
+        let stands = |byte: u8| if options.ignore_case { byte.to_ascii_uppercase() } else { byte };
+        Filter(std::array::from_fn(|byte| byte as u8).map(|byte| counts(byte).then(|| stands(byte))))
+    }
+
+    fn apply<'t>(&'t self, text: &'t [u8]) -> impl Iterator<Item = u8> + 't {
+        text.iter().filter_map(|&byte| self.0[usize::from(byte)])
+    }
+}

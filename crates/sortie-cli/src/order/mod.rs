@@ -1,0 +1,117 @@
+//! The order of lines: what GNU sort's ordering options mean in the C locale.
+//!
+//! A [`LineOrder`] compares two lines, or encodes the keys of one as bytes that compare as the keys do. Every
+//! kind of key has a file; `key.rs` finds a key in its line.
+
+mod annotate;
+mod blank;
+mod float;
+mod key;
+mod month;
+mod number;
+mod random;
+mod version;
+
+#[cfg(test)]
+mod tests;
+
+use std::cmp::Ordering;
+
+use crate::cli::{KeyOptions, SortArgs};
+use crate::failure::Failure;
+use key::{Key, Resolve};
+
+/// How two lines compare.
+#[derive(Debug, Clone)]
+pub struct LineOrder {
+    /// Without any, whole lines are compared.
+    keys: Vec<Key>,
+    /// `-r` for the whole lines.
+    descending: bool,
+    stable: bool,
+    unique: bool,
+}
+
+impl LineOrder {
+    /// The order that the options ask for.
+    ///
+    /// # Errors
+    /// Where the options of a key exclude each other, and where `--random-source` cannot be read.
+    pub fn new(args: &SortArgs) -> Result<LineOrder, Failure> {
+        let global = args.ordering.with(&args.words);
+        let mut resolve = Resolve::new(args);
+        let keys = if !args.keys.is_empty() {
+            args.keys.iter().map(|spec| resolve.key(spec, global)).collect::<Result<_, _>>()?
+        } else if (KeyOptions { reverse: false, ..global }) != KeyOptions::default() {
+            vec![resolve.whole_line(global)?]
+        } else {
+            Vec::new()
+        };
+        Ok(LineOrder { keys, descending: global.reverse, stable: args.stable, unique: args.unique })
+    }
+
+    /// Whether whole lines are compared by their bytes alone, and if so, whether they descend.
+    pub fn plain(&self) -> Option<bool> {
+        match self.keys.first() {
+            None => Some(self.descending),
+            Some(key) => key.is_line().then_some(key.descending),
+        }
+    }
+
+    /// Whether lines with equal keys are ordered by their bytes, and if so, whether they descend.
+    pub fn last_resort(&self) -> Option<bool> {
+        let wanted = !self.stable && !self.unique && self.plain().is_none();
+        wanted.then_some(self.descending)
+    }
+
+    /// Whether only the first of lines with equal keys counts.
+    pub fn unique(&self) -> bool {
+        self.unique
+    }
+
+    /// Appends bytes that compare as the keys of `line` do. Nothing may be appended to them but what is to
+    /// decide between equal keys of lines that encode alike.
+    pub fn encode(&self, line: &[u8], out: &mut Vec<u8>) {
+        match self.plain() {
+            Some(false) => out.extend_from_slice(line),
+            Some(true) => key::push_escaped(line, true, out),
+            None => {
+                let (last, others) = self.keys.split_last().expect("an order that is not plain has keys");
+                others.iter().for_each(|key| key.encode(line, out));
+                last.encode_last(line, out);
+            }
+        }
+    }
+
+    /// Compares the keys alone.
+    pub fn compare_keys(&self, a: &[u8], b: &[u8]) -> Ordering {
+        match self.plain() {
+            Some(descending) => directed(a.cmp(b), descending),
+            None => {
+                self.keys.iter().map(|key| key.compare(a, b)).find(|o| o.is_ne()).unwrap_or(Ordering::Equal)
+            }
+        }
+    }
+
+    /// Compares the keys, then whole lines where [`LineOrder::last_resort`] says so.
+    pub fn compare(&self, a: &[u8], b: &[u8]) -> Ordering {
+        self.compare_keys(a, b).then_with(|| match self.last_resort() {
+            Some(descending) => directed(a.cmp(b), descending),
+            None => Ordering::Equal,
+        })
+    }
+
+    /// Appends what `--debug` prints under a line: a row of underscores for each key, and for the last resort.
+    pub fn debug_line(&self, line: &[u8], out: &mut Vec<u8>) {
+        for key in &self.keys {
+            annotate::mark(line, key.marked(line), out);
+        }
+        if self.keys.is_empty() || !(self.unique || self.stable) {
+            annotate::mark(line, 0..line.len(), out);
+        }
+    }
+}
+
+fn directed(ordering: Ordering, descending: bool) -> Ordering {
+    if descending { ordering.reverse() } else { ordering }
+}

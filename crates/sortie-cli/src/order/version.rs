@@ -1,0 +1,110 @@
+//! `-V`: version numbers within text, after the rules that the GNU coreutils manual gives for version sort.
+//!
+//! The order is defined by an encoding. A text is taken as alternating stretches of non-digits and digits. Of
+//! non-digits, `~` goes before the end of the stretch, then letters, then all other bytes; digits count as a
+//! number. File suffixes such as `.tar.gz` count only between texts that are equal without them.
+
+use std::cmp::Ordering;
+
+const TILDE: u8 = 1;
+/// Ends a stretch of non-digits.
+const END: u8 = 2;
+const FIRST_LETTER: u8 = 3;
+const FIRST_OTHER: u8 = FIRST_LETTER + 52;
+
+/// The place of each byte among the non-digits; 0 for digits.
+static RANKS: [u8; 256] = ranks();
+
+const fn ranks() -> [u8; 256] {
+    let mut ranks = [0; 256];
+    let (mut letter, mut other) = (FIRST_LETTER, FIRST_OTHER);
+    let mut byte = 0;
+    while byte < 256 {
+        let b = byte as u8;
+        if b == b'~' {
+            ranks[byte] = TILDE;
+        } else if b.is_ascii_alphabetic() {
+            ranks[byte] = letter;
+            letter += 1;
+        } else if !b.is_ascii_digit() {
+            ranks[byte] = other;
+            other += 1;
+        }
+        byte += 1;
+    }
+    ranks
+}
+
+/// Compares two texts as versions.
+pub fn compare(a: &[u8], b: &[u8]) -> Ordering {
+    let [a, b] = [a, b].map(|text| {
+        let mut code = Vec::with_capacity(3 * text.len() + 8);
+        encode(text, &mut code);
+        code
+    });
+    a.cmp(&b)
+}
+
+/// Appends bytes that compare as versions do, none the beginning of another's.
+pub fn encode(text: &[u8], out: &mut Vec<u8>) {
+    // The empty text goes first, then the names of folders, then hidden files.
+    let class = match text {
+        b"" => 0,
+        b"." => 1,
+        b".." => 2,
+        [b'.', ..] => 3,
+        _ => 4,
+    };
+    out.push(class);
+    if class > 2 {
+        encode_stretches(without_suffixes(text), out);
+        encode_stretches(text, out);
+    }
+}
+
+/// The end of a text counts as the number 0 and an empty stretch: `a`, `a0` and `a00` are equal, below `a1`.
+fn encode_stretches(mut text: &[u8], out: &mut Vec<u8>) {
+    loop {
+        let letters = text.iter().take_while(|b| !b.is_ascii_digit()).count();
+        out.extend(text[..letters].iter().map(|&byte| RANKS[usize::from(byte)]));
+        out.push(END);
+        text = &text[letters..];
+        let digits = text.iter().take_while(|b| b.is_ascii_digit()).count();
+        encode_number(&text[..digits], out);
+        text = &text[digits..];
+        if text.is_empty() {
+            return out.push(END);
+        }
+    }
+}
+
+/// The count of digits without leading zeros, and these by two.
+fn encode_number(digits: &[u8], out: &mut Vec<u8>) {
+    let zeros = digits.iter().take_while(|&&d| d == b'0').count();
+    let digits = &digits[zeros..];
+    match u8::try_from(digits.len()) {
+        Ok(few @ ..=254) => out.push(few),
+        _ => {
+            out.push(255);
+            out.extend_from_slice(&(digits.len() as u64).to_be_bytes());
+        }
+    }
+    let pairs = digits.chunks(2).map(|pair| (pair[0] - b'0') * 10 + pair.get(1).map_or(0, |low| low - b'0'));
+    out.extend(pairs);
+}
+
+/// A text without the suffixes that end it: each a dot, a letter or `~`, then letters, digits and `~`.
+fn without_suffixes(text: &[u8]) -> &[u8] {
+    let mut end = text.len();
+    loop {
+        let body = text[..end].iter().rev().take_while(|&&b| b.is_ascii_alphanumeric() || b == b'~').count();
+        let start = end - body;
+        let is_suffix = start >= 1
+            && text[start - 1] == b'.'
+            && text[start..end].first().is_some_and(|b| b.is_ascii_alphabetic() || *b == b'~');
+        if !is_suffix {
+            return &text[..end];
+        }
+        end = start - 1;
+    }
+}

@@ -1,0 +1,159 @@
+//! Where the result goes: standard output, or a file that is replaced only when it is complete.
+
+use std::fs::{File, Metadata, OpenOptions};
+use std::io::{self, Seek, Write};
+use std::os::fd::{AsFd, AsRawFd};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{Access, AtFlags, CWD, FallocateFlags, Mode, OFlags, access, fallocate, linkat, openat};
+use rustix::io::Errno;
+use tempfile::{NamedTempFile, TempPath};
+
+use crate::failure::Failure;
+
+/// An open output. Dropped before [`finish`](Output::finish), it leaves the file that it was to replace as it was.
+pub struct Output {
+    file: File,
+    name: PathBuf,
+    place: Place,
+}
+
+/// What [`Output::finish`] has to do.
+enum Place {
+    /// Nothing: the file is a pipe, a device, or standard output.
+    Direct,
+    /// To give the file a name, which it has none of yet, and so leaves nothing behind if the program is killed.
+    Unnamed(PathBuf),
+    /// To rename it, in file systems without unnamed files.
+    Named(TempPath, PathBuf),
+    /// To copy it into this one, which may be written but not replaced without a change of its owner.
+    Copied(File),
+}
+
+impl Output {
+    /// Opens `path`, or standard output, and finds out now whether it can be written.
+    pub fn open(path: Option<&Path>) -> Result<Output, Failure> {
+        match path {
+            None => {
+                let name = Path::new("standard output");
+                let file = io::stdout().as_fd().try_clone_to_owned().map_err(Failure::file("write", name))?;
+                Ok(Output { file: file.into(), name: name.to_owned(), place: Place::Direct })
+            }
+            Some(path) => {
+                let (file, place) = open(path).map_err(Failure::file("write", path))?;
+                Ok(Output { file, name: path.to_owned(), place })
+            }
+        }
+    }
+
+    pub fn write(&mut self, text: &[u8]) -> Result<(), Failure> {
+        self.file.write_all(text).map_err(Failure::file("write", &self.name))
+    }
+
+    /// Puts the complete file in its place.
+    pub fn finish(self) -> Result<(), Failure> {
+        let Output { mut file, name, place } = self;
+        match place {
+            Place::Direct => Ok(()),
+            Place::Unnamed(target) => link(&file, &target),
+            Place::Named(temporary, target) => temporary.persist(target).map_err(|e| e.error),
+            Place::Copied(target) => copy(&mut file, target),
+        }
+        .map_err(Failure::file("write", &name))
+    }
+}
+
+fn open(path: &Path) -> io::Result<(File, Place)> {
+    // What stands for an open file would be lost by putting another in its place.
+    let stands_for_another = ["/dev", "/proc"].iter().any(|folder| path.starts_with(folder));
+    let old = match path.metadata() {
+        Ok(old) if stands_for_another || !old.is_file() => {
+            return Ok((OpenOptions::new().write(true).truncate(true).open(path)?, Place::Direct));
+        }
+        Ok(old) => {
+            access(path, Access::WRITE_OK)?;
+            Some(old)
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => return Err(error),
+    };
+    let made = resolve(path).and_then(make);
+    let Some(old) = old else { return made };
+    match made.and_then(|(file, place)| take_over(&file, &old).map(|()| (file, place))) {
+        Ok(made) => Ok(made),
+        Err(_) => Ok((tempfile::tempfile()?, Place::Copied(OpenOptions::new().write(true).open(path)?))),
+    }
+}
+
+/// A file that can take the place of `target`.
+fn make(target: PathBuf) -> io::Result<(File, Place)> {
+    let folder = target.parent().unwrap_or(Path::new("/"));
+    match openat(CWD, folder, OFlags::WRONLY | OFlags::TMPFILE | OFlags::CLOEXEC, Mode::from(0o666)) {
+        Ok(file) => Ok((File::from(file), Place::Unnamed(target))),
+        // Not every file system has unnamed files; whatever else is wrong comes up here again.
+        Err(_) => {
+            let (file, temporary) = beside(&target)?.into_parts();
+            Ok((file, Place::Named(temporary, target)))
+        }
+    }
+}
+
+/// Where the links that `path` may be end: a file, or where one can be made.
+fn resolve(path: &Path) -> io::Result<PathBuf> {
+    let mut target = path.to_owned();
+    for _ in 0..40 {
+        let folder = match target.parent() {
+            Some(folder) if folder != "" => folder.canonicalize()?,
+            _ => Path::new(".").canonicalize()?,
+        };
+        let name = target.file_name().ok_or(io::ErrorKind::IsADirectory)?;
+        target = folder.join(name);
+        match target.read_link() {
+            Ok(link) => target = folder.join(link),
+            Err(_) => return Ok(target),
+        }
+    }
+    Err(Errno::LOOP.into())
+}
+
+fn beside(target: &Path) -> io::Result<NamedTempFile> {
+    let folder = target.parent().unwrap_or(Path::new("/"));
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".sortie-").permissions(PermissionsExt::from_mode(0o666)).tempfile_in(folder)
+}
+
+/// Gives `file` the owner and mode of the file that it replaces.
+fn take_over(file: &File, old: &Metadata) -> io::Result<()> {
+    let new = file.metadata()?;
+    if (new.uid(), new.gid()) != (old.uid(), old.gid()) {
+        fchown(file, Some(old.uid()), Some(old.gid()))?;
+    }
+    file.set_permissions(old.permissions())
+}
+
+/// Names an unnamed file.
+fn link(file: &File, target: &Path) -> io::Result<()> {
+    let own = format!("/proc/self/fd/{}", file.as_raw_fd());
+    let name = |path: &Path| linkat(CWD, &own, CWD, path, AtFlags::SYMLINK_FOLLOW);
+    if name(target).is_ok() {
+        return Ok(());
+    }
+    // A link does not replace a file, a rename does. The name is taken from a file that is made and removed.
+    let temporary = beside(target)?.into_temp_path();
+    std::fs::remove_file(&temporary)?;
+    name(&temporary)?;
+    temporary.persist(target).map_err(|e| e.error)
+}
+
+/// Replaces the content of `target`. Room is taken first, so that a full disk leaves it as it was.
+fn copy(file: &mut File, mut target: File) -> io::Result<()> {
+    let size = file.stream_position()?;
+    match fallocate(&target, FallocateFlags::empty(), 0, size) {
+        Err(Errno::NOSPC) => return Err(Errno::NOSPC.into()),
+        // Nothing to take, or a file system where none can be.
+        _ => file.rewind()?,
+    }
+    io::copy(file, &mut target)?;
+    target.set_len(size)
+}

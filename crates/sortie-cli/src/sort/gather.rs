@@ -1,0 +1,102 @@
+//! Writing sorted lines: gathered in parallel from wherever they lie, written in order.
+//!
+//! One thread writes a window of lines while the others, and it too once it is done, gather the next. More
+//! writers would gain nothing: writes to one file wait for each other in the file system.
+
+use rayon::prelude::*;
+
+use super::Job;
+use super::items::Item;
+use crate::failure::Failure;
+
+/// Takes text in order.
+pub type Sink<'a> = &'a mut (dyn FnMut(&[u8]) -> Result<(), Failure> + Send);
+
+/// Lines are written in windows of about so many bytes.
+const WINDOW: usize = 8 << 20;
+/// A window is gathered in so many blocks.
+const BLOCKS: usize = 32;
+
+/// Writes `items` in order, and of equal keys only the first where the order is `unique`.
+pub fn gather<'a, T: Item<'a>>(items: &[T], job: &Job, sink: Sink<'_>) -> Result<(), Failure> {
+    let bytes = items.iter().map(|item| item.line().len() + 1).sum();
+    job.timed("write", bytes, bytes, || write_windows(items, job, sink))
+}
+
+fn write_windows<'a, T: Item<'a>>(items: &[T], job: &Job, sink: Sink<'_>) -> Result<(), Failure> {
+    let mut start = 0;
+    let mut full: Vec<Vec<u8>> = Vec::new();
+    let mut empty: Vec<Vec<u8>> = Vec::new();
+    loop {
+        let end = window_end(items, start);
+        let window = start..end;
+        if let [item] = items[window.clone()]
+            && item.line().len() >= WINDOW
+            && !job.debug
+        {
+            // A line of this size is written from where it lies.
+            write(&mut full, sink)?;
+            if !job.order.unique() || is_new(items, start) {
+                sink(item.line())?;
+                sink(&[job.terminator])?;
+            }
+        } else if full.is_empty() && end == items.len() {
+            // All that there is, so nothing goes on at the same time.
+            fill(items, window, &mut empty, job);
+            write(&mut empty, sink)?;
+        } else {
+            rayon::join(|| write(&mut full, sink), || fill(items, window, &mut empty, job)).0?;
+            std::mem::swap(&mut full, &mut empty);
+        }
+        if end == items.len() {
+            return write(&mut full, sink);
+        }
+        start = end;
+    }
+}
+
+/// Where the window from `start` on ends. A line that fills one alone is one.
+fn window_end<'a, T: Item<'a>>(items: &[T], start: usize) -> usize {
+    let mut bytes = 0;
+    for (place, item) in items.iter().enumerate().skip(start) {
+        let length = item.line().len() + 1;
+        if bytes > 0 && bytes + length > WINDOW {
+            return place;
+        }
+        bytes += length;
+    }
+    items.len()
+}
+
+fn write(blocks: &mut [Vec<u8>], sink: Sink<'_>) -> Result<(), Failure> {
+    blocks.iter_mut().try_for_each(|block| {
+        let written = sink(block);
+        block.clear();
+        written
+    })
+}
+
+fn fill<'a, T: Item<'a>>(items: &[T], window: std::ops::Range<usize>, blocks: &mut Vec<Vec<u8>>, job: &Job) {
+    blocks.resize_with(BLOCKS, Vec::new);
+    let share = window.len().div_ceil(BLOCKS).max(1);
+    let fill_block = |(i, block): (usize, &mut Vec<u8>)| {
+        let start = (window.start + i * share).min(window.end);
+        let end = (start + share).min(window.end);
+        for place in start..end {
+            if job.order.unique() && !is_new(items, place) {
+                continue;
+            }
+            job.put(items[place].line(), block);
+        }
+    };
+    if window.len() < BLOCKS * 128 {
+        blocks.iter_mut().enumerate().for_each(fill_block);
+    } else {
+        blocks.par_iter_mut().enumerate().for_each(fill_block);
+    }
+}
+
+/// Whether the item's key is not that of the item before.
+fn is_new<'a, T: Item<'a>>(items: &[T], place: usize) -> bool {
+    place == 0 || items[place].as_ref() != items[place - 1].as_ref()
+}

@@ -1,0 +1,142 @@
+//! Where lines come from: files, standard input, and lists of names.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::os::fd::AsFd;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+use rustix::fs::{Access, access};
+use sortie_formats::lines;
+
+use super::memory;
+use crate::cli::SortArgs;
+use crate::failure::Failure;
+
+/// Files below this size are read by one thread.
+const PARALLEL_FROM: usize = 16 << 20;
+/// What one thread reads at a time of a larger file.
+const PIECE: usize = 4 << 20;
+
+/// One input.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Input {
+    Stdin,
+    File(PathBuf),
+}
+
+impl Input {
+    /// What the command line asks for. Every file can be read, as far as its permissions say.
+    pub fn all(args: &SortArgs) -> Result<Vec<Input>, Failure> {
+        let inputs: Vec<Input> = match &args.files0_from {
+            Some(list) => named_in(list)?,
+            None if args.files.is_empty() => vec![Input::Stdin],
+            None => args.files.iter().map(|path| Input::named(path)).collect(),
+        };
+        for input in &inputs {
+            if let Input::File(path) = input {
+                access(path, Access::READ_OK).map_err(|e| Failure::file("read", path)(e.into()))?;
+            }
+        }
+        Ok(inputs)
+    }
+
+    fn named(path: &Path) -> Input {
+        if path == "-" { Input::Stdin } else { Input::File(path.to_owned()) }
+    }
+
+    /// The name that messages use.
+    pub fn name(&self) -> &Path {
+        match self {
+            Input::Stdin => Path::new("-"),
+            Input::File(path) => path,
+        }
+    }
+
+    /// Opens it. Standard input goes on where it was.
+    pub fn open(&self) -> Result<File, Failure> {
+        match self {
+            Input::Stdin => io::stdin().as_fd().try_clone_to_owned().map(File::from),
+            Input::File(path) => File::open(path),
+        }
+        .map_err(Failure::file("read", self.name()))
+    }
+
+    /// How much there is to read, where that is known before reading: in regular files.
+    pub fn size(&self) -> Option<u64> {
+        let Input::File(path) = self else { return None };
+        path.metadata().ok().filter(|m| m.is_file()).map(|m| m.len())
+    }
+
+    /// All of it, ending with a terminator unless it is empty. `advance` learns how much was read.
+    pub fn read_whole(&self, terminator: u8, advance: &(dyn Fn(u64) + Sync)) -> Result<Vec<u8>, Failure> {
+        let mut text = read_whole(&self.open()?, advance).map_err(Failure::file("read", self.name()))?;
+        lines::terminate(&mut text, terminator);
+        Ok(text)
+    }
+}
+
+/// The files that `list` names, each name ended by a NUL.
+fn named_in(list: &Path) -> Result<Vec<Input>, Failure> {
+    let list = Input::named(list);
+    let names = list.read_whole(0, &|_| ())?;
+    if names.is_empty() {
+        return Err(Failure::new(format!("no input from '{}'", list.name().display())));
+    }
+    let mut found = vec![&[][..]; lines::count(&names, 0)];
+    lines::split(&names, 0, &mut found);
+    let each = found.iter().enumerate().map(|(place, name)| {
+        use std::os::unix::ffi::OsStrExt;
+        let place = format!("{}:{}", list.name().display(), place + 1);
+        match (*name, &list) {
+            (b"", _) => Err(Failure::new(format!("{place}: invalid zero-length file name"))),
+            (b"-", Input::Stdin) => Err(Failure::new(format!(
+                "{place}: standard input holds the names, so '-' cannot be one of them"
+            ))),
+            (name, _) => Ok(Input::named(Path::new(std::ffi::OsStr::from_bytes(name)))),
+        }
+    });
+    each.collect()
+}
+
+/// From where the file stands to its end, by several threads where it is large.
+fn read_whole(mut file: &File, advance: &(dyn Fn(u64) + Sync)) -> io::Result<Vec<u8>> {
+    let metadata = file.metadata()?;
+    let start = if metadata.is_file() { file.stream_position()? } else { 0 };
+    let size = if metadata.is_file() { metadata.len().saturating_sub(start) as usize } else { 0 };
+    let mut text = memory::reserve(size + 1)?;
+    if size >= PARALLEL_FROM {
+        // Zeroed pages that the system has not touched yet cost nothing.
+        text = vec![0; size + 1];
+        let read: Vec<usize> = text[..size]
+            .par_chunks_mut(PIECE)
+            .enumerate()
+            .map(|(i, piece)| {
+                advance(piece.len() as u64);
+                read_at(file, piece, start + (i * PIECE) as u64)
+            })
+            .collect::<io::Result<_>>()?;
+        // The file may have become shorter meanwhile.
+        let whole = read.iter().take_while(|&&n| n == PIECE).count();
+        text.truncate(whole * PIECE + read.get(whole).copied().unwrap_or(0));
+        file.seek(SeekFrom::Start(start + text.len() as u64))?;
+    }
+    // Small files, what has no size, and what was added meanwhile.
+    file.read_to_end(&mut text)?;
+    Ok(text)
+}
+
+/// Fills `piece` from `offset` on; stops short at the end of the file only.
+fn read_at(file: &File, piece: &mut [u8], offset: u64) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < piece.len() {
+        match file.read_at(&mut piece[filled..], offset + filled as u64) {
+            Ok(0) => break,
+            Ok(n) => filled += n,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
+}

@@ -1,0 +1,175 @@
+//! What the library is given to sort: lines, or lines with their keys.
+
+use std::cmp::Ordering;
+
+use rayon::prelude::*;
+use sortie::Sorter;
+use sortie_formats::lines;
+
+use super::Job;
+use super::gather::{Sink, gather};
+use crate::failure::Failure;
+
+/// Text is split by one thread at a time in parts of about this size.
+const PART: usize = 1 << 20;
+/// So many lines have their keys in one allocation.
+const LINES_A_BLOCK: usize = 1 << 14;
+/// Fewer lines than this with equal keys are ordered by one thread.
+const PARALLEL_FROM: usize = 1 << 12;
+
+/// A line that compares as its key, which `as_ref` gives.
+pub trait Item<'a>: AsRef<[u8]> + Copy + Send + Sync {
+    fn line(&self) -> &'a [u8];
+}
+
+impl<'a> Item<'a> for &'a [u8] {
+    fn line(&self) -> &'a [u8] {
+        self
+    }
+}
+
+/// A line beside its encoded key.
+#[derive(Debug, Clone, Copy)]
+pub struct Keyed<'a> {
+    key: &'a [u8],
+    line: &'a [u8],
+}
+
+impl AsRef<[u8]> for Keyed<'_> {
+    fn as_ref(&self) -> &[u8] {
+        self.key
+    }
+}
+
+impl<'a> Item<'a> for Keyed<'a> {
+    fn line(&self) -> &'a [u8] {
+        self.line
+    }
+}
+
+/// Sorts the lines of some texts, each ending with a terminator, taken one after the other, into `sink`.
+pub fn sort(texts: &[Vec<u8>], job: &Job, sink: Sink<'_>) -> Result<(), Failure> {
+    let bytes: usize = texts.iter().map(Vec::len).sum();
+    let lines = job.timed("split", bytes, 0, || split(texts, job.terminator));
+    if let Some(descending) = job.order.plain() {
+        let mut lines = lines;
+        job.absorb(sorter(descending)?.sort_strings(&mut lines)?);
+        return gather(&lines, job, sink);
+    }
+    let blocks = job.timed("encode", bytes, 0, || encode(&lines, job));
+    let mut items = keyed(&lines, &blocks);
+    drop(lines);
+    job.absorb(sorter(false)?.sort_strings(&mut items)?);
+    if let Some(descending) = job.order.last_resort() {
+        let sorter = sorter(descending)?;
+        job.timed("last resort", 0, 0, || order_equal(&mut items, descending, &sorter))?;
+    }
+    gather(&items, job, sink)
+}
+
+fn sorter(descending: bool) -> Result<Sorter, sortie::Error> {
+    Sorter::builder().descending(descending).build()
+}
+
+fn split(texts: &[Vec<u8>], terminator: u8) -> Vec<&[u8]> {
+    let parts: Vec<&[u8]> =
+        texts.iter().flat_map(|text| lines::parts(text, terminator, text.len().div_ceil(PART))).collect();
+    // Small inputs do without the threads.
+    if let [part] = parts[..] {
+        let mut found = vec![&[][..]; lines::count(part, terminator)];
+        lines::split(part, terminator, &mut found);
+        return found;
+    }
+    let counts: Vec<usize> = parts.par_iter().map(|part| lines::count(part, terminator)).collect();
+    let mut found = vec![&[][..]; counts.iter().sum()];
+    let mut rest = &mut found[..];
+    let places = counts.iter().map(|&count| rest.split_off_mut(..count).expect("as many lines as counted"));
+    let work: Vec<_> = parts.iter().zip(places).collect();
+    work.into_par_iter().for_each(|(part, places)| lines::split(part, terminator, places));
+    found
+}
+
+/// The keys of some lines, end to end.
+struct Block {
+    keys: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+fn encode(lines: &[&[u8]], job: &Job) -> Vec<Block> {
+    let encode = |lines: &[&[u8]]| {
+        let mut block = Block { keys: Vec::new(), ends: Vec::with_capacity(lines.len()) };
+        for line in lines {
+            job.order.encode(line, &mut block.keys);
+            block.ends.push(block.keys.len());
+        }
+        block
+    };
+    if lines.len() <= LINES_A_BLOCK {
+        vec![encode(lines)]
+    } else {
+        lines.par_chunks(LINES_A_BLOCK).map(encode).collect()
+    }
+}
+
+fn keyed<'a>(lines: &[&'a [u8]], blocks: &'a [Block]) -> Vec<Keyed<'a>> {
+    let mut items = vec![Keyed { key: &[], line: &[] }; lines.len()];
+    let pair = |((items, lines), block): ((&mut [Keyed<'a>], &[&'a [u8]]), &'a Block)| {
+        let mut start = 0;
+        for ((item, line), &end) in items.iter_mut().zip(lines).zip(&block.ends) {
+            *item = Keyed { key: &block.keys[start..end], line };
+            start = end;
+        }
+    };
+    if let [block] = blocks {
+        pair(((&mut items, lines), block));
+    } else {
+        items.par_chunks_mut(LINES_A_BLOCK).zip(lines.par_chunks(LINES_A_BLOCK)).zip(blocks).for_each(pair);
+    }
+    items
+}
+
+/// Orders lines with equal keys by their bytes. `items` are in the order of their keys.
+fn order_equal(items: &mut [Keyed<'_>], descending: bool, sorter: &Sorter) -> Result<(), sortie::Error> {
+    let by_line = |a: &Keyed<'_>, b: &Keyed<'_>| direct(a.line.cmp(b.line), descending);
+    if items.len() < PARALLEL_FROM {
+        items.chunk_by_mut(|a, b| a.key == b.key).for_each(|equal| equal.sort_unstable_by(by_line));
+        return Ok(());
+    }
+    // The middle item's equals, and what is on either side of them.
+    let key = items[items.len() / 2].key;
+    let start = items.partition_point(|item| item.key < key);
+    let end = items.partition_point(|item| item.key <= key);
+    let (rest, after) = items.split_at_mut(end);
+    let (before, equal) = rest.split_at_mut(start);
+    let (sides, middle) = rayon::join(
+        || {
+            let (before, after) = rayon::join(
+                || order_equal(before, descending, sorter),
+                || order_equal(after, descending, sorter),
+            );
+            before.and(after)
+        },
+        || order_by_line(equal, by_line, sorter),
+    );
+    sides.and(middle)
+}
+
+/// Orders items that all have the same key.
+fn order_by_line(
+    equal: &mut [Keyed<'_>],
+    by_line: impl Fn(&Keyed<'_>, &Keyed<'_>) -> Ordering,
+    sorter: &Sorter,
+) -> Result<(), sortie::Error> {
+    if equal.len() < PARALLEL_FROM {
+        equal.sort_unstable_by(by_line);
+        return Ok(());
+    }
+    let mut lines: Vec<&[u8]> = equal.iter().map(|item| item.line).collect();
+    sorter.sort_strings(&mut lines)?;
+    equal.iter_mut().zip(lines).for_each(|(item, line)| item.line = line);
+    Ok(())
+}
+
+pub fn direct(ordering: Ordering, descending: bool) -> Ordering {
+    if descending { ordering.reverse() } else { ordering }
+}

@@ -1,0 +1,228 @@
+//! Merging inputs and runs that are sorted already.
+
+use std::cmp::Ordering;
+use std::io::Read;
+use std::path::PathBuf;
+use std::sync::mpsc;
+use std::thread;
+
+use sortie::merge::Tournament;
+use sortie_formats::lines::LineReader;
+
+use super::Job;
+use super::gather::Sink;
+use super::input::Input;
+use super::items::direct;
+use super::runs::{Run, RunFolder};
+use crate::failure::Failure;
+
+/// Text goes to the writing thread in blocks of this size.
+const BLOCK: usize = 1 << 20;
+/// The least and the most that is read of a source at a time.
+const READ: (u64, u64) = (16 << 10, 1 << 20);
+/// How many are merged at a time where the command line does not say.
+const INPUTS_AT_ONCE: usize = 16;
+const RUNS_AT_ONCE: usize = 64;
+/// Runs are open files, of which a process may have 1024 as a rule.
+const RUNS_HELD: usize = 256;
+
+/// Something sorted.
+pub enum Part {
+    Input(Input),
+    Run(Run),
+}
+
+impl Part {
+    fn bytes(&self) -> u64 {
+        match self {
+            Part::Input(input) => input.size().unwrap_or(0),
+            Part::Run(run) => run.bytes,
+        }
+    }
+
+    fn open(self) -> Result<(Box<dyn Read + Send>, PathBuf), Failure> {
+        match self {
+            Part::Input(input) => Ok((Box::new(input.open()?), input.name().to_owned())),
+            Part::Run(run) => Ok((run.read()?, "a temporary file".into())),
+        }
+    }
+}
+
+/// Parts in the order of their lines in the input, merged into runs where there are too many.
+pub struct Parts<'a> {
+    parts: Vec<Part>,
+    at_once: usize,
+    budget: u64,
+    folder: &'a RunFolder,
+}
+
+impl<'a> Parts<'a> {
+    /// Inputs to merge.
+    pub fn inputs(inputs: Vec<Input>, at_once: Option<u32>, budget: u64, folder: &'a RunFolder) -> Self {
+        let at_once = at_once.map_or(INPUTS_AT_ONCE, |n| n as usize);
+        Parts { parts: inputs.into_iter().map(Part::Input).collect(), at_once, budget, folder }
+    }
+
+    /// Runs to come.
+    pub fn runs(at_once: Option<u32>, budget: u64, folder: &'a RunFolder) -> Self {
+        let at_once = at_once.map_or(RUNS_AT_ONCE, |n| n as usize);
+        Parts { parts: Vec::new(), at_once, budget, folder }
+    }
+
+    pub fn push(&mut self, run: Run, job: &Job) -> Result<(), Failure> {
+        self.parts.push(Part::Run(run));
+        self.reduce(RUNS_HELD, job)
+    }
+
+    /// Merges all of them into `sink`.
+    pub fn merge(mut self, job: &Job, sink: Sink<'_>) -> Result<(), Failure> {
+        self.reduce(self.at_once, job)?;
+        let bytes = self.parts.iter().map(Part::bytes).sum::<u64>() as usize;
+        job.progress.stage("merging", bytes as u64);
+        job.timed("merge", bytes, bytes, || merge(self.parts, self.budget, job, sink))
+    }
+
+    /// Merges neighbours, so that equal lines keep their order, until at most `limit` parts are left. Of all
+    /// neighbours takes the shortest, and no more of them than it has to.
+    fn reduce(&mut self, limit: usize, job: &Job) -> Result<(), Failure> {
+        while self.parts.len() > limit {
+            let group = self.at_once.min(self.parts.len() - limit + 1);
+            let bytes_of = |parts: &[Part]| parts.iter().map(Part::bytes).sum::<u64>();
+            let windows = self.parts.windows(group).enumerate();
+            let (start, bytes) = windows
+                .map(|(start, window)| (start, bytes_of(window)))
+                .min_by_key(|&(_, bytes)| bytes)
+                .expect("a group is no more than there are");
+            let merged: Vec<Part> = self.parts.splice(start..start + group, []).collect();
+            let run = job.timed("merge", bytes as usize, bytes as usize, || {
+                self.folder.write(|sink| merge(merged, self.budget, job, sink))
+            })?;
+            self.parts.insert(start, Part::Run(run));
+        }
+        Ok(())
+    }
+}
+
+/// A part while it is merged.
+struct Source {
+    lines: LineReader<Box<dyn Read + Send>>,
+    name: PathBuf,
+    /// The key of the current line; unused where lines are compared by their bytes.
+    key: Vec<u8>,
+    /// The first bytes of the key, greatest where the source is exhausted.
+    prefix: u64,
+    exhausted: bool,
+}
+
+impl Source {
+    fn advance(&mut self, job: &Job) -> Result<(), Failure> {
+        self.exhausted = !self.lines.advance().map_err(Failure::file("read", &self.name))?;
+        if self.exhausted {
+            self.prefix = u64::MAX;
+            return Ok(());
+        }
+        let descending = match job.order.plain() {
+            Some(descending) => descending,
+            None => {
+                self.key.clear();
+                job.order.encode(self.lines.line(), &mut self.key);
+                false
+            }
+        };
+        let key = self.key(job);
+        let mut first = [0; 8];
+        let length = key.len().min(8);
+        first[..length].copy_from_slice(&key[..length]);
+        let prefix = u64::from_be_bytes(first);
+        self.prefix = if descending { !prefix } else { prefix };
+        Ok(())
+    }
+
+    fn key(&self, job: &Job) -> &[u8] {
+        if job.order.plain().is_some() { self.lines.line() } else { &self.key }
+    }
+
+    fn compare(&self, other: &Source, job: &Job) -> Ordering {
+        let prefixes = self.prefix.cmp(&other.prefix).then(self.exhausted.cmp(&other.exhausted));
+        if prefixes.is_ne() || self.exhausted {
+            return prefixes;
+        }
+        let keys = direct(self.key(job).cmp(other.key(job)), job.order.plain() == Some(true));
+        match job.order.last_resort() {
+            Some(descending) => {
+                keys.then_with(|| direct(self.lines.line().cmp(other.lines.line()), descending))
+            }
+            None => keys,
+        }
+    }
+}
+
+fn merge(parts: Vec<Part>, budget: u64, job: &Job, sink: Sink<'_>) -> Result<(), Failure> {
+    if parts.is_empty() {
+        return Ok(());
+    }
+    let read = (budget / 2 / parts.len() as u64).clamp(READ.0, READ.1) as usize;
+    let mut sources = Vec::with_capacity(parts.len());
+    for part in parts {
+        let (reader, name) = part.open()?;
+        let lines = LineReader::new(reader, job.terminator, read);
+        let mut source = Source { lines, name, key: Vec::new(), prefix: 0, exhausted: false };
+        source.advance(job)?;
+        sources.push(source);
+    }
+
+    thread::scope(|threads| {
+        let (full, to_write) = mpsc::sync_channel::<Vec<u8>>(1);
+        let (written, mut empty) = mpsc::channel();
+        let writer = threads.spawn(move || {
+            to_write.into_iter().try_for_each(|mut block| {
+                sink(&block)?;
+                block.clear();
+                // Nobody wants it back after the last.
+                let _ = written.send(block);
+                Ok(())
+            })
+        });
+        let merged = merge_sources(&mut sources, job, &full, &mut empty);
+        drop(full);
+        let written = writer.join().expect("writing does not panic");
+        written.and(merged)
+    })
+}
+
+/// Sends the merged lines to `full` in blocks. Ends early where nobody takes them any more.
+fn merge_sources(
+    sources: &mut [Source],
+    job: &Job,
+    full: &mpsc::SyncSender<Vec<u8>>,
+    empty: &mut mpsc::Receiver<Vec<u8>>,
+) -> Result<(), Failure> {
+    let mut block = Vec::with_capacity(BLOCK);
+    let mut last_key: Option<Vec<u8>> = None;
+    let mut tournament = Tournament::new(sources.len(), |a, b| sources[a].compare(&sources[b], job));
+    loop {
+        let source = &mut sources[tournament.winner()];
+        if source.exhausted {
+            // An error means that the writer has failed, and will say why.
+            let _ = full.send(block);
+            return Ok(());
+        }
+        let key = source.key(job);
+        if !job.order.unique() || last_key.as_deref() != Some(key) {
+            if job.order.unique() {
+                let last = last_key.get_or_insert_default();
+                last.clear();
+                last.extend_from_slice(key);
+            }
+            job.put(source.lines.line(), &mut block);
+            if block.len() >= BLOCK {
+                let next = empty.try_recv().unwrap_or_default();
+                if full.send(std::mem::replace(&mut block, next)).is_err() {
+                    return Ok(());
+                }
+            }
+        }
+        source.advance(job)?;
+        tournament.replay(|a, b| sources[a].compare(&sources[b], job));
+    }
+}

@@ -1,0 +1,138 @@
+//! `sortie sort` on text: input, memory or runs on disk, output.
+
+mod check;
+mod external;
+mod gather;
+mod input;
+mod items;
+mod memory;
+mod merge;
+mod runs;
+
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use sortie::Report;
+use sortie_formats::lines;
+
+use crate::cli::SortArgs;
+use crate::failure::Failure;
+use crate::order::LineOrder;
+use crate::output::Output;
+use crate::progress::Progress;
+use crate::stats;
+use input::Input;
+pub use memory::budget;
+use merge::Parts;
+use runs::RunFolder;
+
+/// What every step of a sort needs to know.
+pub struct Job {
+    order: LineOrder,
+    terminator: u8,
+    debug: bool,
+    progress: Progress,
+    report: Mutex<Report>,
+}
+
+/// Sorts, merges or checks text as the command line says.
+pub fn run(args: &SortArgs) -> Result<(), Failure> {
+    if let Some(threads) = args.parallel {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.get());
+        pool.build_global().map_err(|e| Failure::new(format!("cannot start {threads} threads: {e}")))?;
+    }
+    let job = Job {
+        order: LineOrder::new(args)?,
+        terminator: if args.zero_terminated { 0 } else { b'\n' },
+        debug: args.debug,
+        progress: Progress::start(),
+        report: Mutex::default(),
+    };
+    let inputs = Input::all(args)?;
+    match args.check_mode() {
+        Some(how) => inputs.iter().try_for_each(|input| check::check(input, how, &job))?,
+        None => sort(inputs, args, &job)?,
+    }
+    let Job { progress, report, .. } = job;
+    drop(progress);
+    match args.stats {
+        Some(format) => stats::print(&report.into_inner().expect("no thread panicked"), format),
+        None => Ok(()),
+    }
+}
+
+fn sort(inputs: Vec<Input>, args: &SortArgs, job: &Job) -> Result<(), Failure> {
+    let mut output = Output::open(args.output.as_deref())?;
+    let folder = RunFolder::new(args);
+    let budget = memory::budget(args.buffer_size);
+    let sink = &mut |text: &[u8]| {
+        job.progress.advance(text.len() as u64);
+        output.write(text)
+    };
+    if args.merge {
+        Parts::inputs(inputs, args.batch_size, budget, &folder).merge(job, sink)?;
+    } else if let Some(texts) = read_all(&inputs, args, budget, job)? {
+        job.progress.stage("sorting", 0);
+        items::sort(&texts, job, sink)?;
+    } else {
+        let parts = Parts::runs(args.batch_size, budget, &folder);
+        external::sort(&inputs, budget, &folder, parts, job, sink)?;
+    }
+    output.finish()
+}
+
+/// All input at once, where it is in files, no limit was set, and memory has room for sorting it.
+fn read_all(
+    inputs: &[Input],
+    args: &SortArgs,
+    budget: u64,
+    job: &Job,
+) -> Result<Option<Vec<Vec<u8>>>, Failure> {
+    let Some(size) =
+        inputs.iter().map(Input::size).sum::<Option<u64>>().filter(|_| args.buffer_size.is_none())
+    else {
+        return Ok(None);
+    };
+    if size > budget / 2 {
+        return Ok(None);
+    }
+    job.progress.stage("reading", size);
+    let start = Instant::now();
+    let advance = |bytes| job.progress.advance(bytes);
+    let read = |input: &Input| input.read_whole(job.terminator, &advance);
+    let texts: Vec<Vec<u8>> = inputs.iter().map(read).collect::<Result<_, _>>()?;
+    let size: usize = texts.iter().map(Vec::len).sum();
+    job.note("read", start.elapsed(), size, 0);
+    let mut cost = memory::Cost::default();
+    for text in &texts {
+        cost.add(&job.order, lines::count(text, job.terminator), text, job.terminator);
+    }
+    Ok((size as u64 + cost.bytes() <= budget).then_some(texts))
+}
+
+impl Job {
+    /// Appends a line of output.
+    fn put(&self, line: &[u8], out: &mut Vec<u8>) {
+        out.extend_from_slice(line);
+        out.push(self.terminator);
+        if self.debug {
+            self.order.debug_line(line, out);
+        }
+    }
+
+    /// Runs `work` as a phase that reads and writes so many bytes.
+    fn timed<R>(&self, phase: &'static str, read: usize, written: usize, work: impl FnOnce() -> R) -> R {
+        let start = Instant::now();
+        let result = work();
+        self.note(phase, start.elapsed(), read, written);
+        result
+    }
+
+    fn note(&self, phase: &'static str, time: Duration, read: usize, written: usize) {
+        self.report.lock().expect("no thread panicked").add(phase, time, read as u64, written as u64);
+    }
+
+    fn absorb(&self, report: Report) {
+        self.report.lock().expect("no thread panicked").absorb(report);
+    }
+}

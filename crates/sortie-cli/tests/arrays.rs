@@ -1,0 +1,377 @@
+//! Arrays in files: raw and `.npy`, against NumPy where it is, and every refusal.
+
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use tempfile::TempDir;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_sortie");
+
+fn sortie(folder: &Path, args: &str) -> Output {
+    Command::new(PROGRAM).current_dir(folder).args(args.split_whitespace()).output().unwrap()
+}
+
+/// Runs what must succeed and say nothing.
+fn succeed(folder: &Path, args: &str) -> Vec<u8> {
+    let output = sortie(folder, args);
+    assert_eq!((output.status.code(), said(&output).as_str()), (Some(0), ""), "sortie {args}");
+    output.stdout
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+macro_rules! bytes {
+    ($($number:expr),* $(,)?) => { [$(&$number.to_le_bytes()[..]),*].concat() };
+}
+
+fn numbers(bytes: &[u8]) -> Vec<u64> {
+    bytes.chunks_exact(8).map(|eight| u64::from_le_bytes(eight.try_into().unwrap())).collect()
+}
+
+/// A folder with a file in it.
+fn folder(name: &str, bytes: &[u8]) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join(name), bytes).unwrap();
+    folder
+}
+
+fn npy(descr: &str, order: &str, shape: &str, data: &[u8]) -> Vec<u8> {
+    let literal = format!("{{'descr': {descr}, 'fortran_order': {order}, 'shape': {shape}, }}\n");
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend((literal.len() as u16).to_le_bytes());
+    bytes.extend(literal.as_bytes());
+    bytes.extend(data);
+    bytes
+}
+
+/// What stands after the header.
+fn data(npy: &[u8]) -> &[u8] {
+    &npy[10 + usize::from(u16::from_le_bytes([npy[8], npy[9]]))..]
+}
+
+#[test]
+fn numpy_agrees() {
+    if !Command::new("python3").args(["-c", "import numpy"]).output().is_ok_and(|o| o.status.success()) {
+        eprintln!("SKIPPED numpy_agrees: python3 with numpy is not installed");
+        return;
+    }
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/numpy_arrays.py");
+    let folder = tempfile::tempdir().unwrap();
+    let output = Command::new("python3").args([script, PROGRAM]).arg(folder.path()).output().unwrap();
+    assert!(output.status.success(), "{}", said(&output));
+    println!("{}", String::from_utf8_lossy(&output.stdout));
+}
+
+#[test]
+fn every_raw_type_is_sorted_by_value() {
+    let nan = f64::from_bits(0xfff8_0000_0000_0001);
+    for (element, input, up, down) in [
+        ("u8", vec![200, 3, 255, 0], vec![0, 3, 200, 255], vec![255, 200, 3, 0]),
+        ("u16", bytes![256u16, 3u16, 1u16], bytes![1u16, 3u16, 256u16], bytes![256u16, 3u16, 1u16]),
+        (
+            "u32",
+            bytes![1u32 << 31, 3u32, 256u32],
+            bytes![3u32, 256u32, 1u32 << 31],
+            bytes![1u32 << 31, 256u32, 3u32],
+        ),
+        (
+            "u64",
+            bytes![u64::MAX, 3u64, 256u64],
+            bytes![3u64, 256u64, u64::MAX],
+            bytes![u64::MAX, 256u64, 3u64],
+        ),
+        ("i8", bytes![5i8, -1i8, -128i8], bytes![-128i8, -1i8, 5i8], bytes![5i8, -1i8, -128i8]),
+        ("i16", bytes![5i16, -1i16, -300i16], bytes![-300i16, -1i16, 5i16], bytes![5i16, -1i16, -300i16]),
+        ("i32", bytes![5i32, -1i32, i32::MIN], bytes![i32::MIN, -1i32, 5i32], bytes![5i32, -1i32, i32::MIN]),
+        ("i64", bytes![5i64, -1i64, i64::MIN], bytes![i64::MIN, -1i64, 5i64], bytes![5i64, -1i64, i64::MIN]),
+        (
+            "f32",
+            bytes![f32::NAN, 0f32, 1.5f32, -0f32, -2f32],
+            bytes![-2f32, -0f32, 0f32, 1.5f32, f32::NAN],
+            bytes![1.5f32, 0f32, -0f32, -2f32, f32::NAN],
+        ),
+        (
+            "f64",
+            bytes![nan, 0f64, f64::INFINITY, -0f64, f64::NEG_INFINITY],
+            bytes![f64::NEG_INFINITY, -0f64, 0f64, f64::INFINITY, nan],
+            bytes![f64::INFINITY, 0f64, -0f64, f64::NEG_INFINITY, nan],
+        ),
+    ] {
+        let folder = folder("in", &input);
+        succeed(folder.path(), &format!("sort --type {element} in -o out"));
+        assert_eq!(fs::read(folder.path().join("out")).unwrap(), up, "{element}");
+        assert_eq!(
+            succeed(folder.path(), &format!("sort --descending --type {element} in")),
+            down,
+            "{element}"
+        );
+        assert_eq!(fs::read(folder.path().join("in")).unwrap(), input, "the input was touched");
+    }
+}
+
+#[test]
+fn pipes_are_read_and_written() {
+    for args in [&["sort", "--type", "i16"][..], &["sort", "--type", "i16", "-"]] {
+        let mut child =
+            Command::new(PROGRAM).args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(&bytes![7i16, -7i16, 0i16]).unwrap();
+        assert_eq!(child.wait_with_output().unwrap().stdout, bytes![-7i16, 0i16, 7i16]);
+    }
+}
+
+#[test]
+fn a_file_on_standard_input_is_read_from_where_it_stands() {
+    let folder = folder("in", &bytes![9u32, 8u32, 7u32, 6u32]);
+    let script = format!("(head -c 4 >/dev/null; {PROGRAM} sort --type u32) < in");
+    // head may read on from a pipe, but puts a file back to where its 4 bytes end.
+    let output = Command::new("sh").current_dir(folder.path()).args(["-c", &script]).output().unwrap();
+    assert_eq!(output.stdout, bytes![6u32, 7u32, 8u32]);
+}
+
+#[test]
+fn a_file_is_sorted_in_place() {
+    let folder = folder("x", &bytes![3u32, 1u32, 2u32]);
+    succeed(folder.path(), "sort --type u32 x -o x");
+    assert_eq!(fs::read(folder.path().join("x")).unwrap(), bytes![1u32, 2u32, 3u32]);
+}
+
+#[test]
+fn the_target_of_a_link_is_replaced_and_keeps_its_mode() {
+    let folder = folder("x", &[3, 1, 2]);
+    let (file, link) = (folder.path().join("x"), folder.path().join("link"));
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
+    std::os::unix::fs::symlink("x", &link).unwrap();
+    succeed(folder.path(), "sort --type u8 link -o link");
+    assert!(link.symlink_metadata().unwrap().is_symlink());
+    assert_eq!(fs::read(&file).unwrap(), [1, 2, 3]);
+    assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o640);
+}
+
+#[test]
+fn argsort_is_stable_and_in_sorties_order() {
+    let folder = folder("in", &bytes![2f64, f64::NAN, 0f64, -0f64, 2f64, 0f64]);
+    assert_eq!(numbers(&succeed(folder.path(), "sort --type f64 --argsort in")), [3, 2, 5, 0, 4, 1]);
+    assert_eq!(
+        numbers(&succeed(folder.path(), "sort --type f64 --argsort --descending in")),
+        [0, 4, 2, 5, 3, 1]
+    );
+}
+
+#[test]
+fn empty_arrays_are_sorted() {
+    let folder = folder("in", b"");
+    for args in
+        ["sort --type f64 in", "sort --argsort --type u8 in", "segments --len 3 --type u8 in -o /dev/stdout"]
+    {
+        assert_eq!(succeed(folder.path(), args), b"");
+    }
+}
+
+#[test]
+fn segments_are_sorted_each_by_itself() {
+    let folder = folder("in", &bytes![3u16, 1u16, 2u16, 9u16, 8u16, 7u16]);
+    let offsets = folder.path().join("offsets");
+    fs::write(&offsets, bytes![1u64, 3u64, 3u64, 5u64]).unwrap();
+    let by_length = "segments --type u16 --len 3 in -o /dev/stdout";
+    let by_offsets = "segments --type u16 --offsets offsets in -o /dev/stdout";
+    assert_eq!(succeed(folder.path(), by_length), bytes![1u16, 2u16, 3u16, 7u16, 8u16, 9u16]);
+    assert_eq!(
+        succeed(folder.path(), &format!("{by_length} --descending")),
+        bytes![3u16, 2u16, 1u16, 9u16, 8u16, 7u16]
+    );
+    assert_eq!(numbers(&succeed(folder.path(), &format!("{by_length} --argsort"))), [1, 2, 0, 2, 1, 0]);
+    assert_eq!(succeed(folder.path(), by_offsets), bytes![3u16, 1u16, 2u16, 8u16, 9u16, 7u16]);
+    assert_eq!(numbers(&succeed(folder.path(), &format!("{by_offsets} --argsort"))), [0, 0, 1, 1, 0, 0]);
+    for empty in [Vec::new(), bytes![2u64]] {
+        fs::write(&offsets, empty).unwrap();
+        assert_eq!(succeed(folder.path(), by_offsets), fs::read(folder.path().join("in")).unwrap());
+    }
+}
+
+#[test]
+fn many_segments_agree_with_one_at_a_time() {
+    let keys: Vec<u32> = (0..100_000u32).map(|i| i.wrapping_mul(2_654_435_761) >> 20).collect();
+    let ends = (0..).map(|i: u64| i * i / 3).take_while(|&end| end <= 100_000);
+    let offsets: Vec<u64> = ends.collect();
+    let folder = folder("in", &keys.iter().flat_map(|key| key.to_le_bytes()).collect::<Vec<_>>());
+    let as_bytes: Vec<u8> = offsets.iter().flat_map(|offset| offset.to_le_bytes()).collect();
+    fs::write(folder.path().join("offsets"), as_bytes).unwrap();
+    let mut sorted = keys.clone();
+    let mut places: Vec<u64> = Vec::new();
+    for pair in offsets.windows(2) {
+        let (from, to) = (pair[0] as usize, pair[1] as usize);
+        sorted[from..to].sort();
+        let mut of_segment: Vec<u64> = (0..(to - from) as u64).collect();
+        of_segment.sort_by_key(|&place| keys[from + place as usize]);
+        places.extend(of_segment);
+    }
+    places.extend(0..(keys.len() - places.len()) as u64);
+    for threads in [1, 3] {
+        let args = format!("segments --parallel={threads} --type u32 --offsets offsets in -o /dev/stdout");
+        let expected: Vec<u8> = sorted.iter().flat_map(|key| key.to_le_bytes()).collect();
+        assert!(succeed(folder.path(), &args) == expected);
+        assert!(numbers(&succeed(folder.path(), &format!("{args} --argsort"))) == places);
+    }
+}
+
+#[test]
+fn segments_of_npy_keep_its_header() {
+    let folder =
+        folder("in.npy", &npy("'>i2'", "False", "(2, 3)", &[0, 3, 255, 255, 0, 1, 0, 9, 0, 8, 0, 7]));
+    fs::write(folder.path().join("offsets.npy"), npy("'|i1'", "False", "(3,)", &[0, 4, 6])).unwrap();
+    succeed(folder.path(), "segments --offsets offsets.npy in.npy -o out.npy");
+    let out = fs::read(folder.path().join("out.npy")).unwrap();
+    assert_eq!(data(&out), [255, 255, 0, 1, 0, 3, 0, 9, 0, 7, 0, 8]);
+    assert!(
+        String::from_utf8_lossy(&out).contains("{'descr': '>i2', 'fortran_order': False, 'shape': (2, 3), }")
+    );
+    succeed(folder.path(), "segments --argsort --len 3 in.npy -o out.npy");
+    let out = fs::read(folder.path().join("out.npy")).unwrap();
+    assert_eq!(numbers(data(&out)), [1, 2, 0, 2, 1, 0]);
+    assert!(
+        String::from_utf8_lossy(&out).contains("{'descr': '<i8', 'fortran_order': False, 'shape': (2, 3), }")
+    );
+}
+
+#[test]
+fn scratch_stays_under_the_limit() {
+    let folder = folder("in.npy", &npy("'<u8'", "False", "(1000, 100)", &vec![7; 800_000]));
+    let refused = sortie(folder.path(), "sort -S 100K --axis 0 in.npy -o out.npy");
+    assert_eq!(
+        said(&refused),
+        "sortie: the sort needs 800000 bytes beyond the array, and -S leaves 102400; give -S more, or leave it out\n"
+    );
+    assert_eq!(refused.status.code(), Some(2));
+    succeed(folder.path(), "sort -S 1M --axis 0 in.npy -o out.npy");
+    // The places of four segments at a time would need more.
+    let refused =
+        sortie(folder.path(), "segments -S 64K --parallel 4 --len 25000 --argsort in.npy -o out.npy");
+    assert!(said(&refused).contains("give -S more, or leave it out"), "{}", said(&refused));
+    succeed(folder.path(), "segments -S 64K --parallel 4 --len 100 --argsort in.npy -o out.npy");
+}
+
+/// Every refusal: what is there, what is asked, what is said.
+#[test]
+fn refusals_are_one_clear_line_and_lose_nothing() {
+    let good = npy("'<i4'", "False", "(2, 3)", &[0; 24]);
+    let files: &[(&str, Vec<u8>)] = &[
+        ("seven", vec![0; 7]),
+        ("four", bytes![3u32, 1u32, 2u32, 0u32]),
+        ("good.npy", good.clone()),
+        ("short.npy", good[..good.len() - 5].to_vec()),
+        ("long.npy", [&good[..], b"xyz"].concat()),
+        ("header.npy", good[..40].to_vec()),
+        ("text.npy", b"hello, world".to_vec()),
+        ("complex.npy", npy("'<c16'", "False", "(1,)", &[0; 16])),
+        ("scalar.npy", npy("'<f8'", "False", "()", &[0; 8])),
+        ("fortran.npy", npy("'<f8'", "True", "(1, 1)", &[0; 8])),
+        ("back", bytes![0u64, 3u64, 2u64]),
+        ("past", bytes![0u64, 4u64, 5u64, 9u64]),
+        ("negative.npy", npy("'<i8'", "False", "(2,)", &bytes![0i64, -2i64])),
+        ("floats.npy", npy("'<f8'", "False", "(1,)", &bytes![0f64])),
+    ];
+    let folder = folder("out", b"what was there");
+    for (name, bytes) in files {
+        fs::write(folder.path().join(name), bytes).unwrap();
+    }
+    let supported = "supported are b1, u1 to u8, i1 to i8, f2, f4 and f8";
+    for (args, line) in [
+        (
+            "sort --type u32 seven",
+            "seven: 7 bytes are no multiple of the 4 bytes of u32; the file is cut short or of another type",
+        ),
+        ("sort --type u32 absent", "cannot read: absent: No such file or directory"),
+        (
+            "sort --type u32 four seven",
+            "an array is sorted by itself, and 2 files were given; sort each on its own",
+        ),
+        ("sort --type u32 --axis 0 four", "--axis is for .npy files; a raw array has no axes"),
+        ("sort --type i32 good.npy", "good.npy: a .npy file says itself what it holds; leave --type out"),
+        ("sort short.npy", "short.npy: the array is cut short: 19 bytes of data are there, 24 are needed"),
+        (
+            "sort long.npy",
+            "long.npy: the header promises 24 bytes of data, but there are more; cut off what follows the array",
+        ),
+        ("sort header.npy", "header.npy: the .npy header is cut short: 40 bytes are there, 70 are needed"),
+        (
+            "sort text.npy",
+            "text.npy: not a .npy file that NumPy could have written: it does not begin with \\x93NUMPY",
+        ),
+        ("sort complex.npy", &format!("complex.npy: dtype '<c16' (complex) cannot be sorted; {supported}")),
+        ("sort --axis 2 good.npy", "axis 2 is out of bounds for an array of dimension 2; use -2 to 1"),
+        ("sort --axis -3 good.npy", "axis -3 is out of bounds for an array of dimension 2; use -2 to 1"),
+        ("sort scalar.npy", "a single element without dimensions has no axis to sort along"),
+        ("segments --len 2 four", "four: --type is missing; only a .npy file says itself what it holds"),
+        (
+            "segments --len 3 --type u32 four",
+            "4 elements are no multiple of --len 3; give one that divides them, or --offsets",
+        ),
+        (
+            "segments --len 1 fortran.npy",
+            "fortran.npy: stored in Fortran order, where segments have no meaning; use sortie sort --axis, or store it in C order",
+        ),
+        ("segments --offsets back --type u32 four", "back: offsets go backwards: 3 at 1, then 2"),
+        ("segments --offsets past --type u32 four", "offset 2 is 5, past the end of the 4 elements"),
+        (
+            "segments --offsets negative.npy --type u32 four",
+            "negative.npy: offset 1 is -2, which is no place in an array",
+        ),
+        (
+            "segments --offsets floats.npy --type u32 four",
+            "floats.npy: offsets are whole numbers, and these are f64",
+        ),
+        (
+            "segments --offsets seven --type u32 four",
+            "seven: 7 bytes are no multiple of the 8 bytes of u64; the file is cut short or of another type",
+        ),
+    ] {
+        for argsort in ["", "--argsort"] {
+            if args == "sort scalar.npy" && !argsort.is_empty() {
+                continue;
+            }
+            let output = sortie(folder.path(), &format!("{args} -o out {argsort}"));
+            assert_eq!(said(&output), format!("sortie: {line}\n"), "sortie {args}");
+            assert_eq!(output.status.code(), Some(2), "sortie {args}");
+        }
+    }
+    for (name, bytes) in files {
+        assert_eq!(&fs::read(folder.path().join(name)).unwrap(), bytes, "{name} was touched");
+    }
+    assert_eq!(fs::read(folder.path().join("out")).unwrap(), b"what was there");
+    let mut names: Vec<PathBuf> =
+        fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    names.retain(|path| path.file_name().is_none_or(|name| name != "out"));
+    assert_eq!(names.len(), files.len(), "something was left behind: {names:?}");
+}
+
+#[test]
+fn an_unwritable_output_is_said() {
+    let folder = folder("in", &bytes![1u32]);
+    let output = sortie(folder.path(), "sort --type u32 in -o absent/out");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(said(&output).contains("absent"), "{}", said(&output));
+    assert_eq!(said(&output).lines().count(), 1, "{}", said(&output));
+    if Path::new("/dev/full").exists() {
+        let output = sortie(folder.path(), "sort --type u32 in -o /dev/full");
+        assert_eq!(output.status.code(), Some(2));
+        assert_eq!(said(&output), "sortie: cannot write: /dev/full: No space left on device\n");
+    }
+}
+
+#[test]
+fn stats_go_to_standard_error() {
+    let folder = folder("in", &bytes![3u32, 1u32]);
+    for args in ["sort --type u32 in --stats -o out", "segments --len 2 --type u32 in --stats=json -o out"] {
+        let output = sortie(folder.path(), args);
+        assert_eq!(output.status.code(), Some(0));
+        assert!(output.stdout.is_empty());
+        let json = args.contains("json");
+        assert_eq!(said(&output).trim_start().starts_with('{'), json, "{}", said(&output));
+        assert!(said(&output).contains("scratch"), "{}", said(&output));
+    }
+}

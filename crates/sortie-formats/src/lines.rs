@@ -1,0 +1,207 @@
+//! Lines: text cut at a terminator (a newline or a NUL), which a line does not include.
+//!
+//! [`terminate`], [`count`] and [`split`] work on text in memory, [`LineReader`] on a stream.
+
+use std::io::{self, Read};
+use std::ops::Range;
+
+/// Adds the terminator to text that lacks it at its end. Empty text has no lines and stays empty.
+pub fn terminate(text: &mut Vec<u8>, terminator: u8) {
+    if text.last().is_some_and(|&last| last != terminator) {
+        text.push(terminator);
+    }
+}
+
+/// How many terminators `text` has.
+#[must_use]
+pub fn count(text: &[u8], terminator: u8) -> usize {
+    memchr::memchr_iter(terminator, text).count()
+}
+
+/// Fills `lines` with the first lines of `text`, without their terminators.
+///
+/// # Panics
+/// Where `text` has fewer terminators than `lines` has places.
+///
+/// ```
+/// let mut lines = [&[][..]; 2];
+/// sortie_formats::lines::split(b"one\n\n", b'\n', &mut lines);
+/// assert_eq!(lines, [&b"one"[..], b""]);
+/// ```
+pub fn split<'a>(text: &'a [u8], terminator: u8, lines: &mut [&'a [u8]]) {
+    let mut ends = memchr::memchr_iter(terminator, text);
+    let mut start = 0;
+    for line in lines {
+        let end = ends.next().expect("as many terminators as lines");
+        *line = &text[start..end];
+        start = end + 1;
+    }
+}
+
+/// Cuts `text` into at most `parts` stretches of similar length, each ending with a terminator.
+///
+/// ```
+/// let parts = sortie_formats::lines::parts(b"aaaa\nb\ncccc\n", b'\n', 2);
+/// assert_eq!(parts, [&b"aaaa\nb\n"[..], b"cccc\n"]);
+/// ```
+#[must_use]
+pub fn parts(text: &[u8], terminator: u8, parts: usize) -> Vec<&[u8]> {
+    let mut rest = text;
+    let mut found = Vec::with_capacity(parts);
+    for left in (1..=parts).rev() {
+        let aim = rest.len() / left;
+        let end = match memchr::memchr(terminator, &rest[aim..]) {
+            Some(at) if left > 1 => aim + at + 1,
+            _ => rest.len(),
+        };
+        let (part, after) = rest.split_at(end);
+        if !part.is_empty() {
+            found.push(part);
+        }
+        rest = after;
+    }
+    found
+}
+
+/// Reads lines from a stream, one at a time, through a buffer that grows only for a line longer than itself.
+///
+/// ```
+/// # fn main() -> std::io::Result<()> {
+/// let mut reader = sortie_formats::lines::LineReader::new(&b"b\na"[..], b'\n', 4096);
+/// assert!(reader.advance()?);
+/// assert_eq!(reader.line(), b"b");
+/// assert!(reader.advance()?);
+/// assert_eq!(reader.line(), b"a");
+/// assert!(!reader.advance()?);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct LineReader<R> {
+    source: R,
+    terminator: u8,
+    buffer: Vec<u8>,
+    /// The part of the buffer that was read and not yet passed by.
+    unread: Range<usize>,
+    line: Range<usize>,
+    ended: bool,
+}
+
+impl<R: Read> LineReader<R> {
+    /// A reader before the first line, with a buffer of `capacity` bytes.
+    pub fn new(source: R, terminator: u8, capacity: usize) -> Self {
+        LineReader {
+            source,
+            terminator,
+            buffer: vec![0; capacity.max(1)],
+            unread: 0..0,
+            line: 0..0,
+            ended: false,
+        }
+    }
+
+    /// Moves to the next line; false after the last.
+    ///
+    /// # Errors
+    /// Those of the source.
+    pub fn advance(&mut self) -> io::Result<bool> {
+        let mut searched = 0;
+        loop {
+            let text = &self.buffer[self.unread.clone()];
+            let length = match memchr::memchr(self.terminator, &text[searched..]) {
+                Some(at) => searched + at,
+                None if self.ended && text.is_empty() => return Ok(false),
+                None if self.ended => text.len(),
+                None => {
+                    searched = text.len();
+                    self.fill()?;
+                    continue;
+                }
+            };
+            self.line = self.unread.start..self.unread.start + length;
+            self.unread.start = (self.line.end + 1).min(self.unread.end);
+            return Ok(true);
+        }
+    }
+
+    /// The current line, without its terminator.
+    #[must_use]
+    pub fn line(&self) -> &[u8] {
+        &self.buffer[self.line.clone()]
+    }
+
+    fn fill(&mut self) -> io::Result<()> {
+        if self.unread.start > 0 {
+            self.buffer.copy_within(self.unread.clone(), 0);
+            self.unread = 0..self.unread.len();
+        }
+        if self.unread.end == self.buffer.len() {
+            self.buffer.resize(2 * self.buffer.len(), 0);
+        }
+        let read = loop {
+            match self.source.read(&mut self.buffer[self.unread.end..]) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                other => break other?,
+            }
+        };
+        self.unread.end += read;
+        self.ended = read == 0;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_ends_with_a_terminator() {
+        for (before, after) in [("", ""), ("a", "a\n"), ("a\n", "a\n"), ("\n", "\n")] {
+            let mut text = before.as_bytes().to_vec();
+            terminate(&mut text, b'\n');
+            assert_eq!(text, after.as_bytes());
+        }
+    }
+
+    #[test]
+    fn parts_hold_all_lines_in_order() {
+        let text: Vec<u8> =
+            (0..200usize).flat_map(|i| format!("{}\n", "x".repeat(i * 7 % 23)).into_bytes()).collect();
+        for wanted in 1..40 {
+            let parts = parts(&text, b'\n', wanted);
+            assert!(parts.len() <= wanted);
+            assert!(parts.iter().all(|part| part.ends_with(b"\n")));
+            assert_eq!(parts.concat(), text);
+        }
+    }
+
+    /// A source that hands out at most three bytes at a time.
+    struct Drip<'a>(&'a [u8]);
+
+    impl Read for Drip<'_> {
+        fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+            let n = into.len().min(3);
+            self.0.read(&mut into[..n])
+        }
+    }
+
+    #[test]
+    fn a_stream_has_the_lines_that_its_text_has() {
+        for text in ["", "\n", "a", "a\n\nbb\nccccccccccccccccc\n", "ab\ncd", "\0a\0", "\n\n\n", "abc\n"] {
+            for terminator in [b'\n', 0] {
+                let mut whole = text.as_bytes().to_vec();
+                terminate(&mut whole, terminator);
+                let mut expected = vec![&[][..]; count(&whole, terminator)];
+                split(&whole, terminator, &mut expected);
+                for capacity in [1, 2, 3, 8, 100] {
+                    let mut reader = LineReader::new(Drip(text.as_bytes()), terminator, capacity);
+                    let mut found = Vec::new();
+                    while reader.advance().unwrap() {
+                        found.push(reader.line().to_vec());
+                    }
+                    assert_eq!(found, expected, "{text:?} with a buffer of {capacity}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,339 @@
+//! NumPy's `.npy`: a header that names type, order and shape, then the elements.
+//!
+//! The format is described in NumPy's documentation of `numpy.lib.format`; versions 1.0, 2.0 and 3.0 are read,
+//! 1.0 is written. The header is a literal of a Python dictionary; only what NumPy writes into it is taken,
+//! by a parser without recursion whose work is bounded by [`MAX_HEADER`].
+
+use bytemuck::Pod;
+
+use crate::raw::{self, Input, Note};
+use crate::{Dtype, Error};
+
+const MAGIC: &[u8] = b"\x93NUMPY";
+/// The header's alignment, as NumPy pads it.
+const ALIGN: usize = 64;
+/// The longest literal that is read; those of plain arrays have some hundred bytes.
+pub const MAX_HEADER: usize = 1 << 16;
+/// The most dimensions that NumPy has.
+pub const MAX_DIMENSIONS: usize = 64;
+
+/// What a `.npy` file says of its elements.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Header {
+    pub dtype: Dtype,
+    /// Whether the first index varies fastest from element to element, instead of the last.
+    pub fortran_order: bool,
+    /// The length along each dimension; none for a single element.
+    pub shape: Vec<usize>,
+    /// Where the elements begin in the file.
+    pub data_start: usize,
+}
+
+impl Header {
+    /// How many elements there are.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.shape.iter().product()
+    }
+
+    /// The bytes of a file of version 1.0 up to its first element.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let shape = match self.shape.as_slice() {
+            [one] => format!("({one},)"),
+            many => format!("({})", many.iter().map(usize::to_string).collect::<Vec<_>>().join(", ")),
+        };
+        let fortran_order = if self.fortran_order { "True" } else { "False" };
+        let literal =
+            format!("{{'descr': '{}', 'fortran_order': {fortran_order}, 'shape': {shape}, }}", self.dtype);
+        let preamble = MAGIC.len() + 4;
+        let whole = (preamble + literal.len() + 1).next_multiple_of(ALIGN);
+        let mut bytes = Vec::with_capacity(whole);
+        bytes.extend_from_slice(MAGIC);
+        bytes.extend_from_slice(&[1, 0]);
+        // 64 dimensions of 20 digits take less than 2 KB.
+        bytes.extend_from_slice(&((whole - preamble) as u16).to_le_bytes());
+        bytes.extend_from_slice(literal.as_bytes());
+        bytes.resize(whole - 1, b' ');
+        bytes.push(b'\n');
+        bytes
+    }
+}
+
+/// Reads the header at the beginning of `bytes`; what follows it is not looked at.
+///
+/// # Errors
+/// [`Error::HeaderTruncated`], [`Error::Header`], [`Error::Dtype`].
+pub fn parse_header(bytes: &[u8]) -> Result<Header, Error> {
+    let data_start = match header_len(bytes)? {
+        Some(len) if len <= bytes.len() => len,
+        Some(len) => return Err(Error::HeaderTruncated { have: bytes.len() as u64, need: len as u64 }),
+        None => return Err(Error::HeaderTruncated { have: bytes.len() as u64, need: PREAMBLE as u64 }),
+    };
+    let mut literal = Literal { bytes: &bytes[preamble_len(bytes[6])..data_start], at: 0 };
+    let (mut dtype, mut fortran_order, mut shape) = (None, None, None);
+    literal.expect(b'{')?;
+    while literal.peek() != Some(b'}') {
+        let key = literal.string()?;
+        literal.expect(b':')?;
+        let seen = match key {
+            "descr" => dtype.replace(literal.dtype()?).is_some(),
+            "fortran_order" => fortran_order.replace(literal.boolean()?).is_some(),
+            "shape" => shape.replace(literal.shape()?).is_some(),
+            other => return malformed(format!("unknown key '{}' in the header", other.escape_debug())),
+        };
+        if seen {
+            return malformed(format!("key '{key}' stands twice in the header"));
+        }
+        if !literal.skip(b',') {
+            break;
+        }
+    }
+    literal.expect(b'}')?;
+    literal.end()?;
+    let missing = |key| Error::Header(format!("key '{key}' is missing from the header"));
+    let dtype: Dtype = dtype.ok_or_else(|| missing("descr"))??;
+    let fortran_order = fortran_order.ok_or_else(|| missing("fortran_order"))?;
+    let shape = shape.ok_or_else(|| missing("shape"))?;
+    check_size(&shape, dtype.kind.width())?;
+    Ok(Header { dtype, fortran_order, shape, data_start })
+}
+
+/// Reads the header of `input`, which then stands at the first element.
+///
+/// # Errors
+/// As [`parse_header`], and [`Error::Io`].
+pub fn read_header(input: &mut Input) -> Result<Header, Error> {
+    let mut head = Vec::new();
+    input.read_head(&mut head, PREAMBLE)?;
+    if let Some(len) = header_len(&head)? {
+        input.read_head(&mut head, len)?;
+    }
+    parse_header(&head)
+}
+
+/// Reads the elements that `header` promises, in this machine's order of bytes. `T` is their type here.
+///
+/// # Errors
+/// [`Error::Truncated`] or [`Error::Trailing`] where there are fewer or more, [`Error::Memory`], [`Error::Io`].
+pub fn read_data<T: Pod>(input: &Input, header: &Header, note: Note<'_>) -> Result<Vec<T>, Error> {
+    let need = (header.count() * size_of::<T>()) as u64;
+    let check = |have: u64| match have {
+        _ if have < need => Err(Error::Truncated { have, need }),
+        _ if have > need => Err(Error::Trailing { need }),
+        _ => Ok(()),
+    };
+    let mut elements = match input.remaining() {
+        Some(have) => {
+            check(have)?;
+            input.read_known(header.count(), note)?
+        }
+        None => {
+            let (elements, have) = input.read_unknown(need + 1, note)?;
+            check(have)?;
+            elements
+        }
+    };
+    raw::reorder(&mut elements, header.dtype.endian);
+    Ok(elements)
+}
+
+/// Enough bytes of any version to tell the length of the header.
+const PREAMBLE: usize = MAGIC.len() + 6;
+
+/// The bytes before the literal: magic, version, length.
+fn preamble_len(major: u8) -> usize {
+    MAGIC.len() + if major == 1 { 4 } else { 6 }
+}
+
+/// The length of the header up to the first element, or none where there are too few bytes to tell.
+fn header_len(bytes: &[u8]) -> Result<Option<usize>, Error> {
+    let magic = &bytes[..bytes.len().min(MAGIC.len())];
+    if magic.is_empty() || !MAGIC.starts_with(magic) {
+        return malformed("it does not begin with \\x93NUMPY".into());
+    }
+    let literal = match bytes[magic.len()..] {
+        [1, 0, a, b, ..] => usize::from(u16::from_le_bytes([a, b])),
+        [2 | 3, 0, a, b, c, d, ..] => u32::from_le_bytes([a, b, c, d]) as usize,
+        [1..=3, 0, ..] | [] | [1..=3] => return Ok(None),
+        [major] => return malformed(format!("version {major} is unknown; 1.0, 2.0 and 3.0 are read")),
+        [major, minor, ..] => {
+            return malformed(format!("version {major}.{minor} is unknown; 1.0, 2.0 and 3.0 are read"));
+        }
+    };
+    if literal > MAX_HEADER {
+        return malformed(format!(
+            "its header takes {literal} bytes, more than the {MAX_HEADER} that are read"
+        ));
+    }
+    Ok(Some(preamble_len(bytes[6]) + literal))
+}
+
+/// Whether an address can reach every byte, and a 64-bit place say where it is.
+fn check_size(shape: &[usize], width: usize) -> Result<(), Error> {
+    // As in NumPy, lengths beside one of zero must make sense too.
+    let nonzero = shape.iter().filter(|&&len| len != 0);
+    match nonzero.copied().try_fold(width, usize::checked_mul) {
+        Some(bytes) if isize::try_from(bytes).is_ok() => Ok(()),
+        _ => malformed("its shape has more elements than memory has addresses".into()),
+    }
+}
+
+fn malformed<T>(what: String) -> Result<T, Error> {
+    Err(Error::Header(what))
+}
+
+/// What is left to read of the header's literal.
+struct Literal<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Literal<'a> {
+    /// The next byte that is no space.
+    fn peek(&mut self) -> Option<u8> {
+        while self.bytes.get(self.at).is_some_and(u8::is_ascii_whitespace) {
+            self.at += 1;
+        }
+        self.bytes.get(self.at).copied()
+    }
+
+    /// Steps over `byte` where it is next.
+    fn skip(&mut self, byte: u8) -> bool {
+        let next = self.peek() == Some(byte);
+        self.at += usize::from(next);
+        next
+    }
+
+    fn expect(&mut self, byte: u8) -> Result<(), Error> {
+        if self.skip(byte) { Ok(()) } else { self.unexpected(&format!("'{}'", char::from(byte))) }
+    }
+
+    fn end(&mut self) -> Result<(), Error> {
+        if self.peek().is_none() { Ok(()) } else { self.unexpected("the end") }
+    }
+
+    fn unexpected<T>(&mut self, expected: &str) -> Result<T, Error> {
+        let found = match self.peek() {
+            Some(byte) => format!("'{}'", byte.escape_ascii()),
+            None => "its end".into(),
+        };
+        malformed(format!("{expected} is missing at byte {} of the header, which has {found} there", self.at))
+    }
+
+    /// Bytes up to the first that is not wanted.
+    fn take_while(&mut self, wanted: impl Fn(u8) -> bool) -> &'a [u8] {
+        let rest = &self.bytes[self.at..];
+        let len = rest.iter().position(|&byte| !wanted(byte)).unwrap_or(rest.len());
+        self.at += len;
+        &rest[..len]
+    }
+
+    /// A string without escapes.
+    fn string(&mut self) -> Result<&'a str, Error> {
+        let quote = match self.peek() {
+            Some(quote @ (b'\'' | b'"')) => quote,
+            _ => return self.unexpected("a string"),
+        };
+        self.at += 1;
+        let text = self
+            .take_while(|byte| byte != quote && (byte == b' ' || byte.is_ascii_graphic()) && byte != b'\\');
+        match std::str::from_utf8(text) {
+            Ok(text) if self.bytes.get(self.at) == Some(&quote) => {
+                self.at += 1;
+                Ok(text)
+            }
+            _ => self.unexpected("the end of a plain string"),
+        }
+    }
+
+    /// The dtype; the inner result is an error where the literal is sound but the type is not supported.
+    fn dtype(&mut self) -> Result<Result<Dtype, Error>, Error> {
+        match self.peek() {
+            Some(b'[' | b'(') => {
+                let text = String::from_utf8_lossy(self.nested()?);
+                let shown: String = text.chars().take(60).flat_map(char::escape_default).collect();
+                let more = if text.chars().count() > 60 { "..." } else { "" };
+                Ok(Err(Error::Dtype(format!("{shown}{more} (structured)"))))
+            }
+            _ => Ok(Dtype::parse(self.string()?)),
+        }
+    }
+
+    /// The text of a list or tuple with all that is in it.
+    fn nested(&mut self) -> Result<&'a [u8], Error> {
+        let from = self.at;
+        let mut depth = 0usize;
+        loop {
+            match self.peek() {
+                Some(quote @ (b'\'' | b'"')) => {
+                    self.at += 1;
+                    self.take_while(|byte| byte != quote);
+                }
+                Some(b'[' | b'(' | b'{') => depth += 1,
+                Some(b']' | b')' | b'}') => depth -= 1,
+                Some(_) => {}
+                None => return self.unexpected("a closing bracket"),
+            }
+            // A string that does not end leaves nothing to step over.
+            self.at = self.bytes.len().min(self.at + 1);
+            if depth == 0 {
+                return Ok(&self.bytes[from..self.at]);
+            }
+        }
+    }
+
+    fn boolean(&mut self) -> Result<bool, Error> {
+        self.peek();
+        let from = self.at;
+        match self.take_while(|byte| byte.is_ascii_alphanumeric()) {
+            b"True" => Ok(true),
+            b"False" => Ok(false),
+            _ => {
+                self.at = from;
+                self.unexpected("True or False")
+            }
+        }
+    }
+
+    /// A tuple of lengths; one of a single length ends in a comma, as Python has it.
+    fn shape(&mut self) -> Result<Vec<usize>, Error> {
+        let mut shape = Vec::new();
+        self.expect(b'(')?;
+        while self.peek() != Some(b')') {
+            if shape.len() == MAX_DIMENSIONS {
+                return malformed(format!("its shape has more than {MAX_DIMENSIONS} dimensions"));
+            }
+            shape.push(self.length()?);
+            if !self.skip(b',') {
+                if shape.len() == 1 {
+                    return self.unexpected("','");
+                }
+                break;
+            }
+        }
+        self.expect(b')')?;
+        Ok(shape)
+    }
+
+    fn length(&mut self) -> Result<usize, Error> {
+        self.peek();
+        let from = self.at;
+        let digits = self.take_while(|byte| byte.is_ascii_digit());
+        // Python 2 wrote long integers with this suffix.
+        if !digits.is_empty() && self.bytes.get(self.at) == Some(&b'L') {
+            self.at += 1;
+        }
+        match digits {
+            [] => self.unexpected("a length"),
+            [b'0', _, ..] => {
+                self.at = from;
+                self.unexpected("a length without leading zeros")
+            }
+            _ => std::str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok()).map_or_else(
+                || malformed(format!("the length at byte {from} of the header is larger than any array")),
+                Ok,
+            ),
+        }
+    }
+}

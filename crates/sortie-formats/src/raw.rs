@@ -1,0 +1,177 @@
+//! Raw arrays: elements one after another and nothing else. Files are read into one buffer of their type.
+
+use std::fs::File;
+use std::io::{self, Read, Seek};
+
+use bytemuck::Pod;
+use rayon::prelude::*;
+
+use crate::{Endian, Error, Kind};
+
+/// What one thread reads at a time from a file.
+const CHUNK_BYTES: usize = 8 << 20;
+/// What is first made room for when the length of the input is unknown.
+const FIRST_BYTES: usize = 1 << 20;
+
+/// Is told, from any thread, that so many more bytes were read.
+pub type Note<'a> = &'a (dyn Fn(u64) + Sync);
+
+/// A file or a pipe, read from front to back.
+#[derive(Debug)]
+pub struct Input {
+    file: File,
+    /// The place of the next byte and the length of the file, where it is one.
+    extent: Option<(u64, u64)>,
+}
+
+impl Input {
+    /// Reads `file` from where it stands.
+    ///
+    /// # Errors
+    /// Where the system does not tell the kind, the length or the place of the file.
+    pub fn new(mut file: File) -> io::Result<Self> {
+        let metadata = file.metadata()?;
+        let extent = match metadata.is_file() {
+            true => Some((file.stream_position()?, metadata.len())),
+            false => None,
+        };
+        Ok(Input { file, extent })
+    }
+
+    /// The bytes yet to be read, where that is known.
+    #[must_use]
+    pub fn remaining(&self) -> Option<u64> {
+        self.extent.map(|(at, len)| len.saturating_sub(at))
+    }
+
+    /// Appends the next bytes to `head` until it holds `len`, fewer where the input ends.
+    pub(crate) fn read_head(&mut self, head: &mut Vec<u8>, len: usize) -> io::Result<()> {
+        let wanted = len.saturating_sub(head.len()) as u64;
+        let read = (&self.file).take(wanted).read_to_end(head)?;
+        if let Some((at, _)) = &mut self.extent {
+            *at += read as u64;
+        }
+        Ok(())
+    }
+
+    /// The next `count` elements, which [`Input::remaining`] says are there.
+    pub(crate) fn read_known<T: Pod>(&self, count: usize, note: Note<'_>) -> Result<Vec<T>, Error> {
+        let mut elements = zeroed(count)?;
+        let (at, _) = self.extent.unwrap_or_default();
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut elements);
+        bytes.par_chunks_mut(CHUNK_BYTES).enumerate().try_for_each(|(i, chunk)| {
+            read_exact_at(&self.file, chunk, at + (i * CHUNK_BYTES) as u64).map_err(|e| match e.kind() {
+                io::ErrorKind::UnexpectedEof => {
+                    io::Error::new(e.kind(), "the file got shorter while it was read")
+                }
+                _ => e,
+            })?;
+            note(chunk.len() as u64);
+            Ok::<_, io::Error>(())
+        })?;
+        Ok(elements)
+    }
+
+    /// The next elements until the input ends or `most` bytes were read, and how many bytes were read.
+    pub(crate) fn read_unknown<T: Pod>(&self, most: u64, note: Note<'_>) -> Result<(Vec<T>, u64), Error> {
+        let mut source = (&self.file).take(most);
+        let mut elements: Vec<T> = Vec::new();
+        let mut filled = 0;
+        loop {
+            if filled == size_of_val(elements.as_slice()) {
+                grow(&mut elements)?;
+            }
+            let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut elements);
+            match source.read(&mut bytes[filled..]) {
+                Ok(0) => break,
+                Ok(read) => {
+                    filled += read;
+                    note(read as u64);
+                }
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(e.into()),
+            }
+        }
+        elements.truncate(filled / size_of::<T>());
+        Ok((elements, filled as u64))
+    }
+}
+
+/// Reads all of `input` as little-endian elements of `kind`, of which `T` is the type here.
+///
+/// # Errors
+/// [`Error::Uneven`] where the last element is not whole, [`Error::Memory`], [`Error::Io`].
+pub fn read<T: Pod>(input: &Input, kind: Kind, note: Note<'_>) -> Result<Vec<T>, Error> {
+    let width = size_of::<T>();
+    let uneven = |bytes| Error::Uneven { bytes, width, kind };
+    let mut elements = match input.remaining() {
+        Some(bytes) if !bytes.is_multiple_of(width as u64) => return Err(uneven(bytes)),
+        Some(bytes) => input.read_known(elements_in(bytes, width)?, note)?,
+        None => {
+            let (elements, bytes) = input.read_unknown(u64::MAX, note)?;
+            if !bytes.is_multiple_of(width as u64) {
+                return Err(uneven(bytes));
+            }
+            elements
+        }
+    };
+    reorder(&mut elements, Endian::Little);
+    Ok(elements)
+}
+
+/// Turns elements from the given order of bytes to this machine's, or back.
+pub fn reorder<T: Pod>(elements: &mut [T], endian: Endian) {
+    if endian == Endian::NATIVE {
+        return;
+    }
+    match size_of::<T>() {
+        2 => swap(bytemuck::cast_slice_mut(elements), u16::swap_bytes),
+        4 => swap(bytemuck::cast_slice_mut(elements), u32::swap_bytes),
+        8 => swap(bytemuck::cast_slice_mut(elements), u64::swap_bytes),
+        _ => {}
+    }
+}
+
+fn swap<W: Copy + Send>(words: &mut [W], swapped: impl Fn(W) -> W + Sync) {
+    words
+        .par_chunks_mut(CHUNK_BYTES)
+        .for_each(|chunk| chunk.iter_mut().for_each(|word| *word = swapped(*word)));
+}
+
+/// So many bytes as a count of elements that an address can reach.
+pub(crate) fn elements_in(bytes: u64, width: usize) -> Result<usize, Error> {
+    usize::try_from(bytes / width as u64).map_err(|_| Error::Memory { bytes })
+}
+
+/// Elements of zero, or an error where an ordinary allocation would end the program.
+fn zeroed<T: Pod>(count: usize) -> Result<Vec<T>, Error> {
+    bytemuck::try_zeroed_vec(count).map_err(|()| Error::Memory { bytes: (count * size_of::<T>()) as u64 })
+}
+
+/// Doubles the elements.
+fn grow<T: Pod>(elements: &mut Vec<T>) -> Result<(), Error> {
+    let more = elements.len().max(FIRST_BYTES / size_of::<T>());
+    let whole = elements.len() + more;
+    elements.try_reserve_exact(more).map_err(|_| Error::Memory { bytes: (whole * size_of::<T>()) as u64 })?;
+    elements.resize(whole, T::zeroed());
+    Ok(())
+}
+
+#[cfg(unix)]
+fn read_exact_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, bytes, at)
+}
+
+#[cfg(windows)]
+fn read_exact_at(file: &File, mut bytes: &mut [u8], mut at: u64) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match std::os::windows::fs::FileExt::seek_read(file, bytes, at)? {
+            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            read => {
+                bytes = &mut bytes[read..];
+                at += read as u64;
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,251 @@
+//! Several columns as one key: rows of bytes that compare (as `memcmp` does) the way the columns do, left to
+//! right, each with an [`Order`] of its own.
+//!
+//! ```
+//! use sortie::columns::{Column, Cursor, encode};
+//! use sortie::Order;
+//!
+//! let down = Order { descending: true, ..Order::default() };
+//! let (cities, people) = (["Bonn", "Bern", "Bern"], [Some(3), None, Some(5)]);
+//! let rows = encode(&[Column::new(&cities, Order::default()), Column::new(&people, down)]).unwrap();
+//! assert_eq!(sortie::argsort(&rows.strings()), [2, 1, 0]);
+//!
+//! let mut cells = Cursor::new(rows.strings()[2]);
+//! assert_eq!(cells.pop_bytes(Order::default()), Ok(Some(b"Bern".to_vec())));
+//! assert_eq!(cells.pop_number::<i32>(down), Ok(Some(5)));
+//! assert!(cells.is_empty());
+//! ```
+//!
+//! # Encoding
+//!
+//! A cell starts with a tag: 0 for a null that goes first, 1 for a value, 2 for a null that goes last. A number
+//! follows as its order-preserving code, big-endian, in as many bytes as its type has. A string follows with
+//! byte 0 written as 1 1 and byte 1 as 1 2, closed by a 0; where it descends, all of that complemented. So a
+//! cell says where it ends, and no cell's encoding is the beginning of another's in its column.
+
+use crate::Error;
+use crate::key::{Bits, Nulls, Order, Transform};
+
+pub use crate::key::Number;
+
+const NULL_FIRST: u8 = 0;
+const VALUE: u8 = 1;
+const NULL_LAST: u8 = 2;
+
+/// Closes a string.
+const END: u8 = 0;
+/// Stands before `END + 1` for the byte [`END`], before `ESCAPE + 1` for itself.
+const ESCAPE: u8 = 1;
+
+/// Appends a string's cell to a row.
+pub fn push_bytes(row: &mut Vec<u8>, cell: Option<&[u8]>, order: Order) {
+    let Some(mut rest) = cell else { return push_null(row, order) };
+    row.push(VALUE);
+    let start = row.len();
+    while let Some(at) = memchr::memchr2(END, ESCAPE, rest) {
+        row.extend_from_slice(&rest[..at]);
+        row.extend_from_slice(&[ESCAPE, rest[at] + 1]);
+        rest = &rest[at + 1..];
+    }
+    row.extend_from_slice(rest);
+    row.push(END);
+    if order.descending {
+        complement(&mut row[start..]);
+    }
+}
+
+/// Appends a number's cell to a row.
+pub fn push_number<K: Number>(row: &mut Vec<u8>, cell: Option<K>, order: Order) {
+    let Some(number) = cell else { return push_null(row, order) };
+    row.push(VALUE);
+    Transform::new(K::CODE, order).encode(number.to_bits()).push_be(row);
+}
+
+fn push_null(row: &mut Vec<u8>, order: Order) {
+    row.push(if order.nulls == Nulls::First { NULL_FIRST } else { NULL_LAST });
+}
+
+fn complement(bytes: &mut [u8]) {
+    bytes.iter_mut().for_each(|b| *b = !*b);
+}
+
+/// Reads the cells of a row back, left to right, each with the type and order that it was pushed with.
+#[derive(Debug, Clone)]
+pub struct Cursor<'a> {
+    row: &'a [u8],
+    at: usize,
+}
+
+/// Why a cell cannot be read. The [`Cursor`] still stands before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the cell at byte {at} of the row {problem}; read each column with the type and order it was written with"
+)]
+pub struct CellError {
+    /// Where the cell starts.
+    pub at: usize,
+    /// What is wrong with it.
+    pub problem: &'static str,
+}
+
+impl<'a> Cursor<'a> {
+    /// Stands before the first cell of a row.
+    #[must_use]
+    pub fn new(row: &'a [u8]) -> Self {
+        Cursor { row, at: 0 }
+    }
+
+    /// Whether all cells are read.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.at == self.row.len()
+    }
+
+    /// Reads a string's cell.
+    ///
+    /// # Errors
+    /// Where the row ends within the cell, or it is none of a string.
+    pub fn pop_bytes(&mut self, order: Order) -> Result<Option<Vec<u8>>, CellError> {
+        let Some(body) = self.value(order)? else { return Ok(None) };
+        let direct = |byte: u8| if order.descending { !byte } else { byte };
+        let Some(length) = memchr::memchr(direct(END), body) else {
+            return Err(self.error("is cut off: a string without its end"));
+        };
+        let mut string = Vec::with_capacity(length);
+        let mut rest = &body[..length];
+        while let Some(at) = memchr::memchr(direct(ESCAPE), rest) {
+            string.extend_from_slice(&rest[..at]);
+            let escaped = rest.get(at + 1).map(|&byte| direct(byte).wrapping_sub(1));
+            let Some(byte @ (END | ESCAPE)) = escaped else {
+                return Err(self.error("is no string's: it has an unknown escape"));
+            };
+            string.push(direct(byte));
+            rest = &rest[at + 2..];
+        }
+        string.extend_from_slice(rest);
+        if order.descending {
+            complement(&mut string);
+        }
+        self.at += 1 + length + 1;
+        Ok(Some(string))
+    }
+
+    /// Reads a number's cell.
+    ///
+    /// # Errors
+    /// Where the row ends within the cell, or it is none of such a number.
+    pub fn pop_number<K: Number>(&mut self, order: Order) -> Result<Option<K>, CellError> {
+        let Some(body) = self.value(order)? else { return Ok(None) };
+        let Some(code) = K::Bits::read_be(body) else {
+            return Err(self.error("is cut off: a number without all its bytes"));
+        };
+        let Some(number) = K::from_bits(Transform::new(K::CODE, order).decode(code)) else {
+            return Err(self.error("is none of this type"));
+        };
+        self.at += 1 + size_of::<K>();
+        Ok(Some(number))
+    }
+
+    /// What follows the tag of a value; nothing, and the cursor moves on, where it is a null's.
+    fn value(&mut self, order: Order) -> Result<Option<&'a [u8]>, CellError> {
+        match (self.row.get(self.at), order.nulls) {
+            (Some(&VALUE), _) => Ok(Some(&self.row[self.at + 1..])),
+            (Some(&NULL_FIRST), Nulls::First) | (Some(&NULL_LAST), Nulls::Last) => {
+                self.at += 1;
+                Ok(None)
+            }
+            (Some(_), _) => Err(self.error("has an unknown tag")),
+            (None, _) => Err(self.error("is missing: the row ends before it")),
+        }
+    }
+
+    fn error(&self, problem: &'static str) -> CellError {
+        CellError { at: self.at, problem }
+    }
+}
+
+/// What a column is made of: a [`Number`], a string (`&str`, `String`, `&[u8]`, `Vec<u8>`), or an `Option` of
+/// one, whose `None` is a null.
+pub trait Cell: Sync {
+    /// Appends the cell to a row.
+    fn push_cell(&self, row: &mut Vec<u8>, order: Order);
+}
+
+impl<K: Number> Cell for K {
+    fn push_cell(&self, row: &mut Vec<u8>, order: Order) {
+        push_number(row, Some(*self), order);
+    }
+}
+
+macro_rules! strings {
+    ($($t:ty),*) => {$(
+        impl Cell for $t {
+            fn push_cell(&self, row: &mut Vec<u8>, order: Order) {
+                push_bytes(row, Some(self.as_ref()), order);
+            }
+        }
+    )*};
+}
+strings!(&str, String, &[u8], Vec<u8>);
+
+impl<C: Cell> Cell for Option<C> {
+    fn push_cell(&self, row: &mut Vec<u8>, order: Order) {
+        match self {
+            Some(cell) => cell.push_cell(row, order),
+            None => push_null(row, order),
+        }
+    }
+}
+
+/// A column to [`encode`]: its cells and their order.
+pub struct Column<'a> {
+    rows: usize,
+    push: Box<PushCell<'a>>,
+}
+
+/// Appends the cell of one row.
+type PushCell<'a> = dyn Fn(usize, &mut Vec<u8>) + 'a;
+
+impl<'a> Column<'a> {
+    /// The column of these cells.
+    #[must_use]
+    pub fn new<C: Cell>(cells: &'a [C], order: Order) -> Self {
+        Column { rows: cells.len(), push: Box::new(move |i, row| cells[i].push_cell(row, order)) }
+    }
+}
+
+/// Encoded rows, in the layout of [`sort_string_array`](crate::sort_string_array): row `i` is
+/// `bytes[offsets[i]..offsets[i + 1]]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rows {
+    /// One more than there are rows.
+    pub offsets: Vec<usize>,
+    /// The rows, one after the other.
+    pub bytes: Vec<u8>,
+}
+
+impl Rows {
+    /// The rows as keys, for [`argsort`](crate::argsort) and its like.
+    #[must_use]
+    pub fn strings(&self) -> Vec<&[u8]> {
+        self.offsets.windows(2).map(|pair| &self.bytes[pair[0]..pair[1]]).collect()
+    }
+}
+
+/// Encodes the rows of a table, whose columns are given from the most significant on. O(bytes).
+///
+/// # Errors
+/// [`Error::LengthMismatch`] where a column is longer or shorter than the first.
+pub fn encode(columns: &[Column<'_>]) -> Result<Rows, Error> {
+    let expected = columns.first().map_or(0, |column| column.rows);
+    if let Some(other) = columns.iter().find(|column| column.rows != expected) {
+        return Err(Error::LengthMismatch { what: "a column", expected, found: other.rows });
+    }
+    let mut rows = Rows { offsets: Vec::with_capacity(expected + 1), bytes: Vec::new() };
+    rows.offsets.push(0);
+    for i in 0..expected {
+        columns.iter().for_each(|column| (column.push)(i, &mut rows.bytes));
+        rows.offsets.push(rows.bytes.len());
+    }
+    Ok(rows)
+}

@@ -1,0 +1,279 @@
+//! Codes are bijections that agree with a plain definition of the order; prefixes never contradict it.
+
+use half::{bf16, f16};
+use proptest::prelude::*;
+
+use super::*;
+
+/// Every order there is.
+fn all_orders() -> Vec<Order> {
+    let mut orders = Vec::new();
+    for descending in [false, true] {
+        for nans in [Nans::Last, Nans::First] {
+            for nulls in [Nulls::Last, Nulls::First] {
+                orders.push(Order { descending, nans, nulls });
+            }
+        }
+    }
+    orders
+}
+
+fn orders() -> impl Strategy<Value = Order> {
+    proptest::sample::select(all_orders())
+}
+
+/// The order of keys, put as plainly as can be.
+trait Plain: Key {
+    fn plain(&self, other: &Self, order: Order) -> Ordering;
+}
+
+macro_rules! plain_ord {
+    ($($t:ty),*) => {$(
+        impl Plain for $t {
+            fn plain(&self, other: &Self, order: Order) -> Ordering {
+                if order.descending { other.cmp(self) } else { self.cmp(other) }
+            }
+        }
+    )*};
+}
+plain_ord!(
+    u8,
+    u16,
+    u32,
+    u64,
+    u128,
+    usize,
+    i8,
+    i16,
+    i32,
+    i64,
+    i128,
+    isize,
+    bool,
+    String,
+    Vec<u8>,
+    [u8; 3],
+    [u8; 11]
+);
+
+macro_rules! plain_float {
+    ($($t:ty),*) => {$(
+        impl Plain for $t {
+            fn plain(&self, other: &Self, order: Order) -> Ordering {
+                let nan_last = order.nans == Nans::Last;
+                match (self.is_nan(), other.is_nan()) {
+                    // Positive ones from infinity's bits up, then negative ones down to infinity's.
+                    (true, true) => self.is_sign_negative().cmp(&other.is_sign_negative()).then_with(|| {
+                        let ordering = self.to_bits().cmp(&other.to_bits());
+                        if self.is_sign_negative() { ordering.reverse() } else { ordering }
+                    }),
+                    (true, false) => if nan_last { Ordering::Greater } else { Ordering::Less },
+                    (false, true) => if nan_last { Ordering::Less } else { Ordering::Greater },
+                    (false, false) => {
+                        // Equal numbers of different sign are the zeros; -0.0 is the smaller one.
+                        let signs = other.is_sign_negative().cmp(&self.is_sign_negative());
+                        let ascending = self.partial_cmp(other).unwrap().then(signs);
+                        if order.descending { ascending.reverse() } else { ascending }
+                    }
+                }
+            }
+        }
+    )*};
+}
+plain_float!(f16, bf16, f32, f64);
+
+impl<K: Plain> Plain for Option<K> {
+    fn plain(&self, other: &Self, order: Order) -> Ordering {
+        let place = |key: &Self| key.is_none() == (order.nulls == Nulls::Last);
+        match (self, other) {
+            (Some(a), Some(b)) => a.plain(b, order),
+            _ => place(self).cmp(&place(other)),
+        }
+    }
+}
+
+impl<A: Plain, B: Plain> Plain for (A, B) {
+    fn plain(&self, other: &Self, order: Order) -> Ordering {
+        self.0.plain(&other.0, order).then(self.1.plain(&other.1, order))
+    }
+}
+
+impl<A: Plain, B: Plain, C: Plain> Plain for (A, B, C) {
+    fn plain(&self, other: &Self, order: Order) -> Ordering {
+        self.0.plain(&other.0, order).then(self.1.plain(&other.1, order)).then(self.2.plain(&other.2, order))
+    }
+}
+
+/// `compare` agrees with the plain order, and the prefix does not contradict it.
+fn agrees<K: Plain + Debug>(a: &K, b: &K, order: Order) {
+    let plain = a.plain(b, order);
+    assert_eq!(a.compare(b, order), plain, "{a:?} with {b:?}, {order:?}");
+    let prefixes = a.prefix(order).cmp(&b.prefix(order));
+    assert!(prefixes == Ordering::Equal || prefixes == plain, "prefixes of {a:?} and {b:?}, {order:?}");
+    if K::PREFIX_BITS < 64 {
+        assert_eq!(prefixes, plain, "the prefixes are whole: {a:?} and {b:?}, {order:?}");
+        assert_eq!(a.prefix(order) << K::PREFIX_BITS, 0, "{a:?} has more prefix than it says");
+    }
+}
+
+fn code_is_a_bijection<K: Number + Debug>(key: K, order: Order) {
+    let transform = Transform::<K::Bits>::new(K::CODE, order);
+    let (bits, code) = (key.to_bits(), transform.encode(key.to_bits()));
+    assert_eq!(transform.decode(code), bits, "{key:?}, {order:?}");
+    assert_eq!(transform.encode(transform.decode(bits)), bits, "code {bits:?}, {order:?}");
+    assert_eq!(K::from_bits(bits).map(K::to_bits), Some(bits));
+    let mut bytes = Vec::new();
+    code.push_be(&mut bytes);
+    assert_eq!(K::Bits::read_be(&bytes), Some(code));
+}
+
+/// Checks every pattern of 16 bits: sorted plainly, the codes are 0, 1, 2, ...
+fn all_patterns<K: Number + Plain + Debug>(from_bits: impl Fn(u16) -> K) {
+    for order in all_orders() {
+        let mut keys: Vec<K> = (0..=u16::MAX).map(&from_bits).collect();
+        keys.sort_by(|a, b| a.plain(b, order));
+        let transform = Transform::<K::Bits>::new(K::CODE, order);
+        for (place, pair) in keys.windows(2).enumerate() {
+            assert_eq!(transform.encode(pair[0].to_bits()).low(), place as u64, "{:?}, {order:?}", pair[0]);
+            code_is_a_bijection(pair[0], order);
+            agrees(&pair[0], &pair[1], order);
+            agrees(&pair[1], &pair[0], order);
+        }
+    }
+}
+
+#[test]
+fn every_f16() {
+    all_patterns(f16::from_bits);
+}
+
+#[test]
+fn every_bf16() {
+    all_patterns(bf16::from_bits);
+}
+
+#[test]
+fn every_i16() {
+    all_patterns(|bits| bits as i16);
+}
+
+#[test]
+fn every_u16() {
+    all_patterns(|bits| bits);
+}
+
+#[test]
+fn slices_are_coded_in_place() {
+    for order in all_orders() {
+        let transform = Transform::<u32>::new(f32::CODE, order);
+        let keys = [f32::NAN, -0.0, 1.5, f32::NEG_INFINITY].map(f32::to_bits);
+        let mut codes = keys;
+        transform.encode_slice(&mut codes);
+        assert_eq!(codes, keys.map(|bits| transform.encode(bits)));
+        transform.decode_slice(&mut codes);
+        assert_eq!(codes, keys);
+    }
+    assert!(Transform::<u64>::identity().is_identity());
+    assert!(!Transform::<u64>::new(Code::Signed, Order::default()).is_identity());
+}
+
+#[test]
+fn bits_that_are_no_bool_are_refused() {
+    assert_eq!(bool::from_bits(2), None);
+    assert_eq!(u16::read_be(&[1]), None);
+}
+
+/// A strategy for bits that meets the edges of numbers, zeros, infinities and NaNs of every width.
+macro_rules! edgy {
+    ($bits:ty) => {
+        prop_oneof![
+            any::<$bits>(),
+            (any::<u16>(), 0..<$bits>::BITS).prop_map(|(x, by)| (x as $bits).rotate_right(by)),
+            (any::<i8>(), 0u32..16).prop_map(|(x, by)| (x as $bits).rotate_right(by)),
+        ]
+    };
+}
+
+macro_rules! properties {
+    ($($name:ident: $keys:expr;)*) => {
+        proptest! {$(
+            #[test]
+            fn $name(a in $keys, b in $keys, order in orders()) {
+                agrees(&a, &b, order);
+                agrees(&a, &a, order);
+            }
+        )*}
+    };
+}
+
+macro_rules! number_properties {
+    ($($name:ident: $bits:ty, $make:expr;)*) => {
+        proptest! {$(
+            #[test]
+            fn $name(a in edgy!($bits).prop_map($make), b in edgy!($bits).prop_map($make), order in orders()) {
+                agrees(&a, &b, order);
+                agrees(&Some(a), &None, order);
+                agrees(&Some(a), &Some(b), order);
+                agrees(&(a, b), &(a, a), order);
+                agrees(&(Some(a), b, true), &(None, b, false), order);
+                code_is_a_bijection(a, order);
+            }
+        )*}
+    };
+}
+number_properties! {
+    u8s: u8, |x| x;
+    u32s: u32, |x| x;
+    u64s: u64, |x| x;
+    u128s: u128, |x| x;
+    usizes: u64, |x| x as usize;
+    i8s: u8, |x| x as i8;
+    i32s: u32, |x| x as i32;
+    i64s: u64, |x| x as i64;
+    i128s: u128, |x| x as i128;
+    isizes: u64, |x| x as isize;
+    f32s: u32, f32::from_bits;
+    f64s: u64, f64::from_bits;
+    bools: u8, |x| x & 1 == 1;
+}
+
+fn short_bytes() -> impl Strategy<Value = Vec<u8>> {
+    proptest::collection::vec(prop_oneof![Just(0u8), Just(0xff), any::<u8>()], 0..12)
+}
+
+fn short_string() -> impl Strategy<Value = String> {
+    proptest::string::string_regex("[\0ab]{0,10}").unwrap()
+}
+
+properties! {
+    vecs: short_bytes();
+    strings: short_string();
+    arrays_of_3: any::<[u8; 3]>();
+    arrays_of_11: any::<[u8; 11]>();
+    optional_strings: proptest::option::of(short_string());
+    nested_options: proptest::option::of(proptest::option::of(any::<bool>()));
+    string_then_number: (short_string(), any::<u8>());
+    number_then_string: (0u8..2, short_string());
+    optional_number_then_string: (proptest::option::of(0u8..2), short_string());
+    floats_and_bytes: (0u16..4, proptest::sample::select(vec![f32::NAN, -f32::NAN, 0.0, -0.0]), any::<[u8; 3]>());
+    wide_then_narrow: (proptest::sample::select(vec![0u128, 1, 1 << 64, u128::MAX]), 0u8..2);
+    nested_tuples: ((0u16..2, 0i32..2), 0u64..2);
+}
+
+proptest! {
+    /// Where the first fields are equal, the rest decides.
+    #[test]
+    fn six_fields(a in any::<[bool; 6]>(), b in any::<[bool; 6]>(), order in orders()) {
+        let tuple = |x: [bool; 6]| (x[0], x[1], x[2], x[3], x[4], x[5]);
+        let expected = if order.descending { b.cmp(&a) } else { a.cmp(&b) };
+        prop_assert_eq!(tuple(a).compare(&tuple(b), order), expected);
+        prop_assert_eq!(tuple(a).prefix(order).cmp(&tuple(b).prefix(order)), expected);
+    }
+}
+
+#[test]
+fn narrow_prefixes_of_strings_are_filled_with_zeros() {
+    assert_eq!(first_eight(b"\x01\x02"), 0x0102_0000_0000_0000);
+    assert_eq!(first_eight(b""), 0);
+    assert_eq!(first_eight(b"\x01\x02\x03\x04\x05\x06\x07\x08\x09"), 0x0102_0304_0506_0708);
+}
