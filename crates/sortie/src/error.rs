@@ -13,7 +13,9 @@ pub enum Error {
     Segments(String),
 
     /// The plan needs more scratch than the limit allows.
-    #[error("the sort needs {needed} bytes of scratch, {available} are allowed; raise memory_limit or ask for less ({hint})")]
+    #[error(
+        "the sort needs {needed} bytes of scratch, {available} are allowed; raise memory_limit or ask for less ({hint})"
+    )]
     Memory { needed: u64, available: u64, hint: &'static str },
 
     /// The request cannot be met as it was put.

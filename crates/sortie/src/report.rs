@@ -58,7 +58,13 @@ impl Report {
     }
 
     /// Runs `work` as a phase of the CPU engine that reads and writes the stated bytes.
-    pub(crate) fn phase<R>(&mut self, name: &'static str, read: usize, written: usize, work: impl FnOnce() -> R) -> R {
+    pub(crate) fn phase<R>(
+        &mut self,
+        name: &'static str,
+        read: usize,
+        written: usize,
+        work: impl FnOnce() -> R,
+    ) -> R {
         let start = Instant::now();
         let result = work();
         self.push(name, start.elapsed(), read, written);
@@ -79,7 +85,11 @@ impl Report {
 impl fmt::Display for Report {
     /// A table with a row a phase.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{:<12} {:<6} {:>10} {:>14} {:>14}", "phase", "engine", "ms", "bytes read", "bytes written")?;
+        writeln!(
+            f,
+            "{:<12} {:<6} {:>10} {:>14} {:>14}",
+            "phase", "engine", "ms", "bytes read", "bytes written"
+        )?;
         for p in &self.phases {
             writeln!(
                 f,

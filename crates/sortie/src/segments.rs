@@ -21,9 +21,11 @@ impl<'a> Segments<'a> {
             Segments::Length(0) if keys > 0 => {
                 Err(Error::Segments("a length of 0 cannot hold any key; give a length of at least 1".into()))
             }
-            Segments::Length(length) if keys > 0 && !keys.is_multiple_of(length) => Err(Error::Segments(format!(
-                "{keys} keys are no multiple of the length {length}; give one that divides them, or offsets"
-            ))),
+            Segments::Length(length) if keys > 0 && !keys.is_multiple_of(length) => {
+                Err(Error::Segments(format!(
+                    "{keys} keys are no multiple of the length {length}; give one that divides them, or offsets"
+                )))
+            }
             Segments::Offsets(offsets) => {
                 if let Some(i) = offsets.windows(2).position(|pair| pair[0] > pair[1]) {
                     let (from, to) = (offsets[i], offsets[i + 1]);

@@ -128,7 +128,9 @@ impl SorterBuilder {
     /// [`Error::Unsupported`] for 0 threads, [`Error::Threads`] where the system refuses to start them.
     pub fn build(self) -> Result<Sorter, Error> {
         let pool = match self.threads {
-            Some(0) => return Err(Error::Unsupported("a sort needs at least 1 thread; 0 were asked for".into())),
+            Some(0) => {
+                return Err(Error::Unsupported("a sort needs at least 1 thread; 0 were asked for".into()));
+            }
             None | Some(1) => None,
             Some(threads) => {
                 let pool = rayon::ThreadPoolBuilder::new()
@@ -200,7 +202,9 @@ impl Sorter {
         same_length("places", keys.len(), places.len())?;
         let order = self.choices.order;
         self.run(keys.len(), |job| match K::FORM {
-            Form::Bits(code) => cpu::pairs::argsort(key::as_bits(keys), places, Transform::new(code, order), job),
+            Form::Bits(code) => {
+                cpu::pairs::argsort(key::as_bits(keys), places, Transform::new(code, order), job)
+            }
             Form::Bytes => cpu::strings::argsort(keys, K::bytes, places, order.descending, job),
             Form::Wide => cpu::wide::argsort(keys, places, order, job),
         })
@@ -306,7 +310,11 @@ impl Sorter {
     }
 
     /// Runs `work` with this sorter's threads.
-    fn run(&self, n: usize, work: impl FnOnce(&Job) -> Result<Report, Error> + Send) -> Result<Report, Error> {
+    fn run(
+        &self,
+        n: usize,
+        work: impl FnOnce(&Job) -> Result<Report, Error> + Send,
+    ) -> Result<Report, Error> {
         let sequential = self.choices.threads == Some(1) || n < crate::plan::PARALLEL_FROM;
         let job = |threads| Job {
             threads,
@@ -341,5 +349,8 @@ fn index_fits<I: Index>(n: usize) -> Result<(), Error> {
     if n as u64 <= I::LARGEST {
         return Ok(());
     }
-    Err(Error::Unsupported(format!("{n} places do not fit indices of {} bits; use wider ones", 8 * size_of::<I>())))
+    Err(Error::Unsupported(format!(
+        "{n} places do not fit indices of {} bits; use wider ones",
+        8 * size_of::<I>()
+    )))
 }

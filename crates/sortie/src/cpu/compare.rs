@@ -15,7 +15,9 @@ pub(crate) fn sort<T: Send>(
 ) -> Result<Report, Error> {
     let stable = match (job.algorithm, job.stable) {
         (Algorithm::Radix, _) => {
-            return Err(Error::Unsupported("radix sort needs keys of fixed width; these are compared".into()));
+            return Err(Error::Unsupported(
+                "radix sort needs keys of fixed width; these are compared".into(),
+            ));
         }
         (Algorithm::Quicksort, true) => return Err(super::unstable_only("quicksort")),
         (Algorithm::Quicksort, false) => false,
