@@ -62,7 +62,7 @@ type Run<I, O> = Box<dyn Fn(&I, &mut Clock) -> Result<O>>;
 pub struct Contender<I, O> {
     name: &'static str,
     threads: usize,
-    run: Run<I, O>,
+    pub run: Run<I, O>,
 }
 
 impl<I, O> Contender<I, O> {
