@@ -17,16 +17,16 @@ pub struct Args {
     pub filter: String,
 
     /// The numbers of threads to measure contenders with.
-    #[arg(long, value_delimiter = ',', default_value = "1,2")]
+    #[arg(long, value_delimiter = ',', default_value = "1,2", value_parser = above_zero)]
     pub threads: Vec<usize>,
 
     /// Keys, strings or lines a workload, in place of its own number.
-    #[arg(long)]
+    #[arg(long, value_parser = above_zero)]
     pub n: Option<usize>,
 
     /// Repetitions, each with fresh data; the median of them counts.
-    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
-    pub reps: u32,
+    #[arg(long, default_value_t = 5, value_parser = above_zero)]
+    pub reps: usize,
 
     /// Where all random data comes from.
     #[arg(long, default_value_t = 1)]
@@ -61,4 +61,12 @@ pub enum Suite {
     Strings,
     /// Whole text files, by whole programs.
     Files,
+}
+
+fn above_zero(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) => Err("it must be above 0".into()),
+        Ok(number) => Ok(number),
+        Err(e) => Err(format!("{e}")),
+    }
 }

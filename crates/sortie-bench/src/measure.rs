@@ -56,6 +56,7 @@ impl Clock {
     }
 }
 
+type Draw<I> = Box<dyn Fn(&mut Rng) -> Result<I>>;
 type Run<I, O> = Box<dyn Fn(&I, &mut Clock) -> Result<O>>;
 
 /// One way to do a case's work.
@@ -90,7 +91,7 @@ impl<T: Clone + 'static> Contender<T, T> {
 /// One workload on one distribution. The first contender is the baseline.
 pub struct Case<I, O> {
     pub facts: Facts,
-    pub draw: Box<dyn Fn(&mut Rng) -> Result<I>>,
+    pub draw: Draw<I>,
     /// The size of an input.
     pub bytes: fn(&I) -> usize,
     /// Whether an outcome (last) is right, given the baseline's.
@@ -103,7 +104,7 @@ pub trait Measurable {
     /// Drops the contenders that were not asked for; whether anything is left beside the baseline.
     fn keep(&mut self, filter: &str, threads: &[usize]) -> bool;
     fn describe(&self) -> String;
-    fn measure(&self, reps: u32, seed: u64) -> Result<Vec<Row>>;
+    fn measure(&self, reps: usize, seed: u64) -> Result<Vec<Row>>;
 }
 
 impl<I, O> Measurable for Case<I, O> {
@@ -124,10 +125,10 @@ impl<I, O> Measurable for Case<I, O> {
         format!("{}: {}", self.facts.label(), contenders.join(", "))
     }
 
-    fn measure(&self, reps: u32, seed: u64) -> Result<Vec<Row>> {
+    fn measure(&self, reps: usize, seed: u64) -> Result<Vec<Row>> {
         let mut measured = vec![Measured { verified: true, ..Measured::default() }; self.contenders.len()];
         for rep in 0..reps {
-            let mut rng = Rng::seed_from_u64(seed.wrapping_mul(1000).wrapping_add(rep.into()));
+            let mut rng = Rng::seed_from_u64(seed.wrapping_mul(1000).wrapping_add(rep as u64));
             let input = (self.draw)(&mut rng)?;
             let run = |contender: &Contender<I, O>, measured: &mut Measured| -> Result<O> {
                 let mut clock = Clock::default();
@@ -138,7 +139,7 @@ impl<I, O> Measurable for Case<I, O> {
                 Ok(outcome)
             };
             let reference = run(&self.contenders[0], &mut measured[0])?;
-            for at in rotation(self.contenders.len(), rep as usize) {
+            for at in rotation(self.contenders.len(), rep) {
                 let outcome = run(&self.contenders[at], &mut measured[at])?;
                 measured[at].verified &= (self.agrees)(&input, &reference, &outcome);
             }

@@ -179,8 +179,8 @@ pub fn argsorts(teams: &[Team]) -> Vec<Contender<Vec<u64>, Placed<u64>>> {
             places
         }));
         if threads == 1 {
-            all.push(by_pairs("rdst", 1, false, |v| rdst_alone(v)));
-            all.push(by_pairs("voracious (stable)", 1, true, |v| Voracious::stable_sort(v)));
+            all.push(by_pairs("rdst", 1, false, rdst_alone));
+            all.push(by_pairs("voracious (stable)", 1, true, Voracious::stable_sort));
             all.push(by_pairs("radsort", 1, true, |v| radsort::sort_by_key(v, |pair| pair.key)));
         } else {
             let rayon = pool.clone();
@@ -191,7 +191,7 @@ pub fn argsorts(teams: &[Team]) -> Vec<Contender<Vec<u64>, Placed<u64>>> {
             all.push(by_pairs("voracious", threads, false, move |v| Voracious::sort_with(v, threads)));
         }
     }
-    all.push(places("sortie (free function)", default_threads(), true, |keys| sortie::argsort(keys)));
+    all.push(places("sortie (free function)", default_threads(), true, sortie::argsort));
     all
 }
 

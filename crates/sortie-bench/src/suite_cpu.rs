@@ -66,12 +66,12 @@ fn facts<K: BenchKey>(work: &'static str, n: usize, distribution: &'static str) 
 }
 
 /// Whether two runs of keys are the same, bit for bit.
-fn same<K: BenchKey>(_: &Vec<K>, reference: &Vec<K>, outcome: &Vec<K>) -> bool {
+fn same<K: BenchKey>(reference: &[K], outcome: &[K]) -> bool {
     reference.len() == outcome.len() && reference.iter().zip(outcome).all(|(a, b)| a.order(b).is_eq())
 }
 
 /// Whether every key is in order and at its place, and the payload with it.
-fn placed<K: BenchKey>(input: &Vec<K>, _: &Placed<K>, outcome: &Placed<K>) -> bool {
+fn placed<K: BenchKey>(input: &[K], outcome: &Placed<K>) -> bool {
     let moved = || outcome.keys.iter().zip(&outcome.places).all(|(key, &place)| *key == input[place]);
     (outcome.keys.is_empty() || outcome.keys.len() == outcome.places.len())
         && places_order(input, outcome.places.iter().copied(), outcome.stable)
@@ -83,7 +83,7 @@ fn keys<K: BenchKey>(n: usize, distribution: Distribution, teams: &[Team]) -> Bo
         facts: facts::<K>("sort", n, distribution.name()),
         draw: Box::new(move |rng| Ok(distribution.draw::<K>(n, rng))),
         bytes: |keys| size_of_val(&keys[..]),
-        agrees: same,
+        agrees: |_, reference: &Vec<K>, outcome: &Vec<K>| same(reference, outcome),
         contenders: peers::sorts(teams),
     })
 }
@@ -96,7 +96,7 @@ where
         facts: Facts { payload: V::NAME, ..facts::<K>("pairs", n, "uniform") },
         draw: Box::new(move |rng| Ok(Distribution::Uniform.draw::<K>(n, rng))),
         bytes: |keys| keys.len() * (size_of::<K>() + size_of::<V>()),
-        agrees: placed,
+        agrees: |input, _, outcome| placed(input, outcome),
         contenders: peers::pair_sorts::<K, V>(teams),
     })
 }
@@ -109,7 +109,7 @@ fn places(n: usize, teams: &[Team]) -> Box<dyn Measurable> {
         },
         draw: Box::new(move |rng| Ok(Distribution::Uniform.draw::<u64>(n, rng))),
         bytes: |keys| size_of_val(&keys[..]),
-        agrees: placed,
+        agrees: |input, _, outcome| placed(input, outcome),
         contenders: peers::argsorts(teams),
     })
 }
@@ -126,7 +126,7 @@ fn segments_of(
         facts: Facts { segments: Some(segments), length, ..facts::<f32>("segments", n, distribution) },
         draw: Box::new(move |rng| Ok(Distribution::Uniform.draw::<f32>(n, rng))),
         bytes: |keys| size_of_val(&keys[..]),
-        agrees: same,
+        agrees: |_, reference: &Vec<f32>, outcome: &Vec<f32>| same(reference, outcome),
         contenders: peers::segment_sorts(teams, length, &offsets),
     })
 }

@@ -118,13 +118,13 @@ impl Distribution {
             Distribution::Staggered => {
                 slotted(n, rng, |block, _| if block < P / 2 { 2 * block + 1 } else { 2 * block - P })
             }
-            Distribution::BucketSorted => slotted(n, rng, |_, within| within * P >> 32),
+            Distribution::BucketSorted => slotted(n, rng, |_, within| (within * P) >> 32),
             Distribution::Duplicates => {
                 let log = |i: usize| n.ilog2() - (n / (n - i)).ilog2();
                 (0..n).map(|i| K::of(log(i).into())).collect()
             }
             Distribution::GGroup => {
-                slotted(n, rng, |block, within| (block / G * G + P / 2 + (within * G >> 32)) % P)
+                slotted(n, rng, |block, within| (block / G * G + P / 2 + ((within * G) >> 32)) % P)
             }
         }
     }
@@ -151,7 +151,7 @@ fn slotted<K: BenchKey>(n: usize, rng: &mut Rng, slot: impl Fn(u64, u64) -> u64)
 
 /// A place in 0..n.
 fn below(n: usize, rng: &mut Rng) -> usize {
-    (u128::from(rng.next_u64()) * n as u128 >> 64) as usize
+    ((u128::from(rng.next_u64()) * n as u128) >> 64) as usize
 }
 
 #[cfg(test)]

@@ -112,7 +112,7 @@ impl StringSet {
 
 /// A whole number of low..=high.
 fn between(low: usize, high: usize, rng: &mut Rng) -> usize {
-    low + (u128::from(rng.next_u64()) * (high - low + 1) as u128 >> 64) as usize
+    low + ((u128::from(rng.next_u64()) * (high - low + 1) as u128) >> 64) as usize
 }
 
 /// Lowercase letters, ten from each random number: the digits of a fraction to base 26.
