@@ -29,8 +29,12 @@ pub struct Facts {
 impl Facts {
     /// The case in a few words, for the table and for `--filter`.
     pub fn label(&self) -> String {
-        let payload = if self.payload.is_empty() { String::new() } else { format!("+{}", self.payload) };
-        format!("{} {}{payload}, {}, {}", self.work, self.key, amount(self.n), self.distribution)
+        let types = match (self.key, self.payload) {
+            ("bytes", _) => String::new(),
+            (key, "") => format!(" {key}"),
+            (key, payload) => format!(" ({key},{payload})"),
+        };
+        format!("{}{types}, {}, {}", self.work, amount(self.n), self.distribution)
     }
 }
 

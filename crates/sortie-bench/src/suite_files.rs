@@ -111,8 +111,9 @@ type Sort = Box<dyn Fn(&Path, &Path, &Path) -> Command>;
 struct Programs {
     sortie: PathBuf,
     uutils: bool,
-    duckdb: bool,
-    polars: bool,
+    /// The interpreter that has it, itself: what `python3` names may be a script that looks for one.
+    duckdb: Option<PathBuf>,
+    polars: Option<PathBuf>,
 }
 
 impl Programs {
@@ -129,10 +130,11 @@ impl Programs {
         let found = Programs {
             sortie,
             uutils: says("coreutils", &["sort", "--version"], "uutils"),
-            duckdb: says("python3", &["-c", "import duckdb; print('here')"], "here"),
-            polars: says("python3", &["-c", "import polars; print('here')"], "here"),
+            duckdb: python_with("duckdb"),
+            polars: python_with("polars"),
         };
-        for (name, there) in [("uutils", found.uutils), ("duckdb", found.duckdb), ("polars", found.polars)] {
+        let (duckdb, polars) = (found.duckdb.is_some(), found.polars.is_some());
+        for (name, there) in [("uutils", found.uutils), ("duckdb", duckdb), ("polars", polars)] {
             if !there {
                 eprintln!("{name}: skipped, it is not installed");
             }
@@ -145,11 +147,11 @@ impl Programs {
         if self.uutils {
             all.push(program("uutils", dir, uutils(&[])));
         }
-        if self.duckdb {
-            all.push(program("duckdb", dir, duckdb(None)));
+        if let Some(python) = self.duckdb.clone() {
+            all.push(program("duckdb", dir, duckdb(python, None)));
         }
-        if self.polars {
-            all.push(program("polars", dir, polars()));
+        if let Some(python) = self.polars.clone() {
+            all.push(program("polars", dir, polars(python)));
         }
         all
     }
@@ -161,8 +163,8 @@ impl Programs {
         if self.uutils {
             all.push(program("uutils", dir, uutils(cap)));
         }
-        if self.duckdb {
-            all.push(program("duckdb", dir, duckdb(Some("256MB"))));
+        if let Some(python) = self.duckdb.clone() {
+            all.push(program("duckdb", dir, duckdb(python, Some("256MB"))));
         }
         all
     }
@@ -196,18 +198,18 @@ fn sort_options(mut command: Command, options: &[&str], from: &Path, to: &Path, 
     command
 }
 
-fn duckdb(limit: Option<&'static str>) -> Sort {
+fn duckdb(python: PathBuf, limit: Option<&'static str>) -> Sort {
     Box::new(move |from, to, folder| {
-        let mut command = Command::new("python3");
+        let mut command = Command::new(&python);
         command.args(["-c", include_str!("../peers/duckdb_lines.py")]);
         command.args([from, to]).arg(TWO).arg(folder).args(limit);
         command
     })
 }
 
-fn polars() -> Sort {
-    Box::new(|from, to, _| {
-        let mut command = Command::new("python3");
+fn polars(python: PathBuf) -> Sort {
+    Box::new(move |from, to, _| {
+        let mut command = Command::new(&python);
         command.args(["-c", include_str!("../peers/polars_lines.py")]).args([from, to]).arg(TWO);
         command
     })
@@ -233,8 +235,19 @@ fn program(name: &'static str, dir: &Arc<TempDir>, sort: Sort) -> Contender<Temp
 
 /// Whether a program is there and says `word`.
 fn says(program: &str, arguments: &[&str], word: &str) -> bool {
-    let output = Command::new(program).args(arguments).stderr(Stdio::null()).output();
-    output.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains(word))
+    output(program, arguments).is_some_and(|text| text.contains(word))
+}
+
+/// The Python that can import `module`.
+fn python_with(module: &str) -> Option<PathBuf> {
+    let path = output("python3", &["-c", &format!("import {module}, sys; print(sys.executable)")])?;
+    Some(PathBuf::from(path.trim_end()))
+}
+
+/// What a program says, where it is there and succeeds.
+fn output(program: &str, arguments: &[&str]) -> Option<String> {
+    let output = Command::new(program).args(arguments).stderr(Stdio::null()).output().ok()?;
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 #[cfg(test)]
