@@ -21,10 +21,8 @@ pub fn cases(args: &Args) -> Vec<Box<dyn Measurable>> {
     let teams = Team::all(&args.threads);
     let n = args.n.unwrap_or(N);
     let mut cases = Vec::new();
-    for distribution in Distribution::ALL {
-        cases.push(keys::<u32>(n, distribution, &teams));
-        cases.push(keys::<u64>(n, distribution, &teams));
-    }
+    cases.extend(Distribution::ALL.map(|distribution| keys::<u32>(n, distribution, &teams)));
+    cases.extend(Distribution::ALL.map(|distribution| keys::<u64>(n, distribution, &teams)));
     if args.n.is_none() {
         cases.push(keys::<u32>(N / 10, Distribution::Uniform, &teams));
         cases.push(keys::<u32>(N * 10, Distribution::Uniform, &teams));

@@ -43,12 +43,10 @@ fn verdict(bar: Bar, row: &Row, rows: &[Row]) -> Option<String> {
     let other = rows.iter().find(|other| other.contender == bar.against)?;
     let ratio = other.median_ms / row.median_ms;
     let met = if ratio >= bar.met_from { "met" } else { "MISSED" };
-    // The ratio to the baseline has a column of its own.
-    let baseline = std::ptr::eq(other, &rows[0]);
-    Some(match baseline {
-        true => format!("{:.2} {met}", bar.asked),
-        false => format!("{:.2} of {} {met} ({ratio:.2})", bar.asked, bar.against),
-    })
+    if std::ptr::eq(other, &rows[0]) {
+        return Some(format!("{:.2} {met}", bar.asked));
+    }
+    Some(format!("{:.2} of {} {met} ({ratio:.2})", bar.asked, bar.against))
 }
 
 #[cfg(test)]
