@@ -1,1 +1,64 @@
-fn main() {}
+//! `sortie-bench`: workloads x distributions x peers, each result checked and reported.
+
+mod args;
+mod bars;
+mod check;
+mod distributions;
+mod keys;
+mod measure;
+mod peers;
+mod report;
+mod suite_cpu;
+mod suite_files;
+mod suite_strings;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::args::{Args, Suite};
+use crate::report::{json, plot, table};
+
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+fn main() -> ExitCode {
+    match run(&Args::parse()) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => {
+            eprintln!("sortie-bench: a result was wrong, see WRONG above");
+            ExitCode::FAILURE
+        }
+        Err(error) => {
+            eprintln!("sortie-bench: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Measures what was asked for; whether every result was right.
+fn run(args: &Args) -> Result<bool> {
+    let mut cases = match args.suite {
+        Suite::Cpu => suite_cpu::cases(args),
+        Suite::Strings => suite_strings::cases(args),
+        Suite::Files => suite_files::cases(args)?,
+    };
+    cases.retain_mut(|case| case.keep(&args.filter, &args.threads));
+
+    if args.list {
+        cases.iter().for_each(|case| println!("{}", case.describe()));
+        return Ok(true);
+    }
+    let mut rows = Vec::new();
+    for case in &cases {
+        let measured = case.measure(args.reps, args.seed)?;
+        table::print(&measured);
+        if let Some(path) = &args.json {
+            json::append(path, &measured)?;
+        }
+        rows.extend(measured);
+    }
+    if let Some(path) = &args.plot {
+        plot::draw(path, &rows)?;
+    }
+    Ok(rows.iter().all(|row| row.verified))
+}

@@ -1,0 +1,227 @@
+//! Sets of strings, also written as lines of files.
+
+use std::path::Path;
+
+use rand::Rng as _;
+use rand::seq::SliceRandom as _;
+use rand_distr::{Distribution as _, Zipf};
+
+use super::Rng;
+use crate::Result;
+
+/// The real words: Debian's package `wamerican-insane`.
+const REAL_WORDS: &str = "/usr/share/dict/american-english-insane";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StringSet {
+    /// 8 to 20 uniform lowercase letters.
+    Words,
+    /// 100 uniform letters of ACGT.
+    Dna,
+    /// 40 to 80 bytes: one of 1000 hosts, one of 100 paths, then letters.
+    Urls,
+    /// English words, the k-th of a random order with probability proportional to 1/k.
+    RealWords,
+}
+
+/// Strings one after the other.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Strings {
+    pub bytes: Vec<u8>,
+    /// Where each string ends.
+    ends: Vec<usize>,
+}
+
+impl Strings {
+    /// References to the strings, in order.
+    pub fn refs(&self) -> Vec<&[u8]> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, &end)| &self.bytes[start..end]).collect()
+    }
+
+    /// Ends the string that was being written.
+    fn end(&mut self) {
+        self.ends.push(self.bytes.len());
+    }
+}
+
+impl StringSet {
+    pub const ALL: [StringSet; 4] = [StringSet::Words, StringSet::Dna, StringSet::Urls, StringSet::RealWords];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            StringSet::Words => "words",
+            StringSet::Dna => "DNA reads",
+            StringSet::Urls => "URLs",
+            StringSet::RealWords => "real words",
+        }
+    }
+
+    /// The length of each string, where all have the same.
+    pub fn length(self) -> Option<usize> {
+        (self == StringSet::Dna).then_some(100)
+    }
+
+    /// Whether this machine has what the set is made from.
+    pub fn available(self) -> bool {
+        self != StringSet::RealWords || Path::new(REAL_WORDS).exists()
+    }
+
+    pub fn draw(self, n: usize, rng: &mut Rng) -> Result<Strings> {
+        let mut strings = Strings::default();
+        strings.ends.reserve(n);
+        match self {
+            StringSet::Words => {
+                for _ in 0..n {
+                    letters(between(8, 20, rng), &mut strings.bytes, rng);
+                    strings.end();
+                }
+            }
+            StringSet::Dna => {
+                strings.bytes.reserve(100 * n);
+                for _ in 0..n {
+                    dna(100, &mut strings.bytes, rng);
+                    strings.end();
+                }
+            }
+            StringSet::Urls => {
+                let hosts: Vec<_> = (0..1000).map(|_| framed("https://", 8, 12, ".com", rng)).collect();
+                let paths: Vec<_> = (0..100).map(|_| framed("/", 4, 10, "/", rng)).collect();
+                for _ in 0..n {
+                    let length = between(40, 80, rng);
+                    let prefix = [&hosts[between(0, 999, rng)][..], &paths[between(0, 99, rng)]].concat();
+                    strings.bytes.extend_from_slice(&prefix);
+                    letters(length - prefix.len(), &mut strings.bytes, rng);
+                    strings.end();
+                }
+            }
+            StringSet::RealWords => {
+                let text = std::fs::read(REAL_WORDS).map_err(|e| format!("cannot read {REAL_WORDS}: {e}"))?;
+                let mut words: Vec<_> = text.split(|&b| b == b'\n').filter(|word| !word.is_empty()).collect();
+                words.shuffle(rng);
+                let ranks = Zipf::new(words.len() as f64, 1.0)?;
+                for _ in 0..n {
+                    strings.bytes.extend_from_slice(words[ranks.sample(rng) as usize - 1]);
+                    strings.end();
+                }
+            }
+        }
+        Ok(strings)
+    }
+}
+
+/// A whole number of low..=high.
+fn between(low: usize, high: usize, rng: &mut Rng) -> usize {
+    low + ((u128::from(rng.next_u64()) * (high - low + 1) as u128) >> 64) as usize
+}
+
+/// Lowercase letters, ten from each random number: the digits of a fraction to base 26.
+fn letters(count: usize, bytes: &mut Vec<u8>, rng: &mut Rng) {
+    let mut left = count;
+    while left > 0 {
+        let mut fraction = rng.next_u64();
+        for _ in 0..left.min(10) {
+            let product = u128::from(fraction) * 26;
+            bytes.push(b'a' + (product >> 64) as u8);
+            fraction = product as u64;
+        }
+        left = left.saturating_sub(10);
+    }
+}
+
+/// Letters of ACGT, 32 from each random number.
+fn dna(count: usize, bytes: &mut Vec<u8>, rng: &mut Rng) {
+    let mut left = count;
+    while left > 0 {
+        let random = rng.next_u64();
+        let here = left.min(32);
+        bytes.extend((0..here).map(|i| b"ACGT"[(random >> (2 * i)) as usize & 3]));
+        left -= here;
+    }
+}
+
+/// Between `low` and `high` letters between two texts.
+fn framed(before: &str, low: usize, high: usize, after: &str, rng: &mut Rng) -> Vec<u8> {
+    let mut bytes = before.as_bytes().to_vec();
+    letters(between(low, high, rng), &mut bytes, rng);
+    bytes.extend_from_slice(after.as_bytes());
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{HashMap, HashSet};
+
+    use rand::SeedableRng;
+
+    use super::*;
+
+    const N: usize = 50_000;
+
+    fn draw(set: StringSet) -> Strings {
+        set.draw(N, &mut Rng::seed_from_u64(5)).unwrap()
+    }
+
+    #[test]
+    fn a_seed_means_one_set() {
+        for set in StringSet::ALL.into_iter().filter(|set| set.available()) {
+            let strings = draw(set);
+            assert_eq!(strings, draw(set));
+            assert_eq!(strings.refs().len(), N);
+            assert_eq!(strings.refs().concat(), strings.bytes);
+        }
+    }
+
+    #[test]
+    fn words_have_8_to_20_uniform_letters() {
+        let strings = draw(StringSet::Words);
+        let lengths: HashSet<_> = strings.refs().iter().map(|word| word.len()).collect();
+        assert_eq!(lengths, (8..=20).collect());
+        let mut counts = [0f64; 26];
+        strings.bytes.iter().for_each(|b| counts[usize::from(b - b'a')] += 1.0);
+        let expected = strings.bytes.len() as f64 / 26.0;
+        assert!(counts.iter().all(|count| (count / expected - 1.0).abs() < 0.05), "{counts:?}");
+    }
+
+    #[test]
+    fn dna_reads_have_100_uniform_letters() {
+        let strings = draw(StringSet::Dna);
+        assert!(strings.refs().iter().all(|read| read.len() == 100));
+        for letter in b"ACGT" {
+            let share =
+                strings.bytes.iter().filter(|&b| b == letter).count() as f64 / strings.bytes.len() as f64;
+            assert!((share - 0.25).abs() < 0.005, "{share}");
+        }
+    }
+
+    #[test]
+    fn urls_share_1000_hosts_and_100_paths() {
+        let strings = draw(StringSet::Urls);
+        let mut hosts = HashSet::new();
+        let mut paths = HashSet::new();
+        for url in strings.refs() {
+            assert!((40..=80).contains(&url.len()));
+            let mut parts = url.split(|&b| b == b'/').skip(2);
+            hosts.insert(parts.next().unwrap());
+            paths.insert(parts.next().unwrap());
+        }
+        assert_eq!((hosts.len(), paths.len()), (1000, 100));
+    }
+
+    #[test]
+    fn real_words_are_drawn_by_zipf() {
+        if !StringSet::RealWords.available() {
+            println!("skipped: {REAL_WORDS} is not there");
+            return;
+        }
+        let strings = draw(StringSet::RealWords);
+        let mut counts: HashMap<&[u8], usize> = HashMap::new();
+        strings.refs().into_iter().for_each(|word| *counts.entry(word).or_default() += 1);
+        let mut counts: Vec<_> = counts.into_values().collect();
+        counts.sort_unstable_by(|a, b| b.cmp(a));
+        // 654,000 words: the most frequent has 1 / 13.97 of all.
+        let first = counts[0] as f64 / N as f64;
+        assert!((0.068..0.076).contains(&first), "{first}");
+        assert!((1.8..2.2).contains(&(counts[0] as f64 / counts[1] as f64)));
+    }
+}

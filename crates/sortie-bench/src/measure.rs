@@ -1,0 +1,259 @@
+//! How a case is measured: fresh data each repetition, the same for all contenders, one after the other, each
+//! result checked against the baseline's.
+
+use std::time::{Duration, Instant};
+
+use rand::SeedableRng;
+
+use crate::Result;
+use crate::distributions::Rng;
+use crate::report::Row;
+
+/// What a case is about, as reported.
+#[derive(Debug, Clone)]
+pub struct Facts {
+    pub suite: &'static str,
+    pub work: &'static str,
+    pub key: &'static str,
+    pub payload: &'static str,
+    /// Keys, strings or lines.
+    pub n: usize,
+    pub segments: Option<usize>,
+    /// Of a segment or a string, where all have the same.
+    pub length: Option<usize>,
+    pub distribution: &'static str,
+    /// What is timed beside the sort itself.
+    pub includes: &'static str,
+}
+
+impl Facts {
+    /// The case in a few words, for the table and for `--filter`.
+    pub fn label(&self) -> String {
+        let types = match (self.key, self.payload) {
+            ("bytes", _) => String::new(),
+            (key, "") => format!(" {key}"),
+            (key, payload) => format!(" ({key},{payload})"),
+        };
+        format!("{}{types}, {}, {}", self.work, amount(self.n), self.distribution)
+    }
+}
+
+/// 10000000 as 10^7, others in full.
+fn amount(n: usize) -> String {
+    let exponent = n.max(1).ilog10();
+    if exponent > 3 && n == 10usize.pow(exponent) { format!("10^{exponent}") } else { n.to_string() }
+}
+
+/// Collects the time of the part that counts, and the most memory held where that is known.
+#[derive(Debug, Default)]
+pub struct Clock {
+    pub spent: Duration,
+    pub peak_bytes: u64,
+}
+
+impl Clock {
+    pub fn time<R>(&mut self, work: impl FnOnce() -> R) -> R {
+        let start = Instant::now();
+        let result = work();
+        self.spent += start.elapsed();
+        result
+    }
+}
+
+type Draw<I> = Box<dyn Fn(&mut Rng) -> Result<I>>;
+type Run<I, O> = Box<dyn Fn(&I, &mut Clock) -> Result<O>>;
+
+/// One way to do a case's work.
+pub struct Contender<I, O> {
+    name: &'static str,
+    threads: usize,
+    pub run: Run<I, O>,
+}
+
+impl<I, O> Contender<I, O> {
+    /// `run` prepares from the input, times what counts, and hands over the outcome.
+    pub fn new(
+        name: &'static str,
+        threads: usize,
+        run: impl Fn(&I, &mut Clock) -> Result<O> + 'static,
+    ) -> Self {
+        Contender { name, threads, run: Box::new(run) }
+    }
+}
+
+impl<T: Clone + 'static> Contender<T, T> {
+    /// A sort in place, on a copy of the input made beforehand.
+    pub fn in_place(name: &'static str, threads: usize, sort: impl Fn(&mut T) + 'static) -> Self {
+        Contender::new(name, threads, move |input: &T, clock| {
+            let mut data = input.clone();
+            clock.time(|| sort(&mut data));
+            Ok(data)
+        })
+    }
+}
+
+/// One workload on one distribution. The first contender is the baseline.
+pub struct Case<I, O> {
+    pub facts: Facts,
+    pub draw: Draw<I>,
+    /// The size of an input.
+    pub bytes: fn(&I) -> usize,
+    /// Whether an outcome (last) is right, given the baseline's.
+    pub agrees: fn(&I, &O, &O) -> bool,
+    pub contenders: Vec<Contender<I, O>>,
+}
+
+/// A [`Case`] of any kind.
+pub trait Measurable {
+    /// Drops the contenders that were not asked for; whether anything is left beside the baseline.
+    fn keep(&mut self, filter: &str, threads: &[usize]) -> bool;
+    fn describe(&self) -> String;
+    fn measure(&self, reps: usize, seed: u64) -> Result<Vec<Row>>;
+}
+
+impl<I, O> Measurable for Case<I, O> {
+    fn keep(&mut self, filter: &str, threads: &[usize]) -> bool {
+        let filter = filter.to_lowercase();
+        let whole = self.facts.label().to_lowercase().contains(&filter);
+        let mut baseline = true;
+        self.contenders.retain(|c| {
+            let wanted = whole || c.name.to_lowercase().contains(&filter);
+            std::mem::take(&mut baseline) || (wanted && threads.contains(&c.threads))
+        });
+        whole || self.contenders.len() > 1
+    }
+
+    fn describe(&self) -> String {
+        let contenders: Vec<_> =
+            self.contenders.iter().map(|c| format!("{} x{}", c.name, c.threads)).collect();
+        format!("{}: {}", self.facts.label(), contenders.join(", "))
+    }
+
+    fn measure(&self, reps: usize, seed: u64) -> Result<Vec<Row>> {
+        let mut measured = vec![Measured { verified: true, ..Measured::default() }; self.contenders.len()];
+        for rep in 0..reps {
+            let mut rng = Rng::seed_from_u64(seed.wrapping_mul(1000).wrapping_add(rep as u64));
+            let input = (self.draw)(&mut rng)?;
+            let run = |contender: &Contender<I, O>, measured: &mut Measured| -> Result<O> {
+                let mut clock = Clock::default();
+                let outcome = (contender.run)(&input, &mut clock)?;
+                measured.times_ms.push(clock.spent.as_secs_f64() * 1e3);
+                measured.bytes = (self.bytes)(&input);
+                measured.peak_bytes = clock.peak_bytes.max(measured.peak_bytes);
+                Ok(outcome)
+            };
+            let reference = run(&self.contenders[0], &mut measured[0])?;
+            for at in rotation(self.contenders.len(), rep) {
+                let outcome = run(&self.contenders[at], &mut measured[at])?;
+                measured[at].verified &= (self.agrees)(&input, &reference, &outcome);
+            }
+        }
+        let rows = self.contenders.iter().zip(&measured);
+        Ok(rows
+            .map(|(contender, measured)| Row::new(&self.facts, contender.name, contender.threads, measured))
+            .collect())
+    }
+}
+
+/// What all repetitions of one contender came to.
+#[derive(Debug, Clone, Default)]
+pub struct Measured {
+    pub times_ms: Vec<f64>,
+    /// Of the input.
+    pub bytes: usize,
+    /// The most memory held, where it is known.
+    pub peak_bytes: u64,
+    pub verified: bool,
+}
+
+/// The contenders after the baseline, starting with another one each repetition, so that none always runs in
+/// the wake of the same neighbour.
+fn rotation(contenders: usize, rep: usize) -> impl Iterator<Item = usize> {
+    let others = contenders - 1;
+    (0..others).map(move |i| 1 + (i + rep) % others)
+}
+
+/// The middle value, or the mean of the two middle ones. There must be one.
+pub fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let middle = sorted.len() / 2;
+    if sorted.len().is_multiple_of(2) { (sorted[middle - 1] + sorted[middle]) / 2.0 } else { sorted[middle] }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn facts() -> Facts {
+        Facts {
+            suite: "test",
+            work: "sort",
+            key: "u8",
+            payload: "",
+            n: 4,
+            segments: None,
+            length: None,
+            distribution: "uniform",
+            includes: "",
+        }
+    }
+
+    fn case() -> Case<Vec<u8>, Vec<u8>> {
+        Case {
+            facts: facts(),
+            draw: Box::new(|_| Ok(vec![3, 1, 2, 0])),
+            bytes: |v| v.len(),
+            agrees: |_, reference, outcome| reference == outcome,
+            contenders: vec![
+                Contender::in_place("std", 1, |v: &mut Vec<u8>| v.sort_unstable()),
+                Contender::in_place("right", 1, |v: &mut Vec<u8>| v.sort()),
+                Contender::in_place("wrong", 2, |v: &mut Vec<u8>| v.reverse()),
+            ],
+        }
+    }
+
+    #[test]
+    fn medians() {
+        assert_eq!(median(&[7.0]), 7.0);
+        assert_eq!(median(&[9.0, 1.0, 5.0]), 5.0);
+        assert_eq!(median(&[9.0, 1.0, 5.0, 2.0]), 3.5);
+    }
+
+    #[test]
+    fn amounts() {
+        assert_eq!(amount(10_000_000), "10^7");
+        assert_eq!(amount(20_000_000), "20000000");
+        assert_eq!(amount(100), "100");
+    }
+
+    #[test]
+    fn every_other_contender_once_a_repetition() {
+        for rep in 0..5 {
+            let mut seen: Vec<_> = rotation(4, rep).collect();
+            assert_eq!(seen[0], 1 + rep % 3);
+            seen.sort_unstable();
+            assert_eq!(seen, [1, 2, 3]);
+        }
+        assert_eq!(rotation(1, 3).count(), 0);
+    }
+
+    #[test]
+    fn a_wrong_result_is_told() {
+        let rows = case().measure(3, 1).unwrap();
+        let verified: Vec<_> = rows.iter().map(|row| (row.contender, row.verified)).collect();
+        assert_eq!(verified, [("std", true), ("right", true), ("wrong", false)]);
+    }
+
+    #[test]
+    fn filters_by_case_contender_and_threads() {
+        let mut by_threads = case();
+        assert!(by_threads.keep("", &[1]));
+        assert_eq!(by_threads.describe(), "sort u8, 4, uniform: std x1, right x1");
+        let mut by_contender = case();
+        assert!(by_contender.keep("WRO", &[1, 2]));
+        assert_eq!(by_contender.describe(), "sort u8, 4, uniform: std x1, wrong x2");
+        assert!(case().keep("uniform", &[1]));
+        assert!(!case().keep("zipf", &[1, 2]));
+    }
+}

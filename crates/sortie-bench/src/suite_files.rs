@@ -1,0 +1,303 @@
+//! Suite `files`: whole text files, sorted by whole programs; GNU sort is the baseline.
+//!
+//! Inputs are written and outputs compared a piece at a time: the peak that the system reports for a program
+//! starts from the size of the one that started it.
+
+use std::fs::File;
+use std::io::{BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+use tempfile::{NamedTempFile, TempDir, TempPath};
+use wait4::Wait4;
+
+use crate::Result;
+use crate::args::Args;
+use crate::distributions::{Rng, StringSet};
+use crate::measure::{Case, Clock, Contender, Facts, Measurable};
+
+/// Lines a file, unless `--n` says otherwise.
+const N: usize = 10_000_000;
+
+/// Lines that are drawn at a time.
+const PIECE: usize = 100_000;
+
+/// The threads of every program.
+const THREADS: usize = 2;
+const TWO: &str = "2";
+
+pub fn cases(args: &Args) -> Result<Vec<Box<dyn Measurable>>> {
+    let n = args.n.unwrap_or(N);
+    let dir = TempDir::with_prefix_in("sortie-bench-", &args.dir).map_err(|e| {
+        format!("cannot make a folder in {}: {e}; name another with --dir", args.dir.display())
+    })?;
+    let dir = Arc::new(dir);
+    let programs = Programs::find(args)?;
+    let mut cases: Vec<Box<dyn Measurable>> = Vec::new();
+    for set in [StringSet::Dna, StringSet::Words] {
+        cases.push(Box::new(case("lines", set, n, &dir, programs.contenders(&dir))));
+        cases.push(Box::new(case("lines in 256 MB", set, n, &dir, programs.contenders_in_256_mb(&dir))));
+    }
+    Ok(cases)
+}
+
+fn case(
+    work: &'static str,
+    set: StringSet,
+    n: usize,
+    dir: &Arc<TempDir>,
+    contenders: Vec<Contender<TempPath, TempPath>>,
+) -> Case<TempPath, TempPath> {
+    let dir = dir.clone();
+    Case {
+        facts: Facts {
+            suite: "files",
+            work,
+            key: "bytes",
+            payload: "",
+            n,
+            segments: None,
+            length: set.length(),
+            distribution: set.name(),
+            includes: "starting the program, reading from the page cache, writing",
+        },
+        draw: Box::new(move |rng| input(set, n, dir.path(), rng)),
+        bytes: |path| std::fs::metadata(path).map_or(0, |meta| meta.len() as usize),
+        agrees: |_, reference, outcome| same(reference, outcome).unwrap_or(false),
+        contenders,
+    }
+}
+
+/// A file of `n` lines.
+fn input(set: StringSet, n: usize, dir: &Path, rng: &mut Rng) -> Result<TempPath> {
+    let mut file = NamedTempFile::new_in(dir)?;
+    let mut lines = Vec::new();
+    for from in (0..n).step_by(PIECE) {
+        lines.clear();
+        for line in set.draw(PIECE.min(n - from), rng)?.refs() {
+            lines.extend_from_slice(line);
+            lines.push(b'\n');
+        }
+        file.write_all(&lines)?;
+    }
+    file.as_file().sync_all()?;
+    Ok(file.into_temp_path())
+}
+
+/// Whether two files hold the same bytes.
+fn same(one: &Path, two: &Path) -> std::io::Result<bool> {
+    let (mut one, mut two) = (BufReader::new(File::open(one)?), BufReader::new(File::open(two)?));
+    let (mut a, mut b) = (vec![0; 1 << 20], vec![0; 1 << 20]);
+    loop {
+        let read = one.read(&mut a)?;
+        if read == 0 {
+            return Ok(two.read(&mut b)? == 0);
+        }
+        match two.read_exact(&mut b[..read]) {
+            Err(e) if e.kind() == std::io::ErrorKind::UnexpectedEof => return Ok(false),
+            result => result?,
+        }
+        if a[..read] != b[..read] {
+            return Ok(false);
+        }
+    }
+}
+
+/// The command that sorts the lines of one file into another; the folder is for temporary files.
+type Sort = Box<dyn Fn(&Path, &Path, &Path) -> Command>;
+
+/// What of the contenders this machine has.
+struct Programs {
+    sortie: PathBuf,
+    uutils: bool,
+    /// The interpreter that has it, itself: what `python3` names may be a script that looks for one.
+    duckdb: Option<PathBuf>,
+    polars: Option<PathBuf>,
+}
+
+impl Programs {
+    fn find(args: &Args) -> Result<Programs> {
+        if !says("sort", &["--version"], "GNU coreutils") {
+            return Err("the baseline is GNU sort, and `sort` here is not GNU's".into());
+        }
+        let beside = || Ok::<_, std::io::Error>(std::env::current_exe()?.with_file_name("sortie"));
+        let sortie = args.sortie.clone().map_or_else(beside, Ok)?;
+        if !sortie.exists() {
+            let build = "build it with `cargo build --release` or name it with --sortie";
+            return Err(format!("there is no program {}: {build}", sortie.display()).into());
+        }
+        let found = Programs {
+            sortie,
+            uutils: says("coreutils", &["sort", "--version"], "uutils"),
+            duckdb: python_with("duckdb"),
+            polars: python_with("polars"),
+        };
+        let (duckdb, polars) = (found.duckdb.is_some(), found.polars.is_some());
+        for (name, there) in [("uutils", found.uutils), ("duckdb", duckdb), ("polars", polars)] {
+            if !there {
+                eprintln!("{name}: skipped, it is not installed");
+            }
+        }
+        Ok(found)
+    }
+
+    fn contenders(&self, dir: &Arc<TempDir>) -> Vec<Contender<TempPath, TempPath>> {
+        let mut all = vec![program("GNU sort", dir, gnu(&[])), program("sortie", dir, self.sortie(&[]))];
+        if self.uutils {
+            all.push(program("uutils", dir, uutils(&[])));
+        }
+        if let Some(python) = self.duckdb.clone() {
+            all.push(program("duckdb", dir, duckdb(python, None)));
+        }
+        if let Some(python) = self.polars.clone() {
+            all.push(program("polars", dir, polars(python)));
+        }
+        all
+    }
+
+    /// Polars has no limit to set.
+    fn contenders_in_256_mb(&self, dir: &Arc<TempDir>) -> Vec<Contender<TempPath, TempPath>> {
+        let cap = &["-S", "256M"];
+        let mut all = vec![program("GNU sort", dir, gnu(cap)), program("sortie", dir, self.sortie(cap))];
+        if self.uutils {
+            all.push(program("uutils", dir, uutils(cap)));
+        }
+        if let Some(python) = self.duckdb.clone() {
+            all.push(program("duckdb", dir, duckdb(python, Some("256MB"))));
+        }
+        all
+    }
+
+    fn sortie(&self, options: &'static [&'static str]) -> Sort {
+        let sortie = self.sortie.clone();
+        Box::new(move |from, to, folder| {
+            let mut command = Command::new(&sortie);
+            command.arg("sort");
+            sort_options(command, options, from, to, folder)
+        })
+    }
+}
+
+fn gnu(options: &'static [&'static str]) -> Sort {
+    Box::new(move |from, to, folder| sort_options(Command::new("sort"), options, from, to, folder))
+}
+
+fn uutils(options: &'static [&'static str]) -> Sort {
+    Box::new(move |from, to, folder| {
+        let mut command = Command::new("coreutils");
+        command.arg("sort");
+        sort_options(command, options, from, to, folder)
+    })
+}
+
+/// The options that all of the programs in `sort`'s tradition have.
+fn sort_options(mut command: Command, options: &[&str], from: &Path, to: &Path, folder: &Path) -> Command {
+    command.env("LC_ALL", "C").args(["--parallel", TWO]).args(options);
+    command.arg("-T").arg(folder).arg("-o").arg(to).arg(from);
+    command
+}
+
+fn duckdb(python: PathBuf, limit: Option<&'static str>) -> Sort {
+    Box::new(move |from, to, folder| {
+        let mut command = Command::new(&python);
+        command.args(["-c", include_str!("../peers/duckdb_lines.py")]);
+        command.args([from, to]).arg(TWO).arg(folder).args(limit);
+        command
+    })
+}
+
+fn polars(python: PathBuf) -> Sort {
+    Box::new(move |from, to, _| {
+        let mut command = Command::new(&python);
+        command.args(["-c", include_str!("../peers/polars_lines.py")]).args([from, to]).arg(TWO);
+        command
+    })
+}
+
+/// A contender that runs a program to its end. Its output reaches the disk outside of the time, so that no
+/// program writes back what another left behind.
+fn program(name: &'static str, dir: &Arc<TempDir>, sort: Sort) -> Contender<TempPath, TempPath> {
+    let dir = dir.clone();
+    Contender::new(name, THREADS, move |input: &TempPath, clock: &mut Clock| {
+        let output = TempPath::try_from_path(dir.path().join(format!("{name}.out")))?;
+        let mut command = sort(input, &output, dir.path());
+        let ended = clock.time(|| command.stdin(Stdio::null()).spawn()?.wait4());
+        let ended = ended.map_err(|e| format!("cannot run {:?}: {e}", command.get_program()))?;
+        if !ended.status.success() {
+            return Err(format!("{name} ended with {}: {command:?}", ended.status).into());
+        }
+        clock.peak_bytes = ended.rusage.maxrss;
+        File::open(&output)?.sync_all()?;
+        Ok(output)
+    })
+}
+
+/// Whether a program is there and says `word`.
+fn says(program: &str, arguments: &[&str], word: &str) -> bool {
+    output(program, arguments).is_some_and(|text| text.contains(word))
+}
+
+/// The Python that can import `module`.
+fn python_with(module: &str) -> Option<PathBuf> {
+    let path = output("python3", &["-c", &format!("import {module}, sys; print(sys.executable)")])?;
+    Some(PathBuf::from(path.trim_end()))
+}
+
+/// What a program says, where it is there and succeeds.
+fn output(program: &str, arguments: &[&str]) -> Option<String> {
+    let output = Command::new(program).args(arguments).stderr(Stdio::null()).output().ok()?;
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+
+    use super::*;
+
+    fn file(dir: &Path, bytes: &[u8]) -> TempPath {
+        let mut file = NamedTempFile::new_in(dir).unwrap();
+        file.write_all(bytes).unwrap();
+        file.into_temp_path()
+    }
+
+    #[test]
+    fn tells_files_apart() {
+        let dir = TempDir::new().unwrap();
+        let whole = vec![7; (1 << 20) + 3];
+        let mut other = whole.clone();
+        other[1 << 20] = 8;
+        let original = file(dir.path(), &whole);
+        assert!(same(&original, &file(dir.path(), &whole)).unwrap());
+        assert!(!same(&original, &file(dir.path(), &other)).unwrap(), "another byte");
+        assert!(!same(&original, &file(dir.path(), &whole[1..])).unwrap(), "shorter");
+        assert!(!same(&file(dir.path(), &whole[1..]), &original).unwrap(), "longer");
+        assert!(same(&original, &dir.path().join("none")).is_err());
+    }
+
+    #[test]
+    fn an_input_has_its_lines() {
+        let dir = TempDir::new().unwrap();
+        let path = input(StringSet::Dna, PIECE + 5, dir.path(), &mut Rng::seed_from_u64(1)).unwrap();
+        let text = std::fs::read(&path).unwrap();
+        assert_eq!(text.len(), 101 * (PIECE + 5));
+        assert!(text.chunks(101).all(|line| line[100] == b'\n'));
+    }
+
+    #[test]
+    fn a_program_is_timed_and_its_failure_told() {
+        if !says("sort", &["--version"], "GNU coreutils") {
+            println!("skipped: GNU sort is not there");
+            return;
+        }
+        let dir = Arc::new(TempDir::new().unwrap());
+        let from = file(dir.path(), b"b\na\n");
+        let mut clock = Clock::default();
+        let output = (program("GNU sort", &dir, gnu(&[])).run)(&from, &mut clock).unwrap();
+        assert_eq!(std::fs::read(&output).unwrap(), b"a\nb\n");
+        assert!(clock.spent.as_nanos() > 0 && clock.peak_bytes > 0);
+        let failed = (program("GNU sort", &dir, gnu(&["--no-such-option"])).run)(&from, &mut clock);
+        assert!(failed.unwrap_err().to_string().starts_with("GNU sort ended with exit status: 2"));
+    }
+}
