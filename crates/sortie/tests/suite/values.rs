@@ -164,11 +164,11 @@ macro_rules! for_each_key {
             isize, half::f16, half::bf16, f32, f64, bool)
     };
     (wide $call:ident $arguments:tt) => {
-        $crate::values::for_each_key!(@ $call $arguments [u8; 0], [u8; 3], [u8; 16], String, Option<i32>,
-            Option<f32>, (u32, u32), (i64, f64), (bool, String), (Option<u8>, (f32, [u8; 3])))
+        $crate::values::for_each_key!(@ $call $arguments [u8; 3], [u8; 16], String, Option<f32>, (u32, u32),
+            (Option<u8>, (f32, bool)))
     };
     (few $call:ident $arguments:tt) => {
-        $crate::values::for_each_key!(@ $call $arguments u8, i64, f32, u128, Option<f32>, (bool, String))
+        $crate::values::for_each_key!(@ $call $arguments u8, i64, f32, u128, Option<f32>, (u32, u32))
     };
     (@ $call:ident $arguments:tt $($t:ty),*) => {
         $($call::<$t> $arguments;)*
