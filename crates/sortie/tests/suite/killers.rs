@@ -131,7 +131,7 @@ fn shared_beginnings_of_strings() {
             "different in the last symbol",
             (0..2000).map(|i| [vec![b'y'; 5000], vec![(i * 7) as u8]].concat()).collect(),
         ),
-        ("different in every other symbol", (0..2000).map(|i| bits_as_letters(i)).collect()),
+        ("different in every other symbol", (0..2000).map(bits_as_letters).collect()),
     ];
     for (name, strings) in &inputs {
         for subject in SEQUENTIAL.iter().take(3) {

@@ -235,7 +235,7 @@ fn elements_of_no_size() {
         subject.sort_by_key(&mut v, |()| 1u32);
         subject.sort_by_cached_key(&mut v, |()| 1u32);
         subject.sort_by(&mut v, |(), ()| std::cmp::Ordering::Equal);
-        subject.sort_pairs(&mut vec![[0u8; 0]; 70_000], &mut v);
+        subject.sort_pairs(&mut [[0u8; 0]; 70_000], &mut v);
         assert_eq!(v.len(), 70_000);
     }
 }
