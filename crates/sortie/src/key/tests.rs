@@ -143,21 +143,25 @@ fn all_patterns<K: Number + Plain + Debug>(from_bits: impl Fn(u16) -> K) {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "too slow")]
 fn every_f16() {
     all_patterns(f16::from_bits);
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "too slow")]
 fn every_bf16() {
     all_patterns(bf16::from_bits);
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "too slow")]
 fn every_i16() {
     all_patterns(|bits| bits as i16);
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "too slow")]
 fn every_u16() {
     all_patterns(|bits| bits);
 }

@@ -1,0 +1,104 @@
+//! What a sort takes from the allocator, counted: no more than promised, and no more than its report says.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use sortie::{Report, Segments, Sorter};
+
+/// The system's allocator, with the bytes held now and at the peak.
+struct Counting {
+    held: AtomicUsize,
+    peak: AtomicUsize,
+}
+
+// SAFETY: the system's allocator does the work.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let held = self.held.fetch_add(layout.size(), Relaxed) + layout.size();
+        self.peak.fetch_max(held, Relaxed);
+        // SAFETY: the caller keeps to the contract.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        self.held.fetch_sub(layout.size(), Relaxed);
+        // SAFETY: the caller keeps to the contract.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting { held: AtomicUsize::new(0), peak: AtomicUsize::new(0) };
+
+/// What threads, queues and reports take, whatever the input.
+const SMALL: usize = 256 << 10;
+
+/// Runs a sort, whose scratch may be so many bytes at most.
+fn within(what: &str, allowed: usize, sort: impl FnOnce() -> Result<Report, sortie::Error>) {
+    let before = ALLOCATOR.held.load(Relaxed);
+    ALLOCATOR.peak.store(before, Relaxed);
+    let report = sort().expect("the sort does not fail");
+    let taken = ALLOCATOR.peak.load(Relaxed) - before;
+    assert!(taken <= allowed + SMALL, "{what}: took {taken} bytes, {allowed} are promised");
+    let said = report.scratch_peak as usize;
+    assert!(taken <= said + SMALL, "{what}: took {taken} bytes, reports {said}");
+}
+
+/// One test, so that no other takes memory meanwhile.
+#[test]
+fn scratch_is_as_promised() {
+    keys_take_a_twentieth();
+    pairs_and_places_take_a_copy();
+    strings_take_a_reference_and_eight_bytes_each();
+}
+
+const N: usize = 2_000_000;
+
+fn random() -> Vec<u64> {
+    let mut rng = fastrand::Rng::with_seed(1);
+    (0..N).map(|_| rng.u64(..)).collect()
+}
+
+/// Calls `check` with a sorter of one thread and one of two.
+fn each_sorter(check: impl Fn(&str, &Sorter)) {
+    for threads in [1, 2] {
+        let sorter = Sorter::builder().threads(threads).build().expect("a sorter");
+        // Starts what starts at the first call.
+        sorter.sort(&mut random()).expect("sorted");
+        check(&format!("{threads} threads"), &sorter);
+    }
+}
+
+fn keys_take_a_twentieth() {
+    each_sorter(|what, sorter| {
+        let mut keys = random();
+        within(what, N * 8 / 20, || sorter.sort(&mut keys));
+        let mut keys: Vec<u32> = random().iter().map(|&x| x as u32).collect();
+        within(what, N * 4 / 20, || sorter.sort(&mut keys));
+        let mut keys: Vec<f32> = random().iter().map(|&x| x as f32).collect();
+        within(what, N * 4 / 20, || sorter.sort_segments(&mut keys, Segments::Length(1000)));
+    });
+}
+
+fn pairs_and_places_take_a_copy() {
+    each_sorter(|what, sorter| {
+        let (mut keys, mut payload) = (random(), random());
+        within(what, N * 16, || sorter.sort_pairs(&mut keys, &mut payload));
+        let (mut keys, mut payload) = (random(), vec![[7u8; 3]; N]);
+        within(what, N * 11, || sorter.sort_pairs(&mut keys, &mut payload));
+        let (keys, mut places) = (random(), vec![0u32; N]);
+        within(what, N * 12, || sorter.argsort(&keys, &mut places));
+        let mut places = vec![0u64; N];
+        within(what, N * 16, || sorter.argsort(&keys, &mut places));
+    });
+}
+
+fn strings_take_a_reference_and_eight_bytes_each() {
+    let texts: Vec<String> = random().iter().take(N / 4).map(|x| format!("{x:x}{x}")).collect();
+    each_sorter(|what, sorter| {
+        let mut strings = texts.clone();
+        within(what, strings.len() * (size_of::<String>() + 8), || sorter.sort_strings(&mut strings));
+        let mut strings: Vec<&[u8]> = texts.iter().map(String::as_bytes).collect();
+        within(what, strings.len() * (size_of::<&[u8]>() + 8), || sorter.sort_strings(&mut strings));
+    });
+}

@@ -1,0 +1,102 @@
+//! Every function once, on small input: short enough for Miri, which looks for undefined behaviour.
+
+use std::cmp::Reverse;
+
+use fastrand::Rng;
+use sortie::{Algorithm, Key, Segments, Sorter};
+
+/// Sizes of a few keys, one network, one bucket, and more than one.
+const SIZES: [usize; 6] = [0, 1, 2, 13, 100, 1200];
+
+fn numbers(n: usize) -> Vec<u64> {
+    let mut rng = Rng::with_seed(n as u64);
+    (0..n).map(|_| rng.u64(..) >> rng.u32(0..64)).collect()
+}
+
+fn check_keys<K: Key + Copy + Ord>(from: impl Fn(u64) -> K) {
+    for n in SIZES {
+        let keys: Vec<K> = numbers(n).into_iter().map(&from).collect();
+        let mut expected: Vec<(K, usize)> = keys.iter().copied().zip(0..).collect();
+        expected.sort();
+
+        let mut sorted = keys.clone();
+        sortie::sort(&mut sorted);
+        assert!(sorted.iter().eq(expected.iter().map(|pair| &pair.0)));
+
+        let (mut sorted, mut payload) = (keys.clone(), (0..n).collect::<Vec<_>>());
+        sortie::sort_pairs(&mut sorted, &mut payload);
+        assert!(sorted.into_iter().zip(payload).eq(expected.iter().copied()));
+
+        assert!(sortie::argsort(&keys).iter().eq(expected.iter().map(|pair| &pair.1)));
+
+        let mut sorted = keys.clone();
+        sortie::sort_segments(&mut sorted, Segments::Offsets(&[n / 4, n / 2, n / 2, n]));
+        assert!(sorted[..n / 4] == keys[..n / 4]);
+        assert!(sorted[n / 4..n / 2].is_sorted() && sorted[n / 2..].is_sorted());
+    }
+}
+
+#[test]
+fn keys_pairs_places_and_segments() {
+    check_keys(|x| x as u8);
+    check_keys(|x| x as i32);
+    check_keys(|x| x);
+    check_keys(|x| i128::from(x) << 60);
+    check_keys(|x| x % 2 == 0);
+    check_keys(|x| (x as u16, x % 3 == 0));
+}
+
+#[test]
+fn every_algorithm() {
+    for algorithm in [Algorithm::Radix, Algorithm::Quicksort, Algorithm::Merge] {
+        let sorter =
+            Sorter::builder().threads(1).algorithm(algorithm).descending(true).unstable().build().unwrap();
+        for n in SIZES {
+            let mut keys: Vec<f64> = numbers(n).into_iter().map(f64::from_bits).collect();
+            sorter.sort(&mut keys).unwrap();
+            let numbers = keys.iter().take_while(|key| !key.is_nan()).count();
+            assert!(
+                keys[..numbers].is_sorted_by(|a, b| a >= b) && keys[numbers..].iter().all(|key| key.is_nan())
+            );
+            let mut keys: Vec<u32> = self::numbers(n).into_iter().map(|x| x as u32).collect();
+            let mut payload: Vec<Box<u32>> = keys.iter().copied().map(Box::new).collect();
+            sorter.sort_pairs(&mut keys, &mut payload).unwrap();
+            assert!(keys.is_sorted_by_key(|&key| Reverse(key)));
+            assert!(keys.iter().zip(&payload).all(|(key, payload)| *key == **payload));
+        }
+    }
+}
+
+#[test]
+fn elements_that_own_memory() {
+    for n in SIZES {
+        let texts: Vec<String> = numbers(n).iter().map(|x| format!("{x:b}")).collect();
+        let mut expected = texts.clone();
+        expected.sort();
+        let mut sorted = texts.clone();
+        sortie::sort(&mut sorted);
+        assert!(sorted == expected);
+        let mut sorted = texts.clone();
+        sortie::sort_strings(&mut sorted);
+        assert!(sorted == expected);
+        let mut sorted = texts.clone();
+        sortie::sort_by(&mut sorted, |a, b| a.cmp(b));
+        assert!(sorted == expected);
+        let mut sorted = texts.clone();
+        sortie::sort_by_cached_key(&mut sorted, String::clone);
+        assert!(sorted == expected);
+
+        expected.sort_by_key(String::len);
+        sortie::sort_by_key(&mut sorted, String::len);
+        assert!(sorted == expected);
+
+        let mut offsets = vec![0u32];
+        let mut bytes = Vec::new();
+        for text in &texts {
+            bytes.extend_from_slice(text.as_bytes());
+            offsets.push(bytes.len() as u32);
+        }
+        sortie::sort_string_array(&mut offsets, &mut bytes);
+        assert!(offsets.windows(2).map(|pair| &bytes[pair[0] as usize..pair[1] as usize]).is_sorted());
+    }
+}

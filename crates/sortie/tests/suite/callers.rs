@@ -1,0 +1,277 @@
+//! What callers hand in: comparisons that panic, contradict themselves or change what they look at, keys that
+//! panic. A sort may give up or leave any order, but it neither loses an element nor holds one twice.
+
+use std::cmp::Ordering;
+use std::collections::HashSet;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
+
+use fastrand::Rng;
+
+use crate::subject::{PARALLEL, SEQUENTIAL, Subject};
+
+/// Sizes below and above those where threads share the work.
+const SIZES: [usize; 7] = [2, 3, 20, 50, 200, 1500, 70_000];
+
+fn subjects() -> impl Iterator<Item = &'static Subject> {
+    SEQUENTIAL.iter().take(2).chain(PARALLEL.iter().skip(2).take(2))
+}
+
+/// An element that owns memory and counts how often its like is dropped.
+struct Counted<'a> {
+    number: Box<usize>,
+    drops: &'a AtomicUsize,
+}
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        self.drops.fetch_add(1, Relaxed);
+    }
+}
+
+/// Not generic, so that the sorts are compiled once for all comparisons.
+fn sort_by(subject: &Subject, v: &mut [Counted], compare: &(dyn Fn(&Counted, &Counted) -> Ordering + Sync)) {
+    subject.sort_by(v, compare);
+}
+
+/// Likewise for keys.
+fn sort_by_key(subject: &Subject, v: &mut [Counted], cached: bool, key: &(dyn Fn(&Counted) -> usize + Sync)) {
+    if cached { subject.sort_by_cached_key(v, key) } else { subject.sort_by_key(v, key) }
+}
+
+/// Runs `work` on shuffled elements, whether it panics or not, and checks that each is still there, once.
+/// Returns the numbers before and after, and whether it panicked.
+fn keeps_all(n: usize, work: impl FnOnce(&mut [Counted])) -> (Vec<usize>, Vec<usize>, bool) {
+    let drops = AtomicUsize::new(0);
+    let mut numbers: Vec<usize> = (0..n).collect();
+    Rng::with_seed(n as u64).shuffle(&mut numbers);
+    let mut v: Vec<Counted> =
+        numbers.iter().map(|&number| Counted { number: Box::new(number), drops: &drops }).collect();
+    let panicked = catch_unwind(AssertUnwindSafe(|| work(&mut v))).is_err();
+    assert_eq!(drops.load(Relaxed), 0, "an element was dropped");
+    let after: Vec<usize> = v.iter().map(|element| *element.number).collect();
+    assert_eq!(after.iter().collect::<HashSet<_>>().len(), n, "an element is there twice");
+    assert!(after.iter().all(|&number| number < n));
+    drop(v);
+    assert_eq!(drops.load(Relaxed), n);
+    (numbers, after, panicked)
+}
+
+/// Panics at the call so many, without a message.
+struct Bomb {
+    calls: AtomicUsize,
+    at: usize,
+}
+
+impl Bomb {
+    fn new(at: usize) -> Self {
+        Bomb { calls: AtomicUsize::new(0), at }
+    }
+
+    fn tick(&self) {
+        if self.calls.fetch_add(1, Relaxed) == self.at {
+            resume_unwind(Box::new("bomb"));
+        }
+    }
+}
+
+#[test]
+fn comparisons_that_panic() {
+    for subject in subjects() {
+        for n in SIZES {
+            for at in [0, 1, n / 2, n - 1, n, 2 * n, 5 * n] {
+                let bomb = Bomb::new(at);
+                let (_, _, panicked) = keeps_all(n, |v| {
+                    sort_by(subject, v, &|a, b| {
+                        bomb.tick();
+                        a.number.cmp(&b.number)
+                    });
+                });
+                assert_eq!(panicked, bomb.calls.load(Relaxed) > at, "{} of {n}, panic at {at}", subject.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn keys_that_panic_leave_the_slice_as_it_was() {
+    for subject in subjects() {
+        for n in SIZES {
+            for at in [0, 1, n / 2, n - 1] {
+                for cached in [false, true] {
+                    let bomb = Bomb::new(at);
+                    let (before, after, panicked) = keeps_all(n, |v| {
+                        let key = |element: &Counted| {
+                            bomb.tick();
+                            *element.number
+                        };
+                        sort_by_key(subject, v, cached, &key);
+                    });
+                    assert!(panicked);
+                    assert!(before == after, "{} of {n}, panic at {at}, cached: {cached}", subject.name);
+                }
+            }
+        }
+    }
+}
+
+/// A key of the caller's own whose comparison panics, and which counts its drops.
+struct Fragile<'a> {
+    number: Counted<'a>,
+    bomb: &'a Bomb,
+}
+impl PartialEq for Fragile<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+impl Eq for Fragile<'_> {}
+impl PartialOrd for Fragile<'_> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Fragile<'_> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.bomb.tick();
+        self.number.number.cmp(&other.number.number)
+    }
+}
+
+#[test]
+fn cached_keys_whose_comparison_panics_leave_the_slice_as_it_was() {
+    for subject in subjects() {
+        for n in SIZES {
+            for at in [0, n / 2 - 1, n - 2] {
+                let (bomb, drops) = (Bomb::new(at), AtomicUsize::new(0));
+                let (before, after, panicked) = keeps_all(n, |v| {
+                    subject.sort_by_cached_key(v, |element| Fragile {
+                        number: Counted { number: element.number.clone(), drops: &drops },
+                        bomb: &bomb,
+                    });
+                });
+                assert!(panicked && before == after, "{} of {n}, panic at {at}", subject.name);
+                assert_eq!(drops.load(Relaxed), n, "keys dropped, {} of {n}", subject.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn keys_are_drawn_once_an_element() {
+    for subject in subjects() {
+        for n in SIZES {
+            for cached in [false, true] {
+                let calls: Vec<AtomicU32> = (0..n).map(|_| AtomicU32::new(0)).collect();
+                let (_, after, _) = keeps_all(n, |v| {
+                    let key = |element: &Counted| {
+                        calls[*element.number].fetch_add(1, Relaxed);
+                        *element.number
+                    };
+                    sort_by_key(subject, v, cached, &key);
+                });
+                assert!(calls.iter().all(|calls| calls.load(Relaxed) == 1), "{} of {n}", subject.name);
+                assert!(after.is_sorted_by(|a, b| if subject.order.descending { a > b } else { a < b }));
+            }
+        }
+    }
+}
+
+/// Comparisons that are no order at all. The sort may panic; it may not hang or lose an element.
+#[test]
+fn comparisons_that_contradict_themselves() {
+    type Compare = fn(usize, usize, usize) -> Ordering;
+    let comparisons: [(&str, Compare); 8] = [
+        ("always less", |_, _, _| Ordering::Less),
+        ("always greater", |_, _, _| Ordering::Greater),
+        ("never less", |_, a, b| if a < b { Ordering::Equal } else { Ordering::Greater }),
+        ("never equal", |_, a, b| if a < b { Ordering::Less } else { Ordering::Greater }),
+        ("at random", |call, _, _| Rng::with_seed(call as u64).i8(-1..=1).cmp(&0)),
+        ("in a circle", |_, a, b| ((a % 3 + 3 - b % 3) % 3).cmp(&1)),
+        ("another order now and then", |call, a, b| if call % 64 < 32 { a.cmp(&b) } else { b.cmp(&a) }),
+        ("partial", |_, a, b| if a % 7 == 0 || b % 7 == 0 { Ordering::Equal } else { a.cmp(&b) }),
+    ];
+    for (name, compare) in comparisons {
+        for subject in subjects() {
+            for n in SIZES {
+                let calls = AtomicUsize::new(0);
+                let (_, after, _) = keeps_all(n, |v| {
+                    sort_by(subject, v, &|a, b| compare(calls.fetch_add(1, Relaxed), *a.number, *b.number));
+                });
+                assert_eq!(after.len(), n, "{name}, {}", subject.name);
+            }
+        }
+    }
+}
+
+/// A cached key whose `Ord` contradicts itself.
+#[test]
+fn cached_keys_that_contradict_themselves() {
+    #[derive(PartialEq, Eq)]
+    struct Circle(usize);
+    impl PartialOrd for Circle {
+        fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+            Some(self.cmp(other))
+        }
+    }
+    impl Ord for Circle {
+        fn cmp(&self, other: &Self) -> Ordering {
+            ((self.0 + 3 - other.0) % 3).cmp(&1)
+        }
+    }
+    for subject in subjects() {
+        for n in SIZES {
+            let (_, after, _) =
+                keeps_all(n, |v| subject.sort_by_cached_key(v, |element| Circle(*element.number % 3)));
+            assert_eq!(after.len(), n, "{}", subject.name);
+        }
+    }
+}
+
+/// A comparison that is stable for equal elements, and says so of all.
+#[test]
+fn all_equal_stays_as_it_was() {
+    for subject in subjects() {
+        for n in SIZES {
+            let (before, after, _) = keeps_all(n, |v| sort_by(subject, v, &|_, _| Ordering::Equal));
+            assert!(before == after, "{} of {n}", subject.name);
+        }
+    }
+}
+
+/// What a comparison writes into the elements is there afterwards: none is compared as a copy that is then
+/// forgotten.
+#[test]
+fn comparisons_that_write_into_the_elements() {
+    for subject in subjects() {
+        for n in SIZES {
+            let mut v: Vec<(u32, AtomicU32)> =
+                (0..n).map(|i| ((i as u32).wrapping_mul(0x9E37_79B1), AtomicU32::new(0))).collect();
+            let calls = AtomicU32::new(0);
+            subject.sort_by(&mut v, |a, b| {
+                for count in [&a.1, &b.1, &calls] {
+                    count.fetch_add(1, Relaxed);
+                }
+                a.0.cmp(&b.0)
+            });
+            let seen: u32 = v.iter().map(|element| element.1.load(Relaxed)).sum();
+            assert_eq!(seen, 2 * calls.load(Relaxed), "{} of {n}", subject.name);
+        }
+    }
+}
+
+/// Should an element be compared with itself, the answer does not matter.
+#[test]
+fn elements_that_are_less_than_themselves() {
+    for subject in subjects() {
+        for n in SIZES {
+            let (_, after, panicked) = keeps_all(n, |v| {
+                sort_by(subject, v, &|a, b| {
+                    if std::ptr::eq(a, b) { Ordering::Less } else { a.number.cmp(&b.number) }
+                });
+            });
+            assert!(!panicked);
+            assert!(after.is_sorted_by(|a, b| if subject.order.descending { a > b } else { a < b }));
+        }
+    }
+}

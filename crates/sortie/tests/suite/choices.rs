@@ -1,0 +1,252 @@
+//! What a [`Sorter`] refuses, and what it says: an error leaves the data as it was.
+
+use sortie::{Algorithm, Engine, Error, Report, Segments, Sorter};
+
+fn shuffled(n: u32) -> Vec<u32> {
+    (0..n).map(|i| i.wrapping_mul(0x9E37_79B1)).collect()
+}
+
+/// A call of a sorter on data of its own. Returns what came of it and whether the data is as it was.
+type Call = (&'static str, fn(&Sorter) -> (Result<Report, Error>, bool));
+
+const N: u32 = 70_001;
+
+const CALLS: &[Call] = &[
+    ("sort", |sorter| {
+        let mut keys = shuffled(N);
+        (sorter.sort(&mut keys), keys == shuffled(N))
+    }),
+    ("sort of records", |sorter| {
+        let records = || shuffled(N).into_iter().map(|x| (x % 100, x.to_be_bytes())).collect::<Vec<_>>();
+        let mut keys = records();
+        (sorter.sort(&mut keys), keys == records())
+    }),
+    ("sort_pairs", |sorter| {
+        let (mut keys, mut payload) = (shuffled(N), shuffled(N));
+        let result = sorter.sort_pairs(&mut keys, &mut payload);
+        (result, keys == shuffled(N) && payload == shuffled(N))
+    }),
+    ("sort_pairs of records", |sorter| {
+        let records = || shuffled(N).into_iter().map(|x| (x % 100, x as u8)).collect::<Vec<_>>();
+        let (mut keys, mut payload) = (records(), shuffled(N));
+        let result = sorter.sort_pairs(&mut keys, &mut payload);
+        (result, keys == records() && payload == shuffled(N))
+    }),
+    ("argsort", |sorter| {
+        let (keys, mut places) = (shuffled(N), vec![7u32; N as usize]);
+        let result = sorter.argsort(&keys, &mut places);
+        (result, places.iter().all(|&place| place == 7))
+    }),
+    ("sort_segments", |sorter| {
+        let mut keys = shuffled(N);
+        let result = sorter.sort_segments(&mut keys, Segments::Offsets(&[1, 5, 60_000]));
+        (result, keys == shuffled(N))
+    }),
+    ("sort_by_key", |sorter| {
+        let mut v = shuffled(N);
+        (sorter.sort_by_key(&mut v, |x| x % 1000), v == shuffled(N))
+    }),
+    ("sort_by_cached_key", |sorter| {
+        let mut v = shuffled(N);
+        (sorter.sort_by_cached_key(&mut v, |x| x % 1000), v == shuffled(N))
+    }),
+    ("sort_by", |sorter| {
+        let mut v = shuffled(N);
+        (sorter.sort_by(&mut v, |a, b| a.cmp(b)), v == shuffled(N))
+    }),
+    ("sort_strings", |sorter| {
+        let strings = || shuffled(N).iter().map(u32::to_string).collect::<Vec<_>>();
+        let mut sorted = strings();
+        (sorter.sort_strings(&mut sorted), sorted == strings())
+    }),
+    ("argsort_strings", |sorter| {
+        let strings: Vec<String> = shuffled(N).iter().map(u32::to_string).collect();
+        let mut places = vec![7u32; strings.len()];
+        let result = sorter.argsort_strings(&strings, &mut places);
+        (result, places.iter().all(|&place| place == 7))
+    }),
+    ("sort_string_array", |sorter| {
+        let array =
+            || ((0..=N).collect::<Vec<_>>(), shuffled(N).iter().map(|&x| x as u8).collect::<Vec<_>>());
+        let (mut offsets, mut bytes) = array();
+        (sorter.sort_string_array(&mut offsets, &mut bytes), (offsets, bytes) == array())
+    }),
+];
+
+/// With too little memory a call says how much it needs, exactly: with that it works and holds no more, with
+/// a byte less it refuses again.
+#[test]
+fn memory_limits_are_exact() {
+    for (name, call) in CALLS {
+        for threads in [1, 2] {
+            let limited =
+                |limit| call(&Sorter::builder().threads(threads).memory_limit(limit).build().unwrap());
+            let mut limit = 0;
+            let mut refusals = 0;
+            // A plan that needs less may follow one that is refused, each with its own need.
+            let report = loop {
+                let (result, untouched) = limited(limit);
+                match result {
+                    Ok(report) => break report,
+                    Err(Error::Memory { needed, available, hint }) => {
+                        assert!(untouched, "{name}: refused, but touched the data");
+                        assert_eq!(available, limit, "{name}");
+                        assert!(needed > limit, "{name}: {needed} would do, but not {limit}");
+                        assert!(!hint.is_empty(), "{name}");
+                        let (result, untouched) = limited(needed - 1);
+                        assert!(matches!(result, Err(Error::Memory { .. })) && untouched, "{name}: {needed}");
+                        limit = needed;
+                        refusals += 1;
+                        assert!(refusals < 5, "{name}: {needed} bytes asked for, and still too little");
+                    }
+                    Err(other) => panic!("{name}: {other}"),
+                }
+            };
+            assert!(report.scratch_peak <= limit, "{name}: held {} of {limit}", report.scratch_peak);
+        }
+    }
+}
+
+#[test]
+fn memory_errors_state_the_numbers() {
+    let sorter = Sorter::builder().memory_limit(10).build().unwrap();
+    let Err(error) = sorter.sort_pairs(&mut shuffled(1000), &mut shuffled(1000)) else {
+        panic!("1000 pairs cannot be sorted stably with 10 bytes");
+    };
+    let Error::Memory { needed, .. } = error else { panic!("{error}") };
+    let text = error.to_string();
+    assert!(text.contains(&format!("needs {needed} bytes")) && text.contains("10 are allowed"), "{text}");
+}
+
+/// A named algorithm either sorts or says that it cannot; then the data is as it was.
+#[test]
+fn algorithms_sort_or_refuse() {
+    let refused = |name: &str, algorithm, unstable: bool| match algorithm {
+        Algorithm::Auto | Algorithm::Merge => false,
+        Algorithm::Quicksort => !unstable && !["sort", "sort of records", "sort_segments"].contains(&name),
+        _ => ["sort_by_cached_key", "sort_by"].contains(&name),
+    };
+    for (name, call) in CALLS {
+        for algorithm in [Algorithm::Auto, Algorithm::Radix, Algorithm::Quicksort, Algorithm::Merge] {
+            for unstable in [false, true] {
+                let choices = Sorter::builder().threads(1).algorithm(algorithm);
+                let sorter = if unstable { choices.unstable() } else { choices }.build().unwrap();
+                let context = format!("{name}, {algorithm:?}, unstable: {unstable}");
+                match call(&sorter) {
+                    (Ok(_), untouched) => {
+                        assert!(!untouched, "{context}: nothing happened");
+                        let must_refuse = refused(name, algorithm, unstable) && !name.contains("string");
+                        assert!(!must_refuse, "{context}: not refused");
+                    }
+                    (Err(Error::Unsupported(why)), untouched) => {
+                        assert!(untouched, "{context}: refused, but touched the data");
+                        assert!(!why.is_empty());
+                        let wide = name.contains("string") || name.contains("records");
+                        let may_refuse = wide && algorithm != Algorithm::Auto;
+                        assert!(
+                            may_refuse || refused(name, algorithm, unstable),
+                            "{context}: refused: {why}"
+                        );
+                    }
+                    (Err(other), _) => panic!("{context}: {other}"),
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn lengths_that_differ() {
+    let sorter = Sorter::builder().build().unwrap();
+    let (mut keys, mut payload) = (vec![3, 1, 2], vec![1, 2]);
+    let error = sorter.sort_pairs(&mut keys, &mut payload).unwrap_err();
+    assert_eq!(error, Error::LengthMismatch { what: "payload", expected: 3, found: 2 });
+    assert_eq!((keys, payload), (vec![3, 1, 2], vec![1, 2]));
+    let error = sorter.argsort(&[3, 1, 2], &mut [0u32; 4]).unwrap_err();
+    assert_eq!(error, Error::LengthMismatch { what: "places", expected: 3, found: 4 });
+    let error = sorter.argsort_strings(&["b", "a"], &mut [0usize; 1]).unwrap_err();
+    assert_eq!(error, Error::LengthMismatch { what: "places", expected: 2, found: 1 });
+    assert!(error.to_string().contains('2') && error.to_string().contains('1'));
+}
+
+#[test]
+fn segments_that_do_not_fit() {
+    let sorter = Sorter::builder().build().unwrap();
+    let bad = [
+        (Segments::Length(0), "length of 0"),
+        (Segments::Length(2), "5 keys are no multiple of the length 2"),
+        (Segments::Length(6), "6"),
+        (Segments::Offsets(&[0, 4, 3, 5]), "4 at 1, then 3"),
+        (Segments::Offsets(&[0, 6]), "6, past the 5 keys"),
+        (Segments::Offsets(&[7]), "7, past the 5 keys"),
+        (Segments::Offsets(&[usize::MAX, 0]), "backwards"),
+    ];
+    for (segments, said) in bad {
+        let mut keys = vec![5, 4, 3, 2, 1];
+        let error = sorter.sort_segments(&mut keys, segments).unwrap_err();
+        assert!(matches!(error, Error::Segments(_)) && error.to_string().contains(said), "{error}");
+        assert_eq!(keys, [5, 4, 3, 2, 1]);
+        let panic = std::panic::catch_unwind(|| sortie::sort_segments(&mut [5, 4, 3, 2, 1], segments));
+        assert!(panic.is_err());
+    }
+}
+
+#[test]
+fn string_arrays_that_are_none() {
+    let sorter = Sorter::builder().build().unwrap();
+    for offsets in [&[][..], &[0, 3, 2], &[0, 2, 5]] {
+        let (mut sorted, mut bytes) = (offsets.to_vec(), *b"dcba");
+        let error = sorter.sort_string_array::<u32>(&mut sorted, &mut bytes).unwrap_err();
+        assert!(matches!(error, Error::Segments(_)), "{error}");
+        assert_eq!((&sorted[..], &bytes), (offsets, b"dcba"));
+    }
+}
+
+#[test]
+fn threads() {
+    let error = Sorter::builder().threads(0).build().unwrap_err();
+    assert!(matches!(&error, Error::Unsupported(why) if why.contains("at least 1 thread")), "{error}");
+    assert!(Sorter::builder().threads(64).build().is_ok());
+}
+
+/// A sorter may be used from inside a pool, from many threads at once, and after it was cloned.
+#[test]
+fn sorters_are_shared() {
+    let sorter = Sorter::builder().threads(2).engine(Engine::Cpu).build().unwrap();
+    let mut expected = shuffled(100_000);
+    expected.sort_unstable();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+    pool.scope(|scope| {
+        for _ in 0..6 {
+            let (sorter, expected) = (sorter.clone(), &expected);
+            scope.spawn(move |_| {
+                let mut keys = shuffled(100_000);
+                sorter.sort(&mut keys).unwrap();
+                assert!(keys == *expected);
+                let mut keys = shuffled(100_000);
+                sortie::sort(&mut keys);
+                assert!(keys == *expected);
+            });
+        }
+    });
+}
+
+#[test]
+fn reports_add_up() {
+    let sorter = Sorter::builder().threads(2).build().unwrap();
+    for (name, call) in CALLS {
+        let (result, _) = call(&sorter);
+        let report = result.unwrap();
+        assert!(!report.phases.is_empty(), "{name}");
+        assert!(
+            report.phases.iter().all(|phase| phase.milliseconds >= 0.0 && !phase.name.is_empty()),
+            "{name}"
+        );
+        assert!(report.phases.iter().any(|phase| phase.bytes_written > 0), "{name}");
+        let sum: f64 = report.phases.iter().map(|phase| phase.milliseconds).sum();
+        assert_eq!(report.milliseconds(), sum, "{name}");
+        let table = report.to_string();
+        assert!(report.phases.iter().all(|phase| table.contains(phase.name)), "{name}: {table}");
+        assert!(table.contains(&report.scratch_peak.to_string()), "{name}: {table}");
+    }
+}

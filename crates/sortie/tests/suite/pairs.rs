@@ -1,0 +1,241 @@
+//! Keys with something that moves along: pairs, places, elements sorted by their keys.
+
+use std::fmt::Debug;
+
+use crate::patterns::{PATTERNS, numbers};
+use crate::subject::{ALGORITHMS, PARALLEL, SEQUENTIAL, Subject, UNSTABLE};
+use crate::values::{Value, for_each_key, keys, places, places_by};
+use crate::{edge_sizes, small_sizes};
+
+/// A payload made from the place where it starts.
+trait Payload: Send + Sync + Clone + PartialEq + Debug {
+    fn from_place(i: usize) -> Self;
+}
+
+macro_rules! payloads {
+    ($($t:ty: $from:expr;)*) => {$(
+        impl Payload for $t {
+            fn from_place(i: usize) -> Self { $from(i) }
+        }
+    )*};
+}
+payloads! {
+    (): |_| ();
+    u8: |i| i as u8;
+    [u8; 3]: |i: usize| *i.to_le_bytes().first_chunk().unwrap();
+    u32: |i| i as u32;
+    u64: |i| i as u64;
+    u128: |i| i as u128;
+    [u64; 3]: |i| [i as u64, !0, i as u64];
+    [u8; 100]: |i: usize| { let mut bytes = [i as u8; 100]; bytes[..8].copy_from_slice(&i.to_le_bytes()); bytes };
+    String: |i: usize| i.to_string();
+    Box<usize>: Box::new;
+}
+
+fn check<K: Value, V: Payload>(subject: &Subject, keys: Vec<K>, what: &str) {
+    let context = || {
+        let types = (std::any::type_name::<K>(), std::any::type_name::<V>());
+        format!("{} of {} {types:?}, {what}", subject.name, keys.len())
+    };
+    let expected = places(&keys, subject.order);
+    let (mut sorted, mut payload) = (keys.clone(), (0..keys.len()).map(V::from_place).collect::<Vec<V>>());
+    subject.sort_pairs(&mut sorted, &mut payload);
+    for (i, &place) in expected.iter().enumerate() {
+        assert!(sorted[i].plain(&keys[place], subject.order).is_eq(), "{}: key {i}", context());
+        assert_eq!(payload[i], V::from_place(place), "{}: payload {i}", context());
+    }
+}
+
+fn check_argsort<K: Value>(subject: &Subject, keys: Vec<K>, what: &str) {
+    let context = || format!("{} of {} {}, {what}", subject.name, keys.len(), std::any::type_name::<K>());
+    let expected = places(&keys, subject.order);
+    assert!(subject.argsort::<K, u32>(&keys) == expected, "{}", context());
+    assert!(subject.argsort::<K, usize>(&keys) == expected, "{}", context());
+}
+
+fn check_unstable<K: Value>(subject: &Subject, keys: Vec<K>, what: &str) {
+    let context = || format!("{} of {} {}, {what}", subject.name, keys.len(), std::any::type_name::<K>());
+    let in_order = |sorted: &[K], from: &[usize]| {
+        let mut seen = vec![false; keys.len()];
+        for (key, &place) in sorted.iter().zip(from) {
+            assert!(!std::mem::replace(&mut seen[place], true), "{}: {place} twice", context());
+            assert!(key.plain(&keys[place], subject.order).is_eq(), "{}: key and payload parted", context());
+        }
+        assert!(sorted.is_sorted_by(|a, b| a.plain(b, subject.order).is_le()), "{}", context());
+    };
+    let (mut sorted, mut payload) = (keys.clone(), (0..keys.len()).collect::<Vec<_>>());
+    subject.sort_pairs(&mut sorted, &mut payload);
+    in_order(&sorted, &payload);
+    let places = subject.argsort::<K, u32>(&keys);
+    let sorted: Vec<K> = places.iter().map(|&place| keys[place].clone()).collect();
+    in_order(&sorted, &places);
+}
+
+/// Every pattern at these sizes, the subjects taken in turn.
+fn patterns<K: Value>(
+    check: impl Fn(&Subject, Vec<K>, &str),
+    subjects: &[Subject],
+    sizes: impl Iterator<Item = usize> + Clone,
+) {
+    let mut turn = subjects.iter().cycle();
+    for pattern in PATTERNS {
+        for n in sizes.clone() {
+            check(turn.next().unwrap(), keys(&numbers(pattern, n, K::BITS)), pattern.0);
+        }
+        turn.next();
+    }
+}
+
+fn sizes_to(exponent: u32) -> impl Iterator<Item = usize> + Clone {
+    let sizes: Vec<usize> = small_sizes().step_by(3).chain(edge_sizes(7..=exponent)).collect();
+    sizes.into_iter()
+}
+
+/// Where threads start to share the work.
+const LARGE: [usize; 3] = [65_535, 65_536, 100_003];
+
+#[test]
+fn pairs_of_every_kind_of_key() {
+    fn run<K: Value>() {
+        patterns::<K>(check::<K, u64>, &SEQUENTIAL, sizes_to(11));
+    }
+    for_each_key!(few run());
+}
+
+#[test]
+fn pairs_of_every_payload() {
+    fn run<V: Payload>() {
+        patterns::<f32>(check::<f32, V>, &SEQUENTIAL, sizes_to(11));
+        for (pattern, subject) in PATTERNS.iter().zip(PARALLEL.iter().cycle()).step_by(4) {
+            check::<u32, V>(subject, keys(&numbers(pattern, 66_000, 32)), pattern.0);
+        }
+    }
+    run::<()>();
+    run::<u8>();
+    run::<[u8; 3]>();
+    run::<u32>();
+    run::<u128>();
+    run::<[u64; 3]>();
+    run::<[u8; 100]>();
+    run::<String>();
+    run::<Box<usize>>();
+}
+
+#[test]
+fn large_pairs() {
+    patterns::<u64>(check::<u64, u64>, &PARALLEL, LARGE.into_iter());
+    patterns::<u32>(check::<u32, u32>, &PARALLEL, LARGE.into_iter());
+    patterns::<i16>(check::<i16, u32>, &PARALLEL, [100_003].into_iter());
+}
+
+#[test]
+fn a_million_pairs() {
+    for (name, n) in [("random", 999_999), ("half of it one key", 1_000_001), ("all largest", 1_000_000)] {
+        let pattern = PATTERNS.iter().find(|pattern| pattern.0 == name).expect("a pattern");
+        check::<u64, u64>(&PARALLEL[2], keys(&numbers(pattern, n, 64)), name);
+        check::<u32, u32>(&PARALLEL[1], keys(&numbers(pattern, n, 32)), name);
+    }
+}
+
+#[test]
+fn argsort_of_every_kind_of_key() {
+    fn run<K: Value>() {
+        patterns::<K>(check_argsort, &SEQUENTIAL, sizes_to(10));
+    }
+    for_each_key!(few run());
+}
+
+#[test]
+fn places_of_every_width() {
+    let keys = keys::<u64>(&numbers(&PATTERNS[0], 3000, 64));
+    for subject in SEQUENTIAL.iter() {
+        let expected = places(&keys, subject.order);
+        assert!(subject.argsort::<u64, u32>(&keys) == expected);
+        assert!(subject.argsort::<u64, u64>(&keys) == expected);
+        assert!(subject.argsort::<u64, usize>(&keys) == expected);
+    }
+}
+
+#[test]
+fn large_argsort() {
+    patterns::<u64>(check_argsort, &PARALLEL, [65_536, 70_001].into_iter());
+    patterns::<f32>(check_argsort, &PARALLEL, [65_537].into_iter());
+}
+
+#[test]
+fn unstable_pairs_and_argsort() {
+    patterns::<u64>(check_unstable, &UNSTABLE, sizes_to(11));
+    patterns::<f32>(check_unstable, &UNSTABLE, sizes_to(11));
+    patterns::<u8>(check_unstable, &UNSTABLE, [300, 3000, 66_000].into_iter());
+    patterns::<u32>(check_unstable, &UNSTABLE, [70_001].into_iter());
+}
+
+/// Stable algorithms stay so when they are named.
+#[test]
+fn stable_algorithms_by_name() {
+    let stable: Vec<&Subject> =
+        ALGORITHMS.iter().filter(|subject| !subject.name.contains("Quicksort")).collect();
+    for (pattern, subject) in PATTERNS.iter().zip(stable.into_iter().cycle()) {
+        for n in [37, 200, 1025, 66_000] {
+            check::<u32, u32>(subject, keys(&numbers(pattern, n, 32)), pattern.0);
+            check_argsort::<i64>(subject, keys(&numbers(pattern, n, 64)), pattern.0);
+        }
+    }
+}
+
+/// Elements by a key drawn from them: of any type, and dropped once each.
+#[test]
+fn elements_by_key() {
+    fn run<K: Value>() {
+        for (pattern, subject) in PATTERNS.iter().zip(SEQUENTIAL.iter().cycle()) {
+            for n in [0, 1, 2, 20, 200, 1000] {
+                by_key::<K>(subject, n, keys(&numbers(pattern, n, K::BITS)));
+            }
+        }
+        let pattern = &PATTERNS[0];
+        by_key::<K>(&PARALLEL[3], 70_000, keys(&numbers(pattern, 70_000, K::BITS)));
+    }
+    fn by_key<K: Value>(subject: &Subject, n: usize, keys: Vec<K>) {
+        let expected = places(&keys, subject.order);
+        let mut v: Vec<Box<(usize, K)>> = keys.into_iter().enumerate().map(Box::new).collect();
+        subject.sort_by_key(&mut v, |element| element.1.clone());
+        let found: Vec<usize> = v.iter().map(|element| element.0).collect();
+        assert!(found == expected, "{} of {n} {}", subject.name, std::any::type_name::<K>());
+    }
+    for_each_key!(few run());
+}
+
+/// With a cached key of the caller's own type, and with a comparison.
+#[test]
+fn elements_by_any_ordered_key_or_comparison() {
+    #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+    struct Own(Vec<u64>);
+    for (pattern, subjects) in PATTERNS.iter().flat_map(|p| [(p, &SEQUENTIAL), (p, &PARALLEL)]) {
+        for (n, subject) in [0, 1, 2, 33, 500, 70_000].into_iter().zip(subjects.iter().cycle()) {
+            let (few, numbers) = (1 + n as u64 / 4, numbers(pattern, n, 64));
+            let mut expected: Vec<(u64, usize)> = numbers.iter().map(|x| x % few).zip(0..).collect();
+            let (mut cached, mut compared) = (expected.clone(), expected.clone());
+            let compare = |a: usize, b: usize| expected[a].0.cmp(&expected[b].0);
+            let places =
+                places_by(n, &|a, b| if subject.order.descending { compare(b, a) } else { compare(a, b) });
+            expected = places.into_iter().map(|place| expected[place]).collect();
+            subject.sort_by_cached_key(&mut cached, |element| Own(vec![element.0]));
+            assert!(cached == expected, "cached key, {}, {n}, {}", subject.name, pattern.0);
+            subject.sort_by(&mut compared, |a, b| a.0.cmp(&b.0));
+            assert!(compared == expected, "comparison, {}, {n}, {}", subject.name, pattern.0);
+        }
+    }
+}
+
+/// Elements and payloads that take no room.
+#[test]
+fn elements_of_no_size() {
+    for subject in SEQUENTIAL.iter().chain(PARALLEL.iter()) {
+        let mut v = vec![(); 70_000];
+        subject.sort_by_key(&mut v, |()| 1u32);
+        subject.sort_by_cached_key(&mut v, |()| 1u32);
+        subject.sort_by(&mut v, |(), ()| std::cmp::Ordering::Equal);
+        subject.sort_pairs(&mut [[0u8; 0]; 70_000], &mut v);
+        assert_eq!(v.len(), 70_000);
+    }
+}

@@ -1,0 +1,220 @@
+//! Strings of every shape, in every way that strings can be sorted.
+
+use fastrand::Rng;
+use sortie::Index;
+
+use crate::subject::{PARALLEL, SEQUENTIAL, Subject};
+use crate::values::places_by;
+
+type Shape = (&'static str, fn(usize, &mut Rng) -> Vec<Vec<u8>>);
+
+fn random(length: usize, rng: &mut Rng, alphabet: &[u8]) -> Vec<u8> {
+    (0..length).map(|_| alphabet[rng.usize(0..alphabet.len())]).collect()
+}
+
+fn each(n: usize, rng: &mut Rng, mut string: impl FnMut(&mut Rng, usize) -> Vec<u8>) -> Vec<Vec<u8>> {
+    (0..n).map(|i| string(rng, i)).collect()
+}
+
+const SHAPES: &[Shape] = &[
+    ("all empty", |n, _| vec![Vec::new(); n]),
+    ("all equal", |n, _| vec![b"equal strings, all of them".to_vec(); n]),
+    ("one symbol", |n, rng| each(n, rng, |rng, _| vec![rng.u8(..)])),
+    ("one-symbol alphabet", |n, rng| each(n, rng, |rng, _| vec![b'a'; rng.usize(0..40)])),
+    ("zeros of any number", |n, rng| each(n, rng, |rng, _| vec![0; rng.usize(0..20)])),
+    ("all ones of any number", |n, rng| each(n, rng, |rng, _| vec![0xff; rng.usize(0..20)])),
+    ("two symbols", |n, rng| {
+        each(n, rng, |rng, _| {
+            let k = rng.usize(0..30);
+            random(k, rng, b"ab")
+        })
+    }),
+    ("DNA", |n, rng| each(n, rng, |rng, _| random(50, rng, b"ACGT"))),
+    ("DNA with N and other symbols", |n, rng| {
+        each(n, rng, |rng, i| {
+            let k = rng.usize(0..50);
+            random(k, rng, if i % 50 == 0 { b"ACGTN\xff\0" } else { b"ACGT" })
+        })
+    }),
+    ("any bytes", |n, rng| each(n, rng, |rng, _| (0..rng.usize(0..25)).map(|_| rng.u8(..)).collect())),
+    ("zeros inside", |n, rng| {
+        each(n, rng, |rng, _| {
+            let k = rng.usize(0..12);
+            random(k, rng, b"\0\0\x01a")
+        })
+    }),
+    ("long common beginnings", |n, rng| {
+        each(n, rng, |rng, _| {
+            let mut string = vec![b'p'; 16 * rng.usize(0..20)];
+            let k = rng.usize(0..4);
+            string.extend(random(k, rng, b"xyz"));
+            string
+        })
+    }),
+    ("URLs", |n, rng| {
+        each(n, rng, |rng, _| {
+            let host = rng.usize(0..5);
+            format!("https://host-{host}.example.org/a/b/{}?page={}", rng.u16(..) % 300, rng.u8(..))
+                .into_bytes()
+        })
+    }),
+    ("numbers", |n, rng| each(n, rng, |rng, _| rng.u32(..).to_string().into_bytes())),
+    ("sorted", |n, rng| each(n, rng, |_, i| format!("{i:08}").into_bytes())),
+    ("reversed", |n, rng| each(n, rng, |_, i| format!("{:08}", 99_999_999 - i).into_bytes())),
+    ("beginnings of one another", |n, rng| {
+        let whole: Vec<u8> = (0..300).map(|i| (i * 37 % 251) as u8).collect();
+        each(n, rng, |rng, _| whole[..rng.usize(0..=300)].to_vec())
+    }),
+    ("eight bytes and what follows", |n, rng| {
+        each(n, rng, |rng, _| {
+            let k = 6 + rng.usize(0..5);
+            let mut string = b"12345678".to_vec();
+            string.extend(random(4, rng, b"\0a"));
+            string.truncate(k);
+            string
+        })
+    }),
+    ("a few very long ones", |n, rng| {
+        each(n, rng, |rng, i| {
+            let k = if i % 97 == 0 { 20_000 } else { 5 };
+            random(k, rng, b"q")
+        })
+    }),
+    ("few distinct", |n, rng| {
+        each(n, rng, |rng, _| format!("distinct string number {}", rng.u8(0..5)).into_bytes())
+    }),
+];
+
+/// The places of the strings in order by std's stable sort.
+fn expected_places(strings: &[Vec<u8>], subject: &Subject) -> Vec<usize> {
+    places_by(strings.len(), &|i, j| {
+        let ordering = strings[i].cmp(&strings[j]);
+        if subject.order.descending { ordering.reverse() } else { ordering }
+    })
+}
+
+/// Strings that can be told apart though their bytes are equal.
+#[derive(Clone)]
+struct Numbered<'a>(usize, &'a [u8]);
+
+impl AsRef<[u8]> for Numbered<'_> {
+    fn as_ref(&self) -> &[u8] {
+        self.1
+    }
+}
+
+fn check(subject: &Subject, strings: &[Vec<u8>], what: &str) {
+    let context = |how| format!("{how}, {} of {} strings, {what}", subject.name, strings.len());
+    let places = expected_places(strings, subject);
+    let expected: Vec<&[u8]> = places.iter().map(|&place| &strings[place][..]).collect();
+
+    let mut numbered: Vec<Numbered> = strings.iter().enumerate().map(|(i, s)| Numbered(i, s)).collect();
+    subject.sort_strings(&mut numbered);
+    assert!(numbered.iter().map(|string| string.0).eq(places.iter().copied()), "{}", context("sort_strings"));
+
+    let slices: Vec<&[u8]> = strings.iter().map(Vec::as_slice).collect();
+    let mut sorted = slices.clone();
+    subject.sort(&mut sorted);
+    assert!(sorted == expected, "{}", context("sort of &[u8]"));
+    let mut sorted = strings.to_vec();
+    subject.sort(&mut sorted);
+    assert!(sorted == expected, "{}", context("sort of Vec<u8>"));
+
+    assert!(subject.argsort::<_, usize>(&slices) == places, "{}", context("argsort"));
+    assert!(subject.argsort_strings::<_, u32>(strings) == places, "{}", context("argsort_strings"));
+
+    let (mut sorted, mut payload) = (slices.clone(), (0..slices.len()).collect::<Vec<_>>());
+    subject.sort_pairs(&mut sorted, &mut payload);
+    assert!(sorted == expected && payload == places, "{}", context("sort_pairs"));
+
+    if let Some(mut texts) =
+        strings.iter().map(|s| String::from_utf8(s.clone()).ok()).collect::<Option<Vec<_>>>()
+    {
+        let mut borrowed: Vec<&str> = texts.iter().map(String::as_str).collect();
+        subject.sort(&mut borrowed);
+        assert!(
+            borrowed.iter().map(|s| s.as_bytes()).eq(expected.iter().copied()),
+            "{}",
+            context("sort of &str")
+        );
+        subject.sort_strings(&mut texts);
+        assert!(
+            texts.iter().map(|s| s.as_bytes()).eq(expected.iter().copied()),
+            "{}",
+            context("sort of String")
+        );
+    }
+
+    check_array::<u32>(subject, strings, &expected, what);
+    check_array::<u64>(subject, strings, &expected, what);
+    check_array::<usize>(subject, strings, &expected, what);
+}
+
+/// Offsets and bytes, with bytes before the first string and after the last.
+fn check_array<O: Index>(subject: &Subject, strings: &[Vec<u8>], expected: &[&[u8]], what: &str) {
+    let mut bytes = b"before".to_vec();
+    let mut offsets = vec![O::from_place(bytes.len())];
+    for string in strings {
+        bytes.extend_from_slice(string);
+        offsets.push(O::from_place(bytes.len()));
+    }
+    bytes.extend_from_slice(b"after");
+    subject.sort_string_array(&mut offsets, &mut bytes);
+
+    let context = format!("array, {} of {} strings, {what}", subject.name, strings.len());
+    assert_eq!(offsets[0].place(), 6, "{context}");
+    let found = offsets.windows(2).map(|pair| &bytes[pair[0].place()..pair[1].place()]);
+    assert!(found.eq(expected.iter().copied()), "{context}");
+    assert!(bytes.starts_with(b"before") && bytes.ends_with(b"after"), "{context}");
+}
+
+#[test]
+fn every_shape() {
+    let mut rng = Rng::with_seed(5);
+    let mut turn = SEQUENTIAL.iter().cycle();
+    for (name, shape) in SHAPES {
+        for n in (0..=40).chain([63, 64, 65, 100, 200, 255, 256, 257, 1000, 4097]) {
+            check(turn.next().unwrap(), &shape(n, &mut rng), name);
+        }
+        turn.next();
+    }
+}
+
+#[test]
+fn every_shape_large() {
+    let mut rng = Rng::with_seed(6);
+    for ((name, shape), subject) in SHAPES.iter().zip(PARALLEL.iter().skip(1).cycle()) {
+        check(subject, &shape(70_000, &mut rng), name);
+    }
+}
+
+#[test]
+fn equal_strings_in_great_number() {
+    let strings = vec![b"all of these are equal".to_vec(); 100_000];
+    check(&PARALLEL[1], &strings, "10^5 equal strings");
+}
+
+/// Strings that own their bodies move without being copied.
+#[test]
+fn bodies_stay_where_they_are() {
+    let mut rng = Rng::with_seed(8);
+    for subject in SEQUENTIAL.iter().chain(PARALLEL.iter()) {
+        let mut strings = SHAPES[9].1(70_000, &mut rng);
+        let mut before: Vec<*const u8> = strings.iter().map(|string| string.as_ptr()).collect();
+        subject.sort_strings(&mut strings);
+        let mut after: Vec<*const u8> = strings.iter().map(|string| string.as_ptr()).collect();
+        before.sort();
+        after.sort();
+        assert!(before == after, "{}", subject.name);
+    }
+}
+
+/// An array of one offset holds no strings.
+#[test]
+fn an_array_of_no_strings() {
+    for subject in SEQUENTIAL.iter() {
+        let (mut offsets, mut bytes) = ([2u32], *b"ba");
+        subject.sort_string_array(&mut offsets, &mut bytes);
+        assert_eq!((offsets, &bytes), ([2], b"ba"));
+    }
+}

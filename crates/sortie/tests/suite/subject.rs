@@ -1,0 +1,161 @@
+//! The ways to sort that the suite tests.
+
+use std::cmp::Ordering;
+use std::sync::LazyLock;
+
+use sortie::{Algorithm, Index, Key, Nans, Nulls, Order, Report, Segments, Sorter, SorterBuilder};
+
+/// A way to sort: the free functions, or a sorter with its choices.
+pub struct Subject {
+    pub name: String,
+    pub order: Order,
+    sorter: Option<Sorter>,
+}
+
+impl Subject {
+    pub fn new(name: &str, order: Order, choose: impl Fn(SorterBuilder) -> SorterBuilder) -> Self {
+        let builder = Sorter::builder().descending(order.descending).nans(order.nans).nulls(order.nulls);
+        let sorter = choose(builder).build().expect("a sorter");
+        Subject { name: format!("{name}, {order:?}"), order, sorter: Some(sorter) }
+    }
+
+    /// The free functions.
+    pub fn free() -> Self {
+        Subject { name: "free functions".into(), order: Order::default(), sorter: None }
+    }
+
+    pub fn sort<K: Key>(&self, keys: &mut [K]) {
+        match &self.sorter {
+            None => sortie::sort(keys),
+            Some(sorter) => done(sorter.sort(keys)),
+        }
+    }
+
+    pub fn sort_pairs<K: Key, V: Send>(&self, keys: &mut [K], payload: &mut [V]) {
+        match &self.sorter {
+            None => sortie::sort_pairs(keys, payload),
+            Some(sorter) => done(sorter.sort_pairs(keys, payload)),
+        }
+    }
+
+    pub fn argsort<K: Key, I: Index>(&self, keys: &[K]) -> Vec<usize> {
+        match &self.sorter {
+            None => sortie::argsort(keys),
+            Some(sorter) => {
+                // Whatever is in the places beforehand must not matter.
+                let mut places = vec![I::from_place(usize::try_from(I::LARGEST).unwrap()); keys.len()];
+                done(sorter.argsort(keys, &mut places));
+                places.into_iter().map(Index::place).collect()
+            }
+        }
+    }
+
+    pub fn argsort_strings<S: AsRef<[u8]> + Key, I: Index>(&self, strings: &[S]) -> Vec<usize> {
+        match &self.sorter {
+            None => sortie::argsort(strings),
+            Some(sorter) => {
+                let mut places = vec![I::default(); strings.len()];
+                done(sorter.argsort_strings(strings, &mut places));
+                places.into_iter().map(Index::place).collect()
+            }
+        }
+    }
+
+    pub fn sort_segments<K: Key>(&self, keys: &mut [K], segments: Segments<'_>) {
+        match &self.sorter {
+            None => sortie::sort_segments(keys, segments),
+            Some(sorter) => done(sorter.sort_segments(keys, segments)),
+        }
+    }
+
+    pub fn sort_by_key<T: Send + Sync, K: Key>(&self, v: &mut [T], key: impl Fn(&T) -> K + Sync) {
+        match &self.sorter {
+            None => sortie::sort_by_key(v, key),
+            Some(sorter) => done(sorter.sort_by_key(v, key)),
+        }
+    }
+
+    pub fn sort_by_cached_key<T, K>(&self, v: &mut [T], key: impl Fn(&T) -> K + Sync)
+    where
+        T: Send + Sync,
+        K: Ord + Send + Sync,
+    {
+        match &self.sorter {
+            None => sortie::sort_by_cached_key(v, key),
+            Some(sorter) => done(sorter.sort_by_cached_key(v, key)),
+        }
+    }
+
+    pub fn sort_by<T: Send>(&self, v: &mut [T], compare: impl Fn(&T, &T) -> Ordering + Sync) {
+        match &self.sorter {
+            None => sortie::sort_by(v, compare),
+            Some(sorter) => done(sorter.sort_by(v, compare)),
+        }
+    }
+
+    pub fn sort_strings<S: AsRef<[u8]> + Send + Sync>(&self, strings: &mut [S]) {
+        match &self.sorter {
+            None => sortie::sort_strings(strings),
+            Some(sorter) => done(sorter.sort_strings(strings)),
+        }
+    }
+
+    pub fn sort_string_array<O: Index>(&self, offsets: &mut [O], bytes: &mut [u8]) {
+        match &self.sorter {
+            None => sortie::sort_string_array(offsets, bytes),
+            Some(sorter) => done(sorter.sort_string_array(offsets, bytes)),
+        }
+    }
+}
+
+fn done(result: Result<Report, sortie::Error>) {
+    result.expect("the sort does not fail");
+}
+
+const UP: Order = Order { descending: false, nans: Nans::Last, nulls: Nulls::Last };
+const DOWN: Order = Order { descending: true, nans: Nans::Last, nulls: Nulls::Last };
+const UP_FIRST: Order = Order { descending: false, nans: Nans::First, nulls: Nulls::First };
+const DOWN_FIRST: Order = Order { descending: true, nans: Nans::First, nulls: Nulls::First };
+
+/// Every order on the calling thread, and the free functions. For any kind of key, all stable.
+pub static SEQUENTIAL: LazyLock<Vec<Subject>> = LazyLock::new(|| {
+    let orders = [UP, DOWN, UP_FIRST, DOWN_FIRST];
+    let one = |order| Subject::new("1 thread", order, |choices| choices.threads(1));
+    std::iter::once(Subject::free()).chain(orders.map(one)).collect()
+});
+
+/// Several threads, each number with another order. For any kind of key, all stable.
+pub static PARALLEL: LazyLock<Vec<Subject>> = LazyLock::new(|| {
+    [(1, UP), (2, UP), (2, DOWN), (3, DOWN_FIRST), (8, UP_FIRST)]
+        .map(|(threads, order)| {
+            Subject::new(&format!("{threads} threads"), order, |choices| choices.threads(threads))
+        })
+        .into()
+});
+
+/// Every algorithm by name. For keys of fixed width alone: none may refuse those.
+pub static ALGORITHMS: LazyLock<Vec<Subject>> = LazyLock::new(|| {
+    let mut subjects = Vec::new();
+    for algorithm in [Algorithm::Radix, Algorithm::Quicksort, Algorithm::Merge] {
+        for (threads, order) in [(1, UP), (2, DOWN_FIRST)] {
+            let name = format!("{algorithm:?}, {threads} threads");
+            subjects
+                .push(Subject::new(&name, order, |choices| choices.threads(threads).algorithm(algorithm)));
+        }
+    }
+    subjects
+});
+
+/// Sorts that may leave payloads under equal keys in any order.
+pub static UNSTABLE: LazyLock<Vec<Subject>> = LazyLock::new(|| {
+    let mut subjects = Vec::new();
+    for algorithm in [Algorithm::Auto, Algorithm::Radix, Algorithm::Quicksort] {
+        for (threads, order) in [(1, UP), (2, DOWN_FIRST)] {
+            let name = format!("unstable {algorithm:?}, {threads} threads");
+            subjects.push(Subject::new(&name, order, |choices| {
+                choices.threads(threads).algorithm(algorithm).unstable()
+            }));
+        }
+    }
+    subjects
+});
