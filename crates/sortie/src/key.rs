@@ -233,11 +233,6 @@ impl<B: Bits> Transform<B> {
         t
     }
 
-    /// The transform of keys that are their own codes.
-    pub(crate) fn identity() -> Self {
-        Self::new(Code::Unsigned, Order::default())
-    }
-
     /// Whether keys are their own codes.
     pub(crate) fn is_identity(&self) -> bool {
         !self.float && self.flip == B::ZERO

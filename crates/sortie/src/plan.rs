@@ -52,3 +52,6 @@ pub(crate) const INSERT_UP_TO: usize = 16;
 
 /// Bytes of scratch from which it is mapped, on huge pages: some of those.
 pub(crate) const MAP_SCRATCH_FROM_BYTES: usize = 8 << 20;
+
+/// Strings whose bytes make the alphabet of a string sort.
+pub(crate) const ALPHABET_SAMPLE: usize = 1 << 10;

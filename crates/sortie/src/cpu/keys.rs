@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::distribute::{self, Classifier};
 use super::vector::{self, Isa};
-use super::{Job, compare, counting, parallel_partition};
+use super::{Job, compare, counting, pairs, parallel_partition};
 use crate::key::{Bits, Transform};
 use crate::plan::{DISTRIBUTE_FROM_BYTES, RANGES_A_THREAD};
 use crate::profile::{self, Runs};
@@ -57,7 +57,7 @@ fn distribute_and_finish<B: Bits>(keys: &mut [B], transform: Transform<B>, job: 
         transform.decode_slice(bucket);
     };
     report.phase("finish", bytes, bytes, || {
-        let buckets = split_at_ranges(keys, &buckets);
+        let buckets = pairs::split(keys, &buckets);
         if job.threads > 1 {
             let share = bytes / size_of::<B>() / (job.threads * RANGES_A_THREAD);
             buckets.into_par_iter().for_each(|bucket| finish_in_parallel(bucket, share, isa, &finish));
@@ -82,7 +82,7 @@ fn distribute_ranges<B: Bits>(
         let buckets = distribute::distribute(keys, &classifier, isa).into_iter();
         buckets.map(|bucket| range.start + bucket.start..range.start + bucket.end).collect()
     };
-    let parts = split_at_ranges(keys, ranges);
+    let parts = pairs::split(keys, ranges);
     if threads > 1 {
         ranges.par_iter().zip(parts).flat_map_iter(distribute).collect()
     } else {
@@ -111,11 +111,6 @@ fn finish_in_parallel<B: Bits>(
         || finish_in_parallel(low, share, isa, finish),
         || finish_in_parallel(high, share, isa, finish),
     );
-}
-
-/// The slices at consecutive ranges that cover `keys`.
-fn split_at_ranges<'a, B>(mut keys: &'a mut [B], ranges: &[Range<usize>]) -> Vec<&'a mut [B]> {
-    ranges.iter().map(|range| keys.split_off_mut(..range.len()).expect("the ranges cover the keys")).collect()
 }
 
 /// Runs `work` on all keys, a stretch at a time.

@@ -62,7 +62,7 @@ pub(crate) fn sort<B: Bits, V: Send>(
         };
         let buckets = scattered.buckets();
         let targets = split(keys, buckets).into_iter().zip(split(payload, buckets)).collect();
-        finish(&mut scattered, targets, job, |orderer, pairs, (to_keys, to_payload)| {
+        finish(&mut scattered, targets, job, |orderer: &mut Orderer, pairs, (to_keys, to_payload)| {
             orderer.order(
                 pairs.len(),
                 |place| pairs[place].code(),
@@ -128,7 +128,7 @@ fn order_places<B: Bits, P: Index, I: Index>(
     });
     report.phase("finish", moved, size_of_val(places), || {
         let targets = split(places, scattered.buckets());
-        finish(&mut scattered, targets, job, |orderer, pairs, to_places| {
+        finish(&mut scattered, targets, job, |orderer: &mut Orderer, pairs, to_places| {
             orderer.order(
                 pairs.len(),
                 |place| pairs[place].code(),
@@ -155,7 +155,7 @@ fn check(n: usize, scratch: usize, job: &Job) -> Result<Report, Error> {
 }
 
 /// Distributes keys with a payload each into scratch, to as many buckets as are worth it.
-fn distribute<B: Bits, P: Send>(
+pub(crate) fn distribute<B: Bits, P: Send>(
     scratch: Scratch<Pair<B, P>>,
     keys: &[B],
     transform: Transform<B>,
@@ -169,27 +169,27 @@ fn distribute<B: Bits, P: Send>(
     scatter::scatter(scratch, keys, transform, payload, &classifier, job.threads, isa)
 }
 
-/// Runs `work` on every bucket and its target.
-fn finish<B: Bits, P: Send, T: Send>(
+/// Runs `work` on every bucket and its target, with a state that each thread keeps.
+pub(crate) fn finish<B: Bits, P: Send, T: Send, S: Default>(
     scattered: &mut Scattered<B, P>,
     targets: Vec<T>,
     job: &Job,
-    work: impl Fn(&mut Orderer, &[Pair<B, P>], T) + Sync,
+    work: impl Fn(&mut S, &[Pair<B, P>], T) + Sync,
 ) {
     let buckets = scattered.buckets().to_vec();
     let buckets: Vec<_> = split(scattered.pairs(), &buckets).into_iter().zip(targets).collect();
     if job.threads > 1 {
         buckets
             .into_par_iter()
-            .for_each_init(Orderer::default, |orderer, (pairs, target)| work(orderer, pairs, target));
+            .for_each_init(S::default, |state, (pairs, target)| work(state, pairs, target));
     } else {
-        let mut orderer = Orderer::default();
-        buckets.into_iter().for_each(|(pairs, target)| work(&mut orderer, pairs, target));
+        let mut state = S::default();
+        buckets.into_iter().for_each(|(pairs, target)| work(&mut state, pairs, target));
     }
 }
 
 /// The slices at consecutive ranges that cover `items`.
-fn split<'a, T>(mut items: &'a mut [T], ranges: &[Range<usize>]) -> Vec<&'a mut [T]> {
+pub(crate) fn split<'a, T>(mut items: &'a mut [T], ranges: &[Range<usize>]) -> Vec<&'a mut [T]> {
     ranges
         .iter()
         .map(|range| items.split_off_mut(..range.len()).expect("the ranges cover the items"))

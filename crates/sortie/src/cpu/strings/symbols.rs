@@ -1,0 +1,65 @@
+//! Groups of symbols as words: as many symbols of a string as fit 64 bits, in the base of the alphabet.
+//!
+//! A word holds 27 symbols of DNA, 13 letters or 7 bytes of any kind. The end of a string is a symbol too, less than
+//! all others, so words compare as the strings do, and equal words that contain the end mean equal strings.
+//!
+//! Source: Drozd, Pericas and Matsuoka, "Efficient string sorting on multi- and many-core architectures" (2014),
+//! section III: groups of symbols, the longer the smaller the alphabet. Here the group is as long as a word allows.
+
+/// Set in the table for a byte outside the alphabet.
+const UNKNOWN: u16 = 1 << 15;
+
+/// An alphabet, and how many of its symbols a word takes.
+pub(super) struct Symbols {
+    /// The number of each byte's symbol, from 1; 0 is the end.
+    table: [u16; 256],
+    base: u64,
+    /// Symbols in a word.
+    pub count: usize,
+    /// The base to the power of its place.
+    powers: Vec<u64>,
+}
+
+impl Symbols {
+    /// The alphabet of the bytes that are set.
+    pub(super) fn new(seen: &[bool; 256]) -> Self {
+        let mut table = [UNKNOWN; 256];
+        let mut base = 1;
+        for (number, _) in table.iter_mut().zip(seen).filter(|(_, seen)| **seen) {
+            *number = base;
+            base += 1;
+        }
+        // A base of one, from empty strings alone, would fit words without end.
+        let base = u64::from(base.max(2));
+        let mut powers = vec![1u64];
+        while let Some(next) = powers[powers.len() - 1].checked_mul(base) {
+            powers.push(next);
+        }
+        // The word's largest value is the power less one.
+        Symbols { table, base, count: powers.len() - 1, powers }
+    }
+
+    /// The alphabet of all bytes.
+    pub(super) fn bytes() -> Self {
+        Self::new(&[true; 256])
+    }
+
+    /// The word of the first symbols of a string; none where a byte is outside the alphabet.
+    #[inline(always)]
+    pub(super) fn word(&self, string: &[u8]) -> Option<u64> {
+        let taken = string.len().min(self.count);
+        let (mut word, mut numbers) = (0u64, 0);
+        for &byte in &string[..taken] {
+            let number = self.table[usize::from(byte)];
+            numbers |= number;
+            word = word.wrapping_mul(self.base).wrapping_add(u64::from(number));
+        }
+        (numbers & UNKNOWN == 0).then(|| word * self.powers[self.count - taken])
+    }
+
+    /// Whether the word contains the end: strings with this word are equal.
+    #[inline(always)]
+    pub(super) fn ends(&self, word: u64) -> bool {
+        word.is_multiple_of(self.base)
+    }
+}
