@@ -113,10 +113,14 @@ fn read_all(
 impl Job {
     /// Appends a line of output.
     fn put(&self, line: &[u8], out: &mut Vec<u8>) {
-        out.extend_from_slice(line);
-        out.push(self.terminator);
         if self.debug {
+            // A tab would not line up with the marks under it.
+            out.extend(line.iter().map(|&byte| if byte == b'\t' { b'>' } else { byte }));
+            out.push(b'\n');
             self.order.debug_line(line, out);
+        } else {
+            out.extend_from_slice(line);
+            out.push(self.terminator);
         }
     }
 
