@@ -233,15 +233,25 @@ fn peak(command: &mut Command, chunks: impl Iterator<Item = Vec<u8>>) -> io::Res
 #[test]
 fn memory_stays_under_its_limit() {
     let mut numbers = Numbers::new(10);
-    let lines = numbers.lines(100_000);
+    let padding = [b'p'; 200];
+    let lines = numbers
+        .lines(5_000)
+        .split_inclusive(|&b| b == b'\n')
+        .flat_map(|line| [&padding, line].concat())
+        .collect();
     let empty = vec![b'\n'; 1 << 20];
     let long = [vec![b'y'; 8 << 20], b"\n".to_vec()].concat();
-    for (chunk, times, options) in
-        [(&lines, 25, ""), (&lines, 25, "-k2,2n"), (&empty, 4, ""), (&long, 4, ""), (&lines, 25, "-m")]
-    {
+    let cases = [
+        ("lines", &lines, 100, ""),
+        ("keyed lines", &lines, 100, "-k2,2n"),
+        ("merged lines", &lines, 100, "-m"),
+        ("empty lines", &empty, 4, ""),
+        ("long lines", &long, 4, ""),
+    ];
+    for (what, chunk, times, options) in cases {
         let mut command = sortie(&env::temp_dir());
         command.args(["-S", "16M", "--parallel=2"]).args(options.split_whitespace());
         let peak = peak(&mut command, (0..times).map(|_| chunk.clone())).unwrap();
-        assert!(peak < (16 + 64) << 20, "{} MB with {options}", peak >> 20);
+        assert!(peak < (16 + 64) << 20, "{} MB for {what}", peak >> 20);
     }
 }
