@@ -11,12 +11,13 @@ use std::{slice, thread};
 
 use sortie_formats::lines;
 
+use super::Job;
 use super::gather::Sink;
 use super::input::Input;
+use super::items::Lines;
 use super::memory::Cost;
 use super::merge::Parts;
 use super::runs::RunFolder;
-use super::{Job, items};
 use crate::failure::Failure;
 
 /// A budget below this is not shared between reading and sorting.
@@ -39,9 +40,9 @@ pub fn sort(
     let ended = feed.fill(&mut text, budget, 1)?;
     let mut texts = [text];
     if ended {
-        return items::sort(&texts, job, sink);
+        return Lines::of(&texts, job).sort(job, sink);
     }
-    parts.push(folder.write(|sink| items::sort(&texts, job, sink))?, job)?;
+    parts.push(folder.write(|sink| Lines::of(&texts, job).sort(job, sink))?, job)?;
 
     let shares = if rayon::current_num_threads() > 1 && budget >= SHARED_FROM { 2 } else { 1 };
     texts[0].shrink_to(usize::try_from(budget / shares).unwrap_or(usize::MAX));
@@ -64,7 +65,7 @@ pub fn sort(
         });
         for text in full {
             let mut texts = [text?];
-            parts.push(folder.write(|sink| items::sort(&texts, job, sink))?, job)?;
+            parts.push(folder.write(|sink| Lines::of(&texts, job).sort(job, sink))?, job)?;
             // The reader may be done.
             let _ = give_back.send(std::mem::take(&mut texts[0]));
         }
