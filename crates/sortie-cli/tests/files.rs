@@ -86,6 +86,18 @@ fn pipes_and_devices_are_written_directly() {
 }
 
 #[test]
+fn a_file_in_shared_memory_is_a_file_too() {
+    let Ok(folder) = tempfile::tempdir_in("/dev/shm") else {
+        eprintln!("skipped: there is no /dev/shm to write to");
+        return;
+    };
+    let file = folder.path().join("file");
+    fs::write(&file, TEXT).unwrap();
+    assert!(run(sortie(folder.path()).arg(&file).arg("-o").arg(&file), b"").status.success());
+    assert_eq!(fs::read_to_string(&file).unwrap(), SORTED);
+}
+
+#[test]
 fn what_cannot_be_read_or_written_is_said_in_a_line() {
     let folder = folder();
     let long = Numbers::new(5).lines(20_000);
