@@ -38,22 +38,21 @@ pub fn sort(
     let mut feed = Feed { inputs: inputs.iter(), open: None, rest: Vec::new(), job };
     let mut text = Vec::new();
     let ended = feed.fill(&mut text, budget, 1)?;
-    let mut texts = [text];
+    let texts = [text];
     if ended {
         return Lines::of(&texts, job).sort(job, sink);
     }
     parts.push(folder.write(|sink| Lines::of(&texts, job).sort(job, sink))?, job)?;
 
     let shares = if rayon::current_num_threads() > 1 && budget >= SHARED_FROM { 2 } else { 1 };
-    texts[0].shrink_to(usize::try_from(budget / shares).unwrap_or(usize::MAX));
-    let [text] = texts;
+    // Larger than those to come.
+    drop(texts);
     thread::scope(|threads| -> Result<(), Failure> {
         let (give_back, empty) = mpsc::channel();
         let (fill, full) = mpsc::sync_channel(1);
-        for _ in 1..shares {
+        for _ in 0..shares {
             give_back.send(Vec::new()).expect("the other end is here");
         }
-        give_back.send(text).expect("the other end is here");
         threads.spawn(move || {
             for mut text in empty {
                 let ended = feed.fill(&mut text, budget, shares);
