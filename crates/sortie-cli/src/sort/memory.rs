@@ -28,6 +28,16 @@ pub fn budget(asked: Option<MemorySize>) -> u64 {
     bytes.max(LEAST)
 }
 
+/// Has what is freed go back to the system, so that memory held is memory in use. By itself glibc comes to keep
+/// freed blocks of up to 32 MiB, in every thread.
+pub fn keep_nothing_freed() {
+    #[cfg(target_env = "gnu")]
+    // SAFETY: sets a parameter of the allocator, and may be called at any time.
+    unsafe {
+        libc::mallopt(libc::M_MMAP_THRESHOLD, 1 << 20);
+    }
+}
+
 /// A line of `/proc/meminfo`, in bytes.
 fn meminfo(name: &str) -> u64 {
     let text = fs::read_to_string("/proc/meminfo").unwrap_or_default();

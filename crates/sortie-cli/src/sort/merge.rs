@@ -172,14 +172,17 @@ fn merge(parts: Vec<Part>, budget: u64, job: &Job, sink: Sink<'_>) -> Result<(),
     }
 
     thread::scope(|threads| {
-        let (full, to_write) = mpsc::sync_channel::<Vec<u8>>(1);
+        // One block is written while one is filled, and none waits: it may hold a line as large as memory.
+        let (full, to_write) = mpsc::sync_channel::<Vec<u8>>(0);
         let (written, mut empty) = mpsc::channel();
         let writer = threads.spawn(move || {
             to_write.into_iter().try_for_each(|mut block| {
                 sink(&block)?;
-                block.clear();
-                // Nobody wants it back after the last.
-                let _ = written.send(block);
+                if block.capacity() <= 2 * BLOCK {
+                    block.clear();
+                    // Nobody wants it back after the last.
+                    let _ = written.send(block);
+                }
                 Ok(())
             })
         });

@@ -66,6 +66,9 @@ fn sort(inputs: Vec<Input>, args: &SortArgs, job: &Job) -> Result<(), Failure> {
     let mut output = Output::open(args.output.as_deref())?;
     let folder = RunFolder::new(args);
     let budget = memory::budget(args.buffer_size);
+    if args.buffer_size.is_some() {
+        memory::keep_nothing_freed();
+    }
     let sink = &mut |text: &[u8]| {
         job.progress.advance(text.len() as u64);
         output.write(text)
