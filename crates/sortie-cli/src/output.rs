@@ -66,7 +66,8 @@ impl Output {
 
 fn open(path: &Path) -> io::Result<(File, Place)> {
     // What stands for an open file would be lost by putting another in its place.
-    let stands_for_another = ["/dev", "/proc"].iter().any(|folder| path.starts_with(folder));
+    let stands_for_another =
+        ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc"].iter().any(|name| path.starts_with(name));
     let old = match path.metadata() {
         Ok(old) if stands_for_another || !old.is_file() => {
             return Ok((OpenOptions::new().write(true).truncate(true).open(path)?, Place::Direct));

@@ -136,7 +136,8 @@ impl<R: Read> LineReader<R> {
             self.unread = 0..self.unread.len();
         }
         if self.unread.end == self.buffer.len() {
-            self.buffer.resize(2 * self.buffer.len(), 0);
+            // By a part only, since a line that needs this may be a good part of memory.
+            self.buffer.resize(self.buffer.len() + self.buffer.len() / 4 + 1, 0);
         }
         let read = loop {
             match self.source.read(&mut self.buffer[self.unread.end..]) {

@@ -11,12 +11,13 @@ use std::{slice, thread};
 
 use sortie_formats::lines;
 
+use super::Job;
 use super::gather::Sink;
 use super::input::Input;
+use super::items::Lines;
 use super::memory::Cost;
 use super::merge::Parts;
 use super::runs::RunFolder;
-use super::{Job, items};
 use crate::failure::Failure;
 
 /// A budget below this is not shared between reading and sorting.
@@ -37,22 +38,21 @@ pub fn sort(
     let mut feed = Feed { inputs: inputs.iter(), open: None, rest: Vec::new(), job };
     let mut text = Vec::new();
     let ended = feed.fill(&mut text, budget, 1)?;
-    let mut texts = [text];
+    let texts = [text];
     if ended {
-        return items::sort(&texts, job, sink);
+        return Lines::of(&texts, job).sort(job, sink);
     }
-    parts.push(folder.write(|sink| items::sort(&texts, job, sink))?, job)?;
+    parts.push(folder.write(|sink| Lines::of(&texts, job).sort(job, sink))?, job)?;
 
     let shares = if rayon::current_num_threads() > 1 && budget >= SHARED_FROM { 2 } else { 1 };
-    texts[0].shrink_to(usize::try_from(budget / shares).unwrap_or(usize::MAX));
-    let [text] = texts;
+    // Larger than those to come.
+    drop(texts);
     thread::scope(|threads| -> Result<(), Failure> {
         let (give_back, empty) = mpsc::channel();
         let (fill, full) = mpsc::sync_channel(1);
-        for _ in 1..shares {
+        for _ in 0..shares {
             give_back.send(Vec::new()).expect("the other end is here");
         }
-        give_back.send(text).expect("the other end is here");
         threads.spawn(move || {
             for mut text in empty {
                 let ended = feed.fill(&mut text, budget, shares);
@@ -64,7 +64,7 @@ pub fn sort(
         });
         for text in full {
             let mut texts = [text?];
-            parts.push(folder.write(|sink| items::sort(&texts, job, sink))?, job)?;
+            parts.push(folder.write(|sink| Lines::of(&texts, job).sort(job, sink))?, job)?;
             // The reader may be done.
             let _ = give_back.send(std::mem::take(&mut texts[0]));
         }

@@ -13,7 +13,7 @@ use crate::failure::Failure;
 pub type Sink<'a> = &'a mut (dyn FnMut(&[u8]) -> Result<(), Failure> + Send);
 
 /// Lines are written in windows of about so many bytes.
-const WINDOW: usize = 8 << 20;
+const WINDOW: usize = 4 << 20;
 /// A window is gathered in so many blocks.
 const BLOCKS: usize = 32;
 

@@ -109,6 +109,7 @@ fn read_whole(mut file: &File, advance: &(dyn Fn(u64) + Sync)) -> io::Result<Vec
     if size >= PARALLEL_FROM {
         // Zeroed pages that the system has not touched yet cost nothing.
         text = vec![0; size + 1];
+        memory::prefer_large_pages(&mut text);
         let read: Vec<usize> = text[..size]
             .par_chunks_mut(PIECE)
             .enumerate()

@@ -8,6 +8,7 @@ use sortie_formats::lines;
 
 use super::Job;
 use super::gather::{Sink, gather};
+use super::memory::Cost;
 use crate::failure::Failure;
 
 /// Text is split by one thread at a time in parts of about this size.
@@ -47,46 +48,77 @@ impl<'a> Item<'a> for Keyed<'a> {
     }
 }
 
-/// Sorts the lines of some texts, each ending with a terminator, taken one after the other, into `sink`.
-pub fn sort(texts: &[Vec<u8>], job: &Job, sink: Sink<'_>) -> Result<(), Failure> {
-    let bytes: usize = texts.iter().map(Vec::len).sum();
-    let lines = job.timed("split", bytes, 0, || split(texts, job.terminator));
-    if let Some(descending) = job.order.plain() {
-        let mut lines = lines;
-        job.absorb(sorter(descending)?.sort_strings(&mut lines)?);
-        return gather(&lines, job, sink);
+/// Text in memory, and where its lines are.
+pub struct Lines<'a> {
+    parts: Vec<&'a [u8]>,
+    counts: Vec<usize>,
+}
+
+impl<'a> Lines<'a> {
+    /// The lines of texts that each end with a terminator, one after the other.
+    pub fn of(texts: &'a [Vec<u8>], job: &Job) -> Self {
+        let cut = |text: &'a Vec<u8>| lines::parts(text, job.terminator, text.len().div_ceil(PART));
+        let parts: Vec<_> = texts.iter().flat_map(cut).collect();
+        let count = |part: &&[u8]| lines::count(part, job.terminator);
+        // Small inputs do without the threads.
+        let counts = if parts.len() > 1 {
+            parts.par_iter().map(count).collect()
+        } else {
+            parts.iter().map(count).collect()
+        };
+        Lines { parts, counts }
     }
-    let blocks = job.timed("encode", bytes, 0, || encode(&lines, job));
-    let mut items = keyed(&lines, &blocks);
-    drop(lines);
-    job.absorb(sorter(false)?.sort_strings(&mut items)?);
-    if let Some(descending) = job.order.last_resort() {
-        let sorter = sorter(descending)?;
-        job.timed("last resort", 0, 0, || order_equal(&mut items, descending, &sorter))?;
+
+    /// What sorting them takes, text included, in bytes.
+    pub fn cost(&self, job: &Job) -> u64 {
+        let mut cost = Cost::default();
+        for (part, &count) in self.parts.iter().zip(&self.counts) {
+            cost.add(&job.order, count, part, job.terminator);
+        }
+        self.bytes() as u64 + cost.bytes()
     }
-    gather(&items, job, sink)
+
+    /// Sorts them into `sink`.
+    pub fn sort(self, job: &Job, sink: Sink<'_>) -> Result<(), Failure> {
+        let bytes = self.bytes();
+        let lines = job.timed("split", bytes, 0, || self.split(job.terminator));
+        if let Some(descending) = job.order.plain() {
+            let mut lines = lines;
+            job.absorb(sorter(descending)?.sort_strings(&mut lines)?);
+            return gather(&lines, job, sink);
+        }
+        let blocks = job.timed("encode", bytes, 0, || encode(&lines, job));
+        let mut items = keyed(&lines, &blocks);
+        drop(lines);
+        job.absorb(sorter(false)?.sort_strings(&mut items)?);
+        if let Some(descending) = job.order.last_resort() {
+            let sorter = sorter(descending)?;
+            job.timed("last resort", 0, 0, || order_equal(&mut items, descending, &sorter))?;
+        }
+        gather(&items, job, sink)
+    }
+
+    fn bytes(&self) -> usize {
+        self.parts.iter().map(|part| part.len()).sum()
+    }
+
+    fn split(&self, terminator: u8) -> Vec<&'a [u8]> {
+        let mut found = vec![&[][..]; self.counts.iter().sum()];
+        if let [part] = self.parts[..] {
+            lines::split(part, terminator, &mut found);
+            return found;
+        }
+        let mut rest = &mut found[..];
+        let places =
+            self.counts.iter().map(|&count| rest.split_off_mut(..count).expect("as many as counted"));
+        let work: Vec<_> = self.parts.iter().zip(places).collect();
+        work.into_par_iter().for_each(|(part, places)| lines::split(part, terminator, places));
+        found
+    }
 }
 
 fn sorter(descending: bool) -> Result<Sorter, sortie::Error> {
     Sorter::builder().descending(descending).build()
-}
-
-fn split(texts: &[Vec<u8>], terminator: u8) -> Vec<&[u8]> {
-    let parts: Vec<&[u8]> =
-        texts.iter().flat_map(|text| lines::parts(text, terminator, text.len().div_ceil(PART))).collect();
-    // Small inputs do without the threads.
-    if let [part] = parts[..] {
-        let mut found = vec![&[][..]; lines::count(part, terminator)];
-        lines::split(part, terminator, &mut found);
-        return found;
-    }
-    let counts: Vec<usize> = parts.par_iter().map(|part| lines::count(part, terminator)).collect();
-    let mut found = vec![&[][..]; counts.iter().sum()];
-    let mut rest = &mut found[..];
-    let places = counts.iter().map(|&count| rest.split_off_mut(..count).expect("as many lines as counted"));
-    let work: Vec<_> = parts.iter().zip(places).collect();
-    work.into_par_iter().for_each(|(part, places)| lines::split(part, terminator, places));
-    found
 }
 
 /// The keys of some lines, end to end.

@@ -3,6 +3,8 @@
 use std::fs;
 use std::io;
 
+use rustix::mm::{Advice, madvise};
+
 use super::items::Keyed;
 use crate::cli::MemorySize;
 use crate::order::LineOrder;
@@ -11,6 +13,7 @@ use crate::order::LineOrder;
 const SCRATCH: usize = 32;
 /// Less than this is not worth a run of its own.
 const LEAST: u64 = 64 << 10;
+const LARGE_PAGE: usize = 2 << 20;
 /// The keys of so many lines stand for those of all lines read with them.
 const KEYS_SAMPLED: usize = 64;
 
@@ -23,6 +26,16 @@ pub fn budget(asked: Option<MemorySize>) -> u64 {
         None => meminfo("MemAvailable:") / 10 * 6,
     };
     bytes.max(LEAST)
+}
+
+/// Has what is freed go back to the system, so that memory held is memory in use. By itself glibc comes to keep
+/// freed blocks of up to 32 MiB, in every thread.
+pub fn keep_nothing_freed() {
+    #[cfg(target_env = "gnu")]
+    // SAFETY: sets a parameter of the allocator, and may be called at any time.
+    unsafe {
+        libc::mallopt(libc::M_MMAP_THRESHOLD, 1 << 20);
+    }
 }
 
 /// A line of `/proc/meminfo`, in bytes.
@@ -39,6 +52,16 @@ pub fn reserve(bytes: usize) -> io::Result<Vec<u8>> {
     let mut empty = Vec::new();
     empty.try_reserve_exact(bytes).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
     Ok(empty)
+}
+
+/// Asks for large pages under a buffer not used yet: fewer faults while it is filled, and fewer misses in the
+/// address cache while its lines are visited in sorted order.
+pub fn prefer_large_pages(buffer: &mut [u8]) {
+    let inner = buffer.as_ptr().align_offset(LARGE_PAGE);
+    if let Some(inner) = buffer.get_mut(inner..) {
+        // SAFETY: the range is whole and ours; the advice changes what backs it, never what it holds.
+        let _ = unsafe { madvise(inner.as_mut_ptr().cast(), inner.len(), Advice::LinuxHugepage) };
+    }
 }
 
 /// Counts what sorting some text takes, apart from the text.

@@ -23,8 +23,8 @@ const READ: (u64, u64) = (16 << 10, 1 << 20);
 /// How many are merged at a time where the command line does not say.
 const INPUTS_AT_ONCE: usize = 16;
 const RUNS_AT_ONCE: usize = 64;
-/// Runs are open files, of which a process may have 1024 as a rule.
-const RUNS_HELD: usize = 256;
+/// Parts that are open at a time: a process may have 1024 files as a rule.
+const OPEN: usize = 256;
 
 /// Something sorted.
 pub enum Part {
@@ -59,19 +59,19 @@ pub struct Parts<'a> {
 impl<'a> Parts<'a> {
     /// Inputs to merge.
     pub fn inputs(inputs: Vec<Input>, at_once: Option<u32>, budget: u64, folder: &'a RunFolder) -> Self {
-        let at_once = at_once.map_or(INPUTS_AT_ONCE, |n| n as usize);
+        let at_once = at_once.map_or(INPUTS_AT_ONCE, |n| n as usize).min(OPEN);
         Parts { parts: inputs.into_iter().map(Part::Input).collect(), at_once, budget, folder }
     }
 
     /// Runs to come.
     pub fn runs(at_once: Option<u32>, budget: u64, folder: &'a RunFolder) -> Self {
-        let at_once = at_once.map_or(RUNS_AT_ONCE, |n| n as usize);
+        let at_once = at_once.map_or(RUNS_AT_ONCE, |n| n as usize).min(OPEN);
         Parts { parts: Vec::new(), at_once, budget, folder }
     }
 
     pub fn push(&mut self, run: Run, job: &Job) -> Result<(), Failure> {
         self.parts.push(Part::Run(run));
-        self.reduce(RUNS_HELD, job)
+        self.reduce(OPEN, job)
     }
 
     /// Merges all of them into `sink`.
@@ -172,14 +172,17 @@ fn merge(parts: Vec<Part>, budget: u64, job: &Job, sink: Sink<'_>) -> Result<(),
     }
 
     thread::scope(|threads| {
-        let (full, to_write) = mpsc::sync_channel::<Vec<u8>>(1);
+        // One block is written while one is filled, and none waits: it may hold a line as large as memory.
+        let (full, to_write) = mpsc::sync_channel::<Vec<u8>>(0);
         let (written, mut empty) = mpsc::channel();
         let writer = threads.spawn(move || {
             to_write.into_iter().try_for_each(|mut block| {
                 sink(&block)?;
-                block.clear();
-                // Nobody wants it back after the last.
-                let _ = written.send(block);
+                if block.capacity() <= 2 * BLOCK {
+                    block.clear();
+                    // Nobody wants it back after the last.
+                    let _ = written.send(block);
+                }
                 Ok(())
             })
         });

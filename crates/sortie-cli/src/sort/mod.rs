@@ -13,7 +13,6 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use sortie::Report;
-use sortie_formats::lines;
 
 use crate::cli::SortArgs;
 use crate::failure::Failure;
@@ -21,8 +20,10 @@ use crate::order::LineOrder;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::stats;
+use gather::Sink;
 use input::Input;
 pub use memory::budget;
+use items::Lines;
 use merge::Parts;
 use runs::RunFolder;
 
@@ -65,58 +66,55 @@ fn sort(inputs: Vec<Input>, args: &SortArgs, job: &Job) -> Result<(), Failure> {
     let mut output = Output::open(args.output.as_deref())?;
     let folder = RunFolder::new(args);
     let budget = memory::budget(args.buffer_size);
+    if args.buffer_size.is_some() {
+        memory::keep_nothing_freed();
+    }
     let sink = &mut |text: &[u8]| {
         job.progress.advance(text.len() as u64);
         output.write(text)
     };
     if args.merge {
         Parts::inputs(inputs, args.batch_size, budget, &folder).merge(job, sink)?;
-    } else if let Some(texts) = read_all(&inputs, args, budget, job)? {
-        job.progress.stage("sorting", 0);
-        items::sort(&texts, job, sink)?;
-    } else {
+    } else if args.buffer_size.is_some() || !sort_at_once(&inputs, budget, job, sink)? {
         let parts = Parts::runs(args.batch_size, budget, &folder);
         external::sort(&inputs, budget, &folder, parts, job, sink)?;
     }
     output.finish()
 }
 
-/// All input at once, where it is in files, no limit was set, and memory has room for sorting it.
-fn read_all(
-    inputs: &[Input],
-    args: &SortArgs,
-    budget: u64,
-    job: &Job,
-) -> Result<Option<Vec<Vec<u8>>>, Failure> {
-    let Some(size) =
-        inputs.iter().map(Input::size).sum::<Option<u64>>().filter(|_| args.buffer_size.is_none())
-    else {
-        return Ok(None);
-    };
+/// Reads all input at once, by several threads, and sorts it, where it is in files and memory has room for that.
+fn sort_at_once(inputs: &[Input], budget: u64, job: &Job, sink: Sink<'_>) -> Result<bool, Failure> {
+    let Some(size) = inputs.iter().map(Input::size).sum::<Option<u64>>() else { return Ok(false) };
     if size > budget / 2 {
-        return Ok(None);
+        return Ok(false);
     }
     job.progress.stage("reading", size);
     let start = Instant::now();
     let advance = |bytes| job.progress.advance(bytes);
     let read = |input: &Input| input.read_whole(job.terminator, &advance);
     let texts: Vec<Vec<u8>> = inputs.iter().map(read).collect::<Result<_, _>>()?;
-    let size: usize = texts.iter().map(Vec::len).sum();
-    job.note("read", start.elapsed(), size, 0);
-    let mut cost = memory::Cost::default();
-    for text in &texts {
-        cost.add(&job.order, lines::count(text, job.terminator), text, job.terminator);
+    job.note("read", start.elapsed(), texts.iter().map(Vec::len).sum(), 0);
+    let lines = Lines::of(&texts, job);
+    // Very short lines take many times their own bytes.
+    if lines.cost(job) > budget {
+        return Ok(false);
     }
-    Ok((size as u64 + cost.bytes() <= budget).then_some(texts))
+    job.progress.stage("sorting", 0);
+    lines.sort(job, sink)?;
+    Ok(true)
 }
 
 impl Job {
     /// Appends a line of output.
     fn put(&self, line: &[u8], out: &mut Vec<u8>) {
-        out.extend_from_slice(line);
-        out.push(self.terminator);
         if self.debug {
+            // A tab would not line up with the marks under it.
+            out.extend(line.iter().map(|&byte| if byte == b'\t' { b'>' } else { byte }));
+            out.push(b'\n');
             self.order.debug_line(line, out);
+        } else {
+            out.extend_from_slice(line);
+            out.push(self.terminator);
         }
     }
 

@@ -1,0 +1,269 @@
+//! What `sortie sort` reads and writes, what it leaves behind, and what it says when it cannot.
+
+mod support;
+
+use std::fs::{self, Permissions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+use std::{env, thread};
+
+use support::{Numbers, complaint, names, run, sortie, text};
+
+const TEXT: &str = "c\nb\na\n";
+const SORTED: &str = "a\nb\nc\n";
+
+/// A folder in which `file` holds [`TEXT`].
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("file"), TEXT).unwrap();
+    folder
+}
+
+#[test]
+fn output_may_be_an_input() {
+    for options in
+        [&["file", "-o", "file"][..], &["-m", "file", "-o", "file"], &["-S", "1b", "-ofile", "file"]]
+    {
+        let folder = folder();
+        let file = folder.path().join("file");
+        fs::set_permissions(&file, Permissions::from_mode(0o640)).unwrap();
+        if options[0] == "-m" {
+            fs::write(&file, SORTED).unwrap();
+        }
+        let done = run(sortie(folder.path()).args(options), b"");
+        assert_eq!((done.status.code(), text(&done.stderr)), (Some(0), String::new()));
+        assert_eq!(fs::read_to_string(&file).unwrap(), SORTED);
+        assert_eq!(file.metadata().unwrap().mode() & 0o7777, 0o640);
+        assert_eq!(names(folder.path()), ["file"]);
+    }
+}
+
+#[test]
+fn a_linked_output_is_written_where_the_link_ends() {
+    let folder = folder();
+    let (deep, link) = (folder.path().join("deep"), folder.path().join("link"));
+    fs::create_dir(&deep).unwrap();
+    fs::write(deep.join("real"), "old").unwrap();
+    fs::set_permissions(deep.join("real"), Permissions::from_mode(0o604)).unwrap();
+    symlink("deep/step", &link).unwrap();
+    symlink("real", deep.join("step")).unwrap();
+    symlink("deep/new", folder.path().join("dangling")).unwrap();
+    for name in ["link", "dangling"] {
+        assert!(run(sortie(folder.path()).args(["file", "-o", name]), b"").status.success());
+    }
+    assert!(link.is_symlink() && deep.join("step").is_symlink());
+    assert_eq!(fs::read_to_string(deep.join("real")).unwrap(), SORTED);
+    assert_eq!(deep.join("real").metadata().unwrap().mode() & 0o7777, 0o604);
+    assert_eq!(fs::read_to_string(deep.join("new")).unwrap(), SORTED);
+    assert_eq!(names(&deep), ["new", "real", "step"]);
+}
+
+#[test]
+fn a_new_output_has_the_usual_mode() {
+    let folder = folder();
+    fs::write(folder.path().join("usual"), "").unwrap();
+    assert!(run(sortie(folder.path()).args(["file", "-o", "new"]), b"").status.success());
+    let mode = |name: &str| folder.path().join(name).metadata().unwrap().mode();
+    assert_eq!(mode("new"), mode("usual"));
+}
+
+#[test]
+fn pipes_and_devices_are_written_directly() {
+    let folder = folder();
+    let piped = run(sortie(folder.path()).args(["file", "-o", "/dev/stdout"]), b"");
+    assert_eq!(text(&piped.stdout), SORTED);
+    assert!(run(sortie(folder.path()).args(["file", "-o", "/dev/null"]), b"").status.success());
+    assert!(!Path::new("/dev/null").metadata().unwrap().is_file());
+
+    assert!(Command::new("mkfifo").arg(folder.path().join("fifo")).status().unwrap().success());
+    let fifo = folder.path().join("fifo");
+    let reader = thread::spawn(move || fs::read_to_string(fifo).unwrap());
+    assert!(run(sortie(folder.path()).args(["file", "-o", "fifo"]), b"").status.success());
+    assert_eq!(reader.join().unwrap(), SORTED);
+}
+
+#[test]
+fn a_file_in_shared_memory_is_a_file_too() {
+    let Ok(folder) = tempfile::tempdir_in("/dev/shm") else {
+        eprintln!("skipped: there is no /dev/shm to write to");
+        return;
+    };
+    let file = folder.path().join("file");
+    fs::write(&file, TEXT).unwrap();
+    assert!(run(sortie(folder.path()).arg(&file).arg("-o").arg(&file), b"").status.success());
+    assert_eq!(fs::read_to_string(&file).unwrap(), SORTED);
+}
+
+#[test]
+fn what_cannot_be_read_or_written_is_said_in_a_line() {
+    let folder = folder();
+    let long = Numbers::new(5).lines(20_000);
+    let cases = [
+        (&["none"][..], "cannot read: none: No such file or directory"),
+        (&["file", "none", "-o", "out"], "cannot read: none: No such file or directory"),
+        (&["."], "cannot read: .: Is a directory"),
+        (&["-c", "none"], "cannot read: none: No such file or directory"),
+        (&["file", "-o", "none/out"], "cannot write: none/out: No such file or directory"),
+        (&["file", "-o", "."], "cannot write: .: Is a directory"),
+        (&["file", "-o", "/dev/full"], "cannot write: /dev/full: No space left on device"),
+        (&["-S64K", "-T", "none"], "cannot create a temporary file in: none: No such file or directory"),
+        (
+            &["-S64K", "--compress-program=none"],
+            "cannot start the compress program: none: No such file or directory",
+        ),
+        (&["-S64K", "--compress-program=false"], "cannot run the compress program: false: "),
+        (&["--files0-from=none"], "cannot read: none: No such file or directory"),
+    ];
+    for (options, message) in cases {
+        let done = run(sortie(folder.path()).args(options), &long);
+        let said = complaint(&done, 2);
+        assert!(said.starts_with(&format!("sortie: {message}")), "{options:?}: {said}");
+        assert_eq!(names(folder.path()), ["file"], "{options:?}");
+        assert_eq!(fs::read_to_string(folder.path().join("file")).unwrap(), TEXT);
+    }
+}
+
+#[test]
+fn disorder_is_said_as_gnu_does() {
+    let folder = folder();
+    let done = run(sortie(folder.path()).args(["-c", "file"]), b"");
+    assert_eq!(complaint(&done, 1), "sortie: file:2: disorder: b\n");
+    let done = run(sortie(folder.path()).arg("-c"), b"a\nb\nb\na");
+    assert_eq!(complaint(&done, 1), "sortie: -:4: disorder: a\n");
+    let done = run(sortie(folder.path()).arg("-C"), b"b\na\n");
+    assert_eq!((done.status.code(), text(&done.stderr)), (Some(1), String::new()));
+}
+
+#[test]
+fn a_full_disk_loses_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let disk = folder.path().join("disk");
+    fs::create_dir(&disk).unwrap();
+    let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", "size=256k", "none"]).arg(&disk).output();
+    if !mounted.is_ok_and(|output| output.status.success()) {
+        eprintln!("skipped: mounting a small tmpfs is not permitted");
+        return;
+    }
+    fs::write(disk.join("file"), TEXT).unwrap();
+    let long = Numbers::new(6).lines(50_000);
+    let output = run(sortie(&disk).args(["-o", "file"]), &long);
+    let runs = run(sortie(&disk).args(["-S", "64K", "-T", "."]), &long);
+    let kept = (names(&disk), fs::read_to_string(disk.join("file")).unwrap());
+    assert!(Command::new("umount").arg(&disk).status().unwrap().success());
+    assert_eq!(complaint(&output, 2), "sortie: cannot write: file: No space left on device\n");
+    assert_eq!(complaint(&runs, 2), "sortie: cannot write a temporary file in: .: No space left on device\n");
+    assert_eq!(kept, (vec!["file".to_owned()], TEXT.to_owned()));
+}
+
+#[test]
+fn a_killed_process_leaves_nothing() {
+    let folder = folder();
+    fs::create_dir(folder.path().join("runs")).unwrap();
+    let long = Numbers::new(7).lines(50_000);
+    let mut command = sortie(folder.path());
+    command.args(["-S", "64K", "-T", "runs", "-o", "file"]).stdin(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    // Its runs are being written; for more of its input it would wait for ever.
+    child.stdin.as_mut().unwrap().write_all(&long).unwrap();
+    let open_runs = || {
+        let open = fs::read_dir(format!("/proc/{}/fd", child.id())).unwrap();
+        open.filter_map(|e| fs::read_link(e.unwrap().path()).ok())
+            .any(|p| p.to_string_lossy().contains("/runs/"))
+    };
+    while !open_runs() {
+        thread::sleep(Duration::from_millis(5));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(names(folder.path()), ["file", "runs"]);
+    assert!(names(&folder.path().join("runs")).is_empty());
+    assert_eq!(fs::read_to_string(folder.path().join("file")).unwrap(), TEXT);
+}
+
+#[test]
+fn a_broken_pipe_is_quiet() {
+    let folder = folder();
+    let long = Numbers::new(8).lines(100_000);
+    fs::write(folder.path().join("long"), &long).unwrap();
+    for options in [&["long"][..], &["-S", "64K", "long"], &["-m", "long"]] {
+        let mut command = sortie(folder.path());
+        let mut child = command.args(options).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut first = [0; 10];
+        child.stdout.take().unwrap().read_exact(&mut first).unwrap();
+        let done = child.wait_with_output().unwrap();
+        assert_eq!((done.status.code(), text(&done.stderr)), (Some(141), String::new()), "{options:?}");
+    }
+}
+
+#[test]
+fn runs_go_to_all_folders_and_by_default_to_tmpdir() {
+    let folder = folder();
+    let long = Numbers::new(9).lines(20_000);
+    let done = run(sortie(folder.path()).args(["-S64K"]).env("TMPDIR", "none"), &long);
+    assert!(complaint(&done, 2).contains("cannot create a temporary file in: none"));
+    let done = run(sortie(folder.path()).args(["-S64K", "-T", "."]).env("TMPDIR", "none"), &long);
+    assert!(done.status.success());
+    let done = run(sortie(folder.path()).args(["-S64K", "-T", ".", "-T", "none"]), &long);
+    assert!(complaint(&done, 2).contains("cannot create a temporary file in: none"));
+}
+
+#[test]
+fn statistics_go_to_standard_error() {
+    let folder = folder();
+    let done = run(sortie(folder.path()).args(["--stats", "file"]), b"");
+    assert_eq!(text(&done.stdout), SORTED);
+    assert!(text(&done.stderr).starts_with("phase ") && text(&done.stderr).contains("\nwrite "));
+    let done = run(sortie(folder.path()).args(["--stats=json", "-n", "file"]), b"");
+    let report: serde_json::Value = serde_json::from_slice(&done.stderr).unwrap();
+    let phases = report["phases"].as_array().unwrap();
+    let bytes = |name: &str| phases.iter().find(|phase| phase["name"] == name).unwrap()["bytes_read"].clone();
+    assert_eq!((bytes("read"), bytes("encode"), bytes("write")), (6.into(), 6.into(), 6.into()));
+}
+
+/// The most memory that a command held, in bytes, as `/proc` says while it waits for the end of its input.
+fn peak(command: &mut Command, chunks: impl Iterator<Item = Vec<u8>>) -> io::Result<u64> {
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn()?;
+    let mut input = child.stdin.take().unwrap();
+    chunks.into_iter().try_for_each(|chunk| input.write_all(&chunk))?;
+    let status = format!("/proc/{}/status", child.id());
+    drop(input);
+    let mut peak = 0;
+    while child.try_wait()?.is_none() {
+        let text = fs::read_to_string(&status)?;
+        let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let kilobytes = line.map(|rest| rest.trim().trim_end_matches(" kB").parse::<u64>().unwrap());
+        peak = peak.max(kilobytes.unwrap_or(0) << 10);
+        thread::sleep(Duration::from_millis(2));
+    }
+    assert!(child.wait()?.success());
+    Ok(peak)
+}
+
+#[test]
+fn memory_stays_under_its_limit() {
+    let mut numbers = Numbers::new(10);
+    let padding = [b'p'; 200];
+    let lines = numbers
+        .lines(5_000)
+        .split_inclusive(|&b| b == b'\n')
+        .flat_map(|line| [&padding, line].concat())
+        .collect();
+    let empty = vec![b'\n'; 1 << 20];
+    let long = [vec![b'y'; 8 << 20], b"\n".to_vec()].concat();
+    let cases = [
+        ("lines", &lines, 100, ""),
+        ("keyed lines", &lines, 100, "-k2,2n"),
+        ("merged lines", &lines, 100, "-m"),
+        ("empty lines", &empty, 4, ""),
+        ("long lines", &long, 4, ""),
+    ];
+    for (what, chunk, times, options) in cases {
+        let mut command = sortie(&env::temp_dir());
+        command.args(["-S", "16M", "--parallel=2"]).args(options.split_whitespace());
+        let peak = peak(&mut command, (0..times).map(|_| chunk.clone())).unwrap();
+        assert!(peak < (16 + 64) << 20, "{} MB for {what}", peak >> 20);
+    }
+}

@@ -1,0 +1,205 @@
+//! The output of `sortie sort` is that of GNU's `sort` in the C locale, byte for byte.
+
+mod support;
+
+use std::fs;
+use std::io::Read;
+use std::process::Command;
+
+use support::{Numbers, data, same};
+
+/// Options that say what is compared.
+const ORDERS: &[&str] = &[
+    "",
+    "-r",
+    "-f",
+    "-d",
+    "-i",
+    "-b",
+    "-n",
+    "-g",
+    "-h",
+    "-M",
+    "-V",
+    "-fr",
+    "-nr",
+    "-k2",
+    "-k2,2",
+    "-k2n",
+    "-k2,2nr",
+    "-k1.2,1.3",
+    "-k2b,2",
+    "-k2.2b,3.1r",
+    "-k3,3 -k1,1r",
+    "-k2,2n -k1f",
+    "-t: -k2",
+    "-t, -k2,2 -k1,1",
+    "-k1,1M -k2h",
+    "-bfd -k2,2 -k3V",
+    "-k2,2g -r",
+    "-t: -k1.2,2.0",
+];
+
+/// Options that say what becomes of equal keys.
+const TIES: &[&str] = &["", "-s", "-u"];
+
+/// Ways to go about it, which change nothing. The last ones force many runs and several merges.
+const WAYS: &[&str] = &[
+    "",
+    "--parallel=1",
+    "-S 64K",
+    "-S 1b --batch-size=2 --parallel=1",
+    "-S 150K --compress-program=gzip",
+    "-S 20M --parallel=2",
+];
+
+fn options<'a>(parts: &[&'a str]) -> Vec<&'a str> {
+    parts.iter().flat_map(|part| part.split_whitespace()).collect()
+}
+
+#[test]
+fn every_order_with_every_tie() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut numbers = Numbers::new(1);
+    for order in ORDERS {
+        for tie in TIES {
+            let text = numbers.lines(400);
+            same(folder.path(), &options(&[order, tie]), &text);
+            same(folder.path(), &options(&[order, tie, "-z"]), &text);
+        }
+    }
+}
+
+#[test]
+fn every_way_of_going_about_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut numbers = Numbers::new(2);
+    let text = numbers.lines(6_000);
+    fs::write(folder.path().join("file"), &text).unwrap();
+    for order in ["", "-r", "-k2", "-k2,2n -k1fr", "-t: -k2,2"] {
+        for tie in TIES {
+            for way in WAYS {
+                let options = options(&[order, tie, way]);
+                same(folder.path(), &options, &text);
+                same(folder.path(), &[&options[..], &["file", "-"]].concat(), b"more\nlines, no end");
+            }
+        }
+    }
+}
+
+#[test]
+fn merging() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut numbers = Numbers::new(3);
+    for order in ["", "-r", "-k2,2", "-n", "-k2,2nr -k1"] {
+        for tie in TIES {
+            let order = options(&[order, tie]);
+            let names: Vec<String> = (0..23).map(|i| format!("part{i}")).collect();
+            for name in &names {
+                let text = numbers.lines(200);
+                let sorted = support::run(support::gnu(folder.path()).args(&order), &text).stdout;
+                fs::write(folder.path().join(name), sorted).unwrap();
+            }
+            for way in ["", "--batch-size=2", "--batch-size=5 -S 64K --compress-program=gzip"] {
+                let mut all = options(&["-m", way]);
+                all.extend(&order);
+                all.extend(names.iter().map(String::as_str));
+                same(folder.path(), &all, b"");
+            }
+        }
+    }
+    // What is not sorted is merged all the same.
+    fs::write(folder.path().join("part0"), "b\na\nc").unwrap();
+    fs::write(folder.path().join("part1"), "a\nz\nb\n").unwrap();
+    same(folder.path(), &["-m", "part0", "part1", "-"], b"b\na");
+}
+
+#[test]
+fn odd_inputs() {
+    let folder = tempfile::tempdir().unwrap();
+    for text in ["", "\n", "a", "a\n\n", "\n\nb", "b\0a\n", "no end\nat all", "\u{FF}\n\x7F\n\0"] {
+        for option in ["-c", "-r", "-u", "-z", "-n", "-m", "-cu", "-zu", "-k2"] {
+            same(folder.path(), &[option], text.as_bytes());
+        }
+    }
+    let long = [vec![b'x'; 300_000], b"\nshort\n".to_vec(), vec![b'a'; 200_000]].concat();
+    for way in WAYS {
+        same(folder.path(), &options(&[way]), &long);
+        same(folder.path(), &options(&[way, "-k1,1r"]), &long);
+    }
+    // Lines that are longer than a window of output.
+    let longer = [vec![b'x'; 9 << 20], b"\nshort\n".to_vec(), vec![b'x'; 9 << 20]].concat();
+    same(folder.path(), &["-u"], &longer);
+    same(folder.path(), &["-f"], &longer);
+}
+
+#[test]
+fn lists_of_files() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("one"), "b\nd").unwrap();
+    fs::write(folder.path().join("two"), "a\nc").unwrap();
+    fs::write(folder.path().join("list"), "two\0one\0two").unwrap();
+    same(folder.path(), &["--files0-from=list"], b"");
+    same(folder.path(), &["--files0-from=-"], b"one\0two\0");
+    same(folder.path(), &["--files0-from=-", "-m"], b"one\0two\0");
+    for bad in [&b"one\0\0two\0"[..], b"", b"-\0", b"none\0"] {
+        same(folder.path(), &["--files0-from=-"], bad);
+    }
+}
+
+#[test]
+fn checking() {
+    let folder = tempfile::tempdir().unwrap();
+    let cases = ["a\nb\nb\n", "b\na\n", "", "a", "1\n10\n2\n", "2\n10\n010\n", "b x\na y\n", "a\nB\nc\n"];
+    for text in cases {
+        for option in
+            ["-c", "-C", "-cu", "-Cu", "-cr", "-cn", "-cnu", "-cns", "-ck2", "-cf", "-czr", "--check=silent"]
+        {
+            same(folder.path(), &[option], text.as_bytes());
+        }
+    }
+}
+
+#[test]
+fn annotations() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = Numbers::new(4).lines(100);
+    for order in ["", "-n", "-k2,2n -k1", "-t: -k2", "-bk2", "-su -k1,1", "-z", "-S 1b"] {
+        same(folder.path(), &options(&["--debug", order]), &text);
+    }
+}
+
+#[test]
+fn real_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let paths = Command::new("find").args(["/usr/share", "/usr/include", "-xdev"]).output().unwrap().stdout;
+    for order in ["", "-r", "-t/ -k4,4 -k3r", "-V", "-f -u", "-t/ -k5.2,5.4 -S 1M"] {
+        same(folder.path(), &options(&[order]), &paths);
+    }
+    let Some(data) = data() else {
+        eprintln!("skipped: no ../shared/data beside the repository, and SORTIE_DATA is not set");
+        return;
+    };
+    let files = [
+        ("text/rfcs.jsonl.gz", ["", "-t: -k3", "-u -S 1M"]),
+        ("reads/nextera_100K.fastq.gz", ["", "-r", "-u -S 1M"]),
+        ("proteins/prokka.faa.gz", ["", "-t| -k2 -s", "-f"]),
+        ("spectra/massbank-open.mgf.gz", ["", "-k1,1n -k2,2gr", "-n -u"]),
+    ];
+    for (name, orders) in files {
+        let mut text = Vec::new();
+        let mut gzip = Command::new("gzip")
+            .arg("-dc")
+            .arg(data.join(name))
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        // Enough for several runs, and a debug build's patience.
+        gzip.stdout.take().unwrap().take(6 << 20).read_to_end(&mut text).unwrap();
+        let _ = gzip.kill();
+        gzip.wait().unwrap();
+        for order in orders {
+            same(folder.path(), &options(&[order]), &text);
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Running `sortie sort` beside GNU's `sort`.
+
+#![allow(dead_code)] // Each test program uses a part.
+
+use std::ffi::OsStr;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::thread;
+
+/// `sortie sort` in `folder`.
+pub fn sortie(folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sortie"));
+    command.arg("sort").current_dir(folder);
+    command
+}
+
+/// GNU's `sort` in `folder`, in the C locale.
+pub fn gnu(folder: &Path) -> Command {
+    let mut command = Command::new("sort");
+    command.current_dir(folder).env("LC_ALL", "C");
+    command
+}
+
+/// Runs a command with this standard input.
+pub fn run(command: &mut Command, stdin: &[u8]) -> Output {
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    thread::scope(|threads| {
+        // A command that does not read all of it closes the pipe.
+        threads.spawn(move || drop(input.write_all(stdin)));
+        child.wait_with_output().unwrap()
+    })
+}
+
+/// Both programs with the same options and input: the same output and status.
+#[track_caller]
+pub fn same<A: AsRef<OsStr>>(folder: &Path, options: &[A], stdin: &[u8]) {
+    let ours = run(sortie(folder).args(options), stdin);
+    let theirs = run(gnu(folder).args(options), stdin);
+    let shown: Vec<_> = options.iter().map(|o| o.as_ref().to_string_lossy()).collect();
+    let shown = shown.join(" ");
+    assert_eq!(ours.status.code(), theirs.status.code(), "sort {shown}: {}", text(&ours.stderr));
+    if ours.stdout != theirs.stdout {
+        let mut pairs = ours.stdout.split(|&b| b == b'\n').zip(theirs.stdout.split(|&b| b == b'\n'));
+        let place = pairs.position(|(a, b)| a != b);
+        panic!(
+            "sort {shown}: {} and {} bytes of output, different from line {place:?} on",
+            ours.stdout.len(),
+            theirs.stdout.len()
+        );
+    }
+}
+
+/// What failed, on one line.
+#[track_caller]
+pub fn complaint(output: &Output, status: i32) -> String {
+    let message = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(status), "{message}");
+    assert!(message.starts_with("sortie: ") && message.lines().count() == 1, "{message}");
+    message
+}
+
+pub fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// The names in a folder, in order.
+pub fn names(folder: &Path) -> Vec<String> {
+    let entries = folder.read_dir().unwrap();
+    let mut names: Vec<_> = entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// A source of numbers that are the same in every run.
+pub struct Numbers(u64);
+
+impl Numbers {
+    pub fn new(seed: u64) -> Self {
+        Numbers(seed)
+    }
+
+    /// A number below `limit`. (SplitMix64.)
+    pub fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((z ^ (z >> 31)) % limit as u64) as usize
+    }
+
+    /// So many lines of a few fields: words, numbers, months, sizes, blanks, and stray bytes.
+    pub fn lines(&mut self, count: usize) -> Vec<u8> {
+        let mut out = Vec::new();
+        for _ in 0..count {
+            for field in 0..self.below(5) {
+                if field > 0 {
+                    out.extend_from_slice([" ", "\t", ",", "  ", ":"][self.below(5)].as_bytes());
+                }
+                self.field(&mut out);
+            }
+            out.push(b'\n');
+        }
+        out
+    }
+
+    fn field(&mut self, out: &mut Vec<u8>) {
+        match self.below(8) {
+            0 => out.extend((0..self.below(6)).map(|_| b'a' + self.below(3) as u8)),
+            1 => write!(out, "{}", self.below(200) as i64 - 100).unwrap(),
+            2 => write!(out, "-{}.{}", self.below(9), self.below(100)).unwrap(),
+            3 => {
+                out.extend_from_slice(["jan", "FEB", "Mar", "dec", "juni", " may"][self.below(6)].as_bytes())
+            }
+            4 => write!(out, "{}{}", self.below(2000), ["K", "M", "k", "", "G"][self.below(5)]).unwrap(),
+            5 => write!(out, "v{}.{}-rc~{}", self.below(3), self.below(12), self.below(3)).unwrap(),
+            6 => write!(out, "{}e{}", self.below(50), self.below(4)).unwrap(),
+            _ => out.extend((0..self.below(4)).map(|_| [0x00, 0x7F, 0xC3, b'A', b'!', b'_'][self.below(6)])),
+        }
+    }
+}
+
+/// The folder with real data, where there is one.
+pub fn data() -> Option<PathBuf> {
+    let folder = std::env::var_os("SORTIE_DATA")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"), PathBuf::from);
+    folder.is_dir().then_some(folder)
+}
