@@ -62,7 +62,8 @@ fn check<K: Key + Clone + Debug>(keys: Vec<K>, order: Order) {
     let mut expected: Vec<usize> = (0..keys.len()).collect();
     expected.sort_by(|&a, &b| keys[a].compare(&keys[b], order));
 
-    let choices = Sorter::builder().threads(1).descending(order.descending).nans(order.nans).nulls(order.nulls);
+    let choices =
+        Sorter::builder().threads(1).descending(order.descending).nans(order.nans).nulls(order.nulls);
     let sorter = choices.build().unwrap();
     let (mut sorted, mut places) = (keys.clone(), vec![0u32; keys.len()]);
     sorter.sort(&mut sorted).unwrap();

@@ -10,6 +10,9 @@ fuzz_target!(|bytes: &[u8]| {
         let count = header.count();
         assert!(header.shape.contains(&0) || count > 0);
         let again = parse_header(&header.to_bytes()).expect("what is written can be read");
-        assert_eq!((again.dtype, again.fortran_order, &again.shape), (header.dtype, header.fortran_order, &header.shape));
+        assert_eq!(
+            (again.dtype, again.fortran_order, &again.shape),
+            (header.dtype, header.fortran_order, &header.shape)
+        );
     }
 });
