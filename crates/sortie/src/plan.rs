@@ -41,7 +41,7 @@ pub(crate) const PROFILE_STRETCH: usize = 1 << 8;
 pub(crate) const PAIRS_A_BUCKET: usize = 1 << 13;
 
 /// The most buckets of a distribution of pairs: more, and the stores miss the first-level caches.
-pub(crate) const PAIR_BUCKETS: usize = 1 << 10;
+pub(crate) const PAIR_BUCKETS: usize = 1 << 9;
 
 /// A word of 32 bits orders a bucket where it has so many more bits for the code than for the place: about one code in
 /// 16 is then tied.
@@ -55,3 +55,6 @@ pub(crate) const MAP_SCRATCH_FROM_BYTES: usize = 8 << 20;
 
 /// Strings whose bytes make the alphabet of a string sort.
 pub(crate) const ALPHABET_SAMPLE: usize = 1 << 10;
+
+/// Strings that one task encodes.
+pub(crate) const ENCODED_BY_A_TASK: usize = 1 << 14;

@@ -104,7 +104,7 @@ pub(crate) fn distribute<B: Bits>(
     isa: Isa,
 ) -> Vec<Range<usize>> {
     let mut blocks = Blocks::new(codes.len());
-    blocks.classify(codes, classifier, isa);
+    vector::compiled_for(isa, || blocks.classify(codes, classifier));
     let sizes: Vec<usize> =
         (0..classifier.buckets).map(|b| blocks.full[b] * Blocks::<B>::LEN + blocks.filled[b]).collect();
     let mut buckets = Vec::with_capacity(sizes.len());
@@ -143,37 +143,8 @@ impl<B: Bits> Blocks<B> {
     }
 
     /// Reads every code into its bucket's buffer; full buffers go to the front of the array, where all is read.
-    fn classify(&mut self, codes: &mut [B], classifier: &Classifier<B>, isa: Isa) {
-        match isa {
-            // SAFETY: the instructions were detected on this machine.
-            #[cfg(target_arch = "x86_64")]
-            Isa::Avx512 => unsafe { self.classify_avx512(codes, classifier) },
-            // SAFETY: the instructions were detected on this machine.
-            #[cfg(target_arch = "x86_64")]
-            Isa::Avx2 => unsafe { self.classify_avx2(codes, classifier) },
-            Isa::Portable => self.classify_here(codes, classifier),
-        }
-    }
-
-    /// # Safety
-    /// The machine has the instructions.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx512f,avx2,bmi2")]
-    unsafe fn classify_avx512(&mut self, codes: &mut [B], classifier: &Classifier<B>) {
-        self.classify_here(codes, classifier);
-    }
-
-    /// # Safety
-    /// The machine has the instructions.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2,bmi2")]
-    unsafe fn classify_avx2(&mut self, codes: &mut [B], classifier: &Classifier<B>) {
-        self.classify_here(codes, classifier);
-    }
-
-    /// Compiled anew for each instruction set.
     #[inline(always)]
-    fn classify_here(&mut self, codes: &mut [B], classifier: &Classifier<B>) {
+    fn classify(&mut self, codes: &mut [B], classifier: &Classifier<B>) {
         let n = codes.len();
         let (mut read, mut written) = (0, 0);
         while read + CLASSIFY_AHEAD <= n {

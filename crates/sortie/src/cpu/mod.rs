@@ -4,6 +4,7 @@ pub(crate) mod compare;
 pub(crate) mod counting;
 pub(crate) mod distribute;
 pub(crate) mod keys;
+pub(crate) mod lines;
 pub(crate) mod order;
 pub(crate) mod pairs;
 pub(crate) mod parallel_partition;

@@ -18,6 +18,7 @@ pub(crate) struct Orderer {
 
 impl Orderer {
     /// Calls `put(to, from)` for each place `to` in order, where the code at `from` belongs. Stable. O(n log n).
+    #[inline]
     pub(crate) fn order<B: Bits>(
         &mut self,
         n: usize,
@@ -54,6 +55,7 @@ struct Split<B> {
     place_bits: u32,
 }
 
+#[inline]
 fn order_packed<B: Bits, W: Bits>(
     words: &mut Vec<W>,
     n: usize,

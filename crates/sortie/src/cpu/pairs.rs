@@ -10,7 +10,7 @@ use super::distribute::Classifier;
 use super::order::Orderer;
 use super::scatter::{self, Pair, Places, Scattered};
 use super::scratch::Scratch;
-use super::vector::Isa;
+use super::vector::{self, Isa};
 use super::{Job, compare, permute, unstable_only};
 use crate::key::{Bits, Transform};
 use crate::plan::{PAIR_BUCKETS, PAIRS_A_BUCKET};
@@ -176,15 +176,16 @@ pub(crate) fn finish<B: Bits, P: Send, T: Send, S: Default>(
     job: &Job,
     work: impl Fn(&mut S, &[Pair<B, P>], T) + Sync,
 ) {
+    let isa = Isa::detect();
     let buckets = scattered.buckets().to_vec();
     let buckets: Vec<_> = split(scattered.pairs(), &buckets).into_iter().zip(targets).collect();
     if job.threads > 1 {
-        buckets
-            .into_par_iter()
-            .for_each_init(S::default, |state, (pairs, target)| work(state, pairs, target));
+        buckets.into_par_iter().for_each_init(S::default, |state, (pairs, target)| {
+            vector::compiled_for(isa, || work(state, pairs, target));
+        });
     } else {
         let mut state = S::default();
-        buckets.into_iter().for_each(|(pairs, target)| work(&mut state, pairs, target));
+        buckets.into_iter().for_each(|(pairs, target)| vector::compiled_for(isa, || work(&mut state, pairs, target)));
     }
 }
 

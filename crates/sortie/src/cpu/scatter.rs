@@ -12,8 +12,9 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::distribute::Classifier;
+use super::lines::Lines;
 use super::scratch::Scratch;
-use super::vector::Isa;
+use super::vector::{self, Isa};
 use crate::key::{Bits, Transform};
 use crate::plan::CLASSIFY_AHEAD;
 
@@ -92,15 +93,14 @@ pub(crate) fn scatter<B: Bits, P: Send>(
     let to = Places::of(&mut pairs);
     let work: Vec<_> = stripes.into_iter().zip(starts).collect();
     for_each(&work, threads, |(stripe, starts)| {
-        let mut next = starts.clone();
+        // SAFETY: the starts are sums of the counts of the same codes, so every place is written by one stripe, once.
+        let mut lines = unsafe { Lines::new(starts.iter().map(|&start| to.at(start)).collect()) };
         classify(&keys[stripe.clone()], transform, classifier, isa, |place, code, bucket| {
-            let at = next[bucket];
-            next[bucket] = at + 1;
             let pair = Pair { code, payload: MaybeUninit::new(payload(stripe.start + place)) };
-            // SAFETY: the starts are sums of the counts of the same codes, so every place is written by one stripe,
-            // once.
-            unsafe { to.at(at).write(MaybeUninit::new(pair)) };
+            // SAFETY: the counts leave room for it.
+            unsafe { lines.push(bucket, MaybeUninit::new(pair)) };
         });
+        lines.finish();
     });
     Scattered { pairs, buckets }
 }
@@ -115,60 +115,14 @@ fn classify<B: Bits>(
 ) {
     // The transform is chosen here once, not again for every key.
     if transform.is_identity() {
-        classify_with(keys, |key| key, classifier, isa, take);
+        vector::compiled_for(isa, || classify_with(keys, |key| key, classifier, take));
     } else {
-        classify_with(keys, |key| transform.encode(key), classifier, isa, take);
+        vector::compiled_for(isa, || classify_with(keys, |key| transform.encode(key), classifier, take));
     }
 }
 
 #[inline(always)]
 fn classify_with<B: Bits>(
-    keys: &[B],
-    code: impl Fn(B) -> B,
-    classifier: &Classifier<B>,
-    isa: Isa,
-    take: impl FnMut(usize, B, usize),
-) {
-    match isa {
-        // SAFETY: the instructions were detected on this machine.
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => unsafe { classify_avx512(keys, code, classifier, take) },
-        // SAFETY: the instructions were detected on this machine.
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => unsafe { classify_avx2(keys, code, classifier, take) },
-        Isa::Portable => classify_here(keys, code, classifier, take),
-    }
-}
-
-/// # Safety
-/// The machine has the instructions.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx2,bmi2")]
-unsafe fn classify_avx512<B: Bits>(
-    keys: &[B],
-    code: impl Fn(B) -> B,
-    classifier: &Classifier<B>,
-    take: impl FnMut(usize, B, usize),
-) {
-    classify_here(keys, code, classifier, take);
-}
-
-/// # Safety
-/// The machine has the instructions.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,bmi2")]
-unsafe fn classify_avx2<B: Bits>(
-    keys: &[B],
-    code: impl Fn(B) -> B,
-    classifier: &Classifier<B>,
-    take: impl FnMut(usize, B, usize),
-) {
-    classify_here(keys, code, classifier, take);
-}
-
-/// Compiled anew for each instruction set.
-#[inline(always)]
-fn classify_here<B: Bits>(
     keys: &[B],
     code: impl Fn(B) -> B,
     classifier: &Classifier<B>,

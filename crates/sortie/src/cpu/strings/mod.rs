@@ -15,18 +15,19 @@ mod symbols;
 
 use std::cmp::Ordering;
 use std::mem::MaybeUninit;
+use std::ops::Range;
 use std::sync::Mutex;
 
 use rayon::prelude::*;
 
 use self::symbols::Symbols;
 use super::order::Orderer;
-use super::scatter::{Pair, Places};
+use super::scatter::{Pair, Places, Scattered};
 use super::scratch::Scratch;
 use super::vector::Isa;
 use super::{Job, compare, pairs};
 use crate::key::Transform;
-use crate::plan::{ALPHABET_SAMPLE, INSERT_UP_TO, PARALLEL_FROM};
+use crate::plan::{ALPHABET_SAMPLE, ENCODED_BY_A_TASK, INSERT_UP_TO, PARALLEL_FROM};
 use crate::{Algorithm, Error, Index, Report, Segments};
 
 /// Sorts strings. Stable.
@@ -39,11 +40,7 @@ pub(crate) fn sort<S: Send + Sync>(
     if compared(strings.len(), job) {
         return compare::sort(strings, |a, b| compare_bytes(bytes(a), bytes(b), descending), job);
     }
-    if u32::try_from(strings.len()).is_ok() {
-        sort_by_places::<S, u32>(strings, bytes, descending, job)
-    } else {
-        sort_by_places::<S, usize>(strings, bytes, descending, job)
-    }
+    Sort { strings: Own(bytes), descending, job, isa: Isa::detect() }.run(strings)
 }
 
 /// Writes the places of the strings in order. Stable.
@@ -59,10 +56,35 @@ pub(crate) fn argsort<S: Sync, I: Index>(
         let string = |place: &I| bytes(&strings[place.place()]);
         return compare::sort(places, |a, b| compare_bytes(string(a), string(b), descending), job);
     }
-    let mut report = Report::default();
-    let sort = Sort { string: |place: usize| bytes(&strings[place]), descending, job, isa: Isa::detect() };
-    sort.run(places, &mut report)?;
-    Ok(report)
+    Sort { strings: Elsewhere { strings, bytes }, descending, job, isa: Isa::detect() }.run(places)
+}
+
+/// The string that an item stands for.
+trait Strings<P>: Sync {
+    fn get<'s>(&'s self, item: &'s P) -> &'s [u8];
+}
+
+/// Items that refer to their strings themselves.
+struct Own<F>(F);
+
+impl<P, F: Fn(&P) -> &[u8] + Sync> Strings<P> for Own<F> {
+    #[inline(always)]
+    fn get<'s>(&'s self, item: &'s P) -> &'s [u8] {
+        self.0(item)
+    }
+}
+
+/// Items that are places in a slice of strings.
+struct Elsewhere<'a, S, F> {
+    strings: &'a [S],
+    bytes: F,
+}
+
+impl<I: Index, S: Sync, F: Fn(&S) -> &[u8] + Sync> Strings<I> for Elsewhere<'_, S, F> {
+    #[inline(always)]
+    fn get<'s>(&'s self, place: &'s I) -> &'s [u8] {
+        (self.bytes)(&self.strings[place.place()])
+    }
 }
 
 /// Sorts the strings between offsets, and writes offsets and bytes anew. Stable.
@@ -104,40 +126,9 @@ fn compare_bytes(a: &[u8], b: &[u8], descending: bool) -> Ordering {
     if descending { b.cmp(a) } else { a.cmp(b) }
 }
 
-/// Sorts the places of the strings, then moves the strings there.
-fn sort_by_places<S: Send + Sync, P: Index>(
-    strings: &mut [S],
-    bytes: impl Fn(&S) -> &[u8] + Sync,
-    descending: bool,
-    job: &Job,
-) -> Result<Report, Error> {
-    let n = strings.len();
-    let moved = n * (size_of::<P>() + size_of::<S>());
-    job.scratch(moved, "the references are copied once")?;
-    let mut places: Vec<P> = (0..n).map(P::from_place).collect();
-    let mut scratch = Scratch::<S>::new(n)?;
-    let mut report = argsort(strings, bytes, &mut places, descending, job)?;
-    report.hold(report.scratch_peak as usize + moved);
-    let bytes = size_of_val(strings);
-    report.phase("move", 2 * bytes, 2 * bytes, || {
-        let (from, to) = (Places::of(strings), Places::of(&mut scratch));
-        // SAFETY: the places are a permutation, so each string is moved once; it comes back below.
-        let gather =
-            |i: usize| unsafe { to.at(i).write(MaybeUninit::new(from.at(places[i].place()).read())) };
-        if job.threads > 1 {
-            (0..n).into_par_iter().with_min_len(PARALLEL_FROM / 4).for_each(gather);
-        } else {
-            (0..n).for_each(gather);
-        }
-        // SAFETY: the scratch holds all strings, each once, and forgets them.
-        unsafe { std::ptr::copy_nonoverlapping(scratch.as_ptr().cast(), strings.as_mut_ptr(), n) };
-    });
-    Ok(report)
-}
-
-/// One sort of places by the strings there.
+/// One sort of items by their strings; items are references, or the places of some.
 struct Sort<'a, F> {
-    string: F,
+    strings: F,
     descending: bool,
     job: &'a Job,
     isa: Isa,
@@ -151,85 +142,106 @@ struct Work {
     words: Vec<u64>,
 }
 
-impl<'a, F: Fn(usize) -> &'a [u8] + Sync> Sort<'_, F> {
-    /// Sorts all places.
-    fn run<P: Index>(&self, places: &mut [P], report: &mut Report) -> Result<(), Error> {
-        let n = places.len();
+/// Called with the places of a tie that is too large for one thread, and the bytes that its strings share.
+type Later<'a> = &'a mut dyn FnMut(Range<usize>, usize);
+
+impl<F> Sort<'_, F> {
+    fn run<P: Send + Sync>(&self, items: &mut [P]) -> Result<Report, Error>
+    where
+        F: Strings<P>,
+    {
+        let n = items.len();
         let scratch = n * (size_of::<u64>() + size_of::<Pair<u64, P>>());
-        self.job.scratch(scratch, "a word and a place for each string; sort in parts, or by comparison")?;
+        self.job.scratch(scratch, "a word and a reference for each string; sort in parts, or by comparison")?;
+        let mut report = Report::default();
         report.hold(scratch);
         // Ties as large as an input of their own wait for all threads.
         let mut large = vec![(0..n, 0)];
         while let Some((range, depth)) = large.pop() {
-            let found = self.distribute_and_finish(&mut places[range.clone()], depth, report)?;
-            large.extend(
-                found.into_iter().map(|(tie, depth)| (range.start + tie.start..range.start + tie.end, depth)),
-            );
+            let found = self.distribute_and_finish(&mut items[range.clone()], depth, &mut report)?;
+            large.extend(found.into_iter().map(|(tie, depth)| (range.start + tie.start..range.start + tie.end, depth)));
         }
-        Ok(())
+        Ok(report)
     }
 
-    /// Sorts places whose strings share the first `depth` bytes, and returns the ties that are left for later.
-    fn distribute_and_finish<P: Index>(
+    /// Sorts items whose strings share the first `depth` bytes, and returns the ties that are left for later.
+    fn distribute_and_finish<P: Send + Sync>(
         &self,
-        places: &mut [P],
+        items: &mut [P],
         depth: usize,
         report: &mut Report,
-    ) -> Result<Vec<(std::ops::Range<usize>, usize)>, Error> {
-        let n = places.len();
-        let refs = n * size_of::<&[u8]>();
-        let (sorted, depth) = report.phase("profile", refs, 0, || {
-            (self.is_sorted(places, depth), depth + self.common_prefix(places, depth))
+    ) -> Result<Vec<(Range<usize>, usize)>, Error>
+    where
+        F: Strings<P>,
+    {
+        let n = items.len();
+        let refs = size_of_val(items);
+        let mut phase = Report::default();
+        let (sorted, shared) = phase.phase("profile", refs, 0, || {
+            let sorted = self.is_sorted(items, depth);
+            (sorted, if sorted { 0 } else { self.common_prefix(items, depth) })
         });
-        if sorted {
-            return Ok(Vec::new());
+        let depth = depth + shared;
+        let mut large = Mutex::new(Vec::new());
+        if !sorted {
+            let mut words = Scratch::<u64>::new(n)?;
+            let pairs = Scratch::<Pair<u64, P>>::new(n)?;
+            let symbols = phase.phase("encode", refs + 8 * n, 8 * n, || self.encode(items, depth, &mut words));
+            // SAFETY: `encode` wrote every word.
+            let words = unsafe { std::slice::from_raw_parts(words.as_ptr().cast::<u64>(), n) };
+            let moved = size_of_val(&*pairs);
+            let scattered = phase.phase("distribute", 16 * n + refs, moved, || {
+                let source = Places::of(items);
+                // SAFETY: each item is copied to scratch once; the slice goes on to own them until `finish`.
+                let item = |place| unsafe { source.at(place).read() };
+                pairs::distribute(pairs, words, self.transform(), item, self.job, self.isa)
+            });
+            phase.phase("finish", moved, refs, || self.finish(items, scattered, depth, &symbols, &large));
         }
-        let mut words = Scratch::<u64>::new(n)?;
-        let pairs = Scratch::<Pair<u64, P>>::new(n)?;
-        let symbols = report.phase("encode", refs + 8 * n, 8 * n, || self.encode(places, depth, &mut words));
-        // SAFETY: `encode` wrote every word.
-        let words = unsafe { std::slice::from_raw_parts(words.as_ptr().cast::<u64>(), n) };
-        let moved = size_of_val(&*pairs);
-        let transform = self.transform();
-        let mut scattered = report.phase("distribute", 16 * n + size_of_val(places), moved, || {
-            pairs::distribute(pairs, words, transform, |i| places[i], self.job, self.isa)
-        });
-        let large = Mutex::new(Vec::new());
-        report.phase("finish", moved, size_of_val(places), || {
-            let buckets = scattered.buckets().to_vec();
-            let targets =
-                pairs::split(places, &buckets).into_iter().zip(buckets.iter().map(|b| b.start)).collect();
-            let finish = |work: &mut Work, pairs: &[Pair<u64, P>], (places, start): (&mut [P], usize)| {
-                let Work { orderer, words } = work;
-                words.resize(pairs.len(), 0);
-                orderer.order(
-                    pairs.len(),
-                    |i| pairs[i].code(),
-                    self.isa,
-                    |to, from| {
-                        // SAFETY: a place is an index, moved as often as one likes.
-                        places[to] = unsafe { pairs[from].payload() };
-                        words[to] = transform.decode(pairs[from].code());
-                    },
-                );
-                self.go_on_with_ties(words, places, depth, &symbols, &mut |tie, depth| {
-                    large.lock().expect("no thread panics").push((start + tie.start..start + tie.end, depth));
-                });
-            };
-            pairs::finish(&mut scattered, targets, self.job, finish);
-        });
-        Ok(large.into_inner().expect("no thread panics"))
+        report.absorb(phase);
+        Ok(std::mem::take(large.get_mut().expect("no thread panicked")))
     }
 
-    /// Sorts each run of places with equal words by what follows; `later` takes those too large for one thread.
-    fn go_on_with_ties<P: Index>(
+    /// Brings each bucket back in order.
+    fn finish<P: Send + Sync>(
         &self,
-        words: &[u64],
-        places: &mut [P],
+        items: &mut [P],
+        scattered: Scattered<u64, P>,
         depth: usize,
         symbols: &Symbols,
-        later: &mut dyn FnMut(std::ops::Range<usize>, usize),
-    ) {
+        large: &Mutex<Vec<(Range<usize>, usize)>>,
+    ) where
+        F: Strings<P>,
+    {
+        let buckets = scattered.buckets().to_vec();
+        let transform = self.transform();
+        let mut guard = Restore { items, scattered };
+        let Restore { items, scattered } = &mut guard;
+        // SAFETY: the slice's items are overwritten with copies of the same, without being dropped.
+        let targets = unsafe { std::slice::from_raw_parts_mut(items.as_mut_ptr().cast::<MaybeUninit<P>>(), items.len()) };
+        let targets = pairs::split(targets, &buckets).into_iter().zip(buckets.iter().map(|bucket| bucket.start)).collect();
+        pairs::finish(scattered, targets, self.job, |work: &mut Work, pairs, (to_items, start)| {
+            let Work { orderer, words } = work;
+            words.resize(pairs.len(), 0);
+            orderer.order(pairs.len(), |i| pairs[i].code(), self.isa, |to, from| {
+                // SAFETY: each item of the bucket comes back once.
+                to_items[to].write(unsafe { pairs[from].payload() });
+                words[to] = transform.decode(pairs[from].code());
+            });
+            // SAFETY: the whole bucket was written.
+            let items = unsafe { std::slice::from_raw_parts_mut(to_items.as_mut_ptr().cast::<P>(), to_items.len()) };
+            self.go_on_with_ties(words, items, depth, symbols, &mut |tie, depth| {
+                let tie = start + tie.start..start + tie.end;
+                large.lock().expect("no thread panicked").push((tie, depth));
+            });
+        });
+    }
+
+    /// Sorts each run of items with equal words by what follows.
+    fn go_on_with_ties<P>(&self, words: &[u64], items: &mut [P], depth: usize, symbols: &Symbols, later: Later)
+    where
+        F: Strings<P>,
+    {
         let mut start = 0;
         for tie in words.chunk_by(|a, b| a == b) {
             let range = start..start + tie.len();
@@ -241,126 +253,133 @@ impl<'a, F: Fn(usize) -> &'a [u8] + Sync> Sort<'_, F> {
             if tie.len() >= PARALLEL_FROM {
                 later(range, depth);
             } else {
-                self.sort_tie(&mut places[range], depth, symbols);
+                self.sort_tie(&mut items[range], depth, symbols);
             }
         }
     }
 
-    /// Sorts places whose strings share the first `depth` bytes, by one thread.
-    fn sort_tie<P: Index>(&self, places: &mut [P], depth: usize, symbols: &Symbols) {
-        if places.len() <= INSERT_UP_TO {
-            return self.insert(places, depth);
+    /// Sorts items whose strings share the first `depth` bytes, by one thread.
+    fn sort_tie<P>(&self, items: &mut [P], depth: usize, symbols: &Symbols)
+    where
+        F: Strings<P>,
+    {
+        if items.len() <= INSERT_UP_TO {
+            return self.insert(items, depth);
         }
-        let depth = depth + self.common_prefix(places, depth);
-        let mut words = Vec::with_capacity(places.len());
-        let mut fits = true;
-        words.extend(places.iter().map(|&place| {
-            let word = symbols.word(self.rest(place, depth));
-            fits &= word.is_some();
-            word.unwrap_or(0)
-        }));
-        let bytes;
-        let symbols = if fits {
-            symbols
-        } else {
-            bytes = Symbols::bytes();
-            let word = |&place: &P| bytes.word(self.rest(place, depth)).expect("every byte is known");
-            words.clear();
-            words.extend(places.iter().map(word));
-            &bytes
-        };
-        let (unordered, transform) = (places.to_vec(), self.transform());
-        let mut ordered = vec![0; words.len()];
-        Orderer::default().order(
-            words.len(),
-            |i| transform.encode(words[i]),
-            self.isa,
-            |to, from| {
-                places[to] = unordered[from];
-                ordered[to] = words[from];
-            },
-        );
-        if ordered[0] == ordered[ordered.len() - 1] && symbols.ends(ordered[0]) {
+        let shared = self.common_prefix(items, depth);
+        let depth = depth + shared;
+        if shared > 0 && items.iter().all(|item| self.strings.get(item).len() == depth) {
             return;
         }
-        drop((words, unordered));
-        self.go_on_with_ties(&ordered, places, depth, symbols, &mut |_, _| {
+        let encode = |symbols: &Symbols| -> Option<Vec<u64>> {
+            items.iter().map(|item| symbols.word(self.rest(item, depth))).collect()
+        };
+        let bytes;
+        let (symbols, words) = match encode(symbols) {
+            Some(words) => (symbols, words),
+            None => {
+                bytes = Symbols::bytes();
+                (&bytes, encode(&bytes).expect("every byte is a symbol"))
+            }
+        };
+        let transform = self.transform();
+        let mut ordered = vec![0; words.len()];
+        let mut unordered = Vec::with_capacity(items.len());
+        // SAFETY: copies of the items, as many as there is room for; each goes back into the slice once, below, and
+        // nothing between runs code of the caller.
+        unsafe {
+            std::ptr::copy_nonoverlapping(items.as_ptr(), unordered.as_mut_ptr(), items.len());
+            let unordered: *const P = unordered.as_ptr();
+            Orderer::default().order(words.len(), |i| transform.encode(words[i]), self.isa, |to, from| {
+                items.as_mut_ptr().add(to).write(unordered.add(from).read());
+                ordered[to] = words[from];
+            });
+        }
+        self.go_on_with_ties(&ordered, items, depth, symbols, &mut |_, _| {
             unreachable!("a part of a small tie is small");
         });
     }
 
-    /// Insertion sort.
-    fn insert<P: Index>(&self, places: &mut [P], depth: usize) {
-        for i in 1..places.len() {
-            let place = places[i];
-            let string = self.rest(place, depth);
+    /// Insertion sort, by exchanges: a permutation whatever the caller's `as_ref` does.
+    fn insert<P>(&self, items: &mut [P], depth: usize)
+    where
+        F: Strings<P>,
+    {
+        for i in 1..items.len() {
             let mut hole = i;
-            while hole > 0
-                && compare_bytes(self.rest(places[hole - 1], depth), string, self.descending).is_gt()
-            {
-                places[hole] = places[hole - 1];
+            while hole > 0 && self.compare(&items[hole - 1], &items[hole], depth).is_gt() {
+                items.swap(hole - 1, hole);
                 hole -= 1;
             }
-            places[hole] = place;
         }
     }
 
     /// The words of the strings behind `depth`, in the alphabet of a sample, or of all bytes if that was wrong.
-    fn encode<P: Index>(&self, places: &[P], depth: usize, words: &mut [MaybeUninit<u64>]) -> Symbols {
+    fn encode<P: Sync>(&self, items: &[P], depth: usize, words: &mut [MaybeUninit<u64>]) -> Symbols
+    where
+        F: Strings<P>,
+    {
         let mut seen = [false; 256];
-        for i in 0..ALPHABET_SAMPLE.min(places.len()) {
-            let place = places[i * places.len() / ALPHABET_SAMPLE.min(places.len())];
-            self.rest(place, depth).iter().take(64).for_each(|&byte| seen[usize::from(byte)] = true);
+        let sampled = ALPHABET_SAMPLE.min(items.len());
+        for i in 0..sampled {
+            let string = self.rest(&items[i * items.len() / sampled], depth);
+            string.iter().take(64).for_each(|&byte| seen[usize::from(byte)] = true);
         }
         let sampled = Symbols::new(&seen);
-        if self.encode_with(&sampled, places, depth, words) {
+        if self.encode_with(&sampled, items, depth, words) {
             return sampled;
         }
         let bytes = Symbols::bytes();
-        self.encode_with(&bytes, places, depth, words);
+        assert!(self.encode_with(&bytes, items, depth, words), "every byte is a symbol");
         bytes
     }
 
     /// Whether all strings have words in this alphabet, which are then written.
-    fn encode_with<P: Index>(
+    fn encode_with<P: Sync>(
         &self,
         symbols: &Symbols,
-        places: &[P],
+        items: &[P],
         depth: usize,
         words: &mut [MaybeUninit<u64>],
-    ) -> bool {
-        let encode = |(places, words): (&[P], &mut [MaybeUninit<u64>])| {
-            places.iter().zip(words).all(|(&place, to)| {
-                let word = symbols.word(self.rest(place, depth));
+    ) -> bool
+    where
+        F: Strings<P>,
+    {
+        let encode = |(items, words): (&[P], &mut [MaybeUninit<u64>])| {
+            items.iter().zip(words).all(|(item, to)| {
+                let word = symbols.word(self.rest(item, depth));
                 to.write(word.unwrap_or(0));
                 word.is_some()
             })
         };
-        let stretch = PARALLEL_FROM / 4;
         if self.job.threads > 1 {
-            places.par_chunks(stretch).zip(words.par_chunks_mut(stretch)).all(encode)
+            let words = words.par_chunks_mut(ENCODED_BY_A_TASK);
+            items.par_chunks(ENCODED_BY_A_TASK).zip(words).all(encode)
         } else {
-            encode((places, words))
+            encode((items, words))
         }
     }
 
-    /// Whether the places are in order already; stops at the first that is not.
-    fn is_sorted<P: Index>(&self, places: &[P], depth: usize) -> bool {
-        let in_order = |pair: &[P]| {
-            !compare_bytes(self.rest(pair[0], depth), self.rest(pair[1], depth), self.descending).is_gt()
-        };
-        places.windows(2).all(in_order)
+    /// Whether the items are in order already; stops at the first that is not.
+    fn is_sorted<P>(&self, items: &[P], depth: usize) -> bool
+    where
+        F: Strings<P>,
+    {
+        items.windows(2).all(|pair| self.compare(&pair[0], &pair[1], depth).is_le())
     }
 
-    /// The bytes behind `depth` that all strings share.
-    fn common_prefix<P: Index>(&self, places: &[P], depth: usize) -> usize {
-        let first = self.rest(places[0], depth);
+    /// How many bytes behind `depth` all strings share.
+    fn common_prefix<P>(&self, items: &[P], depth: usize) -> usize
+    where
+        F: Strings<P>,
+    {
+        let first = self.rest(&items[0], depth);
         let mut shared = first.len();
-        for &place in &places[1..] {
+        for item in &items[1..] {
             if shared == 0 {
                 break;
             }
-            let string = self.rest(place, depth);
+            let string = self.rest(item, depth);
             shared = shared.min(string.len());
             if first[..shared] != string[..shared] {
                 shared = first.iter().zip(string).take_while(|(a, b)| a == b).count();
@@ -369,15 +388,43 @@ impl<'a, F: Fn(usize) -> &'a [u8] + Sync> Sort<'_, F> {
         shared
     }
 
+    fn compare<P>(&self, a: &P, b: &P, depth: usize) -> Ordering
+    where
+        F: Strings<P>,
+    {
+        compare_bytes(self.rest(a, depth), self.rest(b, depth), self.descending)
+    }
+
     /// What follows the first `depth` bytes, which the string has.
     #[inline(always)]
-    fn rest<P: Index>(&self, place: P, depth: usize) -> &'a [u8] {
-        &(self.string)(place.place())[depth..]
+    fn rest<'p, P>(&'p self, item: &'p P, depth: usize) -> &'p [u8]
+    where
+        F: Strings<P>,
+    {
+        &self.strings.get(item)[depth..]
     }
 
     /// Words compare as strings do, or the other way round.
     fn transform(&self) -> Transform<u64> {
         let order = crate::Order { descending: self.descending, ..Default::default() };
         Transform::new(crate::key::Code::Unsigned, order)
+    }
+}
+
+/// Puts all items back from scratch where a caller's `as_ref` panics while buckets come back: the slice is then a
+/// permutation of what it was.
+struct Restore<'a, P> {
+    items: &'a mut [P],
+    scattered: Scattered<u64, P>,
+}
+
+impl<P> Drop for Restore<'_, P> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            for (item, pair) in self.items.iter_mut().zip(self.scattered.pairs()) {
+                // SAFETY: the scratch holds every item once, and is not read again.
+                unsafe { std::ptr::write(item, pair.payload()) };
+            }
+        }
     }
 }

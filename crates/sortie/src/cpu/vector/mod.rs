@@ -59,6 +59,36 @@ impl Isa {
     }
 }
 
+/// Runs `work` compiled for the instructions at hand: plain loops in it become vector loops.
+#[inline(always)]
+pub(crate) fn compiled_for<R>(isa: Isa, work: impl FnOnce() -> R) -> R {
+    match isa {
+        Isa::Portable => work(),
+        // SAFETY: the instructions were detected on this machine.
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx2 => unsafe { compiled_for_avx2(work) },
+        // SAFETY: the instructions were detected on this machine.
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx512 => unsafe { compiled_for_avx512(work) },
+    }
+}
+
+/// # Safety
+/// The machine has the instructions.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
+unsafe fn compiled_for_avx2<R>(work: impl FnOnce() -> R) -> R {
+    work()
+}
+
+/// # Safety
+/// The machine has the instructions.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx2,bmi1,bmi2,popcnt,lzcnt")]
+unsafe fn compiled_for_avx512<R>(work: impl FnOnce() -> R) -> R {
+    work()
+}
+
 /// Calls the 32-bit or 64-bit instance of a function on a slice of codes, or the portable one.
 macro_rules! dispatch {
     ($codes:ident, $isa:ident, $vector_32:ident, $vector_64:ident, ($($argument:ident),*), $portable:expr) => {
