@@ -174,3 +174,8 @@ fn infallible(result: Result<Report, Error>) {
         panic!("{error}");
     }
 }
+
+/// The README's example, as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
