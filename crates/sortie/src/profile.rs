@@ -1,7 +1,10 @@
 //! What one look at the input tells.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
+use crate::cpu::vector::{Isa, compiled_for};
 use crate::key::{Bits, Transform};
 use crate::plan::{PARALLEL_FROM, PROFILE_STRETCH};
 
@@ -18,32 +21,44 @@ pub(crate) enum Runs {
 
 /// Looks for one run; stops at the first stretch that breaks it. Strictly descending, so that to reverse is stable.
 pub(crate) fn runs<B: Bits>(keys: &[B], transform: Transform<B>, threads: usize) -> Runs {
-    let code = |key| transform.encode(key);
-    match keys {
-        [] | [_] => Runs::Ascending,
-        [first, second, ..] if code(*first) <= code(*second) => {
-            let ascending = one_run(keys, threads, |a, b| code(a) <= code(b));
-            if ascending { Runs::Ascending } else { Runs::Mixed }
-        }
-        _ => {
-            let descending = one_run(keys, threads, |a, b| code(a) > code(b));
-            if descending { Runs::Descending } else { Runs::Mixed }
-        }
+    // The transform is chosen here once, not again for every key.
+    if transform.is_identity() {
+        runs_of_codes(keys, |key| key, threads)
+    } else {
+        runs_of_codes(keys, |key| transform.encode(key), threads)
     }
+}
+
+fn runs_of_codes<B: Bits>(keys: &[B], code: impl Fn(B) -> B + Sync, threads: usize) -> Runs {
+    let (found, one) = match keys {
+        [] | [_] => return Runs::Ascending,
+        [first, second, ..] if code(*first) <= code(*second) => {
+            (Runs::Ascending, one_run(keys, threads, |a, b| code(a) <= code(b)))
+        }
+        _ => (Runs::Descending, one_run(keys, threads, |a, b| code(a) > code(b))),
+    };
+    if one { found } else { Runs::Mixed }
 }
 
 /// Whether all neighbours are in order.
 fn one_run<B: Bits>(keys: &[B], threads: usize, in_order: impl Fn(B, B) -> bool + Sync) -> bool {
-    // Without a branch within a stretch: compiled to vector instructions.
+    // Without a branch within a stretch, so that it becomes vector instructions.
     let stretch = |start: usize| {
-        let end = keys.len().min(start + PROFILE_STRETCH + 1);
-        let keys = &keys[start..end];
-        keys.iter().zip(&keys[1..]).fold(true, |all, (&a, &b)| all & in_order(a, b))
+        let keys = &keys[start..keys.len().min(start + PROFILE_STRETCH + 1)];
+        let (left, right) = (&keys[..keys.len() - 1], &keys[1..]);
+        let mut broken = 0u32;
+        for (&a, &b) in left.iter().zip(right) {
+            broken |= u32::from(!in_order(a, b));
+        }
+        broken == 0
     };
-    let starts = 0..keys.len().div_ceil(PROFILE_STRETCH);
+    let isa = Isa::detect();
+    let all = |range: Range<usize>| compiled_for(isa, || range.step_by(PROFILE_STRETCH).all(stretch));
     // Most inputs break the run at once: no thread is woken for those.
-    if threads > 1 && keys.len() > PARALLEL_FROM && stretch(0) {
-        return starts.into_par_iter().all(|i| stretch(i * PROFILE_STRETCH));
+    if threads < 2 || keys.len() <= PARALLEL_FROM || !stretch(0) {
+        return all(0..keys.len() - 1);
     }
-    starts.into_iter().all(|i| stretch(i * PROFILE_STRETCH))
+    let share = (keys.len() / threads).next_multiple_of(PROFILE_STRETCH);
+    let ranges = (0..keys.len() - 1).into_par_iter().step_by(share);
+    ranges.all(|start| all(start..(keys.len() - 1).min(start + share)))
 }

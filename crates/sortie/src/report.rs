@@ -81,11 +81,6 @@ impl Report {
         }
     }
 
-    /// Notes that `bytes` of scratch were held at one time.
-    pub(crate) fn hold(&mut self, bytes: usize) {
-        self.scratch_peak = self.scratch_peak.max(bytes as u64);
-    }
-
     /// Runs `work` as a phase of the CPU engine that reads and writes the stated bytes.
     pub(crate) fn phase<R>(
         &mut self,

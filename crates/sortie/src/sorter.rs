@@ -25,9 +25,10 @@ pub enum Algorithm {
     /// Whatever the plan finds fastest for the input.
     #[default]
     Auto,
-    /// Distribution by digits, then a finish a bucket. Stable. For keys of fixed width.
+    /// Distribution to buckets by the leading bits of the code, then a finish a bucket. Stable. For keys of fixed width
+    /// and strings.
     Radix,
-    /// Vectorised quicksort alone. Not stable, so pairs and argsort need `.unstable()`.
+    /// Quicksort, without a distribution. Not stable, so pairs and argsort need `.unstable()`.
     Quicksort,
     /// Merge sort by comparison (std's or rayon's). Stable.
     Merge,
@@ -200,14 +201,23 @@ impl Sorter {
     pub fn argsort<K: Key, I: Index>(&self, keys: &[K], places: &mut [I]) -> Result<Report, Error> {
         index_fits::<I>(keys.len())?;
         same_length("places", keys.len(), places.len())?;
+        self.run(keys.len(), |job| self.argsort_job(keys, places, job))
+    }
+
+    fn argsort_job<K: Key, I: Index>(
+        &self,
+        keys: &[K],
+        places: &mut [I],
+        job: &Job,
+    ) -> Result<Report, Error> {
         let order = self.choices.order;
-        self.run(keys.len(), |job| match K::FORM {
+        match K::FORM {
             Form::Bits(code) => {
                 cpu::pairs::argsort(key::as_bits(keys), places, Transform::new(code, order), job)
             }
             Form::Bytes => cpu::strings::argsort(keys, K::bytes, places, order.descending, job),
             Form::Wide => cpu::wide::argsort(keys, places, order, job),
-        })
+        }
     }
 
     /// Sorts every segment by itself. In place.
@@ -238,8 +248,8 @@ impl Sorter {
     ) -> Result<Report, Error> {
         let keys: Vec<K> = self.collect(v, key);
         let mut places = vec![0usize; v.len()];
-        let mut report = self.argsort(&keys, &mut places)?;
-        report.hold(report.scratch_peak as usize + v.len() * (size_of::<K>() + size_of::<usize>()));
+        let held = size_of_val(&*keys) + size_of_val(&*places);
+        let report = self.run(v.len(), |job| self.argsort_job(&keys, &mut places, &job.holding(held)))?;
         cpu::permute(v, &mut places);
         Ok(report)
     }
@@ -256,8 +266,9 @@ impl Sorter {
         let keys: Vec<K> = self.collect(v, key);
         let mut places: Vec<usize> = (0..v.len()).collect();
         let order = self.choices.order;
+        let held = size_of_val(&*keys) + size_of_val(&*places);
         let report = self.run(v.len(), |job| {
-            cpu::compare::sort(&mut places, |&a, &b| order.direct(keys[a].cmp(&keys[b])), job)
+            cpu::compare::sort(&mut places, |&a, &b| order.direct(keys[a].cmp(&keys[b])), &job.holding(held))
         })?;
         cpu::permute(v, &mut places);
         Ok(report)
@@ -321,6 +332,7 @@ impl Sorter {
             algorithm: self.choices.algorithm,
             memory_limit: self.choices.memory_limit.unwrap_or(u64::MAX),
             stable: !self.choices.unstable,
+            held: 0,
         };
         match &self.pool {
             _ if sequential => work(&job(1)),

@@ -13,6 +13,20 @@ pub(crate) fn sort<T: Send>(
     compare: impl Fn(&T, &T) -> Ordering + Sync,
     job: &Job,
 ) -> Result<Report, Error> {
+    let bytes = size_of_val(v);
+    let (stable, mut report) = check(bytes, job)?;
+    report.phase("finish", bytes, bytes, || match (stable, job.threads > 1) {
+        (true, true) => v.par_sort_by(compare),
+        (true, false) => v.sort_by(compare),
+        (false, true) => v.par_sort_unstable_by(compare),
+        (false, false) => v.sort_unstable_by(compare),
+    });
+    Ok(report)
+}
+
+/// Whether items of so many bytes are sorted stably, and a report with the scratch that this takes; or why the job
+/// does not allow it.
+pub(crate) fn check(bytes: usize, job: &Job) -> Result<(bool, Report), Error> {
     let stable = match (job.algorithm, job.stable) {
         (Algorithm::Radix, _) => {
             return Err(Error::Unsupported(
@@ -25,18 +39,12 @@ pub(crate) fn sort<T: Send>(
         (Algorithm::Auto, stable) => stable,
     };
     let mut report = Report::default();
-    let bytes = size_of_val(v);
-    if stable {
-        // Both sorts take up to half a copy, rayon's a whole one.
-        let scratch = if job.threads > 1 { bytes } else { bytes / 2 };
-        job.scratch(scratch, "ask for an unstable sort, which needs none")?;
-        report.hold(scratch);
-    }
-    report.phase("finish", bytes, bytes, || match (stable, job.threads > 1) {
-        (true, true) => v.par_sort_by(compare),
-        (true, false) => v.sort_by(compare),
-        (false, true) => v.par_sort_unstable_by(compare),
-        (false, false) => v.sort_unstable_by(compare),
-    });
-    Ok(report)
+    // Std's sort takes up to half a copy, rayon's a whole one.
+    let scratch = match stable {
+        true if job.threads > 1 => bytes,
+        true => bytes / 2,
+        false => 0,
+    };
+    job.scratch(scratch, "ask for an unstable sort, which needs none", &mut report)?;
+    Ok((stable, report))
 }

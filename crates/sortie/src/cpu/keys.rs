@@ -6,9 +6,9 @@ use rayon::prelude::*;
 
 use super::distribute::{self, Classifier};
 use super::vector::{self, Isa};
-use super::{Job, compare, counting, pairs, parallel_partition};
+use super::{Job, compare, counting, parallel_partition, split_at_ranges};
 use crate::key::{Bits, Transform};
-use crate::plan::{DISTRIBUTE_FROM_BYTES, RANGES_A_THREAD};
+use crate::plan::{DISTRIBUTE_FROM_BYTES, PARALLEL_FROM, RANGES_A_THREAD};
 use crate::profile::{self, Runs};
 use crate::{Algorithm, Error, Report};
 
@@ -23,8 +23,10 @@ pub(crate) fn sort<B: Bits>(keys: &mut [B], transform: Transform<B>, job: &Job) 
     match runs {
         Runs::Ascending => {}
         Runs::Descending => report.phase("finish", bytes, bytes, || keys.reverse()),
-        Runs::Mixed if counting::applies::<B>(keys.len()) => {
-            report.hold(counting::scratch::<B>());
+        Runs::Mixed
+            if counting::applies::<B>(keys.len()) && counting::scratch::<B>() as u64 <= job.memory_limit =>
+        {
+            job.scratch(counting::scratch::<B>(), "counters", &mut report)?;
             report.phase("finish", bytes, bytes, || counting::sort(keys, transform));
         }
         Runs::Mixed => distribute_and_finish(keys, transform, job, &mut report),
@@ -37,14 +39,15 @@ fn distribute_and_finish<B: Bits>(keys: &mut [B], transform: Transform<B>, job: 
     let bytes = size_of_val(keys);
     if !transform.is_identity() {
         report.phase("encode", bytes, bytes, || {
-            for_chunks(keys, job.threads, |chunk| transform.encode_slice(chunk))
+            for_chunks(keys, job.threads, |chunk| vector::compiled_for(isa, || transform.encode_slice(chunk)))
         });
     }
-    let large = bytes >= DISTRIBUTE_FROM_BYTES && job.algorithm != Algorithm::Quicksort;
+    // Under a limit that leaves no room for the buffers, the quicksort does it all.
+    let scratch = job.threads * distribute::scratch::<B>(keys.len() / job.threads);
+    let large = bytes >= DISTRIBUTE_FROM_BYTES
+        && job.algorithm != Algorithm::Quicksort
+        && job.scratch(scratch, "", report).is_ok();
     let buckets = if large || job.threads > 1 {
-        let scratch =
-            if large { job.threads * distribute::scratch::<B>(keys.len() / job.threads) } else { 0 };
-        report.hold(scratch);
         report.phase("distribute", 2 * bytes, 2 * bytes, || {
             let ranges = parallel_partition::split(keys, job.threads, isa);
             if large { distribute_ranges(keys, &ranges, job.threads, isa) } else { ranges }
@@ -54,12 +57,12 @@ fn distribute_and_finish<B: Bits>(keys: &mut [B], transform: Transform<B>, job: 
     };
     let finish = |bucket: &mut [B]| {
         vector::sort(bucket, isa);
-        transform.decode_slice(bucket);
+        vector::compiled_for(isa, || transform.decode_slice(bucket));
     };
     report.phase("finish", bytes, bytes, || {
-        let buckets = pairs::split(keys, &buckets);
+        let share = keys.len() / (job.threads * RANGES_A_THREAD);
+        let buckets = split_at_ranges(keys, &buckets);
         if job.threads > 1 {
-            let share = bytes / size_of::<B>() / (job.threads * RANGES_A_THREAD);
             buckets.into_par_iter().for_each(|bucket| finish_in_parallel(bucket, share, isa, &finish));
         } else {
             buckets.into_iter().for_each(finish);
@@ -82,7 +85,7 @@ fn distribute_ranges<B: Bits>(
         let buckets = distribute::distribute(keys, &classifier, isa).into_iter();
         buckets.map(|bucket| range.start + bucket.start..range.start + bucket.end).collect()
     };
-    let parts = pairs::split(keys, ranges);
+    let parts = split_at_ranges(keys, ranges);
     if threads > 1 {
         ranges.par_iter().zip(parts).flat_map_iter(distribute).collect()
     } else {
@@ -97,13 +100,12 @@ fn finish_in_parallel<B: Bits>(
     isa: Isa,
     finish: &(impl Fn(&mut [B]) + Sync),
 ) {
-    if bucket.len() <= share.max(crate::plan::PARALLEL_FROM) {
+    if bucket.len() <= share.max(PARALLEL_FROM) {
         return finish(bucket);
     }
-    let pivot = parallel_partition::pivot(bucket, isa);
-    let left = vector::partition(bucket, pivot, isa);
-    if left == 0 {
-        // The pivot is the least: the quicksort sets equal keys apart.
+    let left = parallel_partition::split_in_two(bucket, 1, isa);
+    // Bad halves are left to the quicksort, which bounds its depth.
+    if left.min(bucket.len() - left) < bucket.len() / 8 {
         return finish(bucket);
     }
     let (low, high) = bucket.split_at_mut(left);
@@ -115,5 +117,5 @@ fn finish_in_parallel<B: Bits>(
 
 /// Runs `work` on all keys, a stretch at a time.
 fn for_chunks<B: Bits>(keys: &mut [B], threads: usize, work: impl Fn(&mut [B]) + Sync) {
-    if threads > 1 { keys.par_chunks_mut(crate::plan::PARALLEL_FROM).for_each(&work) } else { work(keys) }
+    if threads > 1 { keys.par_chunks_mut(PARALLEL_FROM).for_each(&work) } else { work(keys) }
 }

@@ -7,14 +7,15 @@
 
 const LINE: usize = 64;
 
-/// A line, with room for an item that crosses its end.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
-struct Buffer([u8; 2 * LINE]);
+struct Line([u8; LINE]);
 
 /// Where each of several buckets is written next.
 pub(crate) struct Lines<T> {
-    buffers: Vec<Buffer>,
+    /// For each bucket a line, and a second one where items may cross the end of the first.
+    buffers: Vec<Line>,
+    lines: usize,
     starts: Vec<*mut T>,
     next: Vec<*mut T>,
 }
@@ -25,8 +26,12 @@ impl<T> Lines<T> {
     /// # Safety
     /// Until [`Lines::finish`], nothing else touches the items that are pushed, nor drops any.
     pub(crate) unsafe fn new(starts: Vec<*mut T>) -> Self {
-        let buffers = if Self::gathers() { vec![Buffer([0; 2 * LINE]); starts.len()] } else { Vec::new() };
-        Lines { buffers, next: starts.clone(), starts }
+        let crosses = || {
+            let size = size_of::<T>();
+            LINE % size != 0 || starts.iter().any(|start| start.addr() % size != 0)
+        };
+        let lines = if !Self::gathers() { 0 } else { 1 + usize::from(crosses()) };
+        Lines { buffers: vec![Line([0; LINE]); lines * starts.len()], lines, next: starts.clone(), starts }
     }
 
     /// Whether items are small enough for lines.
@@ -40,7 +45,7 @@ impl<T> Lines<T> {
     /// There is such a bucket, and room for it.
     #[inline(always)]
     pub(crate) unsafe fn push(&mut self, bucket: usize, item: T) {
-        // SAFETY: the bucket is there; a line's buffer has room for an item that starts within the line.
+        // SAFETY: the bucket is there; its lines have room for an item that starts within the first.
         unsafe {
             let next = self.next.get_unchecked_mut(bucket);
             if !Self::gathers() {
@@ -49,7 +54,7 @@ impl<T> Lines<T> {
                 return;
             }
             let at = next.addr() % LINE;
-            let buffer = self.buffers.get_unchecked_mut(bucket).0.as_mut_ptr();
+            let buffer = self.buffers.as_mut_ptr().add(bucket * self.lines).cast::<u8>();
             buffer.add(at).cast::<T>().write_unaligned(item);
             *next = next.add(1);
             if at + size_of::<T>() >= LINE {
@@ -67,7 +72,7 @@ impl<T> Lines<T> {
     unsafe fn flush(&mut self, bucket: usize, line: *mut u8) {
         // SAFETY: from the bucket's start on, the line belongs to the bucket.
         unsafe {
-            let buffer = self.buffers.get_unchecked_mut(bucket).0.as_mut_ptr();
+            let buffer = self.buffers.as_mut_ptr().add(bucket * self.lines).cast::<u8>();
             let start = self.starts.get_unchecked(bucket).cast::<u8>();
             if line >= start {
                 store_line(buffer, line);
@@ -75,8 +80,7 @@ impl<T> Lines<T> {
                 let before = start.addr() - line.addr();
                 std::ptr::copy_nonoverlapping(buffer.add(before), start, LINE - before);
             }
-            if align_of::<T>() < size_of::<T>() {
-                // An item may have crossed the end.
+            if self.lines > 1 {
                 std::ptr::copy_nonoverlapping(buffer.add(LINE), buffer, LINE);
             }
         }
@@ -85,12 +89,14 @@ impl<T> Lines<T> {
     /// Writes what is left in the buffers.
     pub(crate) fn finish(self) {
         if Self::gathers() {
-            for ((next, start), buffer) in self.next.iter().zip(&self.starts).zip(&self.buffers) {
+            for ((next, start), buffer) in
+                self.next.iter().zip(&self.starts).zip(self.buffers.chunks(self.lines))
+            {
                 let at = next.addr() % LINE;
                 let before = at.min(next.addr() - start.addr());
                 // SAFETY: the last bytes before `next` belong to the bucket, back to its start or the line's.
                 unsafe {
-                    let from = buffer.0.as_ptr().add(at - before);
+                    let from = buffer[0].0.as_ptr().add(at - before);
                     std::ptr::copy_nonoverlapping(from, next.byte_sub(before).cast::<u8>(), before);
                 }
             }
@@ -109,7 +115,9 @@ unsafe fn store_line(from: *const u8, to: *mut u8) {
     use std::arch::x86_64::{__m128i, _mm_load_si128, _mm_stream_si128};
     for i in 0..LINE / 16 {
         // SAFETY: as the caller states; every x86-64 has the instruction.
-        unsafe { _mm_stream_si128(to.cast::<__m128i>().add(i), _mm_load_si128(from.cast::<__m128i>().add(i))) };
+        unsafe {
+            _mm_stream_si128(to.cast::<__m128i>().add(i), _mm_load_si128(from.cast::<__m128i>().add(i)))
+        };
     }
 }
 

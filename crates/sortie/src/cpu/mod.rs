@@ -15,7 +15,9 @@ pub(crate) mod strings;
 pub(crate) mod vector;
 pub(crate) mod wide;
 
-use crate::{Algorithm, Error, Index};
+use std::ops::Range;
+
+use crate::{Algorithm, Error, Index, Report};
 
 /// What a sort may use and must keep to.
 #[derive(Debug, Clone, Copy)]
@@ -26,22 +28,51 @@ pub(crate) struct Job {
     /// Most scratch in bytes.
     pub memory_limit: u64,
     pub stable: bool,
+    /// Bytes of scratch that are held already.
+    pub held: usize,
 }
 
 impl Job {
-    /// Asks for scratch before work starts.
-    pub fn scratch(&self, needed: usize, hint: &'static str) -> Result<(), Error> {
-        if needed as u64 <= self.memory_limit {
-            return Ok(());
-        }
-        Err(Error::Memory { needed: needed as u64, available: self.memory_limit, hint })
+    /// The job of a part, for which so much more is held.
+    pub fn holding(&self, bytes: usize) -> Job {
+        Job { held: self.held + bytes, ..*self }
     }
+
+    /// Asks for scratch before work starts, and notes it in the report.
+    pub fn scratch(&self, bytes: usize, hint: &'static str, report: &mut Report) -> Result<(), Error> {
+        let needed = (self.held + bytes) as u64;
+        if needed > self.memory_limit {
+            return Err(Error::Memory { needed, available: self.memory_limit, hint });
+        }
+        report.scratch_peak = report.scratch_peak.max(needed);
+        Ok(())
+    }
+}
+
+/// The slices at consecutive ranges that cover `items`.
+fn split_at_ranges<'a, T>(mut items: &'a mut [T], ranges: &[Range<usize>]) -> Vec<&'a mut [T]> {
+    ranges
+        .iter()
+        .map(|range| items.split_off_mut(..range.len()).expect("the ranges cover the items"))
+        .collect()
 }
 
 /// Puts `v[places[i]]` at place `i`, for all `i`. `places`, a permutation, is used up.
 pub(crate) fn permute<T, I: Index>(v: &mut [T], places: &mut [I]) {
-    for start in 0..v.len() {
-        // Walks one cycle; a place that is done refers to itself.
+    permute_by(v.len(), places, |a, b| v.swap(a, b));
+}
+
+/// [`permute`] for keys and their payloads.
+fn permute_pairs<K, V, I: Index>(keys: &mut [K], payload: &mut [V], places: &mut [I]) {
+    permute_by(keys.len(), places, |a, b| {
+        keys.swap(a, b);
+        payload.swap(a, b);
+    });
+}
+
+/// Walks the cycles of a permutation of `n` places by exchanges; a place that is done refers to itself.
+fn permute_by<I: Index>(n: usize, places: &mut [I], mut swap: impl FnMut(usize, usize)) {
+    for start in 0..n {
         let mut hole = start;
         loop {
             let from = places[hole].place();
@@ -49,7 +80,7 @@ pub(crate) fn permute<T, I: Index>(v: &mut [T], places: &mut [I]) {
             if from == start {
                 break;
             }
-            v.swap(hole, from);
+            swap(hole, from);
             hole = from;
         }
     }

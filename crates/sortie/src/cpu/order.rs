@@ -38,7 +38,7 @@ impl Orderer {
         };
         // A narrow word sorts twice as fast, as long as it leaves few codes tied.
         let narrow = 32u32.saturating_sub(split.place_bits);
-        if narrow >= split.span.min(split.place_bits + NARROW_SLACK_BITS) {
+        if split.place_bits < 32 && narrow >= split.span.min(split.place_bits + NARROW_SLACK_BITS) {
             order_packed(&mut self.narrow, n, code, split, isa, put);
         } else {
             order_packed(&mut self.wide, n, code, split, isa, put);

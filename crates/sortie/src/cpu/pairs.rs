@@ -2,18 +2,13 @@
 //! bucket comes back in order.
 
 use std::mem::MaybeUninit;
-use std::ops::Range;
 
-use rayon::prelude::*;
-
-use super::distribute::Classifier;
 use super::order::Orderer;
-use super::scatter::{self, Pair, Places, Scattered};
+use super::scatter::{self, Pair, Pointers};
 use super::scratch::Scratch;
-use super::vector::{self, Isa};
-use super::{Job, compare, permute, unstable_only};
+use super::vector::Isa;
+use super::{Job, compare, permute_pairs, split_at_ranges, unstable_only};
 use crate::key::{Bits, Transform};
-use crate::plan::{PAIR_BUCKETS, PAIRS_A_BUCKET};
 use crate::profile::{self, Runs};
 use crate::{Algorithm, Error, Index, Report};
 
@@ -28,9 +23,9 @@ pub(crate) fn sort<B: Bits, V: Send>(
     let bytes = size_of_val(keys) + size_of_val(payload);
     if job.algorithm == Algorithm::Merge {
         let mut places: Vec<usize> = vec![0; n];
-        let report = argsort(keys, &mut places, transform, job)?;
-        permute(keys, &mut places.clone());
-        permute(payload, &mut places);
+        let held = size_of_val(&*places);
+        let mut report = argsort(keys, &mut places, transform, &job.holding(held))?;
+        report.phase("move", bytes, bytes, || permute_pairs(keys, payload, &mut places));
         return Ok(report);
     }
     let mut report = check(n, bytes, job)?;
@@ -48,12 +43,11 @@ pub(crate) fn sort<B: Bits, V: Send>(
     }
     let isa = Isa::detect();
     let scratch = Scratch::new(n)?;
-    report.hold(bytes);
     let mut scattered = report.phase("distribute", bytes + size_of_val(keys), bytes, || {
-        let source = Places::of(payload);
+        let source = Pointers::of(payload);
         // SAFETY: each payload is moved to scratch once, and below back into the slice, as a permutation; nothing
         // between panics.
-        distribute(scratch, keys, transform, |place| unsafe { source.at(place).read() }, job, isa)
+        scatter::distribute(scratch, keys, transform, |place| unsafe { source.at(place).read() }, job, isa)
     });
     report.phase("finish", bytes, bytes, || {
         // SAFETY: all payloads have been moved out; every place is written again.
@@ -61,19 +55,25 @@ pub(crate) fn sort<B: Bits, V: Send>(
             std::slice::from_raw_parts_mut(payload.as_mut_ptr().cast::<MaybeUninit<V>>(), payload.len())
         };
         let buckets = scattered.buckets();
-        let targets = split(keys, buckets).into_iter().zip(split(payload, buckets)).collect();
-        finish(&mut scattered, targets, job, |orderer: &mut Orderer, pairs, (to_keys, to_payload)| {
-            orderer.order(
-                pairs.len(),
-                |place| pairs[place].code(),
-                isa,
-                |to, from| {
-                    to_keys[to] = transform.decode(pairs[from].code());
-                    // SAFETY: each place of the bucket is moved once.
-                    to_payload[to].write(unsafe { pairs[from].payload() });
-                },
-            );
-        });
+        let targets =
+            split_at_ranges(keys, buckets).into_iter().zip(split_at_ranges(payload, buckets)).collect();
+        scatter::finish(
+            &mut scattered,
+            targets,
+            job,
+            |orderer: &mut Orderer, pairs, (to_keys, to_payload)| {
+                orderer.order(
+                    pairs.len(),
+                    |place| pairs[place].code(),
+                    isa,
+                    |to, from| {
+                        to_keys[to] = transform.decode(pairs[from].code());
+                        // SAFETY: each place of the bucket is moved once.
+                        to_payload[to].write(unsafe { pairs[from].payload() });
+                    },
+                );
+            },
+        );
     });
     Ok(report)
 }
@@ -87,6 +87,7 @@ pub(crate) fn argsort<B: Bits, I: Index>(
 ) -> Result<Report, Error> {
     let n = keys.len();
     if job.algorithm == Algorithm::Merge {
+        compare::check(size_of_val(places), job)?;
         places.iter_mut().enumerate().for_each(|(i, place)| *place = I::from_place(i));
         let code = |i: &I| transform.encode(keys[i.place()]);
         return compare::sort(places, |a, b| code(a).cmp(&code(b)), job);
@@ -101,7 +102,6 @@ pub(crate) fn argsort<B: Bits, I: Index>(
             places.iter_mut().rev().enumerate().for_each(|(i, place)| *place = I::from_place(i))
         }
         Runs::Mixed => {
-            report.hold(scratch);
             if narrow {
                 order_places::<B, u32, I>(keys, transform, places, job, &mut report)?;
             } else {
@@ -124,11 +124,11 @@ fn order_places<B: Bits, P: Index, I: Index>(
     let scratch = Scratch::<Pair<B, P>>::new(keys.len())?;
     let moved = size_of_val(&*scratch);
     let mut scattered = report.phase("distribute", 2 * size_of_val(keys), moved, || {
-        distribute(scratch, keys, transform, P::from_place, job, isa)
+        scatter::distribute(scratch, keys, transform, P::from_place, job, isa)
     });
     report.phase("finish", moved, size_of_val(places), || {
-        let targets = split(places, scattered.buckets());
-        finish(&mut scattered, targets, job, |orderer: &mut Orderer, pairs, to_places| {
+        let targets = split_at_ranges(places, scattered.buckets());
+        scatter::finish(&mut scattered, targets, job, |orderer: &mut Orderer, pairs, to_places| {
             orderer.order(
                 pairs.len(),
                 |place| pairs[place].code(),
@@ -148,51 +148,13 @@ fn check(n: usize, scratch: usize, job: &Job) -> Result<Report, Error> {
     if job.algorithm == Algorithm::Quicksort && job.stable {
         return Err(unstable_only("quicksort"));
     }
+    let mut report = Report::default();
     if n > 1 {
-        job.scratch(scratch, "a stable sort of pairs needs a copy of them; sort keys alone, or in parts")?;
+        job.scratch(
+            scratch,
+            "a stable sort of pairs needs a copy of them; sort keys alone, or in parts",
+            &mut report,
+        )?;
     }
-    Ok(Report::default())
-}
-
-/// Distributes keys with a payload each into scratch, to as many buckets as are worth it.
-pub(crate) fn distribute<B: Bits, P: Send>(
-    scratch: Scratch<Pair<B, P>>,
-    keys: &[B],
-    transform: Transform<B>,
-    payload: impl Fn(usize) -> P + Sync,
-    job: &Job,
-    isa: Isa,
-) -> Scattered<B, P> {
-    let wanted = if job.algorithm == Algorithm::Quicksort { 1 } else { keys.len() / PAIRS_A_BUCKET };
-    let buckets = wanted.next_power_of_two().min(PAIR_BUCKETS);
-    let classifier = Classifier::sampled(keys.len(), |place| transform.encode(keys[place]), buckets, isa);
-    scatter::scatter(scratch, keys, transform, payload, &classifier, job.threads, isa)
-}
-
-/// Runs `work` on every bucket and its target, with a state that each thread keeps.
-pub(crate) fn finish<B: Bits, P: Send, T: Send, S: Default>(
-    scattered: &mut Scattered<B, P>,
-    targets: Vec<T>,
-    job: &Job,
-    work: impl Fn(&mut S, &[Pair<B, P>], T) + Sync,
-) {
-    let isa = Isa::detect();
-    let buckets = scattered.buckets().to_vec();
-    let buckets: Vec<_> = split(scattered.pairs(), &buckets).into_iter().zip(targets).collect();
-    if job.threads > 1 {
-        buckets.into_par_iter().for_each_init(S::default, |state, (pairs, target)| {
-            vector::compiled_for(isa, || work(state, pairs, target));
-        });
-    } else {
-        let mut state = S::default();
-        buckets.into_iter().for_each(|(pairs, target)| vector::compiled_for(isa, || work(&mut state, pairs, target)));
-    }
-}
-
-/// The slices at consecutive ranges that cover `items`.
-pub(crate) fn split<'a, T>(mut items: &'a mut [T], ranges: &[Range<usize>]) -> Vec<&'a mut [T]> {
-    ranges
-        .iter()
-        .map(|range| items.split_off_mut(..range.len()).expect("the ranges cover the items"))
-        .collect()
+    Ok(report)
 }

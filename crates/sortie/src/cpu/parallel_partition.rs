@@ -20,7 +20,7 @@ pub(crate) fn split<B: Bits>(keys: &mut [B], threads: usize, isa: Isa) -> Vec<Ra
     if threads < 2 || keys.len() < PARALLEL_FROM {
         return std::iter::once(0..keys.len()).collect();
     }
-    let left = partition(keys, pivot(keys, isa), threads, isa);
+    let left = split_in_two(keys, threads, isa);
     if left == 0 || left == keys.len() {
         return std::iter::once(0..keys.len()).collect();
     }
@@ -31,13 +31,21 @@ pub(crate) fn split<B: Bits>(keys: &mut [B], threads: usize, isa: Isa) -> Vec<Ra
     ranges
 }
 
-/// The median of a sample.
-pub(crate) fn pivot<B: Bits>(keys: &[B], isa: Isa) -> B {
-    distribute::sample(keys.len(), |place| keys[place], PIVOT_SAMPLE, isa)[PIVOT_SAMPLE / 2]
+/// Moves about half of the keys, all less than the others, to the front, and returns their number.
+pub(crate) fn split_in_two<B: Bits>(keys: &mut [B], threads: usize, isa: Isa) -> usize {
+    let pivot = distribute::sample(keys.len(), |place| keys[place], PIVOT_SAMPLE, isa)[PIVOT_SAMPLE / 2];
+    match partition(keys, pivot, threads, isa) {
+        // The pivot is the least key, and there are many of them: the others go behind.
+        0 if pivot < B::MAX => partition(keys, pivot.wrapping_add(B::from_low(1)), threads, isa),
+        left => left,
+    }
 }
 
 /// Moves the keys less than `pivot` to the front and returns their number.
 fn partition<B: Bits>(keys: &mut [B], pivot: B, threads: usize, isa: Isa) -> usize {
+    if threads < 2 {
+        return vector::partition(keys, pivot, isa);
+    }
     let stripe = keys.len().div_ceil(threads);
     let lefts: Vec<usize> =
         keys.par_chunks_mut(stripe).map(|keys| vector::partition(keys, pivot, isa)).collect();

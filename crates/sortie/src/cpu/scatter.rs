@@ -15,8 +15,10 @@ use super::distribute::Classifier;
 use super::lines::Lines;
 use super::scratch::Scratch;
 use super::vector::{self, Isa};
+use super::{Job, split_at_ranges};
+use crate::Algorithm;
 use crate::key::{Bits, Transform};
-use crate::plan::CLASSIFY_AHEAD;
+use crate::plan::{CLASSIFY_AHEAD, PAIR_BUCKETS, PAIRS_A_BUCKET};
 
 /// A code beside its payload, without a gap: scratch is then no more than a copy of the data.
 #[repr(C, packed)]
@@ -60,8 +62,45 @@ impl<B, P> Scattered<B, P> {
     }
 }
 
+/// Distributes keys with a payload each into scratch, to as many buckets as are worth it.
+pub(crate) fn distribute<B: Bits, P: Send>(
+    scratch: Scratch<Pair<B, P>>,
+    keys: &[B],
+    transform: Transform<B>,
+    payload: impl Fn(usize) -> P + Sync,
+    job: &Job,
+    isa: Isa,
+) -> Scattered<B, P> {
+    let wanted = if job.algorithm == Algorithm::Quicksort { 1 } else { keys.len() / PAIRS_A_BUCKET };
+    let buckets = wanted.next_power_of_two().min(PAIR_BUCKETS);
+    let classifier = Classifier::sampled(keys.len(), |place| transform.encode(keys[place]), buckets, isa);
+    scatter(scratch, keys, transform, payload, &classifier, job.threads, isa)
+}
+
+/// Runs `work` on every bucket and its target, with a state that each thread keeps.
+pub(crate) fn finish<B: Bits, P: Send, T: Send, S: Default>(
+    scattered: &mut Scattered<B, P>,
+    targets: Vec<T>,
+    job: &Job,
+    work: impl Fn(&mut S, &[Pair<B, P>], T) + Sync,
+) {
+    let isa = Isa::detect();
+    let buckets = scattered.buckets().to_vec();
+    let buckets: Vec<_> = split_at_ranges(scattered.pairs(), &buckets).into_iter().zip(targets).collect();
+    if job.threads > 1 {
+        buckets.into_par_iter().for_each_init(S::default, |state, (pairs, target)| {
+            vector::compiled_for(isa, || work(state, pairs, target));
+        });
+    } else {
+        let mut state = S::default();
+        buckets
+            .into_iter()
+            .for_each(|(pairs, target)| vector::compiled_for(isa, || work(&mut state, pairs, target)));
+    }
+}
+
 /// Distributes the codes of `keys`, with the payload of each place, into the scratch, which is as long.
-pub(crate) fn scatter<B: Bits, P: Send>(
+fn scatter<B: Bits, P: Send>(
     mut pairs: Scratch<Pair<B, P>>,
     keys: &[B],
     transform: Transform<B>,
@@ -90,7 +129,7 @@ pub(crate) fn scatter<B: Bits, P: Send>(
         }
         buckets.push(start..at);
     }
-    let to = Places::of(&mut pairs);
+    let to = Pointers::of(&mut pairs);
     let work: Vec<_> = stripes.into_iter().zip(starts).collect();
     for_each(&work, threads, |(stripe, starts)| {
         // SAFETY: the starts are sums of the counts of the same codes, so every place is written by one stripe, once.
@@ -154,14 +193,14 @@ fn for_each<T: Sync, R: Send>(items: &[T], threads: usize, work: impl Fn(&T) -> 
 }
 
 /// The places of a slice for several threads, each of which keeps to places of its own.
-pub(crate) struct Places<T>(*mut T);
+pub(crate) struct Pointers<T>(*mut T);
 
 // SAFETY: every item is touched by one thread, and may be sent to it.
-unsafe impl<T: Send> Sync for Places<T> {}
+unsafe impl<T: Send> Sync for Pointers<T> {}
 
-impl<T> Places<T> {
+impl<T> Pointers<T> {
     pub(crate) fn of(items: &mut [T]) -> Self {
-        Places(items.as_mut_ptr())
+        Pointers(items.as_mut_ptr())
     }
 
     /// # Safety

@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use super::vector::{self, Isa};
-use super::{Job, counting, keys};
+use super::{Job, compare, counting, keys};
 use crate::key::{Bits, Transform};
 use crate::plan::PARALLEL_FROM;
-use crate::{Error, Report, Segments};
+use crate::{Algorithm, Error, Report, Segments};
 
 /// Sorts every segment by itself, in place.
 pub(crate) fn sort<B: Bits>(
@@ -15,6 +15,16 @@ pub(crate) fn sort<B: Bits>(
     transform: Transform<B>,
     job: &Job,
 ) -> Result<Report, Error> {
+    if job.algorithm == Algorithm::Merge {
+        let compare = |a: &B, b: &B| transform.encode(*a).cmp(&transform.encode(*b));
+        let (_, mut report) = compare::check(size_of_val(keys), job)?;
+        let bytes = size_of_val(keys);
+        report.phase("finish", bytes, bytes, || {
+            let finish = |segment: &mut [B]| segment.sort_by(compare);
+            side_by_side(keys, 0, 0..segments.count(keys.len()), segments, job.threads, &finish);
+        });
+        return Ok(report);
+    }
     let mut report = Report::default();
     let bytes = size_of_val(keys);
     let isa = Isa::detect();
@@ -27,19 +37,13 @@ pub(crate) fn sort<B: Bits>(
         vector::compiled_for(isa, || transform.decode_slice(segment));
     };
     let count = segments.count(keys.len());
-    if job.threads < 2 || count == 0 {
-        report.phase("finish", bytes, bytes, || {
-            (0..count).for_each(|i| finish(&mut keys[segments.range(i)]));
-        });
-        return Ok(report);
-    }
     // Segments that are work for all threads go first, one by one; the others go side by side.
-    let large = keys.len() / job.threads + 1;
+    let large = if job.threads > 1 { keys.len() / job.threads + 1 } else { usize::MAX };
     for i in (0..count).filter(|&i| segments.range(i).len() >= large) {
         report.absorb(keys::sort(&mut keys[segments.range(i)], transform, job)?);
     }
     report.phase("finish", bytes, bytes, || {
-        side_by_side(keys, 0, 0..count, segments, &|segment: &mut [B]| {
+        side_by_side(keys, 0, 0..count, segments, job.threads, &|segment: &mut [B]| {
             if segment.len() < large {
                 finish(segment);
             }
@@ -49,14 +53,15 @@ pub(crate) fn sort<B: Bits>(
 }
 
 /// Runs `finish` on the segments of a range; `keys` start at place `at`.
-fn side_by_side<B: Bits>(
-    keys: &mut [B],
+pub(crate) fn side_by_side<K: Send>(
+    keys: &mut [K],
     at: usize,
     range: Range<usize>,
     segments: Segments<'_>,
-    finish: &(impl Fn(&mut [B]) + Sync),
+    threads: usize,
+    finish: &(impl Fn(&mut [K]) + Sync),
 ) {
-    if range.len() == 1 || keys.len() <= PARALLEL_FROM / 4 {
+    if threads < 2 || range.len() <= 1 || keys.len() <= PARALLEL_FROM / 4 {
         for i in range {
             let places = segments.range(i);
             finish(&mut keys[places.start - at..places.end - at]);
@@ -67,7 +72,7 @@ fn side_by_side<B: Bits>(
     let boundary = segments.range(middle).start;
     let (low, high) = keys.split_at_mut(boundary - at);
     rayon::join(
-        || side_by_side(low, at, range.start..middle, segments, finish),
-        || side_by_side(high, boundary, middle..range.end, segments, finish),
+        || side_by_side(low, at, range.start..middle, segments, threads, finish),
+        || side_by_side(high, boundary, middle..range.end, segments, threads, finish),
     );
 }

@@ -1,8 +1,9 @@
-//! Keys without a fixed-width code: tuples, byte arrays, options. Sorted by the first 64 bits of their code,
-//! then by comparison.
+//! Keys without a fixed-width code: tuples, byte arrays, options. Keys alone are compared. Places are sorted by the
+//! first 64 bits of each key's code, and only where those are equal by comparison.
 
-use super::{Job, compare, permute};
-use crate::{Error, Index, Key, Order, Report, Segments};
+use super::{Job, compare, pairs, permute_pairs, segments};
+use crate::key::{Code, Transform};
+use crate::{Algorithm, Error, Index, Key, Order, Report, Segments};
 
 pub(crate) fn sort<K: Key>(keys: &mut [K], order: Order, job: &Job) -> Result<Report, Error> {
     // Equal keys cannot be told apart, so the merge sort is taken only where it is asked for.
@@ -17,9 +18,10 @@ pub(crate) fn sort_pairs<K: Key, V: Send>(
     job: &Job,
 ) -> Result<Report, Error> {
     let mut places = vec![0usize; keys.len()];
-    let report = argsort(keys, &mut places, order, job)?;
-    permute(keys, &mut places.clone());
-    permute(payload, &mut places);
+    let held = size_of_val(&*places);
+    let mut report = argsort(keys, &mut places, order, &job.holding(held))?;
+    let bytes = size_of_val(keys) + size_of_val(payload);
+    report.phase("move", bytes, bytes, || permute_pairs(keys, payload, &mut places));
     Ok(report)
 }
 
@@ -29,8 +31,23 @@ pub(crate) fn argsort<K: Key, I: Index>(
     order: Order,
     job: &Job,
 ) -> Result<Report, Error> {
-    places.iter_mut().enumerate().for_each(|(i, place)| *place = I::from_place(i));
-    compare::sort(places, |a, b| keys[a.place()].compare(&keys[b.place()], order), job)
+    let compare = |a: &I, b: &I| keys[a.place()].compare(&keys[b.place()], order);
+    if job.algorithm != Algorithm::Auto {
+        compare::check(size_of_val(places), job)?;
+        places.iter_mut().enumerate().for_each(|(i, place)| *place = I::from_place(i));
+        return compare::sort(places, compare, job);
+    }
+    let prefixes: Vec<u64> = keys.iter().map(|key| key.prefix(order)).collect();
+    let job = job.holding(size_of_val(&*prefixes));
+    compare::check(size_of_val(places), &job)?;
+    let ascending = Transform::new(Code::Unsigned, Order::default());
+    let mut report = pairs::argsort(&prefixes, places, ascending, &job)?;
+    for tie in places.chunk_by_mut(|a, b| prefixes[a.place()] == prefixes[b.place()]) {
+        if tie.len() > 1 {
+            report.absorb(compare::sort(tie, compare, &job)?);
+        }
+    }
+    Ok(report)
 }
 
 pub(crate) fn sort_segments<K: Key>(
@@ -39,13 +56,12 @@ pub(crate) fn sort_segments<K: Key>(
     order: Order,
     job: &Job,
 ) -> Result<Report, Error> {
-    let mut report = Report::default();
+    let (_, mut report) = compare::check(0, &Job { stable: false, ..*job })?;
     let bytes = size_of_val(keys);
     report.phase("finish", bytes, bytes, || {
-        for i in 0..segments.count(keys.len()) {
-            keys[segments.range(i)].sort_unstable_by(|a, b| a.compare(b, order));
-        }
+        let finish = |segment: &mut [K]| segment.sort_unstable_by(|a, b| a.compare(b, order));
+        let count = segments.count(keys.len());
+        segments::side_by_side(keys, 0, 0..count, segments, job.threads, &finish);
     });
-    let _ = job;
     Ok(report)
 }

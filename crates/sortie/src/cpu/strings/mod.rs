@@ -22,10 +22,10 @@ use rayon::prelude::*;
 
 use self::symbols::Symbols;
 use super::order::Orderer;
-use super::scatter::{Pair, Places, Scattered};
+use super::scatter::{self, Pair, Pointers, Scattered};
 use super::scratch::Scratch;
 use super::vector::Isa;
-use super::{Job, compare, pairs};
+use super::{Job, compare, split_at_ranges};
 use crate::key::Transform;
 use crate::plan::{ALPHABET_SAMPLE, ENCODED_BY_A_TASK, INSERT_UP_TO, PARALLEL_FROM};
 use crate::{Algorithm, Error, Index, Report, Segments};
@@ -37,7 +37,7 @@ pub(crate) fn sort<S: Send + Sync>(
     descending: bool,
     job: &Job,
 ) -> Result<Report, Error> {
-    if compared(strings.len(), job) {
+    if compared(job) {
         return compare::sort(strings, |a, b| compare_bytes(bytes(a), bytes(b), descending), job);
     }
     Sort { strings: Own(bytes), descending, job, isa: Isa::detect() }.run(strings)
@@ -51,8 +51,14 @@ pub(crate) fn argsort<S: Sync, I: Index>(
     descending: bool,
     job: &Job,
 ) -> Result<Report, Error> {
+    let compared = compared(job);
+    if compared {
+        compare::check(size_of_val(places), job)?;
+    } else {
+        job.scratch(scratch::<I>(places.len()), SCRATCH_HINT, &mut Report::default())?;
+    }
     places.iter_mut().enumerate().for_each(|(i, place)| *place = I::from_place(i));
-    if compared(strings.len(), job) {
+    if compared {
         let string = |place: &I| bytes(&strings[place.place()]);
         return compare::sort(places, |a, b| compare_bytes(string(a), string(b), descending), job);
     }
@@ -100,12 +106,13 @@ pub(crate) fn sort_array<O: Index>(
     };
     Segments::Offsets(&ends).check(bytes.len())?;
     let copied = end - start + size_of_val(&*ends) + ends.len() * size_of::<&[u8]>();
-    job.scratch(copied, "the bodies are copied once, at the end")?;
+    // Before the copy is made: what it takes together with the sort.
+    let together = job.holding(copied);
+    together.scratch(scratch::<&[u8]>(ends.len() - 1), SCRATCH_HINT, &mut Report::default())?;
     let copy = bytes[start..end].to_vec();
     let mut strings: Vec<&[u8]> =
         ends.windows(2).map(|pair| &copy[pair[0] - start..pair[1] - start]).collect();
-    let mut report = sort(&mut strings, |string| string, descending, job)?;
-    report.hold(report.scratch_peak as usize + copied);
+    let mut report = sort(&mut strings, |string| string, descending, &together)?;
     report.phase("move", copy.len(), copy.len(), || {
         let mut at = start;
         for (string, offset) in strings.iter().zip(&mut offsets[1..]) {
@@ -117,10 +124,17 @@ pub(crate) fn sort_array<O: Index>(
     Ok(report)
 }
 
-/// Whether so many strings are sorted by comparison: few are, and those for which it was asked.
-fn compared(n: usize, job: &Job) -> bool {
-    n <= INSERT_UP_TO || matches!(job.algorithm, Algorithm::Merge | Algorithm::Quicksort)
+/// Whether strings are sorted by comparison: where that was asked for.
+fn compared(job: &Job) -> bool {
+    matches!(job.algorithm, Algorithm::Merge | Algorithm::Quicksort)
 }
+
+/// Bytes of scratch for `n` items: a word each, and a word beside each.
+fn scratch<P>(n: usize) -> usize {
+    if n <= INSERT_UP_TO { 0 } else { n * (size_of::<u64>() + size_of::<Pair<u64, P>>()) }
+}
+
+const SCRATCH_HINT: &str = "a copy of the references and 16 bytes for each; sort in parts, or by comparison";
 
 fn compare_bytes(a: &[u8], b: &[u8], descending: bool) -> Ordering {
     if descending { b.cmp(a) } else { a.cmp(b) }
@@ -150,16 +164,19 @@ impl<F> Sort<'_, F> {
     where
         F: Strings<P>,
     {
-        let n = items.len();
-        let scratch = n * (size_of::<u64>() + size_of::<Pair<u64, P>>());
-        self.job.scratch(scratch, "a word and a reference for each string; sort in parts, or by comparison")?;
         let mut report = Report::default();
-        report.hold(scratch);
+        self.job.scratch(scratch::<P>(items.len()), SCRATCH_HINT, &mut report)?;
+        if items.len() <= INSERT_UP_TO {
+            report.phase("finish", size_of_val(items), size_of_val(items), || self.insert(items, 0));
+            return Ok(report);
+        }
         // Ties as large as an input of their own wait for all threads.
-        let mut large = vec![(0..n, 0)];
+        let mut large = vec![(0..items.len(), 0)];
         while let Some((range, depth)) = large.pop() {
             let found = self.distribute_and_finish(&mut items[range.clone()], depth, &mut report)?;
-            large.extend(found.into_iter().map(|(tie, depth)| (range.start + tie.start..range.start + tie.end, depth)));
+            large.extend(
+                found.into_iter().map(|(tie, depth)| (range.start + tie.start..range.start + tie.end, depth)),
+            );
         }
         Ok(report)
     }
@@ -186,15 +203,16 @@ impl<F> Sort<'_, F> {
         if !sorted {
             let mut words = Scratch::<u64>::new(n)?;
             let pairs = Scratch::<Pair<u64, P>>::new(n)?;
-            let symbols = phase.phase("encode", refs + 8 * n, 8 * n, || self.encode(items, depth, &mut words));
+            let symbols =
+                phase.phase("encode", refs + 8 * n, 8 * n, || self.encode(items, depth, &mut words));
             // SAFETY: `encode` wrote every word.
             let words = unsafe { std::slice::from_raw_parts(words.as_ptr().cast::<u64>(), n) };
             let moved = size_of_val(&*pairs);
             let scattered = phase.phase("distribute", 16 * n + refs, moved, || {
-                let source = Places::of(items);
+                let source = Pointers::of(items);
                 // SAFETY: each item is copied to scratch once; the slice goes on to own them until `finish`.
                 let item = |place| unsafe { source.at(place).read() };
-                pairs::distribute(pairs, words, self.transform(), item, self.job, self.isa)
+                scatter::distribute(pairs, words, self.transform(), item, self.job, self.isa)
             });
             phase.phase("finish", moved, refs, || self.finish(items, scattered, depth, &symbols, &large));
         }
@@ -218,18 +236,29 @@ impl<F> Sort<'_, F> {
         let mut guard = Restore { items, scattered };
         let Restore { items, scattered } = &mut guard;
         // SAFETY: the slice's items are overwritten with copies of the same, without being dropped.
-        let targets = unsafe { std::slice::from_raw_parts_mut(items.as_mut_ptr().cast::<MaybeUninit<P>>(), items.len()) };
-        let targets = pairs::split(targets, &buckets).into_iter().zip(buckets.iter().map(|bucket| bucket.start)).collect();
-        pairs::finish(scattered, targets, self.job, |work: &mut Work, pairs, (to_items, start)| {
+        let targets = unsafe {
+            std::slice::from_raw_parts_mut(items.as_mut_ptr().cast::<MaybeUninit<P>>(), items.len())
+        };
+        let targets = split_at_ranges(targets, &buckets)
+            .into_iter()
+            .zip(buckets.iter().map(|bucket| bucket.start))
+            .collect();
+        scatter::finish(scattered, targets, self.job, |work: &mut Work, pairs, (to_items, start)| {
             let Work { orderer, words } = work;
             words.resize(pairs.len(), 0);
-            orderer.order(pairs.len(), |i| pairs[i].code(), self.isa, |to, from| {
-                // SAFETY: each item of the bucket comes back once.
-                to_items[to].write(unsafe { pairs[from].payload() });
-                words[to] = transform.decode(pairs[from].code());
-            });
+            orderer.order(
+                pairs.len(),
+                |i| pairs[i].code(),
+                self.isa,
+                |to, from| {
+                    // SAFETY: each item of the bucket comes back once.
+                    to_items[to].write(unsafe { pairs[from].payload() });
+                    words[to] = transform.decode(pairs[from].code());
+                },
+            );
             // SAFETY: the whole bucket was written.
-            let items = unsafe { std::slice::from_raw_parts_mut(to_items.as_mut_ptr().cast::<P>(), to_items.len()) };
+            let items =
+                unsafe { std::slice::from_raw_parts_mut(to_items.as_mut_ptr().cast::<P>(), to_items.len()) };
             self.go_on_with_ties(words, items, depth, symbols, &mut |tie, depth| {
                 let tie = start + tie.start..start + tie.end;
                 large.lock().expect("no thread panicked").push((tie, depth));
@@ -237,29 +266,30 @@ impl<F> Sort<'_, F> {
         });
     }
 
-    /// Sorts each run of items with equal words by what follows.
-    fn go_on_with_ties<P>(&self, words: &[u64], items: &mut [P], depth: usize, symbols: &Symbols, later: Later)
-    where
+    /// Sorts each run of items with equal words by what follows, and what ties there by what follows that, to the end.
+    fn go_on_with_ties<P>(
+        &self,
+        words: &[u64],
+        items: &mut [P],
+        depth: usize,
+        symbols: &Symbols,
+        later: Later,
+    ) where
         F: Strings<P>,
     {
-        let mut start = 0;
-        for tie in words.chunk_by(|a, b| a == b) {
-            let range = start..start + tie.len();
-            start = range.end;
-            if tie.len() == 1 || symbols.ends(tie[0]) {
-                continue;
-            }
-            let depth = depth + symbols.count;
-            if tie.len() >= PARALLEL_FROM {
-                later(range, depth);
-            } else {
-                self.sort_tie(&mut items[range], depth, symbols);
-            }
+        let mut waiting = Vec::new();
+        ties(words, depth, symbols, &mut |tie, depth| {
+            if tie.len() >= PARALLEL_FROM { later(tie, depth) } else { waiting.push((tie, depth)) }
+        });
+        while let Some((range, depth)) = waiting.pop() {
+            self.sort_tie(&mut items[range.clone()], depth, symbols, &mut |tie, depth| {
+                waiting.push((range.start + tie.start..range.start + tie.end, depth));
+            });
         }
     }
 
-    /// Sorts items whose strings share the first `depth` bytes, by one thread.
-    fn sort_tie<P>(&self, items: &mut [P], depth: usize, symbols: &Symbols)
+    /// Sorts items whose strings share the first `depth` bytes by what one word tells; `later` takes what ties then.
+    fn sort_tie<P>(&self, items: &mut [P], depth: usize, symbols: &Symbols, later: Later)
     where
         F: Strings<P>,
     {
@@ -290,14 +320,17 @@ impl<F> Sort<'_, F> {
         unsafe {
             std::ptr::copy_nonoverlapping(items.as_ptr(), unordered.as_mut_ptr(), items.len());
             let unordered: *const P = unordered.as_ptr();
-            Orderer::default().order(words.len(), |i| transform.encode(words[i]), self.isa, |to, from| {
-                items.as_mut_ptr().add(to).write(unordered.add(from).read());
-                ordered[to] = words[from];
-            });
+            Orderer::default().order(
+                words.len(),
+                |i| transform.encode(words[i]),
+                self.isa,
+                |to, from| {
+                    items.as_mut_ptr().add(to).write(unordered.add(from).read());
+                    ordered[to] = words[from];
+                },
+            );
         }
-        self.go_on_with_ties(&ordered, items, depth, symbols, &mut |_, _| {
-            unreachable!("a part of a small tie is small");
-        });
+        ties(&ordered, depth, symbols, later);
     }
 
     /// Insertion sort, by exchanges: a permutation whatever the caller's `as_ref` does.
@@ -408,6 +441,17 @@ impl<F> Sort<'_, F> {
     fn transform(&self) -> Transform<u64> {
         let order = crate::Order { descending: self.descending, ..Default::default() };
         Transform::new(crate::key::Code::Unsigned, order)
+    }
+}
+
+/// Calls `found` for each run of equal words that do not contain the end.
+fn ties(words: &[u64], depth: usize, symbols: &Symbols, found: Later) {
+    let mut start = 0;
+    for tie in words.chunk_by(|a, b| a == b) {
+        if tie.len() > 1 && !symbols.ends(tie[0]) {
+            found(start..start + tie.len(), depth + symbols.count);
+        }
+        start += tie.len();
     }
 }
 

@@ -47,29 +47,19 @@ impl Symbols {
     /// The word of the first symbols of a string; none where a byte is outside the alphabet.
     #[inline(always)]
     pub(super) fn word(&self, string: &[u8]) -> Option<u64> {
-        if string.is_empty() {
-            return Some(0);
-        }
-        // Behind its end a string has the end's number. No branch depends on its length, and the two halves of the
-        // word do not wait for each other.
-        let half = self.count / 2;
-        let mut numbers = 0;
-        let mut number = |i: usize| {
-            let inside = i < string.len();
-            let number = self.table[usize::from(string[if inside { i } else { 0 }])];
-            let number = if inside { number } else { 0 };
+        let (mut word, mut numbers) = (0u64, 0);
+        let mut append = |&byte: &u8| {
+            let number = self.table[usize::from(byte)];
             numbers |= number;
-            u64::from(number)
+            word = word.wrapping_mul(self.base).wrapping_add(u64::from(number));
         };
-        let (mut first, mut second) = (0u64, 0u64);
-        for i in 0..half {
-            first = first.wrapping_mul(self.base).wrapping_add(number(i));
-            second = second.wrapping_mul(self.base).wrapping_add(number(half + i));
+        // Most strings fill the word: a loop of a foreseeable length.
+        if let Some(filled) = string.get(..self.count) {
+            filled.iter().for_each(append);
+        } else {
+            string.iter().for_each(&mut append);
+            word = word.wrapping_mul(self.powers[self.count - string.len()]);
         }
-        if self.count % 2 == 1 {
-            second = second.wrapping_mul(self.base).wrapping_add(number(self.count - 1));
-        }
-        let word = first.wrapping_mul(self.powers[self.count - half]).wrapping_add(second);
         (numbers & UNKNOWN == 0).then_some(word)
     }
 

@@ -48,7 +48,7 @@ static SPLIT_4: [u64; 16] = {
     let mut mask = 0;
     while mask < 16 {
         // The mask with each bit doubled, looked up among the masks of 8 lanes.
-        let doubled = (mask & 1) * 3 | (mask >> 1 & 1) * 12 | (mask >> 2 & 1) * 48 | (mask >> 3 & 1) * 192;
+        let doubled = (mask & 1) * 3 + (mask >> 1 & 1) * 12 + (mask >> 2 & 1) * 48 + (mask >> 3) * 192;
         pairs[mask] = SPLIT_8[doubled];
         mask += 1;
     }

@@ -136,10 +136,9 @@ pub(crate) fn partition<B: Bits>(codes: &mut [B], pivot: B, isa: Isa) -> usize {
 fn partition_portable<B: Bits>(codes: &mut [B], pivot: B) -> usize {
     let mut left = 0;
     for i in 0..codes.len() {
-        let code = codes[i];
-        codes[i] = codes[left];
-        codes[left] = code;
-        left += usize::from(code < pivot);
+        let less = codes[i] < pivot;
+        codes.swap(i, left);
+        left += usize::from(less);
     }
     left
 }

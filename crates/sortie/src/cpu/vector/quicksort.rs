@@ -56,14 +56,15 @@ pub(super) unsafe fn sort<V: Vector>(keys: &mut [V::Lane]) {
                 // SAFETY: as above.
                 let left = unsafe { partition::<V>(part, bound) };
                 let right = range.len - left;
-                let high = Range { start: range.start + left, len: right, lower: bound, ..range };
+                // Equal keys set apart leave the less to do, the more they are.
+                let bad = left < range.len / 8 || (!equal_to_lower && right < range.len / 8);
+                let patience = range.patience - u32::from(bad);
+                let high = Range { start: range.start + left, len: right, lower: bound, patience };
                 if equal_to_lower {
                     range = high;
                     continue;
                 }
-                let bad = left.min(right) < range.len / 8;
-                let patience = range.patience - u32::from(bad);
-                let (low, high) = (Range { len: left, patience, ..range }, Range { patience, ..high });
+                let low = Range { len: left, patience, ..range };
                 let (now, later) = if left < right { (low, high) } else { (high, low) };
                 waiting[count].write(later);
                 count += 1;
