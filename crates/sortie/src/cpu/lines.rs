@@ -28,7 +28,7 @@ impl<T> Lines<T> {
     pub(crate) unsafe fn new(starts: Vec<*mut T>) -> Self {
         let crosses = || {
             let size = size_of::<T>();
-            LINE % size != 0 || starts.iter().any(|start| start.addr() % size != 0)
+            !LINE.is_multiple_of(size) || starts.iter().any(|start| start.addr() % size != 0)
         };
         let lines = if !Self::gathers() { 0 } else { 1 + usize::from(crosses()) };
         Lines { buffers: vec![Line([0; LINE]); lines * starts.len()], lines, next: starts.clone(), starts }
