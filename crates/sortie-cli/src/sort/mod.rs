@@ -22,8 +22,8 @@ use crate::progress::Progress;
 use crate::stats;
 use gather::Sink;
 use input::Input;
-pub use memory::budget;
 use items::Lines;
+pub use memory::budget;
 use merge::Parts;
 use runs::RunFolder;
 
