@@ -35,7 +35,13 @@ fn run(command: Command) -> Result<(), Failure> {
     match command {
         Command::Sort(args) => {
             args.validate()?;
-            if args.is_array() { arrays::sort(&args) } else { sort::run(&args) }
+            if args.is_array() {
+                return arrays::sort(&args);
+            }
+            if args.debug {
+                order::warnings(&args).iter().for_each(|warning| complain(warning.as_bytes()));
+            }
+            sort::run(&args)
         }
         Command::Segments(args) => arrays::segments(&args),
         Command::Completions { shell } => {

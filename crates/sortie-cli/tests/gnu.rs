@@ -170,6 +170,32 @@ fn annotations() {
 }
 
 #[test]
+fn warnings() {
+    let folder = tempfile::tempdir().unwrap();
+    let warned = |text: &str| {
+        let output = support::run(support::sortie(folder.path()).args(options(&["--debug", text])), b"a 1\n");
+        support::text(&output.stderr)
+    };
+    // GNU's sort warns of the same, in other words.
+    for (text, words) in [
+        ("-k2,1", "key 1: ends before it starts"),
+        ("-k1,1n -k2,2", "key 2: starts with the blanks"),
+        ("-k1n", "key 1: is a number, and does not end"),
+        ("-t. -k1n", "takes the '.'"),
+        ("-bf -k1,1n", "-bf has no effect"),
+        ("-rs -k1,1n", "-r has no effect"),
+        ("-r -k1,1n", "-r reverses only lines whose keys are equal"),
+    ] {
+        let stderr = warned(text);
+        assert!(stderr.lines().all(|line| line.starts_with("sortie: ")), "{text}: {stderr}");
+        assert!(stderr.contains(words), "{text}: {stderr}");
+    }
+    for text in ["", "-r", "-nr", "-k1,1n -k2b,2", "-b -k1,1", "-t, -k2,2"] {
+        assert_eq!(warned(text), "", "{text}");
+    }
+}
+
+#[test]
 fn real_files() {
     let folder = tempfile::tempdir().unwrap();
     let paths = Command::new("find").args(["/usr/share", "/usr/include", "-xdev"]).output().unwrap().stdout;

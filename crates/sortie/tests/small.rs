@@ -1,12 +1,13 @@
-//! Every function once, on small input: short enough for Miri, which looks for undefined behaviour.
+//! Every function once, on small input: short enough for Miri, which looks for undefined behaviour. And once on
+//! input that is distributed and shared by threads, for AddressSanitizer.
 
 use std::cmp::Reverse;
 
 use fastrand::Rng;
 use sortie::{Algorithm, Key, Segments, Sorter};
 
-/// Sizes of a few keys, one network, one bucket, and more than one.
-const SIZES: [usize; 6] = [0, 1, 2, 13, 100, 1200];
+/// Sizes of a few keys, one network, and several; Miri is slow.
+const SIZES: [usize; 6] = [0, 1, 2, 13, 100, if cfg!(miri) { 300 } else { 1200 }];
 
 fn numbers(n: usize) -> Vec<u64> {
     let mut rng = Rng::with_seed(n as u64);
@@ -98,5 +99,35 @@ fn elements_that_own_memory() {
         }
         sortie::sort_string_array(&mut offsets, &mut bytes);
         assert!(offsets.windows(2).map(|pair| &bytes[pair[0] as usize..pair[1] as usize]).is_sorted());
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "takes hours")]
+fn large_input() {
+    let numbers = numbers(1_100_000);
+    let mut places: Vec<usize> = (0..numbers.len()).collect();
+    places.sort_by_key(|&place| numbers[place]);
+    let expected: Vec<u64> = places.iter().map(|&place| numbers[place]).collect();
+    for threads in [1, 3] {
+        let sorter = Sorter::builder().threads(threads).build().unwrap();
+        let mut keys = numbers.clone();
+        sorter.sort(&mut keys).unwrap();
+        assert!(keys == expected);
+
+        let (mut keys, mut payload) = (numbers.clone(), (0..numbers.len()).collect::<Vec<_>>());
+        sorter.sort_pairs(&mut keys, &mut payload).unwrap();
+        assert!(keys == expected && payload == places);
+
+        sorter.argsort(&numbers, &mut payload).unwrap();
+        assert!(payload == places);
+
+        let mut keys = numbers.clone();
+        sorter.sort_segments(&mut keys, Segments::Length(1000)).unwrap();
+        assert!(keys.chunks(1000).all(|segment| segment.is_sorted()));
+
+        let mut texts: Vec<String> = numbers.iter().take(100_000).map(|x| format!("{x:b}")).collect();
+        sorter.sort_strings(&mut texts).unwrap();
+        assert!(texts.is_sorted());
     }
 }

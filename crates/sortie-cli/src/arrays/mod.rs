@@ -27,9 +27,6 @@ use element::Element;
 use file::{ArrayFile, Format};
 use lanes::Lanes;
 
-/// More threads than this only cost.
-const MAX_THREADS: usize = 1024;
-
 /// `sortie sort` of an array.
 pub fn sort(args: &SortArgs) -> Result<(), Failure> {
     let input = match args.files.as_slice() {
@@ -273,7 +270,7 @@ impl Job<'_> {
 
 /// The threads that work on an array; by default one for each core.
 fn pool(threads: Option<NonZeroUsize>) -> Result<ThreadPool, Failure> {
-    let threads = threads.map_or(0, |threads| threads.get().min(MAX_THREADS));
+    let threads = threads.map_or(0, NonZeroUsize::get);
     ThreadPoolBuilder::new()
         .num_threads(threads)
         .build()

@@ -14,7 +14,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 
 pub use key::{KeyOptions, KeySpec};
 pub use sort::SortArgs;
-pub use values::{ArrayType, Check, Engine, MemorySize, Separator, SortWord, StatsFormat, count};
+pub use values::{ArrayType, Check, Engine, MemorySize, Separator, SortWord, StatsFormat, count, threads};
 
 use crate::failure::Failure;
 
@@ -87,7 +87,7 @@ pub struct SegmentsArgs {
     pub buffer_size: Option<MemorySize>,
 
     /// Work on N threads; by default as many as there are cores
-    #[arg(long, value_name = "N", value_parser = count)]
+    #[arg(long, value_name = "N", value_parser = threads)]
     pub parallel: Option<NonZeroUsize>,
 
     /// Print what the sort did on standard error

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{ArgAction, Args};
 
 use super::{
-    ArrayType, Check, Engine, KeyOptions, KeySpec, MemorySize, Separator, SortWord, StatsFormat, count,
+    ArrayType, Check, Engine, KeyOptions, KeySpec, MemorySize, Separator, SortWord, StatsFormat, threads,
 };
 use crate::failure::Failure;
 
@@ -130,7 +130,7 @@ pub struct SortArgs {
     pub temporary_directories: Vec<PathBuf>,
 
     /// Work on N threads; by default as many as there are cores
-    #[arg(long, value_name = "N", help_heading = "Resources", value_parser = count)]
+    #[arg(long, value_name = "N", help_heading = "Resources", value_parser = threads)]
     pub parallel: Option<NonZeroUsize>,
 
     /// Merge at most N inputs at once

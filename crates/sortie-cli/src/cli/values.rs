@@ -138,6 +138,14 @@ impl FromStr for MemorySize {
     }
 }
 
+/// More threads than this only cost.
+const MAX_THREADS: NonZeroUsize = NonZeroUsize::new(1024).expect("it is not zero");
+
+/// Reads how many threads to use.
+pub fn threads(text: &str) -> Result<NonZeroUsize, String> {
+    count(text).map(|threads| threads.min(MAX_THREADS))
+}
+
 /// Reads a count of at least 1; one too large to count with is as good as the largest.
 pub fn count(text: &str) -> Result<NonZeroUsize, String> {
     if text.is_empty() || !text.bytes().all(|b| b.is_ascii_digit()) {

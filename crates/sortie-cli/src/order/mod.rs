@@ -11,6 +11,7 @@ mod month;
 mod number;
 mod random;
 mod version;
+mod warnings;
 
 #[cfg(test)]
 mod tests;
@@ -20,6 +21,7 @@ use std::cmp::Ordering;
 use crate::cli::{KeyOptions, SortArgs};
 use crate::failure::Failure;
 use key::{Key, Resolve};
+pub use warnings::warnings;
 
 /// How two lines compare.
 #[derive(Debug, Clone)]
