@@ -1,19 +1,23 @@
-//! From request and profile to plan; every tuning constant stands here with the measurement that chose it.
+//! Every tuning constant, with the measurement or the count that chose it. Measured on two cores of an Intel Xeon
+//! (Sapphire Rapids, 2 MB of L2 cache a core).
 
-/// Fewer keys than this are sorted by the calling thread alone.
+/// Fewer keys than this are sorted by the calling thread alone: they take it some 200 microseconds, and to wake
+/// another thread takes tens.
 pub(crate) const PARALLEL_FROM: usize = 1 << 16;
 
-/// Bytes of codes from which a range is distributed before it is finished; less fits a core's cache, where the
-/// quicksort is faster.
+/// Bytes of codes from which a range is distributed before it is finished. The buffers, 256 KB, are then 3% of the
+/// data, of the 5% that are allowed; and up to twice the L2 cache the quicksort is as fast by itself.
 pub(crate) const DISTRIBUTE_FROM_BYTES: usize = 8 << 20;
 
-/// Bytes of a block of the distribution in place.
+/// Bytes of a block of the distribution in place. 10^7 u32 by one thread: 82 ms with 256, 95 with 512, 68 with 1024.
 pub(crate) const BLOCK_BYTES: usize = 1 << 10;
 
-/// Cells of the classifier's table: it stays in the L1 cache, and tells apart what skewed codes need.
+/// Cells of the classifier's table: 8 KB, which stay in the L1 cache. A table costs no time: 10^7 u32 took 68 ms with
+/// it and 70 with the digit alone.
 pub(crate) const CELLS: usize = 1 << 12;
 
-/// Codes that a distribution classifies before it moves the first of them: vector instructions do it.
+/// Codes that a distribution classifies before it moves the first of them: two to four registers of each width, so
+/// that vector instructions do it.
 pub(crate) const CLASSIFY_AHEAD: usize = 32;
 
 /// Codes sampled for each bucket of a classifier.
@@ -40,17 +44,18 @@ pub(crate) const PROFILE_STRETCH: usize = 1 << 8;
 /// Pairs for each bucket of their distribution: words of 32 bits then leave few of them tied.
 pub(crate) const PAIRS_A_BUCKET: usize = 1 << 13;
 
-/// The most buckets of a distribution of pairs: more, and the stores miss the first-level caches.
+/// The most buckets of a distribution of pairs: their lines then fill 32 KB of the L1 cache. 10^7 pairs of u64 by one
+/// thread: 229 ms with 512, 268 with 1024.
 pub(crate) const PAIR_BUCKETS: usize = 1 << 9;
 
 /// A word of 32 bits orders a bucket where it has so many more bits for the code than for the place: about one code in
 /// 16 is then tied.
 pub(crate) const NARROW_SLACK_BITS: u32 = 4;
 
-/// Tied codes that are put in order by insertion.
+/// Codes or strings that are put in order by insertion: as many as std's sort takes for it, about.
 pub(crate) const INSERT_UP_TO: usize = 16;
 
-/// Bytes of scratch from which it is mapped, on huge pages: some of those.
+/// Bytes of scratch from which it is mapped, on huge pages, of which it then takes four or more.
 pub(crate) const MAP_SCRATCH_FROM_BYTES: usize = 8 << 20;
 
 /// Strings whose bytes make the alphabet of a string sort.
@@ -58,3 +63,6 @@ pub(crate) const ALPHABET_SAMPLE: usize = 1 << 10;
 
 /// Strings that one task encodes.
 pub(crate) const ENCODED_BY_A_TASK: usize = 1 << 14;
+
+/// Keys that a free function sorts without a report: to take the time twice takes as long as to sort some tens.
+pub(crate) const FEW: usize = 1 << 10;

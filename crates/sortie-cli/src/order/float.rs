@@ -164,7 +164,7 @@ fn scale_short(number: u64, exponent: i64) -> Option<u128> {
     // With its top bit at 2^127 the quotient has at least 65 bits: one more than are kept.
     let shift = number.leading_zeros() + 64;
     let dividend = u128::from(number) << shift;
-    Some(round(dividend / five, exponent - i64::from(shift), dividend % five != 0))
+    Some(round(dividend / five, exponent - i64::from(shift), !dividend.is_multiple_of(five)))
 }
 
 /// `digits * 10^exponent` for any number of digits and any exponent.

@@ -8,7 +8,7 @@ use super::distribute::{self, Classifier};
 use super::vector::{self, Isa};
 use super::{Job, compare, counting, parallel_partition, split_at_ranges};
 use crate::key::{Bits, Transform};
-use crate::plan::{DISTRIBUTE_FROM_BYTES, PARALLEL_FROM, RANGES_A_THREAD};
+use crate::plan::{DISTRIBUTE_FROM_BYTES, INSERT_UP_TO, PARALLEL_FROM, RANGES_A_THREAD};
 use crate::profile::{self, Runs};
 use crate::{Algorithm, Error, Report};
 
@@ -32,6 +32,22 @@ pub(crate) fn sort<B: Bits>(keys: &mut [B], transform: Transform<B>, job: &Job) 
         Runs::Mixed => distribute_and_finish(keys, transform, job, &mut report),
     }
     Ok(report)
+}
+
+/// Sorts keys that are too few for threads, phases or a choice.
+pub(crate) fn sort_few<B: Bits>(keys: &mut [B], transform: Transform<B>) {
+    if keys.len() <= INSERT_UP_TO {
+        return keys.sort_unstable_by_key(|&key| transform.encode(key));
+    }
+    match profile::runs(keys, transform, 1) {
+        Runs::Ascending => {}
+        Runs::Descending => keys.reverse(),
+        Runs::Mixed => {
+            transform.encode_slice(keys);
+            vector::sort(keys, Isa::detect());
+            transform.decode_slice(keys);
+        }
+    }
 }
 
 fn distribute_and_finish<B: Bits>(keys: &mut [B], transform: Transform<B>, job: &Job, report: &mut Report) {
