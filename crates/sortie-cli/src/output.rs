@@ -76,6 +76,10 @@ fn open(path: &Path) -> io::Result<(File, Place)> {
             access(path, Access::WRITE_OK)?;
             Some(old)
         }
+        // A name that ends in a slash is that of a folder, and no file is made of it.
+        Err(_) if path.as_os_str().as_encoded_bytes().ends_with(b"/") => {
+            return Err(io::ErrorKind::IsADirectory.into());
+        }
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(error),
     };

@@ -167,6 +167,8 @@ fn annotations() {
     for order in ["", "-n", "-k2,2n -k1", "-t: -k2", "-bk2", "-su -k1,1", "-z", "-S 1b"] {
         same(folder.path(), &options(&["--debug", order]), &text);
     }
+    // What spills is marked once, when it comes back.
+    same(folder.path(), &options(&["--debug", "-n", "-S 64K"]), &Numbers::new(5).lines(20_000));
 }
 
 #[test]

@@ -189,8 +189,7 @@ pub struct SortArgs {
 impl SortArgs {
     /// Whether arrays are to be sorted, and not text.
     pub fn is_array(&self) -> bool {
-        self.element.is_some()
-            || self.files.first().is_some_and(|f| f.extension().is_some_and(|e| e == "npy"))
+        self.element.is_some() || self.files.iter().any(|file| file.extension().is_some_and(|e| e == "npy"))
     }
 
     /// `-c`, `-C` or `--check`.

@@ -86,7 +86,8 @@ fn fill<'a, T: Item<'a>>(items: &[T], window: std::ops::Range<usize>, blocks: &m
             if job.order.unique() && !is_new(items, place) {
                 continue;
             }
-            job.put(items[place].line(), block);
+            block.extend_from_slice(items[place].line());
+            block.push(job.terminator);
         }
     };
     if window.len() < BLOCKS * 128 {

@@ -9,8 +9,8 @@ use super::items::Keyed;
 use crate::cli::MemorySize;
 use crate::order::LineOrder;
 
-/// What the sort holds a line, beside the references: cached symbols and a copy of the references.
-const SCRATCH: usize = 32;
+/// What the sort holds a line, beside the references and a copy of them: two words of cached symbols.
+const WORDS: usize = 16;
 /// Less than this is not worth a run of its own.
 const LEAST: u64 = 64 << 10;
 const LARGE_PAGE: usize = 2 << 20;
@@ -74,7 +74,7 @@ impl Cost {
     /// Adds `count` lines, of which `text` holds the first.
     pub fn add(&mut self, order: &LineOrder, count: usize, text: &[u8], terminator: u8) {
         if order.plain().is_some() {
-            self.bytes += count * (size_of::<&[u8]>() + SCRATCH);
+            self.bytes += count * (2 * size_of::<&[u8]>() + WORDS);
             return;
         }
         let mut keys = Vec::new();
@@ -83,7 +83,7 @@ impl Cost {
             order.encode(line, &mut keys);
             sampled += 1;
         }
-        self.bytes += count * (size_of::<Keyed<'_>>() + SCRATCH) + keys.len() * count / sampled.max(1);
+        self.bytes += count * (2 * size_of::<Keyed<'_>>() + WORDS) + keys.len() * count / sampled.max(1);
     }
 
     /// In bytes.

@@ -217,7 +217,8 @@ fn merge_sources(
                 last.clear();
                 last.extend_from_slice(key);
             }
-            job.put(source.lines.line(), &mut block);
+            block.extend_from_slice(source.lines.line());
+            block.push(job.terminator);
             if block.len() >= BLOCK {
                 let next = empty.try_recv().unwrap_or_default();
                 if full.send(std::mem::replace(&mut block, next)).is_err() {

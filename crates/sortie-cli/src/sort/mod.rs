@@ -51,6 +51,12 @@ pub fn run(args: &SortArgs) -> Result<(), Failure> {
     };
     let inputs = Input::all(args)?;
     match args.check_mode() {
+        Some(_) if inputs.len() > 1 => {
+            let extra = inputs[1].name().display();
+            return Err(Failure::new(format!(
+                "extra operand '{extra}' not allowed with -c: it checks one file"
+            )));
+        }
         Some(how) => inputs.iter().try_for_each(|input| check::check(input, how, &job))?,
         None => sort(inputs, args, &job)?,
     }
@@ -71,7 +77,7 @@ fn sort(inputs: Vec<Input>, args: &SortArgs, job: &Job) -> Result<(), Failure> {
     }
     let sink = &mut |text: &[u8]| {
         job.progress.advance(text.len() as u64);
-        output.write(text)
+        if job.debug && !text.is_empty() { output.write(&job.annotated(text)) } else { output.write(text) }
     };
     if args.merge {
         Parts::inputs(inputs, args.batch_size, budget, &folder).merge(job, sink)?;
@@ -105,17 +111,18 @@ fn sort_at_once(inputs: &[Input], budget: u64, job: &Job, sink: Sink<'_>) -> Res
 }
 
 impl Job {
-    /// Appends a line of output.
-    fn put(&self, line: &[u8], out: &mut Vec<u8>) {
-        if self.debug {
+    /// Whole lines as `--debug` prints them, with marks under each.
+    fn annotated(&self, text: &[u8]) -> Vec<u8> {
+        let mut out = Vec::new();
+        for line in
+            text.strip_suffix(&[self.terminator]).unwrap_or(text).split(|&byte| byte == self.terminator)
+        {
             // A tab would not line up with the marks under it.
             out.extend(line.iter().map(|&byte| if byte == b'\t' { b'>' } else { byte }));
             out.push(b'\n');
-            self.order.debug_line(line, out);
-        } else {
-            out.extend_from_slice(line);
-            out.push(self.terminator);
+            self.order.debug_line(line, &mut out);
         }
+        out
     }
 
     /// Runs `work` as a phase that reads and writes so many bytes.
