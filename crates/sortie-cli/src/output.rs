@@ -109,7 +109,7 @@ fn resolve(path: &Path) -> io::Result<PathBuf> {
     let mut target = path.to_owned();
     for _ in 0..40 {
         let folder = match target.parent() {
-            Some(folder) if folder != "" => folder.canonicalize()?,
+            Some(folder) if !folder.as_os_str().is_empty() => folder.canonicalize()?,
             _ => Path::new(".").canonicalize()?,
         };
         let name = target.file_name().ok_or(io::ErrorKind::IsADirectory)?;

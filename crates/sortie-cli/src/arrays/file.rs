@@ -33,8 +33,8 @@ pub enum Format {
 impl ArrayFile {
     /// Opens `path`, standard input for `-`, and reads the header of a `.npy` file.
     pub fn open(path: &Path, element: Option<ArrayType>) -> Result<ArrayFile, Failure> {
-        let shown = if path == "-" { Path::new("standard input") } else { path };
-        let file = match path == "-" {
+        let shown = if path.as_os_str() == "-" { Path::new("standard input") } else { path };
+        let file = match path.as_os_str() == "-" {
             true => std::io::stdin().as_fd().try_clone_to_owned().map(File::from),
             false => File::open(path),
         };

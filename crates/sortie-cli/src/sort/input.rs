@@ -43,7 +43,7 @@ impl Input {
     }
 
     fn named(path: &Path) -> Input {
-        if path == "-" { Input::Stdin } else { Input::File(path.to_owned()) }
+        if path.as_os_str() == "-" { Input::Stdin } else { Input::File(path.to_owned()) }
     }
 
     /// The name that messages use.
