@@ -58,7 +58,8 @@ impl<T> Lines<T> {
             buffer.add(at).cast::<T>().write_unaligned(item);
             *next = next.add(1);
             if at + size_of::<T>() >= LINE {
-                let line = next.byte_sub(at + size_of::<T>()).cast::<u8>();
+                // The line may start before the slice, where nothing of it is used.
+                let line = next.wrapping_byte_sub(at + size_of::<T>()).cast::<u8>();
                 self.flush(bucket, line);
             }
         }
