@@ -1,12 +1,15 @@
 //! A device that runs kernels, behind one small trait.
 //!
 //! [`Device`] and what it hands out ([`Buffer`], [`Pinned`], [`Stream`], [`Event`], [`Module`], [`Kernel`]) are the safe
-//! side, and the same for every kind of device. A [`Driver`] is the other side: what an implementation supplies.
+//! side, and the same for every kind of device. A [`Driver`] is the other side: what an implementation supplies;
+//! [`cuda`] is one. Nothing here needs a CUDA library to build or to start: without one, [`cuda::devices`] says why
+//! there is no device.
 //!
 //! ```no_run
-//! use sortie_device::{Device, Launch, Program};
+//! use sortie_device::{Launch, Program};
 //!
-//! # fn f(device: Device) -> Result<(), sortie_device::Error> {
+//! # fn main() -> Result<(), sortie_device::Error> {
+//! let device = sortie_device::cuda::device(0)?;
 //! let program = Program {
 //!     name: "double".into(),
 //!     source: "extern \"C\" __global__ void twice(float *x, unsigned n) {
@@ -28,6 +31,8 @@
 //! # }
 //! ```
 
+mod cache;
+pub mod cuda;
 mod device;
 mod driver;
 mod error;
