@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::time::{Instant, SystemTime};
 
-use sortie_device::{Device, Error, Launch, Program, Stream, View, cuda};
+use sortie_device::{Device, Error, Launch, Program, Stream, View, cuda, rates};
 
 const SOURCE: &str = r#"
 extern "C" __global__ void add(unsigned *x, unsigned long long n, unsigned value, unsigned short twice) {
@@ -208,4 +208,14 @@ fn in_a_process(test: &str, variable: &str, value: &str) {
     let output = child.args(["--exact", test, "--nocapture"]).env(variable, value).output().unwrap();
     print!("{}", String::from_utf8_lossy(&output.stdout));
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn rates_are_measured_and_kept() {
+    let Some(device) = device() else { return };
+    let start = Instant::now();
+    let rates = rates::measure(&device).unwrap();
+    println!("{rates:?} in {:.1?}", start.elapsed());
+    assert_eq!(rates::known(&device), Some(rates));
+    assert!(rates.copy > rates.pinned_in && rates.pinned_both > rates.pinned_in);
 }
