@@ -1,0 +1,190 @@
+//! What was costly to find out, kept on disk: compiled programs, measured rates.
+//!
+//! The folder is `$SORTIE_CACHE`, else `$XDG_CACHE_HOME/sortie`, else `~/.cache/sortie`. An entry is a file named by
+//! the hash of all that its content depends on. It holds the content's checksum, so that a torn or foreign file counts
+//! as absent; and it appears by a rename, so that processes side by side do no harm. Where the folder cannot be
+//! written, nothing is kept.
+
+use std::env;
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+
+use sha2::{Digest, Sha256};
+use tempfile::NamedTempFile;
+
+/// The first bytes of every entry; the number is the format's.
+const MAGIC: &[u8; 16] = b"sortie cache  1\n";
+const CHECKSUM: usize = 32;
+
+/// Names an entry by all that its content depends on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Key([u8; 32]);
+
+impl Key {
+    /// `kind` keeps entries of different kinds apart.
+    pub fn new<'a>(kind: &'a str, parts: impl IntoIterator<Item = &'a [u8]>) -> Key {
+        let mut hash = Sha256::new();
+        for part in std::iter::once(kind.as_bytes()).chain(parts) {
+            // With its length first, so that no two lists of parts are the same bytes.
+            hash.update((part.len() as u64).to_le_bytes());
+            hash.update(part);
+        }
+        Key(hash.finalize().into())
+    }
+
+    fn file_name(&self) -> String {
+        self.0.iter().fold(String::new(), |mut name, byte| {
+            let _ = write!(name, "{byte:02x}");
+            name
+        })
+    }
+
+    /// Depends on the key too, so that an entry under another's name is not taken for it.
+    fn checksum(&self, content: &[u8]) -> [u8; CHECKSUM] {
+        Sha256::new().chain_update(self.0).chain_update(content).finalize().into()
+    }
+}
+
+#[derive(Debug, Clone)]
+pub struct Cache {
+    /// None where the environment names no place at all.
+    folder: Option<PathBuf>,
+}
+
+impl Cache {
+    /// The user's.
+    pub fn of_user() -> Cache {
+        let path = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let folder = path("SORTIE_CACHE")
+            .or_else(|| path("XDG_CACHE_HOME").map(|base| base.join("sortie")))
+            .or_else(|| env::home_dir().map(|home| home.join(".cache/sortie")));
+        Cache { folder }
+    }
+
+    pub fn get(&self, key: &Key) -> Option<Vec<u8>> {
+        let mut entry = std::fs::read(self.folder.as_ref()?.join(key.file_name())).ok()?;
+        let head = MAGIC.len() + CHECKSUM;
+        if !entry.starts_with(MAGIC) || entry.len() < head {
+            return None;
+        }
+        if entry[MAGIC.len()..head] != key.checksum(&entry[head..]) {
+            return None;
+        }
+        entry.drain(..head);
+        Some(entry)
+    }
+
+    /// Keeps the content where that is possible.
+    pub fn put(&self, key: &Key, content: &[u8]) {
+        // Whoever asks for it later finds out again what could not be kept now.
+        let _ = self.try_put(key, content);
+    }
+
+    fn try_put(&self, key: &Key, content: &[u8]) -> io::Result<()> {
+        let Some(folder) = &self.folder else { return Ok(()) };
+        std::fs::create_dir_all(folder)?;
+        let mut file = NamedTempFile::new_in(folder)?;
+        file.write_all(MAGIC)?;
+        file.write_all(&key.checksum(content))?;
+        file.write_all(content)?;
+        file.persist(folder.join(key.file_name()))?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+pub mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use super::*;
+
+    pub fn cache_at(folder: &Path) -> Cache {
+        Cache { folder: Some(folder.into()) }
+    }
+
+    fn key(name: &str) -> Key {
+        Key::new("test", [name.as_bytes()])
+    }
+
+    /// The one entry of a cache.
+    pub fn entry(folder: &Path) -> PathBuf {
+        let files: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        assert_eq!(files.len(), 1, "{files:?}");
+        files[0].clone()
+    }
+
+    #[test]
+    fn keeps_and_replaces() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = cache_at(&folder.path().join("made/when/needed"));
+        assert_eq!(cache.get(&key("a")), None);
+        cache.put(&key("a"), b"first");
+        cache.put(&key("a"), b"second");
+        cache.put(&key("b"), b"");
+        assert_eq!(cache.get(&key("a")).as_deref(), Some(&b"second"[..]));
+        assert_eq!(cache.get(&key("b")).as_deref(), Some(&b""[..]));
+        assert_eq!(cache.get(&key("c")), None);
+    }
+
+    #[test]
+    fn keys_tell_parts_apart() {
+        let parts = |parts: &[&'static str]| Key::new("k", parts.iter().map(|part| part.as_bytes()));
+        assert_ne!(parts(&["ab", "c"]), parts(&["a", "bc"]));
+        assert_ne!(parts(&["ab"]), parts(&["ab", ""]));
+        assert_ne!(Key::new("a", []), Key::new("b", []));
+    }
+
+    #[test]
+    fn torn_changed_and_foreign_files_count_as_absent() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = cache_at(folder.path());
+        cache.put(&key("a"), b"the content");
+        let path = entry(folder.path());
+        let whole = fs::read(&path).unwrap();
+        for length in 0..whole.len() {
+            fs::write(&path, &whole[..length]).unwrap();
+            assert_eq!(cache.get(&key("a")), None, "cut at {length}");
+        }
+        for place in 0..whole.len() {
+            let mut changed = whole.clone();
+            changed[place] ^= 1;
+            fs::write(&path, changed).unwrap();
+            assert_eq!(cache.get(&key("a")), None, "changed at {place}");
+        }
+        fs::write(folder.path().join(key("b").file_name()), &whole).unwrap();
+        assert_eq!(cache.get(&key("b")), None, "another entry's content");
+        cache.put(&key("a"), b"the content");
+        assert!(cache.get(&key("a")).is_some());
+    }
+
+    #[test]
+    fn no_folder_is_harmless() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a file");
+        fs::write(&file, "").unwrap();
+        // Below a file no folder can be made, by root neither.
+        for cache in [cache_at(&file.join("below")), cache_at(&file), Cache { folder: None }] {
+            cache.put(&key("a"), b"content");
+            assert_eq!(cache.get(&key("a")), None);
+        }
+    }
+
+    #[test]
+    fn writers_and_readers_side_by_side_see_whole_entries() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = cache_at(folder.path());
+        let contents: Vec<_> = (0..4u8).map(|writer| vec![writer; 100_000]).collect();
+        std::thread::scope(|scope| {
+            for content in &contents {
+                scope.spawn(|| (0..50).for_each(|_| cache.put(&key("a"), content)));
+            }
+            for _ in 0..200 {
+                assert!(cache.get(&key("a")).is_none_or(|found| contents.contains(&found)));
+            }
+        });
+        assert!(contents.contains(&cache.get(&key("a")).unwrap()));
+        entry(folder.path());
+    }
+}

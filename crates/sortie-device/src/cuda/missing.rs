@@ -1,0 +1,127 @@
+//! Why there is no CUDA, as exactly as the machine can tell, and what to do about it.
+
+use std::fs;
+use std::path::Path;
+
+use cudarc::driver::sys::CUresult;
+
+use crate::Error;
+
+const GET_DRIVER: &str =
+    "NVIDIA's driver (https://www.nvidia.com/drivers, or the system's package nvidia-driver)";
+
+/// What a machine without the driver's library shows of a GPU.
+struct Signs {
+    /// The kernel has NVIDIA's module.
+    module: bool,
+    /// A GPU of NVIDIA's is on the bus.
+    on_bus: bool,
+}
+
+/// `libcuda` is not to be found.
+pub fn driver() -> Error {
+    Error::NoDriver { reason: reason(&Signs::of_machine()) }
+}
+
+fn reason(signs: &Signs) -> String {
+    let absent = format!("its library, {}, was not found", library("cuda", "1"));
+    if signs.module {
+        format!(
+            "{absent}, though the kernel has NVIDIA's module loaded; in a container, start that with the GPUs \
+             (docker run --gpus all), else install the libraries of {GET_DRIVER}"
+        )
+    } else if signs.on_bus {
+        format!("{absent}; the machine has an NVIDIA GPU, so install {GET_DRIVER}")
+    } else {
+        format!("{absent}, and no NVIDIA GPU is to be seen; where there is one, install {GET_DRIVER}")
+    }
+}
+
+impl Signs {
+    fn of_machine() -> Signs {
+        let is_gpu = |device: &Path| {
+            let read = |name| fs::read_to_string(device.join(name)).unwrap_or_default();
+            // The vendor is NVIDIA, and the class a display controller.
+            read("vendor").trim() == "0x10de" && read("class").starts_with("0x03")
+        };
+        let on_bus = fs::read_dir("/sys/bus/pci/devices")
+            .is_ok_and(|mut devices| devices.any(|device| device.is_ok_and(|device| is_gpu(&device.path()))));
+        Signs { module: Path::new("/proc/driver/nvidia/version").exists(), on_bus }
+    }
+}
+
+/// The driver's library is there and did not start.
+pub fn start(result: CUresult, message: &str) -> Error {
+    let told = format!("its library is there and does not start: {message} (error {})", result as i32);
+    let hidden = std::env::var("CUDA_VISIBLE_DEVICES");
+    match (result, hidden) {
+        (CUresult::CUDA_ERROR_NO_DEVICE, Ok(visible)) => Error::NoDevice {
+            reason: format!(
+                "CUDA_VISIBLE_DEVICES is \"{visible}\", and the driver finds no GPU; unset it to see all"
+            ),
+        },
+        (CUresult::CUDA_ERROR_NO_DEVICE, Err(_)) => Error::NoDevice {
+            reason:
+                "the driver finds no GPU; in a container, start that with the GPUs (docker run --gpus all); \
+                     nvidia-smi lists what there is"
+                    .into(),
+        },
+        (CUresult::CUDA_ERROR_STUB_LIBRARY, _) => Error::NoDriver {
+            reason: format!(
+                "{told}; take the toolkit's stubs out of LD_LIBRARY_PATH and install {GET_DRIVER}"
+            ),
+        },
+        (CUresult::CUDA_ERROR_SYSTEM_DRIVER_MISMATCH, _) => Error::NoDriver {
+            reason: format!(
+                "{told}; it was updated while its kernel module was in use, so restart the machine"
+            ),
+        },
+        _ => Error::NoDriver {
+            reason: format!("{told}; nvidia-smi may tell more, else install {GET_DRIVER} anew"),
+        },
+    }
+}
+
+/// The driver is older than the calls that are made.
+pub fn recent_driver(found: (i32, i32), needed: (i32, i32)) -> Error {
+    Error::NoDriver {
+        reason: format!(
+            "the one installed is for CUDA {}.{}, at least {}.{} is needed; install a newer one of {GET_DRIVER}",
+            found.0, found.1, needed.0, needed.1
+        ),
+    }
+}
+
+/// `libnvrtc` is not to be found.
+pub fn compiler() -> Error {
+    Error::NoCompiler {
+        reason: format!(
+            "NVRTC's library, {}, was not found; install it with the CUDA toolkit, or from PyPI (pip install \
+             nvidia-cuda-nvrtc), and name its folder in {}",
+            library("nvrtc", "13"),
+            super::LIBRARY_PATH
+        ),
+    }
+}
+
+fn library(name: &str, version: &str) -> String {
+    use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
+    if cfg!(windows) {
+        format!("nv{name}{DLL_SUFFIX}")
+    } else {
+        format!("{DLL_PREFIX}{name}{DLL_SUFFIX}.{version}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_machine_is_told_what_to_install() {
+        let told = |module, on_bus| reason(&Signs { module, on_bus });
+        assert!(told(true, true).contains("--gpus all"));
+        assert!(told(false, true).contains("has an NVIDIA GPU, so install"));
+        assert!(told(false, false).contains("no NVIDIA GPU is to be seen"));
+    }
+}

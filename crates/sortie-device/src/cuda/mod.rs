@@ -1,0 +1,102 @@
+//! CUDA devices. The driver's library and NVRTC's are opened when first needed, and an [`Error`] says which is missing
+//! and how to get it.
+
+mod compiled;
+mod driver;
+mod missing;
+mod nvrtc;
+
+use std::sync::OnceLock;
+
+use cudarc::driver::result::DriverError;
+use cudarc::driver::sys::{self, CUresult};
+
+use crate::{Device, Error, Program};
+
+/// The oldest driver whose calls suffice.
+const NEEDED: (i32, i32) = (12, 0);
+
+/// What names folders to search for libraries.
+const LIBRARY_PATH: &str = if cfg!(windows) { "PATH" } else { "LD_LIBRARY_PATH" };
+
+/// Every CUDA device, in the driver's order. Asking does not start them: that is left to the first work on each.
+pub fn devices() -> Result<Vec<Device>, Error> {
+    let count = start()?.devices;
+    (0..count).map(|ordinal| Ok(Device::new(driver::CudaDriver::new(ordinal)?))).collect()
+}
+
+/// The device with this number in the driver's order.
+pub fn device(ordinal: u32) -> Result<Device, Error> {
+    let count = start()?.devices;
+    if ordinal >= count {
+        let reason = format!("cuda:{ordinal} was asked for, and the last one is cuda:{}", count - 1);
+        return Err(Error::NoDevice { reason });
+    }
+    Ok(Device::new(driver::CudaDriver::new(ordinal)?))
+}
+
+/// The version of CUDA that the driver is for.
+pub fn driver_version() -> Result<(i32, i32), Error> {
+    Ok(start()?.version)
+}
+
+/// The version of NVRTC, the compiler.
+pub fn compiler_version() -> Result<(i32, i32), Error> {
+    nvrtc::version()
+}
+
+/// Machine code (a cubin) for devices of this compute capability; needs no device and no driver, and keeps nothing.
+pub fn compile(program: &Program, capability: (u32, u32)) -> Result<Vec<u8>, Error> {
+    nvrtc::compile(program, capability)
+}
+
+/// What there is once the driver has started.
+#[derive(Debug, Clone, Copy)]
+struct Started {
+    version: (i32, i32),
+    /// At least one.
+    devices: u32,
+}
+
+fn start() -> Result<Started, Error> {
+    static STARTED: OnceLock<Result<Started, Error>> = OnceLock::new();
+    STARTED.get_or_init(try_start).clone()
+}
+
+fn try_start() -> Result<Started, Error> {
+    // SAFETY: the library is NVIDIA's, whose initialisation needs nothing of us.
+    if !unsafe { sys::is_culib_present() } {
+        return Err(missing::driver());
+    }
+    let mut version = 0;
+    // SAFETY: the library is there, and the call needs no more.
+    let told = unsafe { sys::cuDriverGetVersion(&mut version) };
+    let version = (version / 1000, version % 1000 / 10);
+    if told == CUresult::CUDA_SUCCESS && version < NEEDED {
+        return Err(missing::recent_driver(version, NEEDED));
+    }
+    // SAFETY: the first call, as it has to be.
+    let initialised = unsafe { sys::cuInit(0) };
+    if initialised != CUresult::CUDA_SUCCESS {
+        return Err(missing::start(initialised, &message(initialised)));
+    }
+    let mut count = 0;
+    // SAFETY: the driver is initialised.
+    let counted = unsafe { sys::cuDeviceGetCount(&mut count) };
+    match (counted, u32::try_from(count)) {
+        (CUresult::CUDA_SUCCESS, Ok(devices @ 1..)) => Ok(Started { version, devices }),
+        (CUresult::CUDA_SUCCESS, _) => {
+            let none = CUresult::CUDA_ERROR_NO_DEVICE;
+            Err(missing::start(none, &message(none)))
+        }
+        _ => Err(missing::start(counted, &message(counted))),
+    }
+}
+
+/// The driver's words for a result.
+fn message(result: CUresult) -> String {
+    match DriverError(result).error_string() {
+        Ok(words) => words.to_string_lossy().into_owned(),
+        Err(_) => format!("{result:?}"),
+    }
+}

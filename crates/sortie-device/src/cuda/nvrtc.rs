@@ -1,0 +1,126 @@
+//! NVRTC, which compiles CUDA C++ to machine code without a GPU. Opened when first needed.
+
+use std::ffi::{CString, c_char};
+use std::path::PathBuf;
+use std::ptr;
+use std::sync::OnceLock;
+
+use cudarc::nvrtc::{result, sys};
+
+use super::missing;
+use crate::{Error, Program};
+
+/// The first that writes machine code.
+const NEEDED: (i32, i32) = (11, 2);
+
+/// Opens the library, if it was not, and tells its version.
+pub fn version() -> Result<(i32, i32), Error> {
+    static OPENED: OnceLock<Result<(i32, i32), Error>> = OnceLock::new();
+    OPENED.get_or_init(open).clone()
+}
+
+fn open() -> Result<(i32, i32), Error> {
+    // SAFETY: the library is NVIDIA's, whose initialisation needs nothing of us.
+    if !unsafe { sys::is_culib_present() } {
+        return Err(missing::compiler());
+    }
+    let (mut major, mut minor) = (0, 0);
+    // SAFETY: both are written, and read no earlier.
+    let told = unsafe { sys::nvrtcVersion(&mut major, &mut minor) };
+    if told != sys::nvrtcResult::NVRTC_SUCCESS || (major, minor) < NEEDED {
+        let reason =
+            format!("NVRTC {major}.{minor} is too old ({told:?}), {}.{} is needed", NEEDED.0, NEEDED.1);
+        return Err(Error::NoCompiler { reason });
+    }
+    Ok((major, minor))
+}
+
+/// Where the library that was opened lies, if that can be told.
+pub fn library() -> Option<PathBuf> {
+    let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
+    let is_library =
+        |path: &&str| path.rsplit('/').next().is_some_and(|name| name.starts_with("libnvrtc.so"));
+    maps.lines()
+        .filter_map(|line| line.find('/').map(|start| &line[start..]))
+        .find(is_library)
+        .map(PathBuf::from)
+}
+
+/// What the compiler is told, the program's macros last.
+pub fn options(program: &Program, capability: (u32, u32)) -> Vec<String> {
+    let (major, minor) = capability;
+    let mut options = vec![
+        format!("--gpu-architecture=sm_{major}{minor}"),
+        "--std=c++17".into(),
+        "-default-device".into(),
+        "-lineinfo".into(),
+    ];
+    options.extend(program.defines.iter().map(|(name, value)| format!("-D{name}={value}")));
+    options
+}
+
+/// Machine code (a cubin) for devices of this compute capability.
+pub fn compile(program: &Program, capability: (u32, u32)) -> Result<Vec<u8>, Error> {
+    version()?;
+    let failed = |log: String| Error::Compile { program: program.name.clone(), log };
+    let text =
+        |text: &str| CString::new(text).map_err(|_| failed("a zero byte in the source or its name".into()));
+    let (source, name) = (text(program.source)?, text(&program.name)?);
+    let names = program.headers.iter().map(|(name, _)| text(name)).collect::<Result<Vec<_>, _>>()?;
+    let texts = program.headers.iter().map(|(_, content)| text(content)).collect::<Result<Vec<_>, _>>()?;
+    let pointers = |strings: &[CString]| strings.iter().map(|string| string.as_ptr()).collect::<Vec<_>>();
+    let mut handle = ptr::null_mut();
+    // SAFETY: strings and arrays live beyond `compiling`; there are as many headers as names.
+    unsafe {
+        sys::nvrtcCreateProgram(
+            &mut handle,
+            source.as_ptr(),
+            name.as_ptr(),
+            names.len() as i32,
+            pointers(&texts).as_ptr(),
+            pointers(&names).as_ptr(),
+        )
+    }
+    .result()
+    .map_err(|error| failed(error.to_string()))?;
+    let compiling = Compiling(handle);
+    compiling.run(&options(program, capability)).map_err(failed)
+}
+
+/// A program in the compiler's hands.
+struct Compiling(sys::nvrtcProgram);
+
+impl Compiling {
+    /// The cubin, or the compiler's complaints.
+    fn run(&self, options: &[String]) -> Result<Vec<u8>, String> {
+        if options.iter().any(|option| option.contains('\0')) {
+            return Err("a zero byte in a macro".into());
+        }
+        // SAFETY: the handle is a program's until `self` is dropped.
+        unsafe { result::compile_program(self.0, options) }.map_err(|error| self.log(error))?;
+        let mut size = 0;
+        // SAFETY: as above.
+        unsafe { sys::nvrtcGetCUBINSize(self.0, &mut size) }.result().map_err(|error| self.log(error))?;
+        let mut cubin = vec![0u8; size];
+        // SAFETY: as above, and `cubin` has the size that was asked for.
+        unsafe { sys::nvrtcGetCUBIN(self.0, cubin.as_mut_ptr().cast()) }
+            .result()
+            .map_err(|error| self.log(error))?;
+        Ok(cubin)
+    }
+
+    fn log(&self, error: result::NvrtcError) -> String {
+        // SAFETY: the handle is a program's until `self` is dropped.
+        let log = unsafe { result::get_program_log(self.0) }.unwrap_or_default();
+        let bytes: Vec<u8> = log.iter().map(|&byte: &c_char| byte as u8).filter(|&byte| byte != 0).collect();
+        let text = String::from_utf8_lossy(&bytes);
+        if text.trim().is_empty() { error.to_string() } else { text.trim().to_owned() }
+    }
+}
+
+impl Drop for Compiling {
+    fn drop(&mut self) {
+        // SAFETY: the handle is a program's, and used no more.
+        let _ = unsafe { result::destroy_program(self.0) };
+    }
+}

@@ -1,0 +1,56 @@
+//! A device: where memory, streams, events and modules come from.
+
+use std::sync::Arc;
+
+use bytemuck::Pod;
+
+use crate::{Buffer, Driver, Error, Event, Module, Pinned, Program, Properties, Stream};
+
+/// A device. A clone is the same device.
+#[derive(Debug, Clone)]
+pub struct Device(Arc<dyn Driver>);
+
+impl Device {
+    /// The device that a driver drives.
+    pub fn new(driver: impl Driver + 'static) -> Device {
+        Device(Arc::new(driver))
+    }
+
+    pub fn properties(&self) -> &Properties {
+        self.0.properties()
+    }
+
+    /// Bytes of device memory that could be allocated now.
+    pub fn free_memory(&self) -> Result<u64, Error> {
+        self.0.free_memory()
+    }
+
+    /// Device memory for `len` elements, whose content is unspecified.
+    pub fn alloc<T: Pod>(&self, len: usize) -> Result<Buffer<T>, Error> {
+        Buffer::new(self, len)
+    }
+
+    /// `len` elements in host memory that the device reads and writes directly, all zero.
+    pub fn alloc_pinned<T: Pod>(&self, len: usize) -> Result<Pinned<T>, Error> {
+        Pinned::new(self, len)
+    }
+
+    /// A stream that runs beside all others, the default stream of CUDA included.
+    pub fn stream(&self) -> Result<Stream, Error> {
+        Stream::new(self)
+    }
+
+    pub fn event(&self) -> Result<Event, Error> {
+        Event::new(self)
+    }
+
+    /// Compiles a program for this device, or finds it where it was kept when it was compiled before.
+    pub fn load(&self, program: &Program) -> Result<Module, Error> {
+        Module::new(self, program)
+    }
+
+    /// The other side, with raw handles.
+    pub fn driver(&self) -> &dyn Driver {
+        &*self.0
+    }
+}

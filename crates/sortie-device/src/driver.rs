@@ -1,0 +1,198 @@
+//! What an implementation of a device supplies: the trait [`Driver`], and the plain types that cross it.
+
+use std::ffi::c_void;
+use std::fmt::Debug;
+
+use crate::Error;
+
+/// Threads in a warp, on every device there is.
+pub const WARP: u32 = 32;
+
+/// What is known of a device before any work.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Properties {
+    /// As its maker calls it: `NVIDIA H200`.
+    pub name: String,
+    /// `cuda`, or `simulated`.
+    pub kind: &'static str,
+    /// Its number among the devices of its kind, as in `--engine cuda:1`.
+    pub ordinal: u32,
+    /// Tells this very device from all others, on other machines too; what is measured is kept under it.
+    pub id: String,
+    /// Major and minor.
+    pub compute_capability: (u32, u32),
+    pub multiprocessors: u32,
+    /// Bytes of shared memory that one block can ask for.
+    pub shared_per_block: usize,
+    /// Bytes.
+    pub memory_total: u64,
+    /// Bytes of level 2 cache.
+    pub l2_bytes: u64,
+}
+
+/// The shape of a launch: one-dimensional.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Launch {
+    pub blocks: u32,
+    /// Threads in a block.
+    pub threads: u32,
+    /// Bytes of dynamic shared memory in a block.
+    pub shared: usize,
+}
+
+/// One translation unit to compile: a kernel instantiation.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Program {
+    /// For errors and listings, and what the source is called in the compiler's messages.
+    pub name: String,
+    pub source: &'static str,
+    /// What the source can `#include`: name and text.
+    pub headers: &'static [(&'static str, &'static str)],
+    /// Macros: name and value.
+    pub defines: Vec<(String, String)>,
+}
+
+/// A device with raw handles: addresses in its memory, streams, events, modules and functions are numbers.
+///
+/// Work is put on streams and runs in order there; nothing is ordered between streams but through events. A call can
+/// be made from any thread. An error may come late, from a call after the one whose work failed.
+///
+/// # Safety
+///
+/// Memory handed out is as large as was asked for, aligned to 256 bytes, and stays valid until it is freed. The
+/// functions that enqueue touch nothing but the memory they are given.
+pub unsafe trait Driver: Send + Sync + Debug {
+    fn properties(&self) -> &Properties;
+
+    /// Bytes of device memory that could be allocated now.
+    fn free_memory(&self) -> Result<u64, Error>;
+
+    /// Device memory of more than 0 bytes, its content unspecified.
+    fn alloc(&self, bytes: usize) -> Result<u64, Error>;
+
+    /// Frees device memory once the work that uses it is done.
+    ///
+    /// # Safety
+    ///
+    /// `address` is from [`alloc`](Driver::alloc), and used no more.
+    unsafe fn free(&self, address: u64);
+
+    /// Host memory of more than 0 bytes that the device reads and writes directly, its content unspecified; fast to
+    /// read for the host too.
+    fn alloc_pinned(&self, bytes: usize) -> Result<*mut u8, Error>;
+
+    /// # Safety
+    ///
+    /// `at` is from [`alloc_pinned`](Driver::alloc_pinned), and neither used any more nor by work under way.
+    unsafe fn free_pinned(&self, at: *mut u8);
+
+    /// A stream that runs beside all others.
+    fn stream(&self) -> Result<u64, Error>;
+
+    /// Work under way goes on.
+    ///
+    /// # Safety
+    ///
+    /// `stream` is from [`stream`](Driver::stream), and used no more.
+    unsafe fn free_stream(&self, stream: u64);
+
+    /// Blocks the host until all work on the stream is done.
+    ///
+    /// # Safety
+    ///
+    /// `stream` is a stream of this device.
+    unsafe fn wait_stream(&self, stream: u64) -> Result<(), Error>;
+
+    fn event(&self) -> Result<u64, Error>;
+
+    /// # Safety
+    ///
+    /// `event` is from [`event`](Driver::event), and used no more.
+    unsafe fn free_event(&self, event: u64);
+
+    /// The event happens when the work that is on the stream now is done.
+    ///
+    /// # Safety
+    ///
+    /// Both are of this device.
+    unsafe fn record(&self, event: u64, stream: u64) -> Result<(), Error>;
+
+    /// What is enqueued on the stream from now on waits for the event.
+    ///
+    /// # Safety
+    ///
+    /// Both are of this device.
+    unsafe fn stream_waits(&self, stream: u64, event: u64) -> Result<(), Error>;
+
+    /// Blocks the host until the event has happened.
+    ///
+    /// # Safety
+    ///
+    /// `event` is of this device.
+    unsafe fn wait_event(&self, event: u64) -> Result<(), Error>;
+
+    /// Milliseconds between two events that have happened.
+    ///
+    /// # Safety
+    ///
+    /// Both are of this device.
+    unsafe fn elapsed_ms(&self, from: u64, to: u64) -> Result<f32, Error>;
+
+    /// Host to device, on a stream.
+    ///
+    /// # Safety
+    ///
+    /// Both ranges are valid, and the host's is left as it is, until the copy is done.
+    unsafe fn copy_in(&self, to: u64, from: *const u8, bytes: usize, stream: u64) -> Result<(), Error>;
+
+    /// Device to host, on a stream.
+    ///
+    /// # Safety
+    ///
+    /// Both ranges are valid, and nobody touches the host's, until the copy is done.
+    unsafe fn copy_out(&self, to: *mut u8, from: u64, bytes: usize, stream: u64) -> Result<(), Error>;
+
+    /// Device to device, on a stream.
+    ///
+    /// # Safety
+    ///
+    /// Both ranges are valid and do not overlap.
+    unsafe fn copy_within(&self, to: u64, from: u64, bytes: usize, stream: u64) -> Result<(), Error>;
+
+    /// Sets every byte, on a stream.
+    ///
+    /// # Safety
+    ///
+    /// The range is valid.
+    unsafe fn fill(&self, to: u64, byte: u8, bytes: usize, stream: u64) -> Result<(), Error>;
+
+    /// A module: the program, compiled for this device or found where it was kept when it was compiled before.
+    fn load(&self, program: &Program) -> Result<u64, Error>;
+
+    /// # Safety
+    ///
+    /// `module` is from [`load`](Driver::load); its functions are used no more, and none is running.
+    unsafe fn unload(&self, module: u64);
+
+    /// The kernel of that name. It belongs to its module.
+    ///
+    /// # Safety
+    ///
+    /// `module` is from [`load`](Driver::load).
+    unsafe fn function(&self, module: u64, name: &str) -> Result<u64, Error>;
+
+    /// Enqueues a kernel. `arguments` point to the values, laid out as C lays them out; they are read before the call
+    /// returns.
+    ///
+    /// # Safety
+    ///
+    /// `function` is from [`function`](Driver::function); the arguments are what the kernel takes, and lead it to
+    /// no memory but what is valid until it is done.
+    unsafe fn launch(
+        &self,
+        function: u64,
+        launch: &Launch,
+        arguments: &[*const c_void],
+        stream: u64,
+    ) -> Result<(), Error>;
+}

@@ -1,0 +1,48 @@
+//! Why a device could not be had, or did not do what was asked.
+
+/// Each says what was wrong and, where that helps, what to do about it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The library that drives the devices is not there, or does not work.
+    #[error("no CUDA driver: {reason}")]
+    NoDriver { reason: String },
+
+    /// The driver works and has no such device.
+    #[error("no CUDA device: {reason}")]
+    NoDevice { reason: String },
+
+    /// A kernel has to be compiled, and its compiler is not there or does not work.
+    #[error("no compiler for kernels: {reason}")]
+    NoCompiler { reason: String },
+
+    /// The compiler did not take a program.
+    #[error("kernel program {program} does not compile: {log}")]
+    Compile { program: String, log: String },
+
+    /// Device memory does not suffice. Bytes.
+    #[error("{needed} bytes of device memory are needed, {available} are available")]
+    OutOfMemory { needed: u64, available: u64 },
+
+    /// The system gave no pinned memory.
+    #[error("{needed} bytes of pinned host memory could not be had: {reason}")]
+    OutOfPinned { needed: u64, reason: String },
+
+    /// A kernel could not be started.
+    #[error(
+        "kernel {kernel} ({blocks} blocks of {threads} threads, {shared} bytes of shared memory): {reason}"
+    )]
+    Launch { kernel: String, blocks: u32, threads: u32, shared: usize, reason: String },
+
+    /// A kernel did what it must not: what a test bench found.
+    #[error("{0}")]
+    Fault(String),
+
+    /// A call into the driver failed.
+    #[error("{call}: {message} (error {code})")]
+    Driver { call: &'static str, code: i32, message: String },
+
+    /// The device is of no more use to this process, and what was in its memory is lost.
+    #[error("{device} is lost: {call}: {message} (error {code}); start the program again to use it")]
+    DeviceLost { device: String, call: &'static str, code: i32, message: String },
+}

@@ -1,0 +1,49 @@
+//! A device that runs kernels, behind one small trait.
+//!
+//! [`Device`] and what it hands out ([`Buffer`], [`Pinned`], [`Stream`], [`Event`], [`Module`], [`Kernel`]) are the safe
+//! side, and the same for every kind of device. A [`Driver`] is the other side: what an implementation supplies;
+//! [`cuda`] is one. Nothing here needs a CUDA library to build or to start: without one, [`cuda::devices`] says why
+//! there is no device.
+//!
+//! ```no_run
+//! use sortie_device::{Launch, Program};
+//!
+//! # fn main() -> Result<(), sortie_device::Error> {
+//! let device = sortie_device::cuda::device(0)?;
+//! let program = Program {
+//!     name: "double".into(),
+//!     source: "extern \"C\" __global__ void twice(float *x, unsigned n) {
+//!                  unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+//!                  if (i < n) x[i] *= 2.0f;
+//!              }",
+//!     headers: &[],
+//!     defines: vec![],
+//! };
+//! let mut host = vec![1.0f32; 1000];
+//! let stream = device.stream()?;
+//! let data = device.alloc::<f32>(host.len())?;
+//! let twice = device.load(&program)?.kernel("twice")?;
+//! stream.copy_in(data.view(), &host)?;
+//! // SAFETY: the arguments are the kernel's, in number and type, and it stays within `data`.
+//! unsafe { twice.launch(&stream, Launch { blocks: 4, threads: 256, shared: 0 }, (&data, 1000u32))? };
+//! stream.copy_out(&mut host, data.view())?;
+//! # Ok(())
+//! # }
+//! ```
+
+mod cache;
+pub mod cuda;
+mod device;
+mod driver;
+mod error;
+mod kernel;
+mod memory;
+pub mod rates;
+mod stream;
+
+pub use device::Device;
+pub use driver::{Driver, Launch, Program, Properties, WARP};
+pub use error::Error;
+pub use kernel::{Argument, Arguments, Kernel, Module};
+pub use memory::{Buffer, Pinned, View};
+pub use stream::{Event, Stream};

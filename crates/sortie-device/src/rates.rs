@@ -1,0 +1,153 @@
+//! How fast a device copies and is copied to: measured when asked to, and kept for the same device.
+
+use std::time::Instant;
+
+use crate::cache::{Cache, Key};
+use crate::{Buffer, Device, Error, Pinned, Stream};
+
+/// Bytes a second.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rates {
+    /// Within the device, bytes read plus bytes written.
+    pub copy: f64,
+    /// Host to device, from pinned memory.
+    pub pinned_in: f64,
+    /// Device to host, to pinned memory.
+    pub pinned_out: f64,
+    /// Both ways at once, pinned, in all.
+    pub pinned_both: f64,
+    /// Host to device, from any memory.
+    pub pageable_in: f64,
+    /// Device to host, to any memory.
+    pub pageable_out: f64,
+}
+
+/// A rate is the best of so many, after a first one that does not count.
+const ROUNDS: usize = 5;
+/// What a transfer moves; half a second for all of them on a slow bus.
+const TRANSFER: usize = 128 << 20;
+/// What a copy moves, several times what a device caches.
+const COPY: usize = 1 << 30;
+
+/// What was measured before.
+pub fn known(device: &Device) -> Option<Rates> {
+    Rates::from_bytes(&Cache::of_user().get(&key(device))?)
+}
+
+/// Measures, and keeps the result. Takes up to a second, and up to an eighth of the free memory of the device.
+pub fn measure(device: &Device) -> Result<Rates, Error> {
+    let eighth = usize::try_from(device.free_memory()? / 8).unwrap_or(usize::MAX);
+    let rates =
+        Rates { copy: copy(device, COPY.min(eighth / 2))?, ..transfers(device, TRANSFER.min(eighth / 2))? };
+    Cache::of_user().put(&key(device), &rates.to_bytes());
+    Ok(rates)
+}
+
+fn key(device: &Device) -> Key {
+    let properties = device.properties();
+    Key::new("rates", [properties.kind.as_bytes(), properties.id.as_bytes()])
+}
+
+/// By the device's own clock: the host's part would weigh too much.
+fn copy(device: &Device, bytes: usize) -> Result<f64, Error> {
+    let (from, to) = (device.alloc::<u8>(bytes)?, device.alloc::<u8>(bytes)?);
+    let (stream, start, end) = (device.stream()?, device.event()?, device.event()?);
+    stream.fill(from.view(), 1)?;
+    let seconds = best(|| {
+        stream.record(&start)?;
+        stream.copy_within(to.view(), from.view())?;
+        stream.record(&end)?;
+        end.wait()?;
+        Ok(f64::from(end.milliseconds_since(&start)?) / 1000.0)
+    })?;
+    Ok(2.0 * bytes as f64 / seconds)
+}
+
+/// All rates but `copy`, by the host's clock.
+fn transfers(device: &Device, bytes: usize) -> Result<Rates, Error> {
+    let (first, second) = (device.alloc(bytes)?, device.alloc(bytes)?);
+    let (mut to, from) = (device.alloc_pinned(bytes)?, device.alloc_pinned(bytes)?);
+    let mut pageable = vec![1u8; bytes];
+    let (one, other) = (device.stream()?, device.stream()?);
+    one.copy_in(second.view(), &from)?;
+    let rate = |moved: usize, seconds: f64| moved as f64 / seconds;
+    Ok(Rates {
+        copy: 0.0,
+        pinned_in: rate(bytes, best(timed(|| one.copy_in(first.view(), &from)))?),
+        pinned_out: rate(bytes, best(timed(|| one.copy_out(&mut to, second.view())))?),
+        pinned_both: rate(
+            2 * bytes,
+            best(timed(|| both((&one, &first, &from), (&other, &second, &mut to))))?,
+        ),
+        pageable_in: rate(bytes, best(timed(|| one.copy_in(first.view(), &pageable)))?),
+        pageable_out: rate(bytes, best(timed(|| one.copy_out(&mut pageable, first.view())))?),
+    })
+}
+
+/// Copies in on one stream and out on another.
+fn both(
+    (one, first, from): (&Stream, &Buffer<u8>, &Pinned<u8>),
+    (other, second, to): (&Stream, &Buffer<u8>, &mut Pinned<u8>),
+) -> Result<(), Error> {
+    // SAFETY: whatever happens, both streams are waited for before the slices can be touched.
+    let enqueued = unsafe {
+        let copy_in = one.enqueue_copy_in(first.view(), from);
+        copy_in.and_then(|()| other.enqueue_copy_out(to, second.view()))
+    };
+    let waited = (one.wait(), other.wait());
+    enqueued.and(waited.0).and(waited.1)
+}
+
+fn timed(mut work: impl FnMut() -> Result<(), Error>) -> impl FnMut() -> Result<f64, Error> {
+    move || {
+        let start = Instant::now();
+        work()?;
+        Ok(start.elapsed().as_secs_f64())
+    }
+}
+
+/// The least seconds of all rounds.
+fn best(mut round: impl FnMut() -> Result<f64, Error>) -> Result<f64, Error> {
+    round()?;
+    let mut least = f64::INFINITY;
+    for _ in 0..ROUNDS {
+        least = least.min(round()?);
+    }
+    Ok(least)
+}
+
+impl Rates {
+    fn to_bytes(self) -> Vec<u8> {
+        let Rates { copy, pinned_in, pinned_out, pinned_both, pageable_in, pageable_out } = self;
+        [copy, pinned_in, pinned_out, pinned_both, pageable_in, pageable_out].map(f64::to_le_bytes).concat()
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Option<Rates> {
+        let (numbers, []) = bytes.as_chunks::<8>() else { return None };
+        let numbers: Vec<_> = numbers.iter().map(|&number| f64::from_le_bytes(number)).collect();
+        let [copy, pinned_in, pinned_out, pinned_both, pageable_in, pageable_out] = numbers[..] else {
+            return None;
+        };
+        Some(Rates { copy, pinned_in, pinned_out, pinned_both, pageable_in, pageable_out })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_survive_the_disk() {
+        let rates = Rates {
+            copy: 1.0,
+            pinned_in: 2.0,
+            pinned_out: 3.0,
+            pinned_both: 4.0,
+            pageable_in: 5.0,
+            pageable_out: 6.5,
+        };
+        let bytes = rates.to_bytes();
+        assert_eq!(Rates::from_bytes(&bytes), Some(rates));
+        assert_eq!(Rates::from_bytes(&bytes[1..]), None);
+    }
+}

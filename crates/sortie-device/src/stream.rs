@@ -1,0 +1,165 @@
+//! Streams, on which work runs in order, and events, which order streams among each other and tell the time.
+
+use bytemuck::Pod;
+
+use crate::{Device, Error, View};
+
+/// A queue of work. What is enqueued runs in order; the host goes on meanwhile, until it waits.
+#[derive(Debug)]
+pub struct Stream {
+    device: Device,
+    raw: u64,
+    owned: bool,
+}
+
+impl Stream {
+    pub(crate) fn new(device: &Device) -> Result<Stream, Error> {
+        Ok(Stream { device: device.clone(), raw: device.driver().stream()?, owned: true })
+    }
+
+    /// A caller's own stream, which is not freed when this is dropped. 0 is the default stream.
+    ///
+    /// # Safety
+    ///
+    /// `raw` is a stream of the device, and outlives this.
+    pub unsafe fn borrowed(device: &Device, raw: u64) -> Stream {
+        Stream { device: device.clone(), raw, owned: false }
+    }
+
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    pub fn raw(&self) -> u64 {
+        self.raw
+    }
+
+    /// Blocks until all that was enqueued is done.
+    pub fn wait(&self) -> Result<(), Error> {
+        // SAFETY: the stream is the device's.
+        unsafe { self.device.driver().wait_stream(self.raw) }
+    }
+
+    /// The event happens once what has been enqueued is done.
+    pub fn record(&self, event: &Event) -> Result<(), Error> {
+        // SAFETY: stream and event are the device's own, or the driver refuses them.
+        unsafe { self.device.driver().record(event.raw, self.raw) }
+    }
+
+    /// What is enqueued from now on waits for the event.
+    pub fn wait_for(&self, event: &Event) -> Result<(), Error> {
+        // SAFETY: as for `record`.
+        unsafe { self.device.driver().stream_waits(self.raw, event.raw) }
+    }
+
+    /// Copies host to device, after what has been enqueued, and waits for it. Panics where the lengths differ.
+    pub fn copy_in<T: Pod>(&self, to: View<'_, T>, from: &[T]) -> Result<(), Error> {
+        // SAFETY: both are borrowed until `wait` returns.
+        unsafe { self.enqueue_copy_in(to, from)? };
+        self.wait()
+    }
+
+    /// Copies device to host, after what has been enqueued, and waits for it. Panics where the lengths differ.
+    pub fn copy_out<T: Pod>(&self, to: &mut [T], from: View<'_, T>) -> Result<(), Error> {
+        // SAFETY: both are borrowed until `wait` returns.
+        unsafe { self.enqueue_copy_out(to, from)? };
+        self.wait()
+    }
+
+    /// Copies host to device without waiting; from pinned memory, while the host goes on. Panics where the lengths
+    /// differ.
+    ///
+    /// # Safety
+    ///
+    /// `from` is neither freed nor written until the copy is done.
+    pub unsafe fn enqueue_copy_in<T: Pod>(&self, to: View<'_, T>, from: &[T]) -> Result<(), Error> {
+        assert_eq!(to.len(), from.len(), "a copy between lengths that differ");
+        if to.bytes() == 0 {
+            return Ok(());
+        }
+        // SAFETY: the device's range is a view's, and the caller vouches for the host's.
+        unsafe { self.device.driver().copy_in(to.address(), from.as_ptr().cast(), to.bytes(), self.raw) }
+    }
+
+    /// Copies device to host without waiting; to pinned memory, while the host goes on. Panics where the lengths
+    /// differ.
+    ///
+    /// # Safety
+    ///
+    /// `to` is neither freed, read nor written until the copy is done.
+    pub unsafe fn enqueue_copy_out<T: Pod>(&self, to: &mut [T], from: View<'_, T>) -> Result<(), Error> {
+        assert_eq!(to.len(), from.len(), "a copy between lengths that differ");
+        if from.bytes() == 0 {
+            return Ok(());
+        }
+        // SAFETY: the device's range is a view's, and the caller vouches for the host's.
+        unsafe {
+            self.device.driver().copy_out(to.as_mut_ptr().cast(), from.address(), from.bytes(), self.raw)
+        }
+    }
+
+    /// Enqueues a copy on the device. Panics where the lengths differ or the two overlap.
+    pub fn copy_within<T: Pod>(&self, to: View<'_, T>, from: View<'_, T>) -> Result<(), Error> {
+        assert_eq!(to.len(), from.len(), "a copy between lengths that differ");
+        let bytes = to.bytes();
+        if bytes == 0 {
+            return Ok(());
+        }
+        assert!(
+            to.address().abs_diff(from.address()) >= bytes as u64,
+            "a copy within the device that overlaps"
+        );
+        // SAFETY: both are views of their length, apart from each other.
+        unsafe { self.device.driver().copy_within(to.address(), from.address(), bytes, self.raw) }
+    }
+
+    /// Enqueues setting every byte.
+    pub fn fill<T: Pod>(&self, to: View<'_, T>, byte: u8) -> Result<(), Error> {
+        if to.bytes() == 0 {
+            return Ok(());
+        }
+        // SAFETY: the range is a view's.
+        unsafe { self.device.driver().fill(to.address(), byte, to.bytes(), self.raw) }
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        if self.owned {
+            // SAFETY: from `stream`, and nobody has it any more.
+            unsafe { self.device.driver().free_stream(self.raw) }
+        }
+    }
+}
+
+/// A point in the work of a stream; it has happened when the work before it is done.
+#[derive(Debug)]
+pub struct Event {
+    device: Device,
+    raw: u64,
+}
+
+impl Event {
+    pub(crate) fn new(device: &Device) -> Result<Event, Error> {
+        Ok(Event { device: device.clone(), raw: device.driver().event()? })
+    }
+
+    /// Blocks until it has happened.
+    pub fn wait(&self) -> Result<(), Error> {
+        // SAFETY: the event is the device's.
+        unsafe { self.device.driver().wait_event(self.raw) }
+    }
+
+    /// Milliseconds since `earlier`. Both were recorded and have happened.
+    pub fn milliseconds_since(&self, earlier: &Event) -> Result<f32, Error> {
+        // SAFETY: the events are the device's, or the driver refuses them.
+        unsafe { self.device.driver().elapsed_ms(earlier.raw, self.raw) }
+    }
+}
+
+impl Drop for Event {
+    fn drop(&mut self) {
+        // SAFETY: from `event`, and nobody has it any more.
+        unsafe { self.device.driver().free_event(self.raw) }
+    }
+}

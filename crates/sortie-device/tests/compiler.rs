@@ -1,0 +1,59 @@
+//! NVRTC, where it is installed; it needs no GPU.
+
+use sortie_device::{Error, Program, cuda};
+
+const SCALE: &str = r#"
+#include "times.cuh"
+extern "C" __global__ void scale(TYPE *x) { x[threadIdx.x] = times(x[threadIdx.x]); }
+"#;
+const HEADERS: &[(&str, &str)] =
+    &[("times.cuh", "template <typename T> T times(T x) { return x * FACTOR; }")];
+
+fn program(factor: &str) -> Program {
+    let defines = [("TYPE", "unsigned long long"), ("FACTOR", factor)];
+    let defines = defines.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+    Program { name: "scale".into(), source: SCALE, headers: HEADERS, defines }
+}
+
+fn compiler() -> Option<(i32, i32)> {
+    cuda::compiler_version().inspect_err(|error| println!("skipped: {error}")).ok()
+}
+
+#[test]
+fn compiles_to_machine_code_for_each_capability() {
+    let Some(version) = compiler() else { return };
+    println!("NVRTC {version:?}");
+    for capability in [(8, 0), (8, 9), (9, 0)] {
+        let cubin = cuda::compile(&program("3"), capability).unwrap();
+        assert!(cubin.starts_with(b"\x7fELF"), "{capability:?}");
+        assert!(cubin.windows(5).any(|bytes| bytes == b"scale"), "{capability:?}");
+    }
+}
+
+#[test]
+fn says_what_does_not_compile_and_where() {
+    let Some(_) = compiler() else { return };
+    let log = |program: &Program, capability| match cuda::compile(program, capability) {
+        Err(Error::Compile { program, log }) => {
+            assert_eq!(program, "scale");
+            println!("{log}\n");
+            log
+        }
+        other => panic!("{other:?}"),
+    };
+    let wrong = log(&program("nothing"), (9, 0));
+    assert!(wrong.contains("times.cuh(1)") && wrong.contains("nothing"));
+    assert!(log(&program("3"), (1, 0)).contains("architecture"));
+    assert!(log(&program("3\0"), (9, 0)).contains("zero byte"));
+    assert!(log(&Program { headers: &[], ..program("3") }, (9, 0)).contains("times.cuh"));
+}
+
+#[test]
+fn compiles_side_by_side() {
+    let Some(_) = compiler() else { return };
+    std::thread::scope(|scope| {
+        for factor in ["2", "3"] {
+            scope.spawn(move || assert!(!cuda::compile(&program(factor), (9, 0)).unwrap().is_empty()));
+        }
+    });
+}

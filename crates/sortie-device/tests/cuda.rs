@@ -1,0 +1,221 @@
+//! A CUDA device, where there is one.
+
+use std::process::Command;
+use std::time::{Instant, SystemTime};
+
+use sortie_device::{Device, Error, Launch, Program, Stream, View, cuda, rates};
+
+const SOURCE: &str = r#"
+extern "C" __global__ void add(unsigned *x, unsigned long long n, unsigned value, unsigned short twice) {
+    unsigned long long i = blockIdx.x * (unsigned long long)blockDim.x + threadIdx.x;
+    if (i < n) x[i] += value << twice;
+}
+extern "C" __global__ void sum_in_shared(unsigned long long *out, unsigned words) {
+    extern __shared__ unsigned shared[];
+    for (unsigned i = threadIdx.x; i < words; i += blockDim.x) shared[i] = i;
+    __syncthreads();
+    unsigned long long sum = 0;
+    for (unsigned i = threadIdx.x; i < words; i += blockDim.x) sum += shared[words - 1 - i];
+    atomicAdd(out, sum);
+}
+extern "C" __global__ void wild() { *(volatile int *)8 = 1; }
+"#;
+
+fn device() -> Option<Device> {
+    cuda::device(0).inspect_err(|error| println!("skipped: {error}")).ok()
+}
+
+/// `unique` makes it a program that was not compiled before.
+fn program(unique: &str) -> Program {
+    let defines = vec![("UNIQUE".into(), unique.into())];
+    Program { name: "test.cu".into(), source: SOURCE, headers: &[], defines }
+}
+
+fn launch(len: usize) -> Launch {
+    Launch { blocks: len.div_ceil(256) as u32, threads: 256, shared: 0 }
+}
+
+#[test]
+fn properties_make_sense() {
+    let Some(device) = device() else { return };
+    let properties = device.properties();
+    println!("{properties:?}, {} bytes free", device.free_memory().unwrap());
+    assert_eq!((properties.kind, properties.ordinal), ("cuda", 0));
+    assert!(
+        properties.shared_per_block >= 48 << 10 && properties.multiprocessors > 0 && properties.l2_bytes > 0
+    );
+    assert!(device.free_memory().unwrap() <= properties.memory_total);
+    assert_eq!(cuda::device(0).unwrap().properties(), properties);
+    assert!(matches!(cuda::device(1000), Err(Error::NoDevice { reason }) if reason.contains("cuda:1000")));
+}
+
+#[test]
+fn copies_fills_and_launches() {
+    let Some(device) = device() else { return };
+    let stream = device.stream().unwrap();
+    let len = 100_003;
+    let host: Vec<u32> = (0..len as u32).collect();
+    let (a, b) = (device.alloc::<u32>(len).unwrap(), device.alloc::<u32>(len).unwrap());
+    stream.copy_in(a.view(), &host).unwrap();
+    stream.fill(b.view(), 0xff).unwrap();
+    stream.copy_within(b.range(3..1003), a.range(50..1050)).unwrap();
+    let add = device.load(&program("0")).unwrap().kernel("add").unwrap();
+    // SAFETY: the kernel's arguments; it stays within `len` elements.
+    unsafe { add.launch(&stream, launch(len), (&a, len as u64, 10u32, 1u16)).unwrap() };
+    let mut back = vec![0; len];
+    stream.copy_out(&mut back, a.view()).unwrap();
+    assert!(back.iter().zip(&host).all(|(&found, &was)| found == was + 20));
+    stream.copy_out(&mut back, b.view()).unwrap();
+    assert_eq!((back[2], back[3], back[1002], back[1003]), (u32::MAX, 50, 1049, u32::MAX));
+
+    // SAFETY: the default stream is every device's.
+    let default = unsafe { Stream::borrowed(&device, 0) };
+    // SAFETY: as above, of a part; without blocks nothing happens.
+    unsafe {
+        add.launch(&default, launch(5), (a.range(10..15), 5u64, 1u32, 0u16)).unwrap();
+        add.launch(&default, launch(0), (&a, 0u64, 1u32, 0u16)).unwrap();
+    }
+    // SAFETY: the same memory, while `a` lives.
+    let again: View<u32> = unsafe { View::from_raw(a.address(), len) };
+    default.copy_out(&mut back, again).unwrap();
+    assert_eq!(back[8..17], [28, 29, 31, 32, 33, 34, 35, 35, 36]);
+}
+
+#[test]
+fn nothing_is_needed_for_nothing() {
+    let Some(device) = device() else { return };
+    let (stream, empty) = (device.stream().unwrap(), device.alloc::<u64>(0).unwrap());
+    stream.fill(empty.view(), 1).unwrap();
+    stream.copy_in(empty.view(), &[]).unwrap();
+    stream.copy_out(&mut [], empty.view()).unwrap();
+    stream.copy_within(empty.view(), empty.view()).unwrap();
+    assert!(device.alloc_pinned::<u64>(0).unwrap().is_empty());
+}
+
+#[test]
+fn a_block_gets_all_its_shared_memory_and_no_more() {
+    let Some(device) = device() else { return };
+    let (stream, out) = (device.stream().unwrap(), device.alloc::<u64>(1).unwrap());
+    let kernel = device.load(&program("0")).unwrap().kernel("sum_in_shared").unwrap();
+    let limit = device.properties().shared_per_block;
+    let words = (limit / 4) as u32;
+    stream.fill(out.view(), 0).unwrap();
+    let shape = |shared| Launch { blocks: 1, threads: 1024, shared };
+    // SAFETY: the kernel's arguments; it stays within its shared memory.
+    unsafe { kernel.launch(&stream, shape(limit), (&out, words)).unwrap() };
+    let mut sum = [0];
+    stream.copy_out(&mut sum, out.view()).unwrap();
+    assert_eq!(sum[0], u64::from(words) * u64::from(words - 1) / 2);
+    // SAFETY: as above.
+    let refused = unsafe { kernel.launch(&stream, shape(limit + 4), (&out, words)) }.unwrap_err();
+    println!("{refused}");
+    assert!(matches!(refused, Error::Launch { kernel, .. } if kernel == "sum_in_shared"));
+}
+
+#[test]
+fn streams_overlap_pinned_copies_and_events_order_them() {
+    let Some(device) = device() else { return };
+    let (first, second) = (device.stream().unwrap(), device.stream().unwrap());
+    let (start, copied, end) = (device.event().unwrap(), device.event().unwrap(), device.event().unwrap());
+    let len = 16 << 20;
+    let mut pinned = device.alloc_pinned::<u32>(len).unwrap();
+    assert!(pinned.iter().all(|&word| word == 0));
+    pinned.iter_mut().zip(1..).for_each(|(word, value)| *word = value);
+    let mut back = device.alloc_pinned::<u32>(len).unwrap();
+    let data = device.alloc::<u32>(len).unwrap();
+    first.record(&start).unwrap();
+    // SAFETY: nobody touches either slice until `end` has happened.
+    unsafe {
+        first.enqueue_copy_in(data.view(), &pinned).unwrap();
+        first.record(&copied).unwrap();
+        second.wait_for(&copied).unwrap();
+        second.enqueue_copy_out(&mut back, data.view()).unwrap();
+    }
+    second.record(&end).unwrap();
+    end.wait().unwrap();
+    println!("in {} ms, in and out {} ms", copied.milliseconds_since(&start).unwrap(), {
+        let all = end.milliseconds_since(&start).unwrap();
+        assert!(all > copied.milliseconds_since(&start).unwrap());
+        all
+    });
+    assert!(*pinned == *back);
+}
+
+#[test]
+fn too_much_memory_is_refused_with_both_numbers() {
+    let Some(device) = device() else { return };
+    let total = device.properties().memory_total;
+    let Err(error) = device.alloc::<u8>(total as usize * 2) else { panic!("more memory than there is") };
+    println!("{error}");
+    assert!(matches!(error, Error::OutOfMemory { needed, available }
+        if needed == total * 2 && available > 0 && available <= total));
+    assert!(matches!(device.alloc::<u64>(usize::MAX), Err(Error::OutOfMemory { .. })));
+    println!("{}", device.alloc_pinned::<u8>(1 << 50).unwrap_err());
+    device.alloc::<u8>(1 << 20).unwrap();
+}
+
+#[test]
+fn errors_name_what_failed() {
+    let Some(device) = device() else { return };
+    let module = device.load(&program("0")).unwrap();
+    let error = module.kernel("absent").unwrap_err().to_string();
+    println!("{error}");
+    assert!(error.contains("absent"));
+    let broken = Program { source: "not C++", ..program("0") };
+    assert!(matches!(device.load(&broken), Err(Error::Compile { program, .. }) if program == "test.cu"));
+}
+
+/// In a process of its own: the device is lost to the process that does this.
+#[test]
+fn a_wild_write_loses_the_device() {
+    const CHILD: &str = "SORTIE_TEST_WILD";
+    let Some(device) = device() else { return };
+    if std::env::var_os(CHILD).is_none() {
+        return in_a_process("a_wild_write_loses_the_device", CHILD, "1");
+    }
+    let stream = device.stream().unwrap();
+    let wild = device.load(&program("0")).unwrap().kernel("wild").unwrap();
+    // SAFETY: what is wrong here stays within this process' memory of the device.
+    unsafe { wild.launch(&stream, launch(1), ()).unwrap() };
+    let error = stream.wait().unwrap_err();
+    println!("{error}");
+    assert!(matches!(error, Error::DeviceLost { .. }));
+    assert!(matches!(device.alloc::<u8>(1), Err(Error::DeviceLost { .. })));
+}
+
+/// In processes of their own: one that has compiled keeps the compiler open.
+#[test]
+fn loading_is_fast_when_cached() {
+    const CHILD: &str = "SORTIE_TEST_LOAD";
+    let Some(device) = device() else { return };
+    if let Ok(unique) = std::env::var(CHILD) {
+        let started = Instant::now();
+        device.free_memory().unwrap();
+        let loaded = Instant::now();
+        device.load(&program(&unique)).unwrap().kernel("add").unwrap();
+        let (start, load) = (loaded - started, loaded.elapsed());
+        return println!("context {start:.1?}, load {load:.1?}");
+    }
+    let unique = SystemTime::UNIX_EPOCH.elapsed().unwrap().as_nanos().to_string();
+    for case in ["not cached", "cached", "cached"] {
+        println!("{case}:");
+        in_a_process("loading_is_fast_when_cached", CHILD, &unique);
+    }
+}
+
+fn in_a_process(test: &str, variable: &str, value: &str) {
+    let mut child = Command::new(std::env::current_exe().unwrap());
+    let output = child.args(["--exact", test, "--nocapture"]).env(variable, value).output().unwrap();
+    print!("{}", String::from_utf8_lossy(&output.stdout));
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn rates_are_measured_and_kept() {
+    let Some(device) = device() else { return };
+    let start = Instant::now();
+    let rates = rates::measure(&device).unwrap();
+    println!("{rates:?} in {:.1?}", start.elapsed());
+    assert_eq!(rates::known(&device), Some(rates));
+    assert!(rates.copy > rates.pinned_in && rates.pinned_both > rates.pinned_in);
+}
