@@ -31,6 +31,10 @@ pub enum Failure {
     /// The library refused.
     #[error(transparent)]
     Sort(#[from] sortie::Error),
+
+    /// A device does not do what it should.
+    #[error(transparent)]
+    Device(#[from] sortie_device::Error),
 }
 
 impl Failure {

@@ -2,6 +2,7 @@
 
 mod arrays;
 mod cli;
+mod devices;
 mod failure;
 mod order;
 mod output;
@@ -44,6 +45,7 @@ fn run(command: Command) -> Result<(), Failure> {
             sort::run(&args)
         }
         Command::Segments(args) => arrays::segments(&args),
+        Command::Devices { measure } => print(devices::list(measure)?.as_bytes()),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "sortie", &mut script);

@@ -33,6 +33,13 @@ pub enum Command {
 
     Segments(SegmentsArgs),
 
+    /// List the GPUs there are, or say why there is none and what to install
+    Devices {
+        /// Measure how fast each copies and is copied to, and keep that for later
+        #[arg(long)]
+        measure: bool,
+    },
+
     /// Print a script that completes sortie's options in a shell
     Completions {
         shell: clap_complete::Shell,

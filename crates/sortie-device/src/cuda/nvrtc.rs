@@ -69,16 +69,18 @@ pub fn compile(program: &Program, capability: (u32, u32)) -> Result<Vec<u8>, Err
     let names = program.headers.iter().map(|(name, _)| text(name)).collect::<Result<Vec<_>, _>>()?;
     let texts = program.headers.iter().map(|(_, content)| text(content)).collect::<Result<Vec<_>, _>>()?;
     let pointers = |strings: &[CString]| strings.iter().map(|string| string.as_ptr()).collect::<Vec<_>>();
+    let (name_pointers, text_pointers) = (pointers(&names), pointers(&texts));
     let mut handle = ptr::null_mut();
-    // SAFETY: strings and arrays live beyond `compiling`; there are as many headers as names.
+    // SAFETY: as many headers as names. The compiler may read strings and arrays as late as in `run`:
+    // all outlive it.
     unsafe {
         sys::nvrtcCreateProgram(
             &mut handle,
             source.as_ptr(),
             name.as_ptr(),
             names.len() as i32,
-            pointers(&texts).as_ptr(),
-            pointers(&names).as_ptr(),
+            text_pointers.as_ptr(),
+            name_pointers.as_ptr(),
         )
     }
     .result()

@@ -1,0 +1,69 @@
+//! `sortie devices`: the GPUs there are, or why there is none.
+
+use std::fmt::Write;
+
+use sortie_device::rates::{self, Rates};
+use sortie_device::{Device, Error, cuda};
+
+/// The listing. That there is no device is an answer too; a device that does not work is an error.
+pub fn list(measure: bool) -> Result<String, Error> {
+    let mut text = String::new();
+    match cuda::devices() {
+        Err(error) => line(&mut text, error),
+        Ok(devices) => {
+            for device in &devices {
+                describe(&mut text, device, measure)?;
+            }
+            let (major, minor) = cuda::driver_version()?;
+            line(&mut text, format_args!("driver: for CUDA {major}.{minor}"));
+        }
+    }
+    match cuda::compiler_version() {
+        Ok((major, minor)) => line(&mut text, format_args!("NVRTC: {major}.{minor}")),
+        Err(error) => line(&mut text, error),
+    }
+    Ok(text)
+}
+
+fn describe(text: &mut String, device: &Device, measure: bool) -> Result<(), Error> {
+    let about = device.properties();
+    let (major, minor) = about.compute_capability;
+    let free = device.free_memory()?;
+    line(
+        text,
+        format_args!("{}:{} {}, compute capability {major}.{minor}", about.kind, about.ordinal, about.name),
+    );
+    line(text, format_args!("  memory: {:.1} GiB, {:.1} GiB free", gib(about.memory_total), gib(free)));
+    line(
+        text,
+        format_args!(
+            "  multiprocessors: {}, {} KiB of shared memory a block, {} MiB of L2",
+            about.multiprocessors,
+            about.shared_per_block >> 10,
+            about.l2_bytes >> 20
+        ),
+    );
+    let rates = if measure { Some(rates::measure(device)?) } else { rates::known(device) };
+    match rates {
+        Some(rates) => describe_rates(text, &rates),
+        None => line(text, "  rates: not measured yet; sortie devices --measure does"),
+    }
+    Ok(())
+}
+
+fn describe_rates(text: &mut String, rates: &Rates) {
+    let rate = |bytes_a_second: f64| format!("{:.1} GB/s", bytes_a_second / 1e9);
+    line(text, format_args!("  copy: {}, read and written", rate(rates.copy)));
+    let way = |pinned, pageable| format!("{} pinned, {} pageable", rate(pinned), rate(pageable));
+    line(text, format_args!("  host to device: {}", way(rates.pinned_in, rates.pageable_in)));
+    line(text, format_args!("  device to host: {}", way(rates.pinned_out, rates.pageable_out)));
+    line(text, format_args!("  both at once: {} pinned", rate(rates.pinned_both)));
+}
+
+fn gib(bytes: u64) -> f64 {
+    bytes as f64 / f64::from(1 << 30)
+}
+
+fn line(text: &mut String, what: impl std::fmt::Display) {
+    writeln!(text, "{what}").expect("a string takes all that is written");
+}
