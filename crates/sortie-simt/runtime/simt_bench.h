@@ -13,6 +13,7 @@ namespace bench {
 using u8 = unsigned char;
 using u32 = unsigned int;
 using u64 = unsigned long long;
+using i64 = long long;
 
 // A line of a kernel: the one that calls a function of simt.cuh.
 struct Line {
@@ -27,6 +28,8 @@ inline __attribute__((always_inline)) constexpr Line here(const char* file = __b
 
 enum class Collective : u32 { Barrier, Ballot, Match, Shuffle };
 enum class Atomic : u32 { Load, Store, Add, Or, Min, Max, Exchange, Cas };
+
+#pragma GCC visibility push(default)
 
 // Constant for a thread, and a function runs in one thread only.
 u32 thread_rank() __attribute__((const));
@@ -43,6 +46,14 @@ void copy_async(void* to, const void* from, u32 bytes);
 void copy_async_commit();
 void copy_async_wait(u32 left);
 [[noreturn]] void fail_assumption(Line line);
+
+#pragma GCC visibility pop
+
+// 16 bytes, read at once and written at once.
+inline __attribute__((always_inline)) void copy_quad(void* to, const void* from) {
+    typedef u32 Whole __attribute__((vector_size(16)));
+    *static_cast<Whole*>(to) = *static_cast<const Whole*>(from);
+}
 
 // What a kernel returns. The bench finds kernels by this name, and their number of threads in it.
 template <u32 threads, u32 min_blocks> using kernel = void;

@@ -43,6 +43,15 @@ enum Scope : int { Block, Device };
 // 16 bytes that move as one.
 struct alignas(16) Quad {
     u32 x, y, z, w;
+#if !defined(__CUDACC__)
+    Quad() = default;
+    Quad(const Quad&) = default;
+    // Else g++ makes one store of each word that is assigned.
+    SIMT_FN Quad& operator=(const Quad& other) {
+        bench::copy_quad(this, &other);
+        return *this;
+    }
+#endif
 };
 
 namespace detail {

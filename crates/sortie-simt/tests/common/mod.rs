@@ -1,0 +1,35 @@
+//! What tests of the bench share: programs of one source file over `simt.cuh`, and running them.
+
+#![allow(dead_code)]
+
+use sortie_device::{Device, Error, Launch, Program};
+
+const HEADERS: &[(&str, &str)] = &[("simt.cuh", include_str!("../../../sortie/kernels/simt.cuh"))];
+
+pub fn program(name: &str, source: &'static str, defines: &[(&str, u32)]) -> Program {
+    let defines = defines.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
+    Program { name: name.into(), source, headers: HEADERS, defines }
+}
+
+/// Runs a kernel that takes `data` and its length.
+pub fn run(
+    device: &Device,
+    program: &Program,
+    kernel: &str,
+    launch: Launch,
+    data: &mut [u32],
+) -> Result<(), Error> {
+    let stream = device.stream()?;
+    let buffer = device.alloc::<u32>(data.len())?;
+    stream.copy_in(buffer.view(), data)?;
+    let kernel = device.load(program)?.kernel(kernel)?;
+    // SAFETY: the arguments are what such kernels take.
+    unsafe { kernel.launch(&stream, launch, (&buffer, data.len() as u32))? };
+    stream.copy_out(data, buffer.view())
+}
+
+/// The line of `source` that holds `text`, as the bench names it.
+pub fn line(name: &str, source: &str, text: &str) -> String {
+    let line = source.lines().position(|line| line.contains(text)).expect("the text is in the source");
+    format!("{name}.cu:{}", line + 1)
+}
