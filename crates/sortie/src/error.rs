@@ -22,6 +22,10 @@ pub enum Error {
     #[error("{0}")]
     Unsupported(String),
 
+    /// A device could not be had, or did not do what was asked.
+    #[error(transparent)]
+    Device(#[from] sortie_device::Error),
+
     /// Threads could not be started.
     #[error("could not start {threads} threads: {reason}")]
     Threads { threads: usize, reason: String },

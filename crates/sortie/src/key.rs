@@ -112,7 +112,7 @@ pub enum Code {
 
 /// An unsigned integer that holds the code of a fixed-width key.
 #[doc(hidden)]
-pub trait Bits: Copy + Ord + Eq + Debug + Default + Send + Sync + 'static {
+pub trait Bits: bytemuck::Pod + Ord + Eq + Debug + Default + Send + Sync {
     const WIDTH: u32;
     const ZERO: Self;
     const MAX: Self;
@@ -231,6 +231,11 @@ impl<B: Bits> Transform<B> {
             }
         }
         t
+    }
+
+    /// What the GPU's kernels are told of it: `flip`, `nans`, `top` and `rotate`, for keys of up to 64 bits.
+    pub(crate) fn numbers(&self) -> [u64; 4] {
+        [self.flip, self.nans, self.top, self.rotate].map(Bits::low)
     }
 
     /// Whether keys are their own codes.

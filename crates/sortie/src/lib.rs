@@ -23,6 +23,7 @@
 pub mod columns;
 mod cpu;
 mod error;
+pub mod gpu;
 mod key;
 pub mod merge;
 mod plan;

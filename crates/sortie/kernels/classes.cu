@@ -1,0 +1,86 @@
+// Puts the segments between offsets into classes by length, each class for a worker of its size.
+//
+// Contract. A segment belongs to the first class whose capacity is no less than its length; the last class takes all
+// that are longer than every capacity. Segments of fewer than two keys belong to none. `counts` and `cursors` have a
+// word for each class and are zero before. count_classes fills `counts`; then list_classes writes the places of the
+// segments to `list`, class after class, in no given order within one. Any number of blocks. Cost: two reads of the
+// offsets, one write of 4 bytes a segment.
+#include "simt.cuh"
+
+namespace simt::classes {
+
+constexpr u32 BLOCK = 256;
+// Segments that a thread takes at a time.
+constexpr u32 TAKEN = 8;
+constexpr u32 MOST = 64;
+constexpr u32 NONE = ~0u;
+
+struct Capacities {
+    u32 count;
+    u32 of[MOST - 1];
+};
+
+struct Shared {
+    u32 capacities[MOST];
+    // Of the block's segments, how many are in each class, then where they go in the list.
+    u32 counts[MOST];
+    u32 starts[MOST];
+};
+
+SIMT_FN u32 class_of(u64 length, const Shared& shared, u32 capacities) {
+    if (length < 2) return NONE;
+    u32 low = 0, high = capacities;
+    while (low < high) {
+        const u32 middle = (low + high) / 2;
+        if (shared.capacities[middle] < length) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+SIMT_FN Shared& prepare(const Capacities& capacities) {
+    Shared& shared = *reinterpret_cast<Shared*>(shared_memory());
+    if (thread_rank() < MOST) shared.counts[thread_rank()] = 0;
+    if (thread_rank() < capacities.count) shared.capacities[thread_rank()] = capacities.of[thread_rank()];
+    barrier();
+    return shared;
+}
+
+SIMT_KERNEL(BLOCK, 1) count_classes(const u64* offsets, u64 segments, Capacities capacities, u32* counts) {
+    Shared& shared = prepare(capacities);
+    for (u64 i = u64(block_rank()) * BLOCK + thread_rank(); i < segments; i += u64(grid_blocks()) * BLOCK) {
+        const u32 c = class_of(offsets[i + 1] - offsets[i], shared, capacities.count);
+        if (c != NONE) atomic_add<Relaxed, Block>(&shared.counts[c], 1);
+    }
+    barrier();
+    if (thread_rank() <= capacities.count && shared.counts[thread_rank()] > 0)
+        atomic_add(&counts[thread_rank()], shared.counts[thread_rank()]);
+}
+
+SIMT_KERNEL(BLOCK, 1)
+list_classes(const u64* offsets, u64 segments, Capacities capacities, const u32* counts, u32* cursors, u32* list) {
+    Shared& shared = prepare(capacities);
+    const u64 step = u64(BLOCK) * TAKEN;
+    for (u64 first = u64(block_rank()) * step; first < segments; first += u64(grid_blocks()) * step) {
+        u32 of[TAKEN], rank[TAKEN];
+        SIMT_UNROLL
+        for (u32 t = 0; t < TAKEN; ++t) {
+            const u64 i = first + t * BLOCK + thread_rank();
+            of[t] = i < segments ? class_of(offsets[i + 1] - offsets[i], shared, capacities.count) : NONE;
+            rank[t] = of[t] == NONE ? 0 : atomic_add<Relaxed, Block>(&shared.counts[of[t]], 1);
+        }
+        barrier();
+        if (thread_rank() <= capacities.count) {
+            u32 start = 0;
+            for (u32 c = 0; c < thread_rank(); ++c) start += counts[c];
+            shared.starts[thread_rank()] = start + atomic_add(&cursors[thread_rank()], shared.counts[thread_rank()]);
+            shared.counts[thread_rank()] = 0;
+        }
+        barrier();
+        SIMT_UNROLL
+        for (u32 t = 0; t < TAKEN; ++t)
+            if (of[t] != NONE) list[shared.starts[of[t]] + rank[t]] = u32(first + t * BLOCK + thread_rank());
+    }
+}
+
+} // namespace simt::classes

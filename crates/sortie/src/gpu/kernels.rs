@@ -1,0 +1,40 @@
+//! The kernels' source, and how it is instantiated.
+
+use sortie_device::Program;
+
+/// A kernel for certain sizes and types: one module.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Instance {
+    /// Its name in the source.
+    pub kernel: &'static str,
+    pub file: File,
+    pub defines: Vec<(&'static str, String)>,
+}
+
+/// A file of kernels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum File {
+    SortSegments,
+    Classes,
+}
+
+const HEADERS: &[(&str, &str)] = &[
+    ("simt.cuh", include_str!("../../kernels/simt.cuh")),
+    ("code.cuh", include_str!("../../kernels/code.cuh")),
+    ("network.cuh", include_str!("../../kernels/network.cuh")),
+];
+
+impl Instance {
+    pub fn program(&self) -> Program {
+        let numbers: Vec<&str> = self.defines.iter().map(|(_, value)| value.as_str()).collect();
+        Program {
+            name: std::iter::once(self.kernel).chain(numbers).collect::<Vec<_>>().join("-"),
+            source: match self.file {
+                File::SortSegments => include_str!("../../kernels/sort_segments.cu"),
+                File::Classes => include_str!("../../kernels/classes.cu"),
+            },
+            headers: HEADERS,
+            defines: self.defines.iter().map(|(name, value)| ((*name).into(), value.clone())).collect(),
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! The GPU engine: sorts what lies in a device's memory, by kernels compiled for the device at hand.
+//!
+//! [`Gpu`] is the engine on one device. Its calls enqueue on a stream of the caller and do not wait; what they return
+//! holds their scratch until they are done. A [`Sorter`](crate::Sorter) with [`Engine::Cuda`](crate::Engine::Cuda)
+//! brings data from the host and back.
+//!
+//! ```no_run
+//! use sortie::{Order, gpu};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let device = sortie_device::cuda::device(0)?;
+//! let gpu = gpu::Gpu::new(device.clone());
+//! let stream = device.stream()?;
+//! let keys = device.alloc::<f32>(1000 * 4096)?;
+//! stream.copy_in(keys.view(), &vec![0.5; keys.len()])?;
+//! // SAFETY: nothing else uses the keys until the sort is done.
+//! unsafe { gpu.sort_segments(&stream, keys.view(), gpu::Segments::Length(4096), Order::default())? }.wait()?;
+//! # Ok(())
+//! # }
+//! ```
+
+mod kernels;
+mod segments;
+mod worker;
+
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Mutex};
+
+use sortie_device::{Buffer, Device, Event, Kernel, Stream};
+
+pub use segments::Segments;
+
+use crate::Error;
+use kernels::Instance;
+
+/// The GPU engine on one device. It keeps the kernels that it has loaded, and its scratch from call to call.
+#[derive(Debug)]
+pub struct Gpu {
+    device: Device,
+    kernels: Mutex<HashMap<Instance, Kernel>>,
+    /// Scratch that is free.
+    scratch: Mutex<Vec<Buffer<u32>>>,
+}
+
+impl Gpu {
+    pub fn new(device: Device) -> Gpu {
+        Gpu { device, kernels: Mutex::default(), scratch: Mutex::default() }
+    }
+
+    /// The engine on the CUDA device of this number, the same for all who ask.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where there is no such device, saying why.
+    pub fn cuda(ordinal: u32) -> Result<Arc<Gpu>, Error> {
+        static ENGINES: LazyLock<Mutex<HashMap<u32, Arc<Gpu>>>> = LazyLock::new(Mutex::default);
+        let mut engines = ENGINES.lock().expect("no holder panics");
+        if let Some(gpu) = engines.get(&ordinal) {
+            return Ok(gpu.clone());
+        }
+        let gpu = Arc::new(Gpu::new(sortie_device::cuda::device(ordinal)?));
+        engines.insert(ordinal, gpu.clone());
+        Ok(gpu)
+    }
+
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// The kernel of an instance, compiled at its first use.
+    fn kernel(&self, instance: &Instance) -> Result<Kernel, Error> {
+        if let Some(kernel) = self.kernels.lock().expect("no holder panics").get(instance) {
+            return Ok(kernel.clone());
+        }
+        // Compiled without the lock, so that several can be at a time.
+        let kernel = self.device.load(&instance.program())?.kernel(instance.kernel)?;
+        Ok(self.kernels.lock().expect("no holder panics").entry(instance.clone()).or_insert(kernel).clone())
+    }
+
+    /// Scratch of at least so many words, its content unspecified.
+    fn scratch(&self, words: usize) -> Result<Buffer<u32>, Error> {
+        let mut free = self.scratch.lock().expect("no holder panics");
+        if let Some(fits) = free.iter().position(|buffer| buffer.len() >= words) {
+            return Ok(free.swap_remove(fits));
+        }
+        // What is too small will not be asked for again.
+        free.clear();
+        Ok(self.device.alloc(words)?)
+    }
+
+    /// What has been enqueued on the stream, with the scratch that it uses.
+    fn pending(&self, stream: &Stream, scratch: Option<Buffer<u32>>) -> Result<Pending<'_>, Error> {
+        let done = self.device.event()?;
+        stream.record(&done)?;
+        Ok(Pending { gpu: self, done, scratch })
+    }
+}
+
+/// A sort that has been enqueued. Dropping it waits where it has scratch to give back.
+#[must_use = "the sort may not be done, and its scratch is held until it is"]
+#[derive(Debug)]
+pub struct Pending<'gpu> {
+    gpu: &'gpu Gpu,
+    done: Event,
+    scratch: Option<Buffer<u32>>,
+}
+
+impl Pending<'_> {
+    /// Waits until the sort is done.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where the device was lost meanwhile.
+    pub fn wait(mut self) -> Result<(), Error> {
+        self.finish()
+    }
+
+    fn finish(&mut self) -> Result<(), Error> {
+        self.done.wait()?;
+        if let Some(scratch) = self.scratch.take() {
+            self.gpu.scratch.lock().expect("no holder panics").push(scratch);
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Pending<'_> {
+    fn drop(&mut self) {
+        // A lost device has no scratch to give back.
+        if self.scratch.is_some() {
+            let _ = self.finish();
+        }
+    }
+}

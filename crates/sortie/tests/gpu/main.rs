@@ -1,0 +1,4 @@
+//! The GPU engine against the CPU engine: on the test bench, and on a CUDA device where there is one.
+
+mod segments;
+mod support;

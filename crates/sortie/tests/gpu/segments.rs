@@ -1,0 +1,147 @@
+//! Many segments in device memory.
+
+use std::fmt::Debug;
+
+use bytemuck::Pod;
+use sortie::gpu::{self, Gpu};
+use sortie::{Key, Nans, Order, Sorter};
+use sortie_simt::{Options, Sanitizer};
+
+use crate::support::{PATTERNS, keys, on_bench, on_each};
+
+/// Sorts segments on the device and on the CPU; both must leave the same bits.
+fn compare<K: Key + Pod + Debug>(
+    gpu: &Gpu,
+    keys: &[K],
+    segments: sortie::Segments<'_>,
+    order: Order,
+    what: &str,
+) {
+    let stream = gpu.device().stream().unwrap();
+    // Guarded by keys that no segment holds.
+    let guard: Vec<K> = vec![K::zeroed(); 8];
+    let all = [&guard, keys, &guard].concat();
+    let buffer = gpu.device().alloc::<K>(all.len()).unwrap();
+    stream.copy_in(buffer.view(), &all).unwrap();
+    let view = buffer.range(8..8 + keys.len());
+    let offsets;
+    let on_device = match segments {
+        sortie::Segments::Length(length) => gpu::Segments::Length(length as u64),
+        sortie::Segments::Offsets(host) => {
+            let host: Vec<u64> = host.iter().map(|&offset| offset as u64).collect();
+            offsets = gpu.device().alloc::<u64>(host.len()).unwrap();
+            stream.copy_in(offsets.view(), &host).unwrap();
+            gpu::Segments::Offsets(offsets.view())
+        }
+    };
+    // SAFETY: nothing else uses the buffers meanwhile.
+    unsafe { gpu.sort_segments(&stream, view, on_device, order) }.unwrap().wait().unwrap();
+    let mut sorted = all.clone();
+    stream.copy_out(&mut sorted, buffer.view()).unwrap();
+
+    let mut expected = keys.to_vec();
+    let sorter = Sorter::builder().threads(1).descending(order.descending).nans(order.nans).build().unwrap();
+    sorter.sort_segments(&mut expected, segments).unwrap();
+    let bits = |keys: &[K]| bytemuck::cast_slice::<K, u8>(keys).to_vec();
+    assert!(bits(&sorted[8..8 + keys.len()]) == bits(&expected), "{what}");
+    assert!(
+        bits(&sorted[..8]) == bits(&guard) && bits(&sorted[8 + keys.len()..]) == bits(&guard),
+        "{what}: beyond"
+    );
+}
+
+fn cut<K: Pod>(wide: &[u64]) -> Vec<K> {
+    wide.iter().map(|key| bytemuck::pod_read_unaligned(&key.to_le_bytes()[..size_of::<K>()])).collect()
+}
+
+/// One length, `count` segments, of every pattern.
+fn one_length<K: Key + Pod + Debug>(gpu: &Gpu, length: usize, count: usize, order: Order) {
+    for (seed, pattern) in PATTERNS.into_iter().enumerate() {
+        let keys: Vec<K> = cut(&keys(pattern, length * count, seed as u64));
+        let what = format!("{} of {length}, {pattern}, {order:?}", std::any::type_name::<K>());
+        compare(gpu, &keys, sortie::Segments::Length(length), order, &what);
+    }
+}
+
+#[test]
+fn short_segments_of_every_length() {
+    on_each(|gpu| {
+        for length in 1..=70 {
+            one_length::<f32>(gpu, length, 33, Order::default());
+        }
+    });
+}
+
+#[test]
+fn segments_at_the_edges_of_workers() {
+    on_each(|gpu| {
+        for length in [80, 81, 160, 161, 320, 321, 640, 641, 1279, 1280, 1281, 2559, 2561, 4000, 5121, 10_000]
+        {
+            one_length::<u32>(gpu, length, 3, Order::default());
+        }
+    });
+}
+
+#[test]
+fn every_type_and_order() {
+    on_each(|gpu| {
+        for descending in [false, true] {
+            for nans in [Nans::Last, Nans::First] {
+                let order = Order { descending, nans, ..Order::default() };
+                for length in [7, 100, 300, 1500] {
+                    one_length::<f32>(gpu, length, 5, order);
+                    one_length::<f64>(gpu, length, 5, order);
+                    one_length::<half::f16>(gpu, length, 5, order);
+                }
+            }
+            let order = Order { descending, ..Order::default() };
+            for length in [7, 100, 1500] {
+                one_length::<u8>(gpu, length, 5, order);
+                one_length::<i16>(gpu, length, 5, order);
+                one_length::<i32>(gpu, length, 5, order);
+                one_length::<u64>(gpu, length, 5, order);
+                one_length::<i64>(gpu, length, 5, order);
+            }
+        }
+    });
+}
+
+#[test]
+fn ragged_segments() {
+    on_each(|gpu| {
+        let lengths = [
+            0, 1, 2, 3, 16, 17, 0, 0, 33, 64, 65, 97, 128, 129, 200, 257, 300, 513, 777, 1025, 1537, 2049,
+            3000,
+        ];
+        for (seed, pattern) in PATTERNS.into_iter().enumerate() {
+            let mut random = fastrand::Rng::with_seed(seed as u64);
+            // Keys before the first offset and after the last belong to no segment.
+            let mut offsets = vec![random.usize(0..5)];
+            for _ in 0..60 {
+                offsets.push(offsets[offsets.len() - 1] + lengths[random.usize(0..lengths.len())]);
+            }
+            let keys: Vec<u32> = cut(&keys(pattern, offsets[offsets.len() - 1] + 3, 7));
+            compare(gpu, &keys, sortie::Segments::Offsets(&offsets), Order::default(), pattern);
+        }
+    });
+}
+
+#[test]
+fn devices_of_every_size_of_shared_memory() {
+    for shared_per_block in [sortie_simt::SHARED_48K, sortie_simt::SHARED_99K, sortie_simt::SHARED_227K] {
+        on_bench(Options { shared_per_block, sanitizer: Sanitizer::Race, ..Options::default() }, |gpu| {
+            for length in [5000, 9000] {
+                one_length::<u32>(gpu, length, 2, Order::default());
+            }
+        });
+    }
+}
+
+#[test]
+fn every_interleaving_gives_the_same() {
+    for seed in 1..5 {
+        on_bench(Options { seed, sanitizer: Sanitizer::Race, ..Options::default() }, |gpu| {
+            one_length::<u32>(gpu, 2100, 2, Order::default());
+        });
+    }
+}

@@ -1,0 +1,50 @@
+//! The devices under test, and keys for them.
+
+use sortie::gpu::Gpu;
+use sortie_device::Device;
+use sortie_simt::{Options, Sanitizer};
+
+/// Runs a test on the bench, with races looked for, and on the first CUDA device.
+pub fn on_each(test: impl Fn(&Gpu)) {
+    on_bench(Options { sanitizer: Sanitizer::Race, ..Options::default() }, &test);
+    if let Some(device) = cuda() {
+        test(&Gpu::new(device));
+    }
+}
+
+pub fn on_bench(options: Options, test: impl Fn(&Gpu)) {
+    match sortie_simt::device(options) {
+        Ok(device) => test(&Gpu::new(device)),
+        Err(why) => println!("skipped on the bench: {why}"),
+    }
+}
+
+pub fn cuda() -> Option<Device> {
+    match sortie_device::cuda::device(0) {
+        Ok(device) => Some(device),
+        Err(why) => {
+            println!("skipped on CUDA: {why}");
+            None
+        }
+    }
+}
+
+/// Keys of a pattern: any bits, few distinct, ascending, descending, all equal, the ends of the range.
+pub fn keys(pattern: &str, n: usize, seed: u64) -> Vec<u64> {
+    let mut random = fastrand::Rng::with_seed(seed);
+    (0..n as u64)
+        .map(|i| match pattern {
+            "random" => random.u64(..),
+            "few" => random.u64(0..5).wrapping_mul(0x9E37_79B9_7F4A_7C15),
+            "ascending" => i << 40 | i,
+            "descending" => !(i << 40 | i),
+            "equal" => 0x7FC0_0000_7FC0_0001,
+            "ends" => {
+                [0, u64::MAX, 1 << 63, (1 << 63) - 1, 0x8000_0000, 0x7FFF_FFFF_FFFF][random.usize(0..6)]
+            }
+            _ => unreachable!("no such pattern: {pattern}"),
+        })
+        .collect()
+}
+
+pub const PATTERNS: [&str; 6] = ["random", "few", "ascending", "descending", "equal", "ends"];
