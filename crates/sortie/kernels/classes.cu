@@ -4,7 +4,8 @@
 // that are longer than every capacity. Segments of fewer than two keys belong to none. `counts` and `cursors` have a
 // word for each class and are zero before. count_classes fills `counts`; then list_classes writes the places of the
 // segments to `list`, class after class, in no given order within one. Any number of blocks. Cost: two reads of the
-// offsets, one write of 4 bytes a segment.
+// offsets, one write of 4 bytes a segment. count_tiles, of one block, then writes how many tiles of the listed segments of
+// the last class come before each.
 #include "simt.cuh"
 
 namespace simt::classes {
@@ -81,6 +82,41 @@ list_classes(const u64* offsets, u64 segments, Capacities capacities, const u32*
         for (u32 t = 0; t < TAKEN; ++t)
             if (of[t] != NONE) list[shared.starts[of[t]] + rank[t]] = u32(first + t * BLOCK + thread_rank());
     }
+}
+
+SIMT_KERNEL(BLOCK, 1)
+count_tiles(const u64* offsets, const u32* list, const u32* counts, u32 size, u32 tile, u32* tiles_before) {
+    u32* sums = reinterpret_cast<u32*>(shared_memory());
+    u32 before = 0;
+    for (u32 c = 0; c < size; ++c) before += counts[c];
+    const u32 segments = counts[size];
+    u32 tiles = 0;
+    for (u32 first = 0; first < segments; first += BLOCK) {
+        const u32 i = first + thread_rank();
+        u32 own = 0;
+        if (i < segments) {
+            const u32 segment = list[before + i];
+            own = u32((offsets[segment + 1] - offsets[segment] + tile - 1) / tile);
+        }
+        // Sums over the warp, then over warps.
+        u32 sum = own;
+        SIMT_UNROLL
+        for (u32 by = 1; by < WARP; by *= 2) {
+            const u32 below = shuffle_up(sum, by);
+            if (lane() >= by) sum += below;
+        }
+        if (lane() == WARP - 1) sums[warp_rank()] = sum;
+        barrier();
+        u32 all = 0;
+        for (u32 w = 0; w < BLOCK / WARP; ++w) {
+            if (w == warp_rank()) sum += all;
+            all += sums[w];
+        }
+        if (i < segments) tiles_before[i] = tiles + sum - own;
+        tiles += all;
+        barrier();
+    }
+    if (thread_rank() == 0) tiles_before[segments] = tiles;
 }
 
 } // namespace simt::classes

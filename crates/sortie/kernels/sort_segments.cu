@@ -9,6 +9,8 @@
 //   block copies its segments to shared memory as they lie. Dynamic shared memory: WORKERS * length keys.
 // - LISTED, sort_listed: segments between offsets, those that a list of places names for class `size`. Any number of
 //   blocks; shared memory as for FIXED.
+// - TILES, sort_tiles: segments too long for a worker of a block, as tiles of THREADS * ROW keys, each sorted by itself
+//   to where the first merge expects it (long.cuh). Any number of blocks; shared memory as for FIXED.
 //
 // Each thread sorts a row in registers. Rows merge in pairs, pairs of pairs, and so on. A merge compares keys that lie
 // many rows apart; for that, the steps between rows take keys by columns: a thread loads the same place of many rows,
@@ -18,12 +20,14 @@
 // ascend and padding stays at the end; grouping its steps by what fits registers follows Capannini, Silvestri,
 // Baraglia and Nardini, "Sorting using bitonic network with CUDA" (2009).
 #include "code.cuh"
+#include "long.cuh"
 #include "network.cuh"
 #include "simt.cuh"
 
 #define FIXED 0
 #define TILED 1
 #define LISTED 2
+#define TILES 3
 
 namespace simt::sort_segments {
 
@@ -132,16 +136,17 @@ SIMT_FN Item item(Key key, bool there, const code::Transform& transform) {
 }
 
 // Sorts `count` keys.
-SIMT_FN void sort_segment(Key* keys, u32 count, Item* items, const code::Transform& transform) {
+SIMT_FN void sort_segment(const Key* from, Key* to, u32 count, Item* items, const code::Transform& transform) {
     // A thread reads and writes every THREADS-th key: neighbours have neighbouring keys.
     const u32 thread = thread_rank() % THREADS;
-    Key* own = keys + thread;
+    from += thread;
+    to += thread;
     const i32 left = i32(count) - i32(thread);
     Key read[ROW];
     SIMT_UNROLL
     for (u32 r = 0; r < ROW; ++r) {
         read[r] = 0;
-        if (i32(r * THREADS) < left) read[r] = own[r * THREADS];
+        if (i32(r * THREADS) < left) read[r] = from[r * THREADS];
     }
     Item row[ROW];
     SIMT_UNROLL
@@ -154,7 +159,7 @@ SIMT_FN void sort_segment(Key* keys, u32 count, Item* items, const code::Transfo
     SIMT_UNROLL
     for (u32 r = 0; r < ROW; ++r) {
         const u32 i = r * THREADS + thread;
-        if (i32(r * THREADS) < left) own[r * THREADS] = Key(items[i + i / ROW * (STRIDE - ROW)]);
+        if (i32(r * THREADS) < left) to[r * THREADS] = Key(items[i + i / ROW * (STRIDE - ROW)]);
     }
 }
 
@@ -167,7 +172,8 @@ sort_segments(Key* keys, u64 length, u64 segments, code::Transform transform) {
     const u64 segment = u64(block_rank()) * WORKERS + thread_rank() / THREADS;
     // A worker beyond the last sorts nothing, and keeps step with its warp.
     const bool live = segment < segments;
-    sort_segment(keys + (live ? segment * length : 0), live ? u32(length) : 0, own_items(), transform);
+    Key* own = keys + (live ? segment * length : 0);
+    sort_segment(own, own, live ? u32(length) : 0, own_items(), transform);
 }
 
 #elif SORTIE_SOURCE == TILED
@@ -229,7 +235,23 @@ sort_listed(Key* keys, const u64* offsets, const u32* list, const u32* counts, u
             start = offsets[segment];
             end = offsets[segment + 1];
         }
-        sort_segment(keys + start, u32(end - start), own_items(), transform);
+        sort_segment(keys + start, keys + start, u32(end - start), own_items(), transform);
+        worker_barrier();
+    }
+}
+
+#elif SORTIE_SOURCE == TILES
+
+SIMT_KERNEL(BLOCK, RESIDENT / BLOCK)
+sort_tiles(Key* keys, Key* scratch, long_segments::Segments segments, code::Transform transform) {
+    constexpr u32 TILE = THREADS * ROW;
+    const u64 tiles = long_segments::tile_count(segments, TILE);
+    for (u64 number = block_rank(); number < tiles; number += grid_blocks()) {
+        const long_segments::Tile tile = long_segments::find_tile(segments, number, TILE);
+        const u64 start = tile.start + tile.place;
+        Key* to = long_segments::in_scratch(long_segments::passes_of(tile.length, TILE), 0) ? scratch : keys;
+        const u32 count = u32(lesser(u64(TILE), tile.length - tile.place));
+        sort_segment(keys + start, to + start, count, own_items(), transform);
         worker_barrier();
     }
 }

@@ -16,11 +16,13 @@ pub(super) struct Instance {
 pub(super) enum File {
     SortSegments,
     Classes,
+    MergeRuns,
 }
 
 const HEADERS: &[(&str, &str)] = &[
     ("simt.cuh", include_str!("../../kernels/simt.cuh")),
     ("code.cuh", include_str!("../../kernels/code.cuh")),
+    ("long.cuh", include_str!("../../kernels/long.cuh")),
     ("network.cuh", include_str!("../../kernels/network.cuh")),
 ];
 
@@ -32,6 +34,7 @@ impl Instance {
             source: match self.file {
                 File::SortSegments => include_str!("../../kernels/sort_segments.cu"),
                 File::Classes => include_str!("../../kernels/classes.cu"),
+                File::MergeRuns => include_str!("../../kernels/merge_runs.cu"),
             },
             headers: HEADERS,
             defines: self.defines.iter().map(|(name, value)| ((*name).into(), value.clone())).collect(),

@@ -19,6 +19,17 @@ const MOST_THREADS: usize = 1024;
 pub(super) enum From {
     OneLength,
     List,
+    /// The tiles of segments that are too long for a block.
+    Tiles,
+}
+
+/// `code::Kind` of the kernels.
+pub(super) fn kind(code: Code, order: Order) -> &'static str {
+    match code {
+        Code::Unsigned | Code::Signed => "Integers",
+        Code::Float { .. } if order.descending => "FloatsDescending",
+        Code::Float { .. } => "Floats",
+    }
 }
 
 /// A worker for segments of up to `capacity` keys.
@@ -73,21 +84,22 @@ impl Worker {
         workers.filter(|worker| worker.shared(item_bytes) <= shared).collect()
     }
 
+    /// The worker for tiles of segments that are too long for one: 8192 words.
+    pub fn for_tiles(item_bytes: usize) -> Worker {
+        Worker::new(256, 32 / (item_bytes / 4))
+    }
+
     /// Whether its block copies its segments to shared memory as they lie.
     pub fn is_tiled(self) -> bool {
         self.threads <= TILED_UP_TO
     }
 
     pub fn instance(self, source: From, key_bytes: usize, code: Code, order: Order) -> Instance {
-        let kind = match code {
-            Code::Unsigned | Code::Signed => "Integers",
-            Code::Float { .. } if order.descending => "FloatsDescending",
-            Code::Float { .. } => "Floats",
-        };
         let (kernel, source) = match source {
             From::OneLength if self.is_tiled() => ("sort_tiled", "TILED"),
             From::OneLength => ("sort_segments", "FIXED"),
             From::List => ("sort_listed", "LISTED"),
+            From::Tiles => ("sort_tiles", "TILES"),
         };
         Instance {
             kernel,
@@ -95,7 +107,7 @@ impl Worker {
             defines: vec![
                 ("SORTIE_SOURCE", source.into()),
                 ("SORTIE_KEY_BYTES", key_bytes.to_string()),
-                ("SORTIE_KIND", kind.into()),
+                ("SORTIE_KIND", kind(code, order).into()),
                 ("SORTIE_THREADS", self.threads.to_string()),
                 ("SORTIE_ROW", self.row.to_string()),
                 ("SORTIE_WORKERS", self.workers.to_string()),

@@ -31,7 +31,8 @@ fn compare<K: Key + Pod + Debug>(
             let host: Vec<u64> = host.iter().map(|&offset| offset as u64).collect();
             offsets = gpu.device().alloc::<u64>(host.len()).unwrap();
             stream.copy_in(offsets.view(), &host).unwrap();
-            gpu::Segments::Offsets(offsets.view())
+            let longest = (0..host.len() - 1).map(|i| host[i + 1] - host[i]).max().unwrap_or(0);
+            gpu::Segments::Offsets { offsets: offsets.view(), longest }
         }
     };
     // SAFETY: nothing else uses the buffers meanwhile.
@@ -127,10 +128,24 @@ fn ragged_segments() {
 }
 
 #[test]
+fn long_segments() {
+    on_each(|gpu| {
+        for length in [13_000, 16_384, 70_001] {
+            one_length::<u32>(gpu, length, 2, Order::default());
+        }
+        one_length::<u8>(gpu, 33_000, 1, Order { descending: true, ..Order::default() });
+        one_length::<f64>(gpu, 33_000, 1, Order { descending: true, ..Order::default() });
+        let keys: Vec<u32> = cut(&keys("random", 90_000, 3));
+        let offsets = [5, 5, 6, 12_000, 12_100, 40_000, 40_000, 85_000, 85_001, 85_050];
+        compare(gpu, &keys, sortie::Segments::Offsets(&offsets), Order::default(), "long and short");
+    });
+}
+
+#[test]
 fn devices_of_every_size_of_shared_memory() {
     for shared_per_block in [sortie_simt::SHARED_48K, sortie_simt::SHARED_99K, sortie_simt::SHARED_227K] {
         on_bench(Options { shared_per_block, sanitizer: Sanitizer::Race, ..Options::default() }, |gpu| {
-            for length in [5000, 9000] {
+            for length in [5000, 11_000] {
                 one_length::<u32>(gpu, length, 2, Order::default());
             }
         });

@@ -1,0 +1,67 @@
+// Segments too long for a block, as tiles: where a tile's segment is, and how often its runs are merged.
+//
+// Contract. Segments of one length, or those that a list names after those of all smaller classes, with the tiles that
+// come before each. A pass merges pairs of runs from one buffer to the other; the last pass leaves all in the keys.
+#pragma once
+
+#include "simt.cuh"
+
+namespace simt::long_segments {
+
+struct Segments {
+    // Of one length; 0 where they are listed.
+    u64 length;
+    u64 segments;
+    // Listed.
+    const u64* offsets;
+    const u32* list;
+    const u32* counts;
+    // The tiles before each listed segment, and at the end all tiles.
+    const u32* tiles_before;
+    // Their class.
+    u32 size;
+};
+
+struct Tile {
+    // Of the segment.
+    u64 start, length;
+    // Within the segment.
+    u64 place;
+};
+
+SIMT_FN u64 tiles_of(u64 length, u32 tile) { return (length + tile - 1) / tile; }
+
+SIMT_FN u64 tile_count(const Segments& all, u32 tile) {
+    return all.length > 0 ? all.segments * tiles_of(all.length, tile) : all.tiles_before[all.counts[all.size]];
+}
+
+SIMT_FN Tile find_tile(const Segments& all, u64 number, u32 tile) {
+    if (all.length > 0) {
+        const u64 each = tiles_of(all.length, tile);
+        return {number / each * all.length, all.length, number % each * tile};
+    }
+    // The last segment that has no more tiles before it than this one's number.
+    u32 low = 0, high = all.counts[all.size];
+    while (high - low > 1) {
+        const u32 middle = low + (high - low) / 2;
+        if (all.tiles_before[middle] <= number) low = middle;
+        else high = middle;
+    }
+    u32 before = 0;
+    for (u32 c = 0; c < all.size; ++c) before += all.counts[c];
+    const u32 segment = all.list[before + low];
+    const u64 start = all.offsets[segment];
+    return {start, all.offsets[segment + 1] - start, (number - all.tiles_before[low]) * tile};
+}
+
+// Passes until runs of a tile are one.
+SIMT_FN u32 passes_of(u64 length, u32 tile) {
+    u32 passes = 0;
+    for (u64 runs = tiles_of(length, tile); runs > 1; runs = (runs + 1) / 2) ++passes;
+    return passes;
+}
+
+// Whether a segment's runs are in scratch before a pass, so that the last one moves them to the keys.
+SIMT_FN bool in_scratch(u32 passes, u32 pass) { return (passes - pass) % 2 == 1; }
+
+} // namespace simt::long_segments
