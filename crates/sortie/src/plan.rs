@@ -66,3 +66,12 @@ pub(crate) const ENCODED_BY_A_TASK: usize = 1 << 14;
 
 /// Keys that a free function sorts without a report: to take the time twice takes as long as to sort some tens.
 pub(crate) const FEW: usize = 1 << 10;
+
+/// Bytes of a chunk on its way to a device and back: 1 ms of the way, beside which what a launch costs is small.
+pub(crate) const CHUNK_BYTES: usize = 64 << 20;
+
+/// Chunks under way at a time: one on its way in, one being sorted, one on its way out.
+pub(crate) const CHUNKS_UNDER_WAY: usize = 3;
+
+/// Bytes that one task copies to or from pinned memory.
+pub(crate) const COPIED_BY_A_TASK_BYTES: usize = 1 << 20;

@@ -9,12 +9,15 @@ use std::time::{Duration, Instant};
 pub enum Ran {
     /// The CPU engine.
     Cpu,
+    /// The GPU engine, on a CUDA device.
+    Cuda,
 }
 
 impl fmt::Display for Ran {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Ran::Cpu => "cpu",
+            Ran::Cuda => "cuda",
         })
     }
 }
@@ -91,14 +94,21 @@ impl Report {
     ) -> R {
         let start = Instant::now();
         let result = work();
-        self.push(name, start.elapsed(), read, written);
+        self.push(Ran::Cpu, name, start.elapsed(), read, written);
         result
     }
 
-    pub(crate) fn push(&mut self, name: &'static str, time: Duration, read: usize, written: usize) {
+    pub(crate) fn push(
+        &mut self,
+        engine: Ran,
+        name: &'static str,
+        time: Duration,
+        read: usize,
+        written: usize,
+    ) {
         self.phases.push(Phase {
             name,
-            engine: Ran::Cpu,
+            engine,
             milliseconds: time.as_secs_f64() * 1e3,
             bytes_read: read as u64,
             bytes_written: written as u64,

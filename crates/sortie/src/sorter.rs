@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use crate::cpu::{self, Job};
+use crate::gpu::{self, Gpu};
 use crate::key::{self, Form, Transform};
 use crate::{Error, Index, Key, Nans, Nulls, Order, Report, Segments};
 
@@ -16,6 +17,9 @@ pub enum Engine {
     Auto,
     /// On the CPU.
     Cpu,
+    /// On the CUDA device of this number. [`Sorter::sort_segments`] alone has an engine there so far; other calls return
+    /// [`Error::Unsupported`].
+    Cuda(u32),
 }
 
 /// How a sort goes about its work.
@@ -223,10 +227,17 @@ impl Sorter {
     /// Sorts every segment by itself. In place.
     ///
     /// # Errors
-    /// [`Error::Segments`] where they do not fit the keys.
+    /// [`Error::Segments`] where they do not fit the keys; [`Error::Device`] where the engine is a device that cannot be had or
+    /// fails: the keys are a permutation then.
     pub fn sort_segments<K: Key>(&self, keys: &mut [K], segments: Segments<'_>) -> Result<Report, Error> {
         segments.check(keys.len())?;
         let order = self.choices.order;
+        if let (Engine::Cuda(ordinal), Form::Bits(code)) = (self.choices.engine, K::FORM) {
+            let gpu = Gpu::cuda(ordinal)?;
+            // SAFETY: the engine leaves a permutation.
+            let bits = unsafe { key::as_bits_mut(keys) };
+            return gpu::sort_segments(&gpu, bits, segments, code, order);
+        }
         self.run(keys.len(), |job| match K::FORM {
             Form::Bits(code) => {
                 // SAFETY: the engine leaves a permutation.
@@ -326,6 +337,11 @@ impl Sorter {
         n: usize,
         work: impl FnOnce(&Job) -> Result<Report, Error> + Send,
     ) -> Result<Report, Error> {
+        if let Engine::Cuda(_) = self.choices.engine {
+            return Err(Error::Unsupported(
+                "this sort has no GPU engine; choose the CPU engine for it".into(),
+            ));
+        }
         let sequential = self.choices.threads == Some(1) || n < crate::plan::PARALLEL_FROM;
         let job = |threads| Job {
             threads,

@@ -19,6 +19,7 @@
 //! # }
 //! ```
 
+mod host;
 mod kernels;
 mod segments;
 mod worker;
@@ -28,6 +29,7 @@ use std::sync::{Arc, LazyLock, Mutex};
 
 use sortie_device::{Buffer, Device, Event, Kernel, Stream};
 
+pub(crate) use host::sort_segments;
 pub use segments::Segments;
 
 use crate::Error;
