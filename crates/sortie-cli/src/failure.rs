@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::quote;
+
 /// What ends the program early.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
@@ -16,7 +18,7 @@ pub enum Failure {
     BrokenPipe,
 
     /// A file could not be read, written, made or moved: `cannot read: PATH: No such file or directory`.
-    #[error("cannot {doing}: {}: {}", .path.display(), reason(.source))]
+    #[error("cannot {doing}: {}: {}", quote::name(.path), reason(.source))]
     File {
         /// What was tried, after "cannot": `read`, `write`, `create a temporary file in`.
         doing: &'static str,

@@ -6,6 +6,7 @@ mod failure;
 mod order;
 mod output;
 mod progress;
+mod quote;
 mod sort;
 mod stats;
 

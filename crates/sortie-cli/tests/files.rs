@@ -2,15 +2,17 @@
 
 mod support;
 
+use std::ffi::OsStr;
 use std::fs::{self, Permissions};
 use std::io::{self, Read, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 use std::{env, thread};
 
-use support::{Numbers, complaint, names, run, sortie, text};
+use support::{Numbers, complaint, gnu, names, run, sortie, text};
 
 const TEXT: &str = "c\nb\na\n";
 const SORTED: &str = "a\nb\nc\n";
@@ -265,5 +267,38 @@ fn memory_stays_under_its_limit() {
         command.args(["-S", "16M", "--parallel=2"]).args(options.split_whitespace());
         let peak = peak(&mut command, (0..times).map(|_| chunk.clone())).unwrap();
         assert!(peak < (16 + 64) << 20, "{} MB for {what}", peak >> 20);
+    }
+}
+
+#[test]
+fn names_are_quoted_as_gnu_quotes_them() {
+    let folder = folder();
+    let bytes = (1..=255u8).filter(|&byte| byte != b'/');
+    let mut odd: Vec<Vec<u8>> =
+        bytes.flat_map(|byte| [vec![byte, b'z'], vec![b'z', byte, b'z'], vec![b'z', byte]]).collect();
+    let more = ["", "{", "}", "a b", "a'b c", "a'\"", "a'\nb", "\n\n", "\u{7}\u{8}\t\u{B}\u{C}\r\u{1B}", "ü"];
+    odd.extend(more.map(|name| name.as_bytes().to_vec()));
+    for name in odd {
+        let name = OsStr::from_bytes(&name);
+        let after = |done: Output, what: &str| {
+            let said = text(&done.stderr);
+            let quoted = said.split_once(what).unwrap_or_else(|| panic!("{name:?}: {said}")).1;
+            assert_eq!(done.status.code(), Some(2), "{name:?}");
+            quoted.to_owned()
+        };
+        let ours = run(sortie(folder.path()).arg("--").arg(name), b"");
+        let theirs = run(gnu(folder.path()).arg("--").arg(name), b"");
+        complaint(&ours, 2);
+        assert_eq!(after(ours, "cannot read: "), after(theirs, "cannot read: "), "{name:?}");
+    }
+    // An apostrophe, and an escape at the end: GNU sort 9.1 quotes that in a way that no shell reads back.
+    let done = run(sortie(folder.path()).args(["file", "-o", "none/a'\n"]), b"");
+    let line = r"sortie: cannot write: 'none/a'\'''$'\n': No such file or directory";
+    assert_eq!(complaint(&done, 2).trim_end(), line);
+    let done = run(sortie(folder.path()).args(["file", "-o", ""]), b"");
+    assert_eq!(complaint(&done, 2), "sortie: cannot write: '': No such file or directory\n");
+    for options in [&["-k", "1\n\u{1B}"][..], &["--none\n\u{1B}"], &["-c", "file", "a\nb"]] {
+        let said = complaint(&run(sortie(folder.path()).args(options), b""), 2);
+        assert!(!said.trim_end().contains(char::is_control), "{said:?}");
     }
 }

@@ -21,6 +21,7 @@ use crate::cli::{Engine, SegmentsArgs, SortArgs, StatsFormat};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::progress::Progress;
+use crate::quote;
 use crate::sort::budget;
 use crate::stats;
 use element::Element;
@@ -69,7 +70,7 @@ pub fn segments(args: &SegmentsArgs) -> Result<(), Failure> {
     {
         return Err(Failure::new(format!(
             "{}: stored in Fortran order, where segments have no meaning; use sortie sort --axis, or store it in C order",
-            args.input.display()
+            quote::name(&args.input)
         )));
     }
     let cut = match (&args.offsets, args.length) {

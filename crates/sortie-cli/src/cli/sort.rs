@@ -3,12 +3,14 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use clap::{ArgAction, Args};
+use clap::{ArgAction, Args, ValueHint};
 
 use super::{
-    ArrayType, Check, Engine, KeyOptions, KeySpec, MemorySize, Separator, SortWord, StatsFormat, threads,
+    ArrayType, Check, Engine, KeyOptions, KeySpec, MemorySize, Separator, SortWord, StatsFormat, path,
+    threads,
 };
 use crate::failure::Failure;
+use crate::quote;
 
 const AFTER_HELP: &str = "\
 A key is F[.C][OPTS][,F[.C][OPTS]]: from character C of field F to the second place, or to the end of the line \
@@ -48,7 +50,7 @@ Exit status: 0 when all went well, 1 when -c or -C finds disorder, 2 on any erro
 )]
 pub struct SortArgs {
     /// What to sort, together; standard input where there is none or for `-`
-    #[arg(value_name = "FILE")]
+    #[arg(value_name = "FILE", value_parser = path(), value_hint = ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
 
     #[command(flatten)]
@@ -59,7 +61,13 @@ pub struct SortArgs {
     pub words: Vec<SortWord>,
 
     /// Take the bytes of FILE to shuffle with -R; the same bytes give the same order
-    #[arg(long, value_name = "FILE", help_heading = "Ordering")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        help_heading = "Ordering",
+        value_parser = path(),
+        value_hint = ValueHint::FilePath
+    )]
     pub random_source: Option<PathBuf>,
 
     /// Sort by a key, see below; the first of several counts most
@@ -110,7 +118,14 @@ pub struct SortArgs {
     pub merge: bool,
 
     /// Write to FILE, which may be one of the input
-    #[arg(short, long, value_name = "FILE", allow_hyphen_values = true)]
+    #[arg(
+        short,
+        long,
+        value_name = "FILE",
+        allow_hyphen_values = true,
+        value_parser = path(),
+        value_hint = ValueHint::FilePath
+    )]
     pub output: Option<PathBuf>,
 
     /// Lines end with NUL, not newline
@@ -118,7 +133,13 @@ pub struct SortArgs {
     pub zero_terminated: bool,
 
     /// Read the files that FILE (- for standard input) names, each name ended by NUL
-    #[arg(long, value_name = "FILE", conflicts_with = "files")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with = "files",
+        value_parser = path(),
+        value_hint = ValueHint::FilePath
+    )]
     pub files0_from: Option<PathBuf>,
 
     /// Use no more than SIZE memory, see below
@@ -126,7 +147,14 @@ pub struct SortArgs {
     pub buffer_size: Option<MemorySize>,
 
     /// Put temporary files in DIR, not $TMPDIR or /tmp; may be repeated
-    #[arg(short = 'T', long = "temporary-directory", value_name = "DIR", help_heading = "Resources")]
+    #[arg(
+        short = 'T',
+        long = "temporary-directory",
+        value_name = "DIR",
+        help_heading = "Resources",
+        value_parser = path(),
+        value_hint = ValueHint::DirPath
+    )]
     pub temporary_directories: Vec<PathBuf>,
 
     /// Work on N threads; by default as many as there are cores
@@ -143,7 +171,13 @@ pub struct SortArgs {
     pub batch_size: Option<u32>,
 
     /// Compress temporary files with PROG, and decompress them with PROG -d
-    #[arg(long, value_name = "PROG", help_heading = "Resources")]
+    #[arg(
+        long,
+        value_name = "PROG",
+        help_heading = "Resources",
+        value_parser = path(),
+        value_hint = ValueHint::CommandName
+    )]
     pub compress_program: Option<PathBuf>,
 
     /// Where to sort
@@ -227,9 +261,9 @@ impl SortArgs {
             _ if self.debug => Err(Failure::new(format!("options '-{letter} --debug' are incompatible"))),
             _ if self.output.is_some() => Err(Failure::new(format!("options '-{letter}o' are incompatible"))),
             Some(extra) => {
-                let extra = extra.display();
+                let extra = quote::always(extra);
                 Err(Failure::new(format!(
-                    "extra operand '{extra}' not allowed with -{letter}: it checks one file"
+                    "extra operand {extra} not allowed with -{letter}: it checks one file"
                 )))
             }
             None => Ok(()),

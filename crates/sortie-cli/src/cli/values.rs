@@ -1,6 +1,7 @@
 //! The values that options take.
 
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::ValueEnum;
@@ -136,6 +137,11 @@ impl FromStr for MemorySize {
         let bytes = 1024u64.checked_pow(power).and_then(|unit| number.checked_mul(unit));
         bytes.map(MemorySize::Bytes).ok_or_else(|| "no machine has that much memory".into())
     }
+}
+
+/// Reads a name, which may be empty: whether there is such a file, the system will say.
+pub fn path() -> impl TypedValueParser<Value = PathBuf> {
+    OsStringValueParser::new().map(PathBuf::from)
 }
 
 /// More threads than this only cost.
