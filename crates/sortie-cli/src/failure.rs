@@ -8,8 +8,8 @@ use crate::quote;
 /// What ends the program early.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// `-c` or `-C` found the input out of order. The message is raw bytes, since it quotes the line; empty
-    /// under `-C`.
+    /// `-c` or `-C` found the input out of order. The message is raw bytes, since it quotes the line, with its
+    /// terminator; empty under `-C`.
     #[error("{}", String::from_utf8_lossy(.0))]
     Disorder(Vec<u8>),
 
@@ -61,12 +61,13 @@ impl Failure {
         }
     }
 
-    /// The line for standard error, without the program's name; empty where there is nothing to say.
+    /// The line for standard error, without the program's name but with what ends it; empty where there is
+    /// nothing to say.
     pub fn line(&self) -> Vec<u8> {
         match self {
             Failure::Disorder(message) => message.clone(),
             Failure::BrokenPipe => Vec::new(),
-            other => other.to_string().into_bytes(),
+            other => format!("{other}\n").into_bytes(),
         }
     }
 }

@@ -40,7 +40,7 @@ fn run(command: Command) -> Result<(), Failure> {
                 return arrays::sort(&args);
             }
             if args.debug {
-                order::warnings(&args).iter().for_each(|warning| complain(warning.as_bytes()));
+                order::warnings(&args).iter().for_each(|warning| complain(format!("{warning}\n").as_bytes()));
             }
             sort::run(&args)
         }
@@ -66,7 +66,6 @@ fn print(text: &[u8]) -> Result<(), Failure> {
 /// `sortie: <line>` on standard error. Where even that fails there is nobody to tell.
 fn complain(line: &[u8]) {
     if !line.is_empty() {
-        let text = [b"sortie: ", line, b"\n"].concat();
-        let _ = io::stderr().lock().write_all(&text);
+        let _ = io::stderr().lock().write_all(&[b"sortie: ", line].concat());
     }
 }

@@ -135,6 +135,8 @@ fn disorder_is_said_as_gnu_does() {
     assert_eq!(complaint(&done, 1), "sortie: file:2: disorder: b\n");
     let done = run(sortie(folder.path()).arg("-c"), b"a\nb\nb\na");
     assert_eq!(complaint(&done, 1), "sortie: -:4: disorder: a\n");
+    let done = run(sortie(folder.path()).arg("-zc"), b"a\0c\0b");
+    assert_eq!((done.status.code(), text(&done.stderr)), (Some(1), "sortie: -:3: disorder: b\0".into()));
     let done = run(sortie(folder.path()).arg("-C"), b"b\na\n");
     assert_eq!((done.status.code(), text(&done.stderr)), (Some(1), String::new()));
 }
