@@ -102,6 +102,9 @@ fn a_file_in_shared_memory_is_a_file_too() {
 #[test]
 fn what_cannot_be_read_or_written_is_said_in_a_line() {
     let folder = folder();
+    let broken = folder.path().join("broken");
+    fs::write(&broken, "#!/bin/sh\n[ \"$1\" = -d ] && exit 3\ncat\n").unwrap();
+    fs::set_permissions(&broken, Permissions::from_mode(0o755)).unwrap();
     let long = Numbers::new(5).lines(20_000);
     let cases = [
         (&["none"][..], "cannot read: none: No such file or directory"),
@@ -117,13 +120,17 @@ fn what_cannot_be_read_or_written_is_said_in_a_line() {
             "cannot start the compress program: none: No such file or directory",
         ),
         (&["-S64K", "--compress-program=false"], "cannot run the compress program: false: "),
+        (
+            &["-S64K", "--compress-program=./broken"],
+            "cannot decompress a temporary file with: ./broken: it ended with exit status: 3",
+        ),
         (&["--files0-from=none"], "cannot read: none: No such file or directory"),
     ];
     for (options, message) in cases {
         let done = run(sortie(folder.path()).args(options), &long);
         let said = complaint(&done, 2);
         assert!(said.starts_with(&format!("sortie: {message}")), "{options:?}: {said}");
-        assert_eq!(names(folder.path()), ["file"], "{options:?}");
+        assert_eq!(names(folder.path()), ["broken", "file"], "{options:?}");
         assert_eq!(fs::read_to_string(folder.path().join("file")).unwrap(), TEXT);
     }
 }

@@ -40,10 +40,11 @@ impl Part {
         }
     }
 
-    fn open(self) -> Result<(Box<dyn Read + Send>, PathBuf), Failure> {
+    /// Its text, and what an error in it is about, as [`Failure::file`] wants it.
+    fn open(self) -> Result<(Box<dyn Read + Send>, (&'static str, PathBuf)), Failure> {
         match self {
-            Part::Input(input) => Ok((Box::new(input.open()?), input.name().to_owned())),
-            Part::Run(run) => Ok((run.read()?, "a temporary file".into())),
+            Part::Input(input) => Ok((Box::new(input.open()?), ("read", input.name().to_owned()))),
+            Part::Run(run) => run.read(),
         }
     }
 }
@@ -106,7 +107,8 @@ impl<'a> Parts<'a> {
 /// A part while it is merged.
 struct Source {
     lines: LineReader<Box<dyn Read + Send>>,
-    name: PathBuf,
+    /// What an error in it is about.
+    about: (&'static str, PathBuf),
     /// The key of the current line; unused where lines are compared by their bytes.
     key: Vec<u8>,
     /// The first bytes of the key, greatest where the source is exhausted.
@@ -116,7 +118,7 @@ struct Source {
 
 impl Source {
     fn advance(&mut self, job: &Job) -> Result<(), Failure> {
-        self.exhausted = !self.lines.advance().map_err(Failure::file("read", &self.name))?;
+        self.exhausted = !self.lines.advance().map_err(Failure::file(self.about.0, &self.about.1))?;
         if self.exhausted {
             self.prefix = u64::MAX;
             return Ok(());
@@ -164,9 +166,9 @@ fn merge(parts: Vec<Part>, budget: u64, job: &Job, sink: Sink<'_>) -> Result<(),
     let read = (budget / 2 / parts.len() as u64).clamp(READ.0, READ.1) as usize;
     let mut sources = Vec::with_capacity(parts.len());
     for part in parts {
-        let (reader, name) = part.open()?;
+        let (reader, about) = part.open()?;
         let lines = LineReader::new(reader, job.terminator, read);
-        let mut source = Source { lines, name, key: Vec::new(), prefix: 0, exhausted: false };
+        let mut source = Source { lines, about, key: Vec::new(), prefix: 0, exhausted: false };
         source.advance(job)?;
         sources.push(source);
     }

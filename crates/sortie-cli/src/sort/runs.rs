@@ -20,6 +20,7 @@ pub struct RunFolder {
 /// A sorted stretch of lines on disk.
 pub struct Run {
     file: File,
+    folder: PathBuf,
     /// Of text, before it was compressed.
     pub bytes: u64,
     compressor: Option<PathBuf>,
@@ -59,16 +60,19 @@ impl RunFolder {
             }
         }
         file.rewind().map_err(Failure::file("read a temporary file in", folder))?;
-        Ok(Run { file, bytes, compressor: self.compressor.clone() })
+        Ok(Run { file, folder: folder.clone(), bytes, compressor: self.compressor.clone() })
     }
 }
 
 impl Run {
-    /// Its text, from the start.
-    pub fn read(self) -> Result<Box<dyn Read + Send>, Failure> {
+    /// Its text, from the start, and what an error in it is about, as [`Failure::file`] wants it.
+    pub fn read(self) -> Result<(Box<dyn Read + Send>, (&'static str, PathBuf)), Failure> {
         match self.compressor {
-            None => Ok(Box::new(self.file)),
-            Some(program) => Ok(Box::new(Decompressor::start(&program, self.file)?)),
+            None => Ok((Box::new(self.file), ("read a temporary file in", self.folder))),
+            Some(program) => {
+                let text = Decompressor::start(&program, self.file)?;
+                Ok((Box::new(text), ("decompress a temporary file with", program)))
+            }
         }
     }
 }
