@@ -148,6 +148,37 @@ fn lists_of_files() {
 }
 
 #[test]
+fn numbers_in_options() {
+    let folder = tempfile::tempdir().unwrap();
+    for key in [
+        "+1",
+        " 1",
+        "1,+1",
+        "1, 1",
+        "1.+1",
+        "1. 1",
+        " +2",
+        "+ 2",
+        "2 ",
+        "2 ,2",
+        "++1",
+        "\t\n\x0B\x0C\r+2",
+        "+0",
+        "1,",
+    ] {
+        same(folder.path(), &["-k", key], b"a b\nb a\n");
+    }
+    for size in ["+1M", " 1M", "K", "E", "1 M", "+ 1M", "+K", " K", "", "b", "%", "+5%", "-1M", "1E", "16E"] {
+        same(folder.path(), &["-S", size], b"b\na\n");
+    }
+    for count in ["+2", " 2", "2 ", "", "0", "-1", "1K", "++2", " +2"] {
+        same(folder.path(), &[format!("--parallel={count}")], b"b\na\n");
+        same(folder.path(), &[format!("--batch-size={count}")], b"b\na\n");
+    }
+    same(folder.path(), &["--batch-size=1"], b"b\na\n");
+}
+
+#[test]
 fn checking() {
     let folder = tempfile::tempdir().unwrap();
     let cases = ["a\nb\nb\n", "b\na\n", "", "a", "1\n10\n2\n", "2\n10\n010\n", "b x\na y\n", "a\nB\nc\n"];

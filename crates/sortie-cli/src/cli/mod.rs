@@ -15,7 +15,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueHint};
 pub use key::{KeyOptions, KeySpec};
 pub use sort::SortArgs;
 pub use values::{
-    ArrayType, Check, Engine, MemorySize, Separator, SortWord, StatsFormat, count, path, threads,
+    ArrayType, Check, Engine, MemorySize, Separator, SortWord, StatsFormat, batch, length, path, threads,
 };
 
 use crate::failure::Failure;
@@ -61,7 +61,7 @@ pub struct SegmentsArgs {
     pub input: PathBuf,
 
     /// Every segment has N elements
-    #[arg(long = "len", value_name = "N", value_parser = count, required_unless_present = "offsets", conflicts_with = "offsets")]
+    #[arg(long = "len", value_name = "N", value_parser = length, required_unless_present = "offsets", conflicts_with = "offsets")]
     pub length: Option<NonZeroUsize>,
 
     /// Segment i is from offset i to offset i + 1 of FILE (raw u64, or .npy), counted in elements

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{ArgAction, Args, ValueHint};
 
 use super::{
-    ArrayType, Check, Engine, KeyOptions, KeySpec, MemorySize, Separator, SortWord, StatsFormat, path,
+    ArrayType, Check, Engine, KeyOptions, KeySpec, MemorySize, Separator, SortWord, StatsFormat, batch, path,
     threads,
 };
 use crate::failure::Failure;
@@ -162,13 +162,8 @@ pub struct SortArgs {
     pub parallel: Option<NonZeroUsize>,
 
     /// Merge at most N inputs at once
-    #[arg(
-        long,
-        value_name = "N",
-        help_heading = "Resources",
-        value_parser = clap::value_parser!(u32).range(2..)
-    )]
-    pub batch_size: Option<u32>,
+    #[arg(long, value_name = "N", help_heading = "Resources", value_parser = batch)]
+    pub batch_size: Option<NonZeroUsize>,
 
     /// Compress temporary files with PROG, and decompress them with PROG -d
     #[arg(

@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 use std::io::Read;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::mpsc;
 use std::thread;
@@ -59,14 +60,19 @@ pub struct Parts<'a> {
 
 impl<'a> Parts<'a> {
     /// Inputs to merge.
-    pub fn inputs(inputs: Vec<Input>, at_once: Option<u32>, budget: u64, folder: &'a RunFolder) -> Self {
-        let at_once = at_once.map_or(INPUTS_AT_ONCE, |n| n as usize).min(OPEN);
+    pub fn inputs(
+        inputs: Vec<Input>,
+        at_once: Option<NonZeroUsize>,
+        budget: u64,
+        folder: &'a RunFolder,
+    ) -> Self {
+        let at_once = at_once.map_or(INPUTS_AT_ONCE, NonZeroUsize::get).min(OPEN);
         Parts { parts: inputs.into_iter().map(Part::Input).collect(), at_once, budget, folder }
     }
 
     /// Runs to come.
-    pub fn runs(at_once: Option<u32>, budget: u64, folder: &'a RunFolder) -> Self {
-        let at_once = at_once.map_or(RUNS_AT_ONCE, |n| n as usize).min(OPEN);
+    pub fn runs(at_once: Option<NonZeroUsize>, budget: u64, folder: &'a RunFolder) -> Self {
+        let at_once = at_once.map_or(RUNS_AT_ONCE, NonZeroUsize::get).min(OPEN);
         Parts { parts: Vec::new(), at_once, budget, folder }
     }
 
