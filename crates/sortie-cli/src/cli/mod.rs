@@ -72,7 +72,7 @@ pub struct SegmentsArgs {
     #[arg(long = "type", value_name = "TYPE")]
     pub element: Option<ArrayType>,
 
-    /// Write to FILE, which may be IN
+    /// Write to FILE, which may be IN; - for standard output
     #[arg(short = 'o', long, value_name = "FILE", value_parser = path(), value_hint = ValueHint::FilePath)]
     pub output: PathBuf,
 
