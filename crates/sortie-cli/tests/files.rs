@@ -44,6 +44,16 @@ fn output_may_be_an_input() {
 }
 
 #[test]
+fn a_dash_as_output_is_a_file_as_it_is_to_gnu() {
+    for program in [sortie, gnu].map(|program| program as fn(&Path) -> Command) {
+        let folder = folder();
+        let done = run(program(folder.path()).args(["file", "-o", "-"]), b"");
+        assert_eq!((done.status.code(), text(&done.stdout)), (Some(0), String::new()));
+        assert_eq!(fs::read_to_string(folder.path().join("-")).unwrap(), SORTED);
+    }
+}
+
+#[test]
 fn a_linked_output_is_written_where_the_link_ends() {
     let folder = folder();
     let (deep, link) = (folder.path().join("deep"), folder.path().join("link"));

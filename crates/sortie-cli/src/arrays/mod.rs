@@ -83,7 +83,7 @@ pub fn segments(args: &SegmentsArgs) -> Result<(), Failure> {
         argsort: args.argsort,
         scratch: args.buffer_size.map_or(u64::MAX, |size| budget(Some(size))),
         engine: args.engine,
-        output: Some(&args.output),
+        output: Some(args.output.as_path()).filter(|path| path.as_os_str() != "-"),
         stats: args.stats,
         progress: Progress::start(),
     };
