@@ -179,6 +179,31 @@ fn numbers_in_options() {
 }
 
 #[test]
+fn options_that_contradict_themselves() {
+    let folder = tempfile::tempdir().unwrap();
+    for text in [
+        "-t a -t b",
+        "-ta -ta",
+        "-t a -t \\0",
+        "-o one -o two",
+        "-o one -o one",
+        "--compress-program=a --compress-program=b",
+        "--compress-program=a --compress-program=a",
+        "--random-source=a --random-source=b",
+        "--random-source=a --random-source=a",
+        "-S 1M -S 2M",
+        "--parallel=1 --parallel=2",
+        "--batch-size=2 --batch-size=3",
+    ] {
+        same(folder.path(), &options(&[text]), b"b\na\n");
+    }
+    assert_eq!(support::names(folder.path()), ["one"]);
+    let refused = support::run(support::sortie(folder.path()).args(["-o", "one", "-o", "two"]), b"");
+    let line = "sortie: multiple output files specified; give the option once\n";
+    assert_eq!(support::complaint(&refused, 2), line);
+}
+
+#[test]
 fn checking() {
     let folder = tempfile::tempdir().unwrap();
     let cases = ["a\nb\nb\n", "b\na\n", "", "a", "1\n10\n2\n", "2\n10\n010\n", "b x\na y\n", "a\nB\nc\n"];

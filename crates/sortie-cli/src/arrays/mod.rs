@@ -54,7 +54,7 @@ pub fn sort(args: &SortArgs) -> Result<(), Failure> {
         argsort: args.argsort,
         scratch: args.buffer_size.map_or(u64::MAX, |size| budget(Some(size))),
         engine: args.engine,
-        output: args.output.as_deref(),
+        output: args.output(),
         stats: args.stats,
         progress: Progress::start(),
     };

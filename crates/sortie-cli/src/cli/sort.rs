@@ -1,7 +1,7 @@
 //! `sortie sort`: its options, and which of them go together.
 
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{ArgAction, Args, ValueHint};
 
@@ -62,13 +62,13 @@ pub struct SortArgs {
 
     /// Take the bytes of FILE to shuffle with -R; the same bytes give the same order
     #[arg(
-        long,
+        long = "random-source",
         value_name = "FILE",
         help_heading = "Ordering",
         value_parser = path(),
         value_hint = ValueHint::FilePath
     )]
-    pub random_source: Option<PathBuf>,
+    random_sources: Vec<PathBuf>,
 
     /// Sort by a key, see below; the first of several counts most
     #[arg(short, long = "key", value_name = "KEY", help_heading = "Keys", allow_hyphen_values = true)]
@@ -83,7 +83,7 @@ pub struct SortArgs {
         allow_hyphen_values = true,
         value_parser = Separator::parser()
     )]
-    pub separator: Option<Separator>,
+    separators: Vec<Separator>,
 
     /// Leave lines with equal keys in their order
     #[arg(short, long, help_heading = "Keys")]
@@ -120,13 +120,13 @@ pub struct SortArgs {
     /// Write to FILE, which may be one of the input
     #[arg(
         short,
-        long,
+        long = "output",
         value_name = "FILE",
         allow_hyphen_values = true,
         value_parser = path(),
         value_hint = ValueHint::FilePath
     )]
-    pub output: Option<PathBuf>,
+    outputs: Vec<PathBuf>,
 
     /// Lines end with NUL, not newline
     #[arg(short, long)]
@@ -167,13 +167,13 @@ pub struct SortArgs {
 
     /// Compress temporary files with PROG, and decompress them with PROG -d
     #[arg(
-        long,
+        long = "compress-program",
         value_name = "PROG",
         help_heading = "Resources",
         value_parser = path(),
         value_hint = ValueHint::CommandName
     )]
-    pub compress_program: Option<PathBuf>,
+    compress_programs: Vec<PathBuf>,
 
     /// Where to sort
     #[arg(long, value_name = "ENGINE", default_value = "auto", help_heading = "Resources")]
@@ -226,9 +226,29 @@ impl SortArgs {
         if self.check_quietly { Some(Check::Quiet) } else { self.check }
     }
 
+    pub fn random_source(&self) -> Option<&Path> {
+        self.random_sources.first().map(PathBuf::as_path)
+    }
+
+    /// The byte of `-t`.
+    pub fn separator(&self) -> Option<u8> {
+        self.separators.first().map(|separator| separator.0)
+    }
+
+    pub fn output(&self) -> Option<&Path> {
+        self.outputs.first().map(PathBuf::as_path)
+    }
+
+    pub fn compress_program(&self) -> Option<&Path> {
+        self.compress_programs.first().map(PathBuf::as_path)
+    }
+
     /// Refuses options that do not go together.
     pub fn validate(&self) -> Result<(), Failure> {
         let refuse = |message: &str| Err(Failure::new(message));
+        if let Some(what) = self.contradiction() {
+            return refuse(&format!("{what}; give the option once"));
+        }
         if self.is_array() {
             return match self.text_option() {
                 Some(option) => {
@@ -243,7 +263,7 @@ impl SortArgs {
             );
         }
         let Some(check) = self.check_mode() else {
-            return match self.debug && self.output.is_some() {
+            return match self.debug && !self.outputs.is_empty() {
                 true => refuse("options '-o --debug' are incompatible"),
                 false => Ok(()),
             };
@@ -254,7 +274,9 @@ impl SortArgs {
                 refuse("options '-cC' are incompatible")
             }
             _ if self.debug => Err(Failure::new(format!("options '-{letter} --debug' are incompatible"))),
-            _ if self.output.is_some() => Err(Failure::new(format!("options '-{letter}o' are incompatible"))),
+            _ if !self.outputs.is_empty() => {
+                Err(Failure::new(format!("options '-{letter}o' are incompatible")))
+            }
             Some(extra) => {
                 let extra = quote::always(extra);
                 Err(Failure::new(format!(
@@ -265,6 +287,17 @@ impl SortArgs {
         }
     }
 
+    /// What was given several times, and not the same each time, where the last cannot be all that was meant.
+    fn contradiction(&self) -> Option<&'static str> {
+        let differ = [
+            (all_same(&self.separators), "incompatible tabs"),
+            (all_same(&self.outputs), "multiple output files specified"),
+            (all_same(&self.compress_programs), "multiple compress programs specified"),
+            (all_same(&self.random_sources), "multiple random sources specified"),
+        ];
+        differ.iter().find(|(same, _)| !same).map(|(_, what)| *what)
+    }
+
     /// An option that was given and means nothing for an array.
     fn text_option(&self) -> Option<&'static str> {
         let given = [
@@ -273,7 +306,7 @@ impl SortArgs {
                 "an ordering option (-bdfghiMnRrV)",
             ),
             (!self.keys.is_empty(), "-k"),
-            (self.separator.is_some(), "-t"),
+            (!self.separators.is_empty(), "-t"),
             (self.stable, "-s"),
             (self.unique, "-u"),
             (self.debug, "--debug"),
@@ -281,10 +314,14 @@ impl SortArgs {
             (self.merge, "-m"),
             (self.zero_terminated, "-z"),
             (self.files0_from.is_some(), "--files0-from"),
-            (self.random_source.is_some(), "--random-source"),
-            (self.compress_program.is_some(), "--compress-program"),
+            (!self.random_sources.is_empty(), "--random-source"),
+            (!self.compress_programs.is_empty(), "--compress-program"),
             (self.batch_size.is_some(), "--batch-size"),
         ];
         given.iter().find(|(given, _)| *given).map(|(_, name)| *name)
     }
+}
+
+fn all_same<T: PartialEq>(values: &[T]) -> bool {
+    values.windows(2).all(|pair| pair[0] == pair[1])
 }

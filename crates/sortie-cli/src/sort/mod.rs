@@ -70,7 +70,7 @@ pub fn run(args: &SortArgs) -> Result<(), Failure> {
 }
 
 fn sort(inputs: Vec<Input>, args: &SortArgs, job: &Job) -> Result<(), Failure> {
-    let mut output = Output::open(args.output.as_deref())?;
+    let mut output = Output::open(args.output())?;
     let folder = RunFolder::new(args);
     let budget = memory::budget(args.buffer_size);
     if args.buffer_size.is_some() {

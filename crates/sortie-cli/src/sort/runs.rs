@@ -32,7 +32,11 @@ impl RunFolder {
             [] => vec![env::var_os("TMPDIR").map_or_else(|| "/tmp".into(), PathBuf::from)],
             given => given.to_vec(),
         };
-        RunFolder { folders, made: AtomicUsize::new(0), compressor: args.compress_program.clone() }
+        RunFolder {
+            folders,
+            made: AtomicUsize::new(0),
+            compressor: args.compress_program().map(Path::to_owned),
+        }
     }
 
     /// Writes a run; `fill` is given where to.
