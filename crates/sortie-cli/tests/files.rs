@@ -321,3 +321,37 @@ fn names_are_quoted_as_gnu_quotes_them() {
         assert!(!said.trim_end().contains(char::is_control), "{said:?}");
     }
 }
+
+#[test]
+fn closed_streams_are_an_error_where_they_are_needed() {
+    let folder = folder();
+    let shell = |script: &str| {
+        let script = script.replace("sortie", env!("CARGO_BIN_EXE_sortie"));
+        run(Command::new("sh").current_dir(folder.path()).args(["-c", &script]), b"")
+    };
+    for (script, about) in [
+        ("sortie sort file >&-", "write: 'standard output'"),
+        ("sortie sort -S 64K file >&-", "write: 'standard output'"),
+        ("sortie sort --type u8 file >&-", "write: 'standard output'"),
+        ("sortie sort --help >&-", "write: 'standard output'"),
+        ("sortie --version >&-", "write: 'standard output'"),
+        ("sortie completions bash >&-", "write: 'standard output'"),
+        ("sortie man >&-", "write: 'standard output'"),
+        ("sortie sort <&-", "read: -"),
+        ("sortie sort -m file - <&-", "read: -"),
+        ("sortie sort -c <&-", "read: -"),
+        ("sortie sort --type u8 <&-", "read: 'standard input'"),
+        ("sortie sort --files0-from=- <&-", "read: -"),
+        ("sortie sort <&- >&-", "read: -"),
+    ] {
+        let said = complaint(&shell(script), 2);
+        assert_eq!(said, format!("sortie: cannot {about}: Bad file descriptor\n"), "{script}");
+    }
+    for script in ["sortie sort file -o /dev/stdout >&-", "sortie sort /dev/stdin <&-"] {
+        complaint(&shell(script), 2);
+    }
+    assert_eq!(text(&shell("sortie sort file <&-").stdout), SORTED);
+    assert_eq!(text(&shell("sortie sort file 2>&-").stdout), SORTED);
+    assert!(shell("sortie sort file -o new <&- >&- 2>&-").status.success());
+    assert_eq!(fs::read_to_string(folder.path().join("new")).unwrap(), SORTED);
+}
