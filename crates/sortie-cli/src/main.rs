@@ -65,7 +65,7 @@ fn run(command: Command) -> Result<(), Failure> {
 }
 
 fn print(text: &[u8]) -> Result<(), Failure> {
-    let mut output = Output::open(None)?;
+    let mut output = Output::stdout()?;
     output.write(text)?;
     output.finish()
 }

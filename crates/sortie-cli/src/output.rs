@@ -15,6 +15,8 @@ use crate::failure::Failure;
 /// An open output. Dropped before [`finish`](Output::finish), it leaves the file that it was to replace as it was.
 pub struct Output {
     file: File,
+    /// What is being done where, for [`Failure::file`].
+    writing: (&'static str, PathBuf),
     name: PathBuf,
     place: Place,
 }
@@ -32,28 +34,38 @@ enum Place {
 }
 
 impl Output {
-    /// Opens `path`, or standard output, and finds out now whether it can be written.
-    pub fn open(path: Option<&Path>) -> Result<Output, Failure> {
-        match path {
-            None => {
-                let name = Path::new("standard output");
-                let file = io::stdout().as_fd().try_clone_to_owned().map_err(Failure::file("write", name))?;
-                Ok(Output { file: file.into(), name: name.to_owned(), place: Place::Direct })
-            }
-            Some(path) => {
-                let (file, place) = open(path).map_err(Failure::file("write", path))?;
-                Ok(Output { file, name: path.to_owned(), place })
-            }
+    /// Opens standard output.
+    pub fn stdout() -> Result<Output, Failure> {
+        let name = Path::new("standard output");
+        let file = io::stdout().as_fd().try_clone_to_owned().map_err(Failure::file("write", name))?;
+        Ok(Output::of((file.into(), Place::Direct), name))
+    }
+
+    /// Opens `path`, or standard output, and finds out now whether it can be written. What cannot be replaced is
+    /// first written to a file in the folder `temporary`.
+    pub fn open(path: Option<&Path>, temporary: &Path) -> Result<Output, Failure> {
+        let Some(path) = path else { return Output::stdout() };
+        if let Some(made) = open(path).map_err(Failure::file("write", path))? {
+            return Ok(Output::of(made, path));
         }
+        let target = OpenOptions::new().write(true).open(path).map_err(Failure::file("write", path))?;
+        let file = tempfile::tempfile_in(temporary);
+        let file = file.map_err(Failure::file("create a temporary file in", temporary))?;
+        let writing = ("write a temporary file in", temporary.to_owned());
+        Ok(Output { file, writing, name: path.to_owned(), place: Place::Copied(target) })
+    }
+
+    fn of((file, place): (File, Place), name: &Path) -> Output {
+        Output { file, writing: ("write", name.to_owned()), name: name.to_owned(), place }
     }
 
     pub fn write(&mut self, text: &[u8]) -> Result<(), Failure> {
-        self.file.write_all(text).map_err(Failure::file("write", &self.name))
+        self.file.write_all(text).map_err(Failure::file(self.writing.0, &self.writing.1))
     }
 
     /// Puts the complete file in its place.
     pub fn finish(self) -> Result<(), Failure> {
-        let Output { mut file, name, place } = self;
+        let Output { mut file, name, place, .. } = self;
         match place {
             Place::Direct => Ok(()),
             Place::Unnamed(target) => link(&file, &target),
@@ -64,13 +76,14 @@ impl Output {
     }
 }
 
-fn open(path: &Path) -> io::Result<(File, Place)> {
+/// What becomes `path`; nothing where that may be written but not replaced.
+fn open(path: &Path) -> io::Result<Option<(File, Place)>> {
     // What stands for an open file would be lost by putting another in its place.
     let stands_for_another =
         ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc"].iter().any(|name| path.starts_with(name));
     let old = match path.metadata() {
         Ok(old) if stands_for_another || !old.is_file() => {
-            return Ok((OpenOptions::new().write(true).truncate(true).open(path)?, Place::Direct));
+            return Ok(Some((OpenOptions::new().write(true).truncate(true).open(path)?, Place::Direct)));
         }
         Ok(old) => {
             access(path, Access::WRITE_OK)?;
@@ -84,11 +97,8 @@ fn open(path: &Path) -> io::Result<(File, Place)> {
         Err(error) => return Err(error),
     };
     let made = resolve(path).and_then(make);
-    let Some(old) = old else { return made };
-    match made.and_then(|(file, place)| take_over(&file, &old).map(|()| (file, place))) {
-        Ok(made) => Ok(made),
-        Err(_) => Ok((tempfile::tempfile()?, Place::Copied(OpenOptions::new().write(true).open(path)?))),
-    }
+    let Some(old) = old else { return made.map(Some) };
+    Ok(made.and_then(|(file, place)| take_over(&file, &old).map(|()| (file, place))).ok())
 }
 
 /// A file that can take the place of `target`.

@@ -7,6 +7,7 @@ use std::fs::{self, Permissions};
 use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
@@ -71,6 +72,46 @@ fn a_linked_output_is_written_where_the_link_ends() {
     assert_eq!(deep.join("real").metadata().unwrap().mode() & 0o7777, 0o604);
     assert_eq!(fs::read_to_string(deep.join("new")).unwrap(), SORTED);
     assert_eq!(names(&deep), ["new", "real", "step"]);
+}
+
+#[test]
+fn an_output_that_cannot_be_replaced_is_copied_by_way_of_a_temporary_folder() {
+    let folder = folder();
+    let locked = folder.path().join("locked");
+    fs::create_dir(&locked).unwrap();
+    let target = locked.join("target");
+    // The superuser may replace anything, so somebody else does it.
+    let mode = |path: &Path, mode| fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+    let program = folder.path().join("program");
+    fs::copy(env!("CARGO_BIN_EXE_sortie"), &program).unwrap();
+    mode(&program, 0o755);
+    mode(folder.path(), 0o755);
+    let somebody = |options: &[&str]| {
+        let mut command = Command::new(&program);
+        command.arg("sort").args(options).current_dir(folder.path()).env("TMPDIR", "absent");
+        if folder.path().metadata().unwrap().uid() == 0 {
+            command.uid(65534);
+        }
+        run(&mut command, b"")
+    };
+    for kind in [&[][..], &["--type", "u8"]] {
+        mode(&locked, 0o755);
+        fs::write(&target, "old, and longer").unwrap();
+        mode(&target, 0o666);
+        mode(&locked, 0o555);
+        let options = [kind, &["file", "-o", "locked/target"]].concat();
+        for (more, about) in [(&[][..], "absent"), (&["-T", "none"], "none")] {
+            let said = complaint(&somebody(&[&options[..], more].concat()), 2);
+            let line = format!("cannot create a temporary file in: {about}: No such file or directory");
+            assert_eq!(said, format!("sortie: {line}\n"));
+        }
+        assert_eq!(fs::read_to_string(&target).unwrap(), "old, and longer");
+        let done = somebody(&[&options[..], &["-T", "/tmp"]].concat());
+        assert_eq!((done.status.code(), text(&done.stderr)), (Some(0), String::new()));
+        let sorted = if kind.is_empty() { SORTED } else { "\n\n\nabc" };
+        assert_eq!(fs::read_to_string(&target).unwrap(), sorted);
+    }
+    mode(&locked, 0o755);
 }
 
 #[test]

@@ -8,7 +8,7 @@ mod lanes;
 mod places;
 
 use std::num::NonZeroUsize;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use bytemuck::Pod;
@@ -17,7 +17,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use sortie::{Report, Segments, Sorter};
 use sortie_formats::Kind;
 
-use crate::cli::{Engine, SegmentsArgs, SortArgs, StatsFormat};
+use crate::cli::{Engine, SegmentsArgs, SortArgs, StatsFormat, temporary_folder};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::progress::Progress;
@@ -55,6 +55,7 @@ pub fn sort(args: &SortArgs) -> Result<(), Failure> {
         scratch: args.buffer_size.map_or(u64::MAX, |size| budget(Some(size))),
         engine: args.engine,
         output: args.output(),
+        temporary: args.temporary_folders().swap_remove(0),
         stats: args.stats,
         progress: Progress::start(),
     };
@@ -84,6 +85,7 @@ pub fn segments(args: &SegmentsArgs) -> Result<(), Failure> {
         scratch: args.buffer_size.map_or(u64::MAX, |size| budget(Some(size))),
         engine: args.engine,
         output: Some(args.output.as_path()).filter(|path| path.as_os_str() != "-"),
+        temporary: temporary_folder(),
         stats: args.stats,
         progress: Progress::start(),
     };
@@ -108,6 +110,8 @@ struct Job<'a> {
     scratch: u64,
     engine: Engine,
     output: Option<&'a Path>,
+    /// The folder for an output that cannot be replaced.
+    temporary: PathBuf,
     stats: Option<StatsFormat>,
     progress: Progress,
 }
@@ -131,7 +135,7 @@ impl Job<'_> {
     }
 
     fn run_as<T: Element>(&self, array: &ArrayFile) -> Result<(), Failure> {
-        let mut output = Output::open(self.output)?;
+        let mut output = Output::open(self.output, &self.temporary)?;
         let mut report = Report::default();
         let mut elements: Vec<T> = self.read(array, &mut report)?;
         self.check(elements.len())?;

@@ -13,7 +13,7 @@ use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueHint};
 
 pub use key::{KeyOptions, KeySpec};
-pub use sort::SortArgs;
+pub use sort::{SortArgs, temporary_folder};
 pub use values::{
     ArrayType, Check, Engine, MemorySize, Separator, SortWord, StatsFormat, batch, length, path, threads,
 };

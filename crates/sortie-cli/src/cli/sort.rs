@@ -1,5 +1,6 @@
 //! `sortie sort`: its options, and which of them go together.
 
+use std::env;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
@@ -155,7 +156,7 @@ pub struct SortArgs {
         value_parser = path(),
         value_hint = ValueHint::DirPath
     )]
-    pub temporary_directories: Vec<PathBuf>,
+    temporary_directories: Vec<PathBuf>,
 
     /// Work on N threads; by default as many as there are cores
     #[arg(long, value_name = "N", help_heading = "Resources", value_parser = threads)]
@@ -228,6 +229,14 @@ impl SortArgs {
 
     pub fn random_source(&self) -> Option<&Path> {
         self.random_sources.first().map(PathBuf::as_path)
+    }
+
+    /// Where temporary files go: one folder at least.
+    pub fn temporary_folders(&self) -> Vec<PathBuf> {
+        match &self.temporary_directories[..] {
+            [] => vec![temporary_folder()],
+            given => given.to_vec(),
+        }
     }
 
     /// The byte of `-t`.
@@ -320,6 +329,11 @@ impl SortArgs {
         ];
         given.iter().find(|(given, _)| *given).map(|(_, name)| *name)
     }
+}
+
+/// Where temporary files go where nothing else is said.
+pub fn temporary_folder() -> PathBuf {
+    env::var_os("TMPDIR").map_or_else(|| "/tmp".into(), PathBuf::from)
 }
 
 fn all_same<T: PartialEq>(values: &[T]) -> bool {

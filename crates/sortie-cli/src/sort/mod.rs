@@ -70,8 +70,8 @@ pub fn run(args: &SortArgs) -> Result<(), Failure> {
 }
 
 fn sort(inputs: Vec<Input>, args: &SortArgs, job: &Job) -> Result<(), Failure> {
-    let mut output = Output::open(args.output())?;
     let folder = RunFolder::new(args);
+    let mut output = Output::open(args.output(), folder.first())?;
     let budget = memory::budget(args.buffer_size);
     if args.buffer_size.is_some() {
         memory::keep_nothing_freed();

@@ -1,6 +1,5 @@
 //! Runs on disk: files without a name, so that nothing is left of them however the program ends.
 
-use std::env;
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -28,15 +27,16 @@ pub struct Run {
 
 impl RunFolder {
     pub fn new(args: &SortArgs) -> RunFolder {
-        let folders = match &args.temporary_directories[..] {
-            [] => vec![env::var_os("TMPDIR").map_or_else(|| "/tmp".into(), PathBuf::from)],
-            given => given.to_vec(),
-        };
         RunFolder {
-            folders,
+            folders: args.temporary_folders(),
             made: AtomicUsize::new(0),
             compressor: args.compress_program().map(Path::to_owned),
         }
+    }
+
+    /// Where the first run goes, and what else is temporary.
+    pub fn first(&self) -> &Path {
+        &self.folders[0]
     }
 
     /// Writes a run; `fill` is given where to.
