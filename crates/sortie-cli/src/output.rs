@@ -1,6 +1,6 @@
 //! Where the result goes: standard output, or a file that is replaced only when it is complete.
 
-use std::fs::{File, Metadata, OpenOptions};
+use std::fs::{File, Metadata, OpenOptions, Permissions};
 use std::io::{self, Seek, Write};
 use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Access, AtFlags, CWD, FallocateFlags, Mode, OFlags, access, fallocate, linkat, openat};
 use rustix::io::Errno;
-use tempfile::{NamedTempFile, TempPath};
+use tempfile::TempPath;
 
 use crate::failure::Failure;
 
@@ -91,9 +91,9 @@ fn open(path: &Path) -> io::Result<Option<(File, Place)>> {
         }
         // A name that ends in a slash is that of a folder, and no file is made of it.
         Err(_) if path.as_os_str().as_encoded_bytes().ends_with(b"/") => {
-            return Err(io::ErrorKind::IsADirectory.into());
+            return Err(Errno::ISDIR.into());
         }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) if error.kind() == io::ErrorKind::NotFound && !path.as_os_str().is_empty() => None,
         Err(error) => return Err(error),
     };
     let made = resolve(path).and_then(make);
@@ -108,7 +108,8 @@ fn make(target: PathBuf) -> io::Result<(File, Place)> {
         Ok(file) => Ok((File::from(file), Place::Unnamed(target))),
         // Not every file system has unnamed files; whatever else is wrong comes up here again.
         Err(_) => {
-            let (file, temporary) = beside(&target)?.into_parts();
+            let mode = Permissions::from_mode(0o666);
+            let (file, temporary) = names().permissions(mode).tempfile_in(folder)?.into_parts();
             Ok((file, Place::Named(temporary, target)))
         }
     }
@@ -122,7 +123,7 @@ fn resolve(path: &Path) -> io::Result<PathBuf> {
             Some(folder) if !folder.as_os_str().is_empty() => folder.canonicalize()?,
             _ => Path::new(".").canonicalize()?,
         };
-        let name = target.file_name().ok_or(io::ErrorKind::IsADirectory)?;
+        let name = target.file_name().ok_or(Errno::ISDIR)?;
         target = folder.join(name);
         match target.read_link() {
             Ok(link) => target = folder.join(link),
@@ -132,10 +133,11 @@ fn resolve(path: &Path) -> io::Result<PathBuf> {
     Err(Errno::LOOP.into())
 }
 
-fn beside(target: &Path) -> io::Result<NamedTempFile> {
-    let folder = target.parent().unwrap_or(Path::new("/"));
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".sortie-").permissions(PermissionsExt::from_mode(0o666)).tempfile_in(folder)
+/// What makes up names that are not taken.
+fn names() -> tempfile::Builder<'static, 'static> {
+    let mut names = tempfile::Builder::new();
+    names.prefix(".sortie-");
+    names
 }
 
 /// Gives `file` the owner and mode of the file that it replaces.
@@ -154,10 +156,10 @@ fn link(file: &File, target: &Path) -> io::Result<()> {
     if name(target).is_ok() {
         return Ok(());
     }
-    // A link does not replace a file, a rename does. The name is taken from a file that is made and removed.
-    let temporary = beside(target)?.into_temp_path();
-    std::fs::remove_file(&temporary)?;
-    name(&temporary)?;
+    // A link does not replace a file, a rename does. Killed between the two, the program leaves the complete result
+    // under its temporary name.
+    let folder = target.parent().unwrap_or(Path::new("/"));
+    let temporary = names().make_in(folder, |path| Ok(name(path)?))?.into_temp_path();
     temporary.persist(target).map_err(|e| e.error)
 }
 
