@@ -4,6 +4,7 @@ mod support;
 
 use std::fs;
 use std::io::Read;
+use std::path::Path;
 use std::process::Command;
 
 use support::{Numbers, data, same};
@@ -112,6 +113,38 @@ fn merging() {
     fs::write(folder.path().join("part0"), "b\na\nc").unwrap();
     fs::write(folder.path().join("part1"), "a\nz\nb\n").unwrap();
     same(folder.path(), &["-m", "part0", "part1", "-"], b"b\na");
+}
+
+/// Both programs where so many files may be open: the same output.
+#[track_caller]
+fn same_with_files(limit: usize, folder: &Path, options: &str) {
+    let outputs = [(env!("CARGO_BIN_EXE_sortie"), "sort"), ("sort", "")].map(|(program, command)| {
+        let script = format!("ulimit -n {limit} && {program} {command} {options}");
+        Command::new("sh").args(["-c", &script]).current_dir(folder).env("LC_ALL", "C").output().unwrap()
+    });
+    let [ours, theirs] = outputs;
+    assert_eq!(support::text(&ours.stderr), "", "{limit} files: {options}");
+    assert!(ours.stdout == theirs.stdout, "{limit} files: {options}");
+}
+
+#[test]
+fn few_files_may_be_open() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut numbers = Numbers::new(11);
+    for i in 0..100 {
+        let sorted =
+            support::run(support::gnu(folder.path()).args(["-s", "-k1,1"]), &numbers.lines(30)).stdout;
+        fs::write(folder.path().join(format!("part{i}")), sorted).unwrap();
+    }
+    fs::write(folder.path().join("file"), numbers.lines(20_000)).unwrap();
+    for limit in [9, 10, 12, 20, 64] {
+        for more in ["", "--batch-size=2", "--batch-size=6 -o out && cat out"] {
+            same_with_files(limit, folder.path(), &format!("-m -s -k1,1 part* {more}"));
+            same_with_files(limit, folder.path(), &format!("-S 64K -s -k1,1 file {more}"));
+        }
+    }
+    same_with_files(18, folder.path(), "-m --compress-program=gzip -s -k1,1 part*");
+    same_with_files(18, folder.path(), "-S 64K --compress-program=gzip -s -k1,1 file");
 }
 
 #[test]

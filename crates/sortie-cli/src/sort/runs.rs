@@ -39,6 +39,12 @@ impl RunFolder {
         &self.folders[0]
     }
 
+    /// How many files are open while a run is written, an input that it comes from among them.
+    pub fn files_for_a_run(&self) -> usize {
+        // With a program also the pipes to it, and those that starting one takes.
+        if self.compressor.is_some() { 8 } else { 2 }
+    }
+
     /// Writes a run; `fill` is given where to.
     pub fn write(
         &self,
