@@ -3,11 +3,13 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::quote;
+
 /// What ends the program early.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// `-c` or `-C` found the input out of order. The message is raw bytes, since it quotes the line; empty
-    /// under `-C`.
+    /// `-c` or `-C` found the input out of order. The message is raw bytes, since it quotes the line, with its
+    /// terminator; empty under `-C`.
     #[error("{}", String::from_utf8_lossy(.0))]
     Disorder(Vec<u8>),
 
@@ -16,7 +18,7 @@ pub enum Failure {
     BrokenPipe,
 
     /// A file could not be read, written, made or moved: `cannot read: PATH: No such file or directory`.
-    #[error("cannot {doing}: {}: {}", .path.display(), reason(.source))]
+    #[error("cannot {doing}: {}: {}", quote::name(.path), reason(.source))]
     File {
         /// What was tried, after "cannot": `read`, `write`, `create a temporary file in`.
         doing: &'static str,
@@ -63,12 +65,13 @@ impl Failure {
         }
     }
 
-    /// The line for standard error, without the program's name; empty where there is nothing to say.
+    /// The line for standard error, without the program's name but with what ends it; empty where there is
+    /// nothing to say.
     pub fn line(&self) -> Vec<u8> {
         match self {
             Failure::Disorder(message) => message.clone(),
             Failure::BrokenPipe => Vec::new(),
-            other => other.to_string().into_bytes(),
+            other => format!("{other}\n").into_bytes(),
         }
     }
 }

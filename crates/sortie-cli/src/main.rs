@@ -7,21 +7,28 @@ mod failure;
 mod order;
 mod output;
 mod progress;
+mod quote;
 mod sort;
 mod stats;
+mod streams;
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
 use clap::CommandFactory;
 use cli::{Cli, Command};
 use failure::Failure;
+use output::Output;
 
 fn main() -> ExitCode {
     let outcome = match Cli::from_command_line() {
         Ok(cli) => run(cli.command),
         Err(refused) if refused.use_stderr() => Err(cli::usage_failure(&refused)),
-        Err(help) => help.print().map_err(Failure::file("write", "standard output".as_ref())),
+        // In colours for a terminal.
+        Err(help) if io::stdout().is_terminal() => {
+            help.print().map_err(Failure::file("write", "standard output".as_ref()))
+        }
+        Err(help) => print(help.render().to_string().as_bytes()),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -40,7 +47,7 @@ fn run(command: Command) -> Result<(), Failure> {
                 return arrays::sort(&args);
             }
             if args.debug {
-                order::warnings(&args).iter().for_each(|warning| complain(warning.as_bytes()));
+                order::warnings(&args).iter().for_each(|warning| complain(format!("{warning}\n").as_bytes()));
             }
             sort::run(&args)
         }
@@ -53,21 +60,21 @@ fn run(command: Command) -> Result<(), Failure> {
         }
         Command::Man => {
             let mut page = Vec::new();
-            let stdout = "standard output".as_ref();
-            cli::man_page(&mut page).map_err(Failure::file("write", stdout))?;
+            cli::man_page(&mut page).map_err(Failure::file("write", "the man page".as_ref()))?;
             print(&page)
         }
     }
 }
 
 fn print(text: &[u8]) -> Result<(), Failure> {
-    io::stdout().lock().write_all(text).map_err(Failure::file("write", "standard output".as_ref()))
+    let mut output = Output::stdout()?;
+    output.write(text)?;
+    output.finish()
 }
 
 /// `sortie: <line>` on standard error. Where even that fails there is nobody to tell.
 fn complain(line: &[u8]) {
     if !line.is_empty() {
-        let text = [b"sortie: ", line, b"\n"].concat();
-        let _ = io::stderr().lock().write_all(&text);
+        let _ = io::stderr().lock().write_all(&[b"sortie: ", line].concat());
     }
 }

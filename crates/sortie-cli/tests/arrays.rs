@@ -194,6 +194,23 @@ fn segments_are_sorted_each_by_itself() {
 }
 
 #[test]
+fn segments_are_written_to_standard_output_for_a_dash() {
+    let folder = folder("in", &[3, 1, 2]);
+    assert_eq!(succeed(folder.path(), "segments --type u8 --len 3 in -o -"), [1, 2, 3]);
+    assert!(!folder.path().join("-").exists());
+}
+
+#[test]
+fn a_length_too_large_to_count_with_is_refused() {
+    let folder = folder("in", &[3, 1, 2]);
+    let output = sortie(folder.path(), "segments --type u8 --len 99999999999999999999 in -o out");
+    assert_eq!(output.status.code(), Some(2));
+    let line =
+        "sortie: invalid value '99999999999999999999' for '--len <N>': no array is that long; see --help\n";
+    assert_eq!(said(&output), line);
+}
+
+#[test]
 fn many_segments_agree_with_one_at_a_time() {
     let keys: Vec<u32> = (0..100_000u32).map(|i| i.wrapping_mul(2_654_435_761) >> 20).collect();
     let ends = (0..).map(|i: u64| i * i / 3).take_while(|&end| end <= 100_000);

@@ -2,15 +2,18 @@
 
 mod support;
 
+use std::ffi::OsStr;
 use std::fs::{self, Permissions};
 use std::io::{self, Read, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 use std::{env, thread};
 
-use support::{Numbers, complaint, names, run, sortie, text};
+use support::{Numbers, complaint, gnu, names, run, sortie, text};
 
 const TEXT: &str = "c\nb\na\n";
 const SORTED: &str = "a\nb\nc\n";
@@ -42,6 +45,16 @@ fn output_may_be_an_input() {
 }
 
 #[test]
+fn a_dash_as_output_is_a_file_as_it_is_to_gnu() {
+    for program in [sortie, gnu].map(|program| program as fn(&Path) -> Command) {
+        let folder = folder();
+        let done = run(program(folder.path()).args(["file", "-o", "-"]), b"");
+        assert_eq!((done.status.code(), text(&done.stdout)), (Some(0), String::new()));
+        assert_eq!(fs::read_to_string(folder.path().join("-")).unwrap(), SORTED);
+    }
+}
+
+#[test]
 fn a_linked_output_is_written_where_the_link_ends() {
     let folder = folder();
     let (deep, link) = (folder.path().join("deep"), folder.path().join("link"));
@@ -59,6 +72,46 @@ fn a_linked_output_is_written_where_the_link_ends() {
     assert_eq!(deep.join("real").metadata().unwrap().mode() & 0o7777, 0o604);
     assert_eq!(fs::read_to_string(deep.join("new")).unwrap(), SORTED);
     assert_eq!(names(&deep), ["new", "real", "step"]);
+}
+
+#[test]
+fn an_output_that_cannot_be_replaced_is_copied_by_way_of_a_temporary_folder() {
+    let folder = folder();
+    let locked = folder.path().join("locked");
+    fs::create_dir(&locked).unwrap();
+    let target = locked.join("target");
+    // The superuser may replace anything, so somebody else does it.
+    let mode = |path: &Path, mode| fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+    let program = folder.path().join("program");
+    fs::copy(env!("CARGO_BIN_EXE_sortie"), &program).unwrap();
+    mode(&program, 0o755);
+    mode(folder.path(), 0o755);
+    let somebody = |options: &[&str]| {
+        let mut command = Command::new(&program);
+        command.arg("sort").args(options).current_dir(folder.path()).env("TMPDIR", "absent");
+        if folder.path().metadata().unwrap().uid() == 0 {
+            command.uid(65534);
+        }
+        run(&mut command, b"")
+    };
+    for kind in [&[][..], &["--type", "u8"]] {
+        mode(&locked, 0o755);
+        fs::write(&target, "old, and longer").unwrap();
+        mode(&target, 0o666);
+        mode(&locked, 0o555);
+        let options = [kind, &["file", "-o", "locked/target"]].concat();
+        for (more, about) in [(&[][..], "absent"), (&["-T", "none"], "none")] {
+            let said = complaint(&somebody(&[&options[..], more].concat()), 2);
+            let line = format!("cannot create a temporary file in: {about}: No such file or directory");
+            assert_eq!(said, format!("sortie: {line}\n"));
+        }
+        assert_eq!(fs::read_to_string(&target).unwrap(), "old, and longer");
+        let done = somebody(&[&options[..], &["-T", "/tmp"]].concat());
+        assert_eq!((done.status.code(), text(&done.stderr)), (Some(0), String::new()));
+        let sorted = if kind.is_empty() { SORTED } else { "\n\n\nabc" };
+        assert_eq!(fs::read_to_string(&target).unwrap(), sorted);
+    }
+    mode(&locked, 0o755);
 }
 
 #[test]
@@ -100,6 +153,9 @@ fn a_file_in_shared_memory_is_a_file_too() {
 #[test]
 fn what_cannot_be_read_or_written_is_said_in_a_line() {
     let folder = folder();
+    let broken = folder.path().join("broken");
+    fs::write(&broken, "#!/bin/sh\n[ \"$1\" = -d ] && exit 3\ncat\n").unwrap();
+    fs::set_permissions(&broken, Permissions::from_mode(0o755)).unwrap();
     let long = Numbers::new(5).lines(20_000);
     let cases = [
         (&["none"][..], "cannot read: none: No such file or directory"),
@@ -115,13 +171,17 @@ fn what_cannot_be_read_or_written_is_said_in_a_line() {
             "cannot start the compress program: none: No such file or directory",
         ),
         (&["-S64K", "--compress-program=false"], "cannot run the compress program: false: "),
+        (
+            &["-S64K", "--compress-program=./broken"],
+            "cannot decompress a temporary file with: ./broken: it ended with exit status: 3",
+        ),
         (&["--files0-from=none"], "cannot read: none: No such file or directory"),
     ];
     for (options, message) in cases {
         let done = run(sortie(folder.path()).args(options), &long);
         let said = complaint(&done, 2);
         assert!(said.starts_with(&format!("sortie: {message}")), "{options:?}: {said}");
-        assert_eq!(names(folder.path()), ["file"], "{options:?}");
+        assert_eq!(names(folder.path()), ["broken", "file"], "{options:?}");
         assert_eq!(fs::read_to_string(folder.path().join("file")).unwrap(), TEXT);
     }
 }
@@ -133,6 +193,8 @@ fn disorder_is_said_as_gnu_does() {
     assert_eq!(complaint(&done, 1), "sortie: file:2: disorder: b\n");
     let done = run(sortie(folder.path()).arg("-c"), b"a\nb\nb\na");
     assert_eq!(complaint(&done, 1), "sortie: -:4: disorder: a\n");
+    let done = run(sortie(folder.path()).arg("-zc"), b"a\0c\0b");
+    assert_eq!((done.status.code(), text(&done.stderr)), (Some(1), "sortie: -:3: disorder: b\0".into()));
     let done = run(sortie(folder.path()).arg("-C"), b"b\na\n");
     assert_eq!((done.status.code(), text(&done.stderr)), (Some(1), String::new()));
 }
@@ -266,4 +328,71 @@ fn memory_stays_under_its_limit() {
         let peak = peak(&mut command, (0..times).map(|_| chunk.clone())).unwrap();
         assert!(peak < (16 + 64) << 20, "{} MB for {what}", peak >> 20);
     }
+}
+
+#[test]
+fn names_are_quoted_as_gnu_quotes_them() {
+    let folder = folder();
+    let bytes = (1..=255u8).filter(|&byte| byte != b'/');
+    let mut odd: Vec<Vec<u8>> =
+        bytes.flat_map(|byte| [vec![byte, b'z'], vec![b'z', byte, b'z'], vec![b'z', byte]]).collect();
+    let more = ["", "{", "}", "a b", "a'b c", "a'\"", "a'\nb", "\n\n", "\u{7}\u{8}\t\u{B}\u{C}\r\u{1B}", "ü"];
+    odd.extend(more.map(|name| name.as_bytes().to_vec()));
+    for name in odd {
+        let name = OsStr::from_bytes(&name);
+        let after = |done: Output, what: &str| {
+            let said = text(&done.stderr);
+            let quoted = said.split_once(what).unwrap_or_else(|| panic!("{name:?}: {said}")).1;
+            assert_eq!(done.status.code(), Some(2), "{name:?}");
+            quoted.to_owned()
+        };
+        let ours = run(sortie(folder.path()).arg("--").arg(name), b"");
+        let theirs = run(gnu(folder.path()).arg("--").arg(name), b"");
+        complaint(&ours, 2);
+        assert_eq!(after(ours, "cannot read: "), after(theirs, "cannot read: "), "{name:?}");
+    }
+    // An apostrophe, and an escape at the end: GNU sort 9.1 quotes that in a way that no shell reads back.
+    let done = run(sortie(folder.path()).args(["file", "-o", "none/a'\n"]), b"");
+    let line = r"sortie: cannot write: 'none/a'\'''$'\n': No such file or directory";
+    assert_eq!(complaint(&done, 2).trim_end(), line);
+    let done = run(sortie(folder.path()).args(["file", "-o", ""]), b"");
+    assert_eq!(complaint(&done, 2), "sortie: cannot write: '': No such file or directory\n");
+    for options in [&["-k", "1\n\u{1B}"][..], &["--none\n\u{1B}"], &["-c", "file", "a\nb"]] {
+        let said = complaint(&run(sortie(folder.path()).args(options), b""), 2);
+        assert!(!said.trim_end().contains(char::is_control), "{said:?}");
+    }
+}
+
+#[test]
+fn closed_streams_are_an_error_where_they_are_needed() {
+    let folder = folder();
+    let shell = |script: &str| {
+        let script = script.replace("sortie", env!("CARGO_BIN_EXE_sortie"));
+        run(Command::new("sh").current_dir(folder.path()).args(["-c", &script]), b"")
+    };
+    for (script, about) in [
+        ("sortie sort file >&-", "write: 'standard output'"),
+        ("sortie sort -S 64K file >&-", "write: 'standard output'"),
+        ("sortie sort --type u8 file >&-", "write: 'standard output'"),
+        ("sortie sort --help >&-", "write: 'standard output'"),
+        ("sortie --version >&-", "write: 'standard output'"),
+        ("sortie completions bash >&-", "write: 'standard output'"),
+        ("sortie man >&-", "write: 'standard output'"),
+        ("sortie sort <&-", "read: -"),
+        ("sortie sort -m file - <&-", "read: -"),
+        ("sortie sort -c <&-", "read: -"),
+        ("sortie sort --type u8 <&-", "read: 'standard input'"),
+        ("sortie sort --files0-from=- <&-", "read: -"),
+        ("sortie sort <&- >&-", "read: -"),
+    ] {
+        let said = complaint(&shell(script), 2);
+        assert_eq!(said, format!("sortie: cannot {about}: Bad file descriptor\n"), "{script}");
+    }
+    for script in ["sortie sort file -o /dev/stdout >&-", "sortie sort /dev/stdin <&-"] {
+        complaint(&shell(script), 2);
+    }
+    assert_eq!(text(&shell("sortie sort file <&-").stdout), SORTED);
+    assert_eq!(text(&shell("sortie sort file 2>&-").stdout), SORTED);
+    assert!(shell("sortie sort file -o new <&- >&- 2>&-").status.success());
+    assert_eq!(fs::read_to_string(folder.path().join("new")).unwrap(), SORTED);
 }

@@ -4,6 +4,7 @@ mod support;
 
 use std::fs;
 use std::io::Read;
+use std::path::Path;
 use std::process::Command;
 
 use support::{Numbers, data, same};
@@ -114,6 +115,38 @@ fn merging() {
     same(folder.path(), &["-m", "part0", "part1", "-"], b"b\na");
 }
 
+/// Both programs where so many files may be open: the same output.
+#[track_caller]
+fn same_with_files(limit: usize, folder: &Path, options: &str) {
+    let outputs = [(env!("CARGO_BIN_EXE_sortie"), "sort"), ("sort", "")].map(|(program, command)| {
+        let script = format!("ulimit -n {limit} && {program} {command} {options}");
+        Command::new("sh").args(["-c", &script]).current_dir(folder).env("LC_ALL", "C").output().unwrap()
+    });
+    let [ours, theirs] = outputs;
+    assert_eq!(support::text(&ours.stderr), "", "{limit} files: {options}");
+    assert!(ours.stdout == theirs.stdout, "{limit} files: {options}");
+}
+
+#[test]
+fn few_files_may_be_open() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut numbers = Numbers::new(11);
+    for i in 0..100 {
+        let sorted =
+            support::run(support::gnu(folder.path()).args(["-s", "-k1,1"]), &numbers.lines(30)).stdout;
+        fs::write(folder.path().join(format!("part{i}")), sorted).unwrap();
+    }
+    fs::write(folder.path().join("file"), numbers.lines(20_000)).unwrap();
+    for limit in [9, 10, 12, 20, 64] {
+        for more in ["", "--batch-size=2", "--batch-size=6 -o out && cat out"] {
+            same_with_files(limit, folder.path(), &format!("-m -s -k1,1 part* {more}"));
+            same_with_files(limit, folder.path(), &format!("-S 64K -s -k1,1 file {more}"));
+        }
+    }
+    same_with_files(18, folder.path(), "-m --compress-program=gzip -s -k1,1 part*");
+    same_with_files(18, folder.path(), "-S 64K --compress-program=gzip -s -k1,1 file");
+}
+
 #[test]
 fn odd_inputs() {
     let folder = tempfile::tempdir().unwrap();
@@ -145,6 +178,62 @@ fn lists_of_files() {
     for bad in [&b"one\0\0two\0"[..], b"", b"-\0", b"none\0"] {
         same(folder.path(), &["--files0-from=-"], bad);
     }
+}
+
+#[test]
+fn numbers_in_options() {
+    let folder = tempfile::tempdir().unwrap();
+    for key in [
+        "+1",
+        " 1",
+        "1,+1",
+        "1, 1",
+        "1.+1",
+        "1. 1",
+        " +2",
+        "+ 2",
+        "2 ",
+        "2 ,2",
+        "++1",
+        "\t\n\x0B\x0C\r+2",
+        "+0",
+        "1,",
+    ] {
+        same(folder.path(), &["-k", key], b"a b\nb a\n");
+    }
+    for size in ["+1M", " 1M", "K", "E", "1 M", "+ 1M", "+K", " K", "", "b", "%", "+5%", "-1M", "1E", "16E"] {
+        same(folder.path(), &["-S", size], b"b\na\n");
+    }
+    for count in ["+2", " 2", "2 ", "", "0", "-1", "1K", "++2", " +2"] {
+        same(folder.path(), &[format!("--parallel={count}")], b"b\na\n");
+        same(folder.path(), &[format!("--batch-size={count}")], b"b\na\n");
+    }
+    same(folder.path(), &["--batch-size=1"], b"b\na\n");
+}
+
+#[test]
+fn options_that_contradict_themselves() {
+    let folder = tempfile::tempdir().unwrap();
+    for text in [
+        "-t a -t b",
+        "-ta -ta",
+        "-t a -t \\0",
+        "-o one -o two",
+        "-o one -o one",
+        "--compress-program=a --compress-program=b",
+        "--compress-program=a --compress-program=a",
+        "--random-source=a --random-source=b",
+        "--random-source=a --random-source=a",
+        "-S 1M -S 2M",
+        "--parallel=1 --parallel=2",
+        "--batch-size=2 --batch-size=3",
+    ] {
+        same(folder.path(), &options(&[text]), b"b\na\n");
+    }
+    assert_eq!(support::names(folder.path()), ["one"]);
+    let refused = support::run(support::sortie(folder.path()).args(["-o", "one", "-o", "two"]), b"");
+    let line = "sortie: multiple output files specified; give the option once\n";
+    assert_eq!(support::complaint(&refused, 2), line);
 }
 
 #[test]

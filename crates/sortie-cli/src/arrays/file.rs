@@ -12,6 +12,7 @@ use sortie_formats::{Dtype, Endian, Error, Kind};
 use crate::cli::ArrayType;
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::quote;
 
 /// What is written at a time, so that progress can be told.
 const PIECE: usize = 8 << 20;
@@ -43,7 +44,7 @@ impl ArrayFile {
             Some(_) if is_npy(path) => {
                 return Err(Failure::new(format!(
                     "{}: a .npy file says itself what it holds; leave --type out",
-                    shown.display()
+                    quote::name(shown)
                 )));
             }
             Some(element) => Format::Raw(kind(element)),
@@ -51,7 +52,7 @@ impl ArrayFile {
             None => {
                 return Err(Failure::new(format!(
                     "{}: --type is missing; only a .npy file says itself what it holds",
-                    shown.display()
+                    quote::name(shown)
                 )));
             }
         };
@@ -130,14 +131,14 @@ pub fn offsets(path: &Path) -> Result<Vec<usize>, Failure> {
         Kind::I64 => places::<i64>(&file),
         Kind::Bool | Kind::F16 | Kind::F32 | Kind::F64 => Err(Failure::new(format!(
             "{}: offsets are whole numbers, and these are {}",
-            path.display(),
+            quote::name(path),
             file.format.kind()
         ))),
     }?;
     match offsets.windows(2).position(|pair| pair[0] > pair[1]) {
         Some(i) => Err(Failure::new(format!(
             "{}: offsets go backwards: {} at {i}, then {}",
-            path.display(),
+            quote::name(path),
             offsets[i],
             offsets[i + 1]
         ))),
@@ -151,7 +152,7 @@ fn places<T: Pod + TryInto<usize> + std::fmt::Display>(file: &ArrayFile) -> Resu
         number.try_into().map_err(|_| {
             Failure::new(format!(
                 "{}: offset {i} is {number}, which is no place in an array",
-                file.path.display()
+                quote::name(&file.path)
             ))
         })
     };
@@ -180,6 +181,6 @@ fn kind(element: ArrayType) -> Kind {
 fn failure(path: &Path, error: Error) -> Failure {
     match error {
         Error::Io(error) => Failure::file("read", path)(error),
-        other => Failure::new(format!("{}: {other}", path.display())),
+        other => Failure::new(format!("{}: {other}", quote::name(path))),
     }
 }

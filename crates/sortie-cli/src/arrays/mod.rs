@@ -8,7 +8,7 @@ mod lanes;
 mod places;
 
 use std::num::NonZeroUsize;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use bytemuck::Pod;
@@ -17,10 +17,11 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use sortie::{Report, Segments, Sorter};
 use sortie_formats::Kind;
 
-use crate::cli::{Engine, SegmentsArgs, SortArgs, StatsFormat};
+use crate::cli::{Engine, SegmentsArgs, SortArgs, StatsFormat, temporary_folder};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::progress::Progress;
+use crate::quote;
 use crate::sort::budget;
 use crate::stats;
 use element::Element;
@@ -53,7 +54,8 @@ pub fn sort(args: &SortArgs) -> Result<(), Failure> {
         argsort: args.argsort,
         scratch: args.buffer_size.map_or(u64::MAX, |size| budget(Some(size))),
         engine: args.engine,
-        output: args.output.as_deref(),
+        output: args.output(),
+        temporary: args.temporary_folders().swap_remove(0),
         stats: args.stats,
         progress: Progress::start(),
     };
@@ -69,7 +71,7 @@ pub fn segments(args: &SegmentsArgs) -> Result<(), Failure> {
     {
         return Err(Failure::new(format!(
             "{}: stored in Fortran order, where segments have no meaning; use sortie sort --axis, or store it in C order",
-            args.input.display()
+            quote::name(&args.input)
         )));
     }
     let cut = match (&args.offsets, args.length) {
@@ -82,7 +84,8 @@ pub fn segments(args: &SegmentsArgs) -> Result<(), Failure> {
         argsort: args.argsort,
         scratch: args.buffer_size.map_or(u64::MAX, |size| budget(Some(size))),
         engine: args.engine,
-        output: Some(&args.output),
+        output: Some(args.output.as_path()).filter(|path| path.as_os_str() != "-"),
+        temporary: temporary_folder(),
         stats: args.stats,
         progress: Progress::start(),
     };
@@ -107,6 +110,8 @@ struct Job<'a> {
     scratch: u64,
     engine: Engine,
     output: Option<&'a Path>,
+    /// The folder for an output that cannot be replaced.
+    temporary: PathBuf,
     stats: Option<StatsFormat>,
     progress: Progress,
 }
@@ -130,7 +135,7 @@ impl Job<'_> {
     }
 
     fn run_as<T: Element>(&self, array: &ArrayFile) -> Result<(), Failure> {
-        let mut output = Output::open(self.output)?;
+        let mut output = Output::open(self.output, &self.temporary)?;
         let mut report = Report::default();
         let mut elements: Vec<T> = self.read(array, &mut report)?;
         self.check(elements.len())?;

@@ -153,11 +153,18 @@ impl FromStr for KeySpec {
 
 /// The number that `text` starts with, and what follows. One too large to count with is as good as the largest.
 fn number<'a>(text: &'a str, place: &str) -> Result<(usize, &'a str), String> {
+    let text = unsigned(text);
     let end = text.bytes().take_while(u8::is_ascii_digit).count();
     if end == 0 {
         return Err(format!("a number is missing {place}; a key is F[.C][OPTS][,F[.C][OPTS]]"));
     }
     Ok((text[..end].parse().unwrap_or(usize::MAX), &text[end..]))
+}
+
+/// What follows the blanks and the plus that may stand before a number, as for C's strtoul.
+pub fn unsigned(text: &str) -> &str {
+    let text = text.trim_start_matches([' ', '\t', '\n', '\x0B', '\x0C', '\r']);
+    text.strip_prefix('+').unwrap_or(text)
 }
 
 /// Sets the options whose letters `text` starts with; whether `b` was among them, and what follows.

@@ -10,11 +10,13 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::error::ErrorKind;
-use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueHint};
 
 pub use key::{KeyOptions, KeySpec};
-pub use sort::SortArgs;
-pub use values::{ArrayType, Check, Engine, MemorySize, Separator, SortWord, StatsFormat, count, threads};
+pub use sort::{SortArgs, temporary_folder};
+pub use values::{
+    ArrayType, Check, Engine, MemorySize, Separator, SortWord, StatsFormat, batch, length, path, threads,
+};
 
 use crate::failure::Failure;
 
@@ -62,23 +64,23 @@ Examples:
 #[command(args_override_self = true, after_help = SEGMENTS_AFTER_HELP)]
 pub struct SegmentsArgs {
     /// The array: raw little-endian numbers, or .npy by its extension
-    #[arg(value_name = "IN")]
+    #[arg(value_name = "IN", value_parser = path(), value_hint = ValueHint::FilePath)]
     pub input: PathBuf,
 
     /// Every segment has N elements
-    #[arg(long = "len", value_name = "N", value_parser = count, required_unless_present = "offsets", conflicts_with = "offsets")]
+    #[arg(long = "len", value_name = "N", value_parser = length, required_unless_present = "offsets", conflicts_with = "offsets")]
     pub length: Option<NonZeroUsize>,
 
     /// Segment i is from offset i to offset i + 1 of FILE (raw u64, or .npy), counted in elements
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = path(), value_hint = ValueHint::FilePath)]
     pub offsets: Option<PathBuf>,
 
     /// What the elements are; a .npy file says so itself
     #[arg(long = "type", value_name = "TYPE")]
     pub element: Option<ArrayType>,
 
-    /// Write to FILE, which may be IN
-    #[arg(short = 'o', long, value_name = "FILE")]
+    /// Write to FILE, which may be IN; - for standard output
+    #[arg(short = 'o', long, value_name = "FILE", value_parser = path(), value_hint = ValueHint::FilePath)]
     pub output: PathBuf,
 
     /// The largest first
@@ -146,7 +148,8 @@ pub fn usage_failure(error: &clap::Error) -> Failure {
     let text = error.render().to_string();
     let about = text.split("\n\n").next().unwrap_or_default();
     let words: Vec<_> = about.trim_start_matches("error: ").split_whitespace().collect();
-    Failure::new(format!("{}; see --help", words.join(" ")))
+    let line = words.join(" ").replace(char::is_control, "?");
+    Failure::new(format!("{line}; see --help"))
 }
 
 /// The man page of the program and its commands.

@@ -1,14 +1,17 @@
 //! `sortie sort`: its options, and which of them go together.
 
+use std::env;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use clap::{ArgAction, Args};
+use clap::{ArgAction, Args, ValueHint};
 
 use super::{
-    ArrayType, Check, Engine, KeyOptions, KeySpec, MemorySize, Separator, SortWord, StatsFormat, threads,
+    ArrayType, Check, Engine, KeyOptions, KeySpec, MemorySize, Separator, SortWord, StatsFormat, batch, path,
+    threads,
 };
 use crate::failure::Failure;
+use crate::quote;
 
 const AFTER_HELP: &str = "\
 A key is F[.C][OPTS][,F[.C][OPTS]]: from character C of field F to the second place, or to the end of the line \
@@ -48,7 +51,7 @@ Exit status: 0 when all went well, 1 when -c or -C finds disorder, 2 on any erro
 )]
 pub struct SortArgs {
     /// What to sort, together; standard input where there is none or for `-`
-    #[arg(value_name = "FILE")]
+    #[arg(value_name = "FILE", value_parser = path(), value_hint = ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
 
     #[command(flatten)]
@@ -59,8 +62,14 @@ pub struct SortArgs {
     pub words: Vec<SortWord>,
 
     /// Take the bytes of FILE to shuffle with -R; the same bytes give the same order
-    #[arg(long, value_name = "FILE", help_heading = "Ordering")]
-    pub random_source: Option<PathBuf>,
+    #[arg(
+        long = "random-source",
+        value_name = "FILE",
+        help_heading = "Ordering",
+        value_parser = path(),
+        value_hint = ValueHint::FilePath
+    )]
+    random_sources: Vec<PathBuf>,
 
     /// Sort by a key, see below; the first of several counts most
     #[arg(short, long = "key", value_name = "KEY", help_heading = "Keys", allow_hyphen_values = true)]
@@ -75,7 +84,7 @@ pub struct SortArgs {
         allow_hyphen_values = true,
         value_parser = Separator::parser()
     )]
-    pub separator: Option<Separator>,
+    separators: Vec<Separator>,
 
     /// Leave lines with equal keys in their order
     #[arg(short, long, help_heading = "Keys")]
@@ -110,15 +119,28 @@ pub struct SortArgs {
     pub merge: bool,
 
     /// Write to FILE, which may be one of the input
-    #[arg(short, long, value_name = "FILE", allow_hyphen_values = true)]
-    pub output: Option<PathBuf>,
+    #[arg(
+        short,
+        long = "output",
+        value_name = "FILE",
+        allow_hyphen_values = true,
+        value_parser = path(),
+        value_hint = ValueHint::FilePath
+    )]
+    outputs: Vec<PathBuf>,
 
     /// Lines end with NUL, not newline
     #[arg(short, long)]
     pub zero_terminated: bool,
 
     /// Read the files that FILE (- for standard input) names, each name ended by NUL
-    #[arg(long, value_name = "FILE", conflicts_with = "files")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with = "files",
+        value_parser = path(),
+        value_hint = ValueHint::FilePath
+    )]
     pub files0_from: Option<PathBuf>,
 
     /// Use no more than SIZE memory, see below
@@ -126,25 +148,33 @@ pub struct SortArgs {
     pub buffer_size: Option<MemorySize>,
 
     /// Put temporary files in DIR, not $TMPDIR or /tmp; may be repeated
-    #[arg(short = 'T', long = "temporary-directory", value_name = "DIR", help_heading = "Resources")]
-    pub temporary_directories: Vec<PathBuf>,
+    #[arg(
+        short = 'T',
+        long = "temporary-directory",
+        value_name = "DIR",
+        help_heading = "Resources",
+        value_parser = path(),
+        value_hint = ValueHint::DirPath
+    )]
+    temporary_directories: Vec<PathBuf>,
 
     /// Work on N threads; by default as many as there are cores
     #[arg(long, value_name = "N", help_heading = "Resources", value_parser = threads)]
     pub parallel: Option<NonZeroUsize>,
 
     /// Merge at most N inputs at once
-    #[arg(
-        long,
-        value_name = "N",
-        help_heading = "Resources",
-        value_parser = clap::value_parser!(u32).range(2..)
-    )]
-    pub batch_size: Option<u32>,
+    #[arg(long, value_name = "N", help_heading = "Resources", value_parser = batch)]
+    pub batch_size: Option<NonZeroUsize>,
 
     /// Compress temporary files with PROG, and decompress them with PROG -d
-    #[arg(long, value_name = "PROG", help_heading = "Resources")]
-    pub compress_program: Option<PathBuf>,
+    #[arg(
+        long = "compress-program",
+        value_name = "PROG",
+        help_heading = "Resources",
+        value_parser = path(),
+        value_hint = ValueHint::CommandName
+    )]
+    compress_programs: Vec<PathBuf>,
 
     /// Where to sort
     #[arg(long, value_name = "ENGINE", default_value = "auto", help_heading = "Resources")]
@@ -197,9 +227,37 @@ impl SortArgs {
         if self.check_quietly { Some(Check::Quiet) } else { self.check }
     }
 
+    pub fn random_source(&self) -> Option<&Path> {
+        self.random_sources.first().map(PathBuf::as_path)
+    }
+
+    /// Where temporary files go: one folder at least.
+    pub fn temporary_folders(&self) -> Vec<PathBuf> {
+        match &self.temporary_directories[..] {
+            [] => vec![temporary_folder()],
+            given => given.to_vec(),
+        }
+    }
+
+    /// The byte of `-t`.
+    pub fn separator(&self) -> Option<u8> {
+        self.separators.first().map(|separator| separator.0)
+    }
+
+    pub fn output(&self) -> Option<&Path> {
+        self.outputs.first().map(PathBuf::as_path)
+    }
+
+    pub fn compress_program(&self) -> Option<&Path> {
+        self.compress_programs.first().map(PathBuf::as_path)
+    }
+
     /// Refuses options that do not go together.
     pub fn validate(&self) -> Result<(), Failure> {
         let refuse = |message: &str| Err(Failure::new(message));
+        if let Some(what) = self.contradiction() {
+            return refuse(&format!("{what}; give the option once"));
+        }
         if self.is_array() {
             return match self.text_option() {
                 Some(option) => {
@@ -214,7 +272,7 @@ impl SortArgs {
             );
         }
         let Some(check) = self.check_mode() else {
-            return match self.debug && self.output.is_some() {
+            return match self.debug && !self.outputs.is_empty() {
                 true => refuse("options '-o --debug' are incompatible"),
                 false => Ok(()),
             };
@@ -225,15 +283,28 @@ impl SortArgs {
                 refuse("options '-cC' are incompatible")
             }
             _ if self.debug => Err(Failure::new(format!("options '-{letter} --debug' are incompatible"))),
-            _ if self.output.is_some() => Err(Failure::new(format!("options '-{letter}o' are incompatible"))),
+            _ if !self.outputs.is_empty() => {
+                Err(Failure::new(format!("options '-{letter}o' are incompatible")))
+            }
             Some(extra) => {
-                let extra = extra.display();
+                let extra = quote::always(extra);
                 Err(Failure::new(format!(
-                    "extra operand '{extra}' not allowed with -{letter}: it checks one file"
+                    "extra operand {extra} not allowed with -{letter}: it checks one file"
                 )))
             }
             None => Ok(()),
         }
+    }
+
+    /// What was given several times, and not the same each time, where the last cannot be all that was meant.
+    fn contradiction(&self) -> Option<&'static str> {
+        let differ = [
+            (all_same(&self.separators), "incompatible tabs"),
+            (all_same(&self.outputs), "multiple output files specified"),
+            (all_same(&self.compress_programs), "multiple compress programs specified"),
+            (all_same(&self.random_sources), "multiple random sources specified"),
+        ];
+        differ.iter().find(|(same, _)| !same).map(|(_, what)| *what)
     }
 
     /// An option that was given and means nothing for an array.
@@ -244,7 +315,7 @@ impl SortArgs {
                 "an ordering option (-bdfghiMnRrV)",
             ),
             (!self.keys.is_empty(), "-k"),
-            (self.separator.is_some(), "-t"),
+            (!self.separators.is_empty(), "-t"),
             (self.stable, "-s"),
             (self.unique, "-u"),
             (self.debug, "--debug"),
@@ -252,10 +323,19 @@ impl SortArgs {
             (self.merge, "-m"),
             (self.zero_terminated, "-z"),
             (self.files0_from.is_some(), "--files0-from"),
-            (self.random_source.is_some(), "--random-source"),
-            (self.compress_program.is_some(), "--compress-program"),
+            (!self.random_sources.is_empty(), "--random-source"),
+            (!self.compress_programs.is_empty(), "--compress-program"),
             (self.batch_size.is_some(), "--batch-size"),
         ];
         given.iter().find(|(given, _)| *given).map(|(_, name)| *name)
     }
+}
+
+/// Where temporary files go where nothing else is said.
+pub fn temporary_folder() -> PathBuf {
+    env::var_os("TMPDIR").map_or_else(|| "/tmp".into(), PathBuf::from)
+}
+
+fn all_same<T: PartialEq>(values: &[T]) -> bool {
+    values.windows(2).all(|pair| pair[0] == pair[1])
 }

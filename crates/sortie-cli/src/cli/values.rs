@@ -1,12 +1,14 @@
 //! The values that options take.
 
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::ValueEnum;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 
 use super::KeyOptions;
+use super::key::unsigned;
 
 /// What the elements of an array are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -113,10 +115,15 @@ pub enum MemorySize {
 impl FromStr for MemorySize {
     type Err = String;
 
-    /// `SIZE[%bKMGTPEZY]`: without a suffix in units of 1024 bytes.
+    /// `SIZE[%bKMGTPEZY]`: without a suffix in units of 1024 bytes, without a number one of them.
     fn from_str(text: &str) -> Result<MemorySize, String> {
-        let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-        let (number, suffix) = text.split_at(digits);
+        let counted = if text.starts_with(|unit| "KkMmGgTtPE".contains(unit)) {
+            format!("1{text}")
+        } else {
+            unsigned(text).into()
+        };
+        let digits = counted.bytes().take_while(u8::is_ascii_digit).count();
+        let (number, suffix) = counted.split_at(digits);
         let number: u64 = match number.parse() {
             Ok(number) => number,
             Err(_) if digits == 0 => return Err("a size is a number and one of the suffixes %bKMGTPE".into()),
@@ -138,6 +145,11 @@ impl FromStr for MemorySize {
     }
 }
 
+/// Reads a name, which may be empty: whether there is such a file, the system will say.
+pub fn path() -> impl TypedValueParser<Value = PathBuf> {
+    OsStringValueParser::new().map(PathBuf::from)
+}
+
 /// More threads than this only cost.
 const MAX_THREADS: NonZeroUsize = NonZeroUsize::new(1024).expect("it is not zero");
 
@@ -148,8 +160,22 @@ pub fn threads(text: &str) -> Result<NonZeroUsize, String> {
 
 /// Reads a count of at least 1; one too large to count with is as good as the largest.
 pub fn count(text: &str) -> Result<NonZeroUsize, String> {
+    let text = unsigned(text);
     if text.is_empty() || !text.bytes().all(|b| b.is_ascii_digit()) {
         return Err("not a whole number".into());
     }
     NonZeroUsize::new(text.parse().unwrap_or(usize::MAX)).ok_or_else(|| "at least 1 is needed".into())
+}
+
+/// Reads how many inputs to merge at once.
+pub fn batch(text: &str) -> Result<NonZeroUsize, String> {
+    count(text).and_then(|n| if n.get() < 2 { Err("at least 2 are needed".into()) } else { Ok(n) })
+}
+
+/// Reads the length of a segment.
+pub fn length(text: &str) -> Result<NonZeroUsize, String> {
+    match count(text)? {
+        NonZeroUsize::MAX => Err("no array is that long".into()),
+        length => Ok(length),
+    }
 }

@@ -71,7 +71,7 @@ impl<'a> Resolve<'a> {
         let inherits = spec.options == KeyOptions::default();
         let options = if inherits { global } else { spec.options };
         let place = Place {
-            separator: self.separator(),
+            separator: self.args.separator(),
             fields: spec.start_field - 1,
             chars: spec.start_char - 1,
             skip_blanks: if inherits { global.blanks } else { spec.start_blanks },
@@ -87,17 +87,13 @@ impl<'a> Resolve<'a> {
     /// The key of ordering options without `-k`.
     pub fn whole_line(&mut self, options: KeyOptions) -> Result<Key, Failure> {
         let place = Place {
-            separator: self.separator(),
+            separator: self.args.separator(),
             fields: 0,
             chars: 0,
             skip_blanks: options.blanks,
             end: None,
         };
         self.settle(place, options)
-    }
-
-    fn separator(&self) -> Option<u8> {
-        self.args.separator.map(|separator| separator.0)
     }
 
     fn settle(&mut self, place: Place, options: KeyOptions) -> Result<Key, Failure> {
@@ -129,7 +125,7 @@ impl<'a> Resolve<'a> {
 
     fn shuffle(&mut self) -> Result<Shuffle, Failure> {
         if self.shuffle.is_none() {
-            self.shuffle = Some(Shuffle::new(self.args.random_source.as_deref())?);
+            self.shuffle = Some(Shuffle::new(self.args.random_source())?);
         }
         Ok(self.shuffle.clone().expect("it was just made"))
     }

@@ -7,7 +7,7 @@ pub fn warnings(args: &SortArgs) -> Vec<String> {
     let global = args.ordering.with(&args.words);
     let mut found: Vec<String> = Vec::new();
     for (place, key) in args.keys.iter().enumerate() {
-        let about = about_key(key, global, args.separator.map(|separator| separator.0));
+        let about = about_key(key, global, args.separator());
         found.extend(about.map(|text| format!("key {}: {text}", place + 1)));
     }
     if !args.keys.is_empty() && !args.keys.iter().any(inherits) {

@@ -28,6 +28,7 @@ pub fn check(input: &Input, how: Check, job: &Job) -> Result<(), Failure> {
                     message.extend_from_slice(name.as_os_str().as_bytes());
                     message.extend_from_slice(format!(":{number}: disorder: ").as_bytes());
                     message.extend_from_slice(line);
+                    message.push(job.terminator);
                 }
                 return Err(Failure::Disorder(message));
             }

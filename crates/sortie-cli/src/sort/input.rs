@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
@@ -13,6 +14,7 @@ use sortie_formats::lines;
 use super::memory;
 use crate::cli::SortArgs;
 use crate::failure::Failure;
+use crate::quote;
 
 /// Files below this size are read by one thread.
 const PARALLEL_FROM: usize = 16 << 20;
@@ -82,13 +84,12 @@ fn named_in(list: &Path) -> Result<Vec<Input>, Failure> {
     let list = Input::named(list);
     let names = list.read_whole(0, &|_| ())?;
     if names.is_empty() {
-        return Err(Failure::new(format!("no input from '{}'", list.name().display())));
+        return Err(Failure::new(format!("no input from {}", quote::always(list.name()))));
     }
     let mut found = vec![&[][..]; lines::count(&names, 0)];
     lines::split(&names, 0, &mut found);
     let each = found.iter().enumerate().map(|(place, name)| {
-        use std::os::unix::ffi::OsStrExt;
-        let place = format!("{}:{}", list.name().display(), place + 1);
+        let place = format!("{}:{}", quote::name(list.name()), place + 1);
         match (*name, &list) {
             (b"", _) => Err(Failure::new(format!("{place}: invalid zero-length file name"))),
             (b"-", Input::Stdin) => Err(Failure::new(format!(

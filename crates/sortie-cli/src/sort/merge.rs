@@ -2,10 +2,13 @@
 
 use std::cmp::Ordering;
 use std::io::Read;
+use std::num::NonZeroUsize;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::mpsc;
-use std::thread;
+use std::{fs, thread};
 
+use rustix::process::{Resource, getrlimit};
 use sortie::merge::Tournament;
 use sortie_formats::lines::LineReader;
 
@@ -23,27 +26,27 @@ const READ: (u64, u64) = (16 << 10, 1 << 20);
 /// How many are merged at a time where the command line does not say.
 const INPUTS_AT_ONCE: usize = 16;
 const RUNS_AT_ONCE: usize = 64;
-/// Parts that are open at a time: a process may have 1024 files as a rule.
+/// Parts that are open at a time, where the process may have so many files.
 const OPEN: usize = 256;
 
 /// Something sorted.
-pub enum Part {
+struct Part {
+    what: Sorted,
+    bytes: u64,
+}
+
+enum Sorted {
     Input(Input),
+    /// Open from when it is made, since it has no name.
     Run(Run),
 }
 
 impl Part {
-    fn bytes(&self) -> u64 {
-        match self {
-            Part::Input(input) => input.size().unwrap_or(0),
-            Part::Run(run) => run.bytes,
-        }
-    }
-
-    fn open(self) -> Result<(Box<dyn Read + Send>, PathBuf), Failure> {
-        match self {
-            Part::Input(input) => Ok((Box::new(input.open()?), input.name().to_owned())),
-            Part::Run(run) => Ok((run.read()?, "a temporary file".into())),
+    /// Its text, and what an error in it is about, as [`Failure::file`] wants it.
+    fn open(self) -> Result<(Box<dyn Read + Send>, (&'static str, PathBuf)), Failure> {
+        match self.what {
+            Sorted::Input(input) => Ok((Box::new(input.open()?), ("read", input.name().to_owned()))),
+            Sorted::Run(run) => run.read(),
         }
     }
 }
@@ -52,32 +55,45 @@ impl Part {
 pub struct Parts<'a> {
     parts: Vec<Part>,
     at_once: usize,
+    /// How many may be open beside a run that is being written.
+    open: usize,
     budget: u64,
     folder: &'a RunFolder,
 }
 
 impl<'a> Parts<'a> {
     /// Inputs to merge.
-    pub fn inputs(inputs: Vec<Input>, at_once: Option<u32>, budget: u64, folder: &'a RunFolder) -> Self {
-        let at_once = at_once.map_or(INPUTS_AT_ONCE, |n| n as usize).min(OPEN);
-        Parts { parts: inputs.into_iter().map(Part::Input).collect(), at_once, budget, folder }
+    pub fn inputs(
+        inputs: Vec<Input>,
+        at_once: Option<NonZeroUsize>,
+        budget: u64,
+        folder: &'a RunFolder,
+    ) -> Self {
+        let part = |input: Input| Part { bytes: input.size().unwrap_or(0), what: Sorted::Input(input) };
+        let parts = inputs.into_iter().map(part).collect();
+        Parts { parts, ..Parts::at_once(at_once.map_or(INPUTS_AT_ONCE, NonZeroUsize::get), budget, folder) }
     }
 
     /// Runs to come.
-    pub fn runs(at_once: Option<u32>, budget: u64, folder: &'a RunFolder) -> Self {
-        let at_once = at_once.map_or(RUNS_AT_ONCE, |n| n as usize).min(OPEN);
-        Parts { parts: Vec::new(), at_once, budget, folder }
+    pub fn runs(at_once: Option<NonZeroUsize>, budget: u64, folder: &'a RunFolder) -> Self {
+        Parts::at_once(at_once.map_or(RUNS_AT_ONCE, NonZeroUsize::get), budget, folder)
+    }
+
+    fn at_once(at_once: usize, budget: u64, folder: &'a RunFolder) -> Self {
+        let open = files_left().saturating_sub(folder.files_for_a_run()).clamp(2, OPEN);
+        Parts { parts: Vec::new(), at_once: at_once.min(open), open, budget, folder }
     }
 
     pub fn push(&mut self, run: Run, job: &Job) -> Result<(), Failure> {
-        self.parts.push(Part::Run(run));
-        self.reduce(OPEN, job)
+        self.parts.push(Part { bytes: run.bytes, what: Sorted::Run(run) });
+        // One less than may be open, for the next.
+        self.reduce(self.open - 1, job)
     }
 
     /// Merges all of them into `sink`.
     pub fn merge(mut self, job: &Job, sink: Sink<'_>) -> Result<(), Failure> {
         self.reduce(self.at_once, job)?;
-        let bytes = self.parts.iter().map(Part::bytes).sum::<u64>() as usize;
+        let bytes = self.parts.iter().map(|part| part.bytes).sum::<u64>() as usize;
         job.progress.stage("merging", bytes as u64);
         job.timed("merge", bytes, bytes, || merge(self.parts, self.budget, job, sink))
     }
@@ -86,27 +102,44 @@ impl<'a> Parts<'a> {
     /// neighbours takes the shortest, and no more of them than it has to.
     fn reduce(&mut self, limit: usize, job: &Job) -> Result<(), Failure> {
         while self.parts.len() > limit {
-            let group = self.at_once.min(self.parts.len() - limit + 1);
-            let bytes_of = |parts: &[Part]| parts.iter().map(Part::bytes).sum::<u64>();
-            let windows = self.parts.windows(group).enumerate();
-            let (start, bytes) = windows
-                .map(|(start, window)| (start, bytes_of(window)))
-                .min_by_key(|&(_, bytes)| bytes)
-                .expect("a group is no more than there are");
-            let merged: Vec<Part> = self.parts.splice(start..start + group, []).collect();
-            let run = job.timed("merge", bytes as usize, bytes as usize, || {
+            let most = self.at_once.min(self.parts.len() - limit + 1);
+            let group = (2..=most).rev().find_map(|size| self.shortest(size));
+            let group = group.expect("a run and its neighbour, or two inputs, can always be open");
+            let start = group.start;
+            let merged: Vec<Part> = self.parts.splice(group, []).collect();
+            let bytes = merged.iter().map(|part| part.bytes).sum::<u64>() as usize;
+            let run = job.timed("merge", bytes, bytes, || {
                 self.folder.write(|sink| merge(merged, self.budget, job, sink))
             })?;
-            self.parts.insert(start, Part::Run(run));
+            self.parts.insert(start, Part { bytes: run.bytes, what: Sorted::Run(run) });
         }
         Ok(())
     }
+
+    /// The neighbours with the fewest bytes, of so many as can be open together beside all runs.
+    fn shortest(&self, size: usize) -> Option<Range<usize>> {
+        let is_input = |part: &&Part| matches!(part.what, Sorted::Input(_));
+        let runs = self.parts.len() - self.parts.iter().filter(is_input).count();
+        let bytes = |window: &[Part]| window.iter().map(|part| part.bytes).sum::<u64>();
+        let windows = self.parts.windows(size).enumerate();
+        let can_be = windows.filter(|(_, window)| runs + window.iter().filter(is_input).count() <= self.open);
+        can_be.min_by_key(|(_, window)| bytes(window)).map(|(start, _)| start..start + size)
+    }
+}
+
+/// How many files the process may open beside those that it has.
+fn files_left() -> usize {
+    let limit = getrlimit(Resource::Nofile).current.map_or(usize::MAX, |limit| limit as usize);
+    // One of them is the folder that is read here. Where there is none, a guess: the standard ones and the output.
+    let open = fs::read_dir("/proc/self/fd").map_or(4, |open| open.count() - 1);
+    limit.saturating_sub(open)
 }
 
 /// A part while it is merged.
 struct Source {
     lines: LineReader<Box<dyn Read + Send>>,
-    name: PathBuf,
+    /// What an error in it is about.
+    about: (&'static str, PathBuf),
     /// The key of the current line; unused where lines are compared by their bytes.
     key: Vec<u8>,
     /// The first bytes of the key, greatest where the source is exhausted.
@@ -116,7 +149,7 @@ struct Source {
 
 impl Source {
     fn advance(&mut self, job: &Job) -> Result<(), Failure> {
-        self.exhausted = !self.lines.advance().map_err(Failure::file("read", &self.name))?;
+        self.exhausted = !self.lines.advance().map_err(Failure::file(self.about.0, &self.about.1))?;
         if self.exhausted {
             self.prefix = u64::MAX;
             return Ok(());
@@ -164,9 +197,9 @@ fn merge(parts: Vec<Part>, budget: u64, job: &Job, sink: Sink<'_>) -> Result<(),
     let read = (budget / 2 / parts.len() as u64).clamp(READ.0, READ.1) as usize;
     let mut sources = Vec::with_capacity(parts.len());
     for part in parts {
-        let (reader, name) = part.open()?;
+        let (reader, about) = part.open()?;
         let lines = LineReader::new(reader, job.terminator, read);
-        let mut source = Source { lines, name, key: Vec::new(), prefix: 0, exhausted: false };
+        let mut source = Source { lines, about, key: Vec::new(), prefix: 0, exhausted: false };
         source.advance(job)?;
         sources.push(source);
     }

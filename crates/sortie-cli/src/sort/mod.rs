@@ -19,6 +19,7 @@ use crate::failure::Failure;
 use crate::order::LineOrder;
 use crate::output::Output;
 use crate::progress::Progress;
+use crate::quote;
 use crate::stats;
 use gather::Sink;
 use input::Input;
@@ -52,9 +53,9 @@ pub fn run(args: &SortArgs) -> Result<(), Failure> {
     let inputs = Input::all(args)?;
     match args.check_mode() {
         Some(_) if inputs.len() > 1 => {
-            let extra = inputs[1].name().display();
+            let extra = quote::always(inputs[1].name());
             return Err(Failure::new(format!(
-                "extra operand '{extra}' not allowed with -c: it checks one file"
+                "extra operand {extra} not allowed with -c: it checks one file"
             )));
         }
         Some(how) => inputs.iter().try_for_each(|input| check::check(input, how, &job))?,
@@ -69,8 +70,8 @@ pub fn run(args: &SortArgs) -> Result<(), Failure> {
 }
 
 fn sort(inputs: Vec<Input>, args: &SortArgs, job: &Job) -> Result<(), Failure> {
-    let mut output = Output::open(args.output.as_deref())?;
     let folder = RunFolder::new(args);
+    let mut output = Output::open(args.output(), folder.first())?;
     let budget = memory::budget(args.buffer_size);
     if args.buffer_size.is_some() {
         memory::keep_nothing_freed();

@@ -1,6 +1,5 @@
 //! Runs on disk: files without a name, so that nothing is left of them however the program ends.
 
-use std::env;
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -20,6 +19,7 @@ pub struct RunFolder {
 /// A sorted stretch of lines on disk.
 pub struct Run {
     file: File,
+    folder: PathBuf,
     /// Of text, before it was compressed.
     pub bytes: u64,
     compressor: Option<PathBuf>,
@@ -27,11 +27,22 @@ pub struct Run {
 
 impl RunFolder {
     pub fn new(args: &SortArgs) -> RunFolder {
-        let folders = match &args.temporary_directories[..] {
-            [] => vec![env::var_os("TMPDIR").map_or_else(|| "/tmp".into(), PathBuf::from)],
-            given => given.to_vec(),
-        };
-        RunFolder { folders, made: AtomicUsize::new(0), compressor: args.compress_program.clone() }
+        RunFolder {
+            folders: args.temporary_folders(),
+            made: AtomicUsize::new(0),
+            compressor: args.compress_program().map(Path::to_owned),
+        }
+    }
+
+    /// Where the first run goes, and what else is temporary.
+    pub fn first(&self) -> &Path {
+        &self.folders[0]
+    }
+
+    /// How many files are open while a run is written, an input that it comes from among them.
+    pub fn files_for_a_run(&self) -> usize {
+        // With a program also the pipes to it, and those that starting one takes.
+        if self.compressor.is_some() { 8 } else { 2 }
     }
 
     /// Writes a run; `fill` is given where to.
@@ -59,16 +70,19 @@ impl RunFolder {
             }
         }
         file.rewind().map_err(Failure::file("read a temporary file in", folder))?;
-        Ok(Run { file, bytes, compressor: self.compressor.clone() })
+        Ok(Run { file, folder: folder.clone(), bytes, compressor: self.compressor.clone() })
     }
 }
 
 impl Run {
-    /// Its text, from the start.
-    pub fn read(self) -> Result<Box<dyn Read + Send>, Failure> {
+    /// Its text, from the start, and what an error in it is about, as [`Failure::file`] wants it.
+    pub fn read(self) -> Result<(Box<dyn Read + Send>, (&'static str, PathBuf)), Failure> {
         match self.compressor {
-            None => Ok(Box::new(self.file)),
-            Some(program) => Ok(Box::new(Decompressor::start(&program, self.file)?)),
+            None => Ok((Box::new(self.file), ("read a temporary file in", self.folder))),
+            Some(program) => {
+                let text = Decompressor::start(&program, self.file)?;
+                Ok((Box::new(text), ("decompress a temporary file with", program)))
+            }
         }
     }
 }
