@@ -40,7 +40,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
 
-    /// Draw the results as bars.
+    /// Draw the results: as bars, a sweep as curves.
     #[arg(long, value_name = "FILE.svg")]
     pub plot: Option<PathBuf>,
 
@@ -51,6 +51,18 @@ pub struct Args {
     /// Suite files: the program to measure [default: `sortie` beside this program].
     #[arg(long, value_name = "FILE")]
     pub sortie: Option<PathBuf>,
+
+    /// Suite batch: the library built from peers/cub.cu; without it the peers from CUB are left out.
+    #[arg(long, value_name = "FILE.so", env = "SORTIE_PEERS")]
+    pub peers: Option<PathBuf>,
+
+    /// Suite batch: in place of the table, the rate against the length, for so many lengths a doubling.
+    #[arg(long, value_name = "LENGTHS", value_parser = above_zero)]
+    pub sweep: Option<usize>,
+
+    /// Suite batch: the shortest and the longest segment of a sweep.
+    #[arg(long, value_name = "A..B", default_value = "1..1000000", value_parser = ends)]
+    pub lengths: (u64, u64),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -61,6 +73,8 @@ pub enum Suite {
     Strings,
     /// Whole text files, by whole programs.
     Files,
+    /// Many segments in one call, on a GPU.
+    Batch,
 }
 
 fn above_zero(text: &str) -> Result<usize, String> {
@@ -68,5 +82,14 @@ fn above_zero(text: &str) -> Result<usize, String> {
         Ok(0) => Err("it must be above 0".into()),
         Ok(number) => Ok(number),
         Err(e) => Err(format!("{e}")),
+    }
+}
+
+/// `A..B`, both above 0 and in order.
+fn ends(text: &str) -> Result<(u64, u64), String> {
+    let ends = text.split_once("..").and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
+    match ends {
+        Some((from, to)) if 0 < from && from <= to => Ok((from, to)),
+        _ => Err("it must be two numbers above 0 in order, as in 1..512".into()),
     }
 }

@@ -1,4 +1,5 @@
-//! What Sortie must reach: the least ratios of its rate to another contender's, in the same run.
+//! What Sortie must reach: the least ratios of its rate to another contender's, in the same run; on a GPU the least
+//! rates too.
 
 use crate::report::Row;
 
@@ -23,6 +24,7 @@ impl Bar {
 pub fn bars(row: &Row) -> Vec<Bar> {
     match (row.contender, row.suite) {
         ("sortie", "files") => against_programs(row),
+        ("sortie", "batch") => against_cub(row).into_iter().collect(),
         ("sortie", _) => against_std(row).into_iter().collect(),
         _ => Vec::new(),
     }
@@ -59,4 +61,24 @@ fn against_programs(row: &Row) -> Vec<Bar> {
         ("lines in 256 MB", 10_000_000) => vec![Bar::of(1.0, "GNU sort")],
         _ => Vec::new(),
     }
+}
+
+/// Segments of power-law lengths.
+fn against_cub(row: &Row) -> Option<Bar> {
+    let ragged = row.key == "f32" && row.length.is_none() && row.n == 1_000_000_000;
+    ragged.then(|| Bar::of(3.0, "CUB segmented sort"))
+}
+
+/// The least keys a second for this row, on an H200; met at 95%.
+pub fn least_rate(row: &Row) -> Option<f64> {
+    let billions = match (row.suite, row.contender, row.key, row.n, row.length) {
+        ("batch", "sortie", "f32", 100_000_000, Some(50)) => 210.0,
+        ("batch", "sortie", "f32", 200_000_000, Some(200)) => 235.0,
+        ("batch", "sortie", "f32", 200_000_000 | 2_000_000_000, Some(1000)) => 170.0,
+        ("batch", "sortie", "f32", 800_000_000, Some(4000)) => 130.0,
+        ("batch", "sortie", "f32", 500_000_000, Some(10_000)) => 95.0,
+        ("batch", "sortie", "f32", 1_000_000_000, None) => 80.0,
+        _ => return None,
+    };
+    Some(billions * 1e9)
 }

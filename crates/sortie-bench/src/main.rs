@@ -8,6 +8,7 @@ mod keys;
 mod measure;
 mod peers;
 mod report;
+mod suite_batch;
 mod suite_cpu;
 mod suite_files;
 mod suite_strings;
@@ -17,7 +18,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use crate::args::{Args, Suite};
-use crate::report::{json, plot, table};
+use crate::report::{curve, json, plot, table};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
@@ -41,6 +42,7 @@ fn run(args: &Args) -> Result<bool> {
         Suite::Cpu => suite_cpu::cases(args),
         Suite::Strings => suite_strings::cases(args),
         Suite::Files => suite_files::cases(args)?,
+        Suite::Batch => suite_batch::cases(args),
     };
     cases.retain_mut(|case| case.keep(&args.filter, &args.threads));
 
@@ -51,14 +53,20 @@ fn run(args: &Args) -> Result<bool> {
     let mut rows = Vec::new();
     for case in &cases {
         let measured = case.measure(args.reps, args.seed)?;
-        table::print(&measured);
+        match args.sweep {
+            Some(_) => table::print_line(&measured),
+            None => table::print(&measured),
+        }
         if let Some(path) = &args.json {
             json::append(path, &measured)?;
         }
         rows.extend(measured);
     }
     if let Some(path) = &args.plot {
-        plot::draw(path, &rows)?;
+        match args.sweep {
+            Some(_) => curve::draw(path, &rows)?,
+            None => plot::draw(path, &rows)?,
+        }
     }
     Ok(rows.iter().all(|row| row.verified))
 }

@@ -168,7 +168,7 @@ pub struct Measured {
 
 /// The contenders after the baseline, starting with another one each repetition, so that none always runs in
 /// the wake of the same neighbour.
-fn rotation(contenders: usize, rep: usize) -> impl Iterator<Item = usize> {
+pub fn rotation(contenders: usize, rep: usize) -> impl Iterator<Item = usize> {
     let others = contenders - 1;
     (0..others).map(move |i| 1 + (i + rep) % others)
 }

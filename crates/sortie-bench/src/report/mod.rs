@@ -1,5 +1,6 @@
 //! What comes out: a table, lines of JSON, a picture.
 
+pub mod curve;
 pub mod json;
 pub mod plot;
 pub mod table;
@@ -38,6 +39,9 @@ pub struct Row {
     /// The most memory a program held, where it is known.
     #[serde(skip)]
     pub peak_bytes: u64,
+    /// What the contender chose for this case, or nothing.
+    #[serde(skip)]
+    pub note: String,
 }
 
 impl Row {
@@ -72,6 +76,7 @@ impl Row {
             date: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
             label: facts.label(),
             peak_bytes,
+            note: String::new(),
         }
     }
 }

@@ -52,11 +52,12 @@ type Drawn = std::result::Result<(), Box<dyn std::error::Error>>;
 
 fn header(root: &Area, row: &Row) -> Drawn {
     let things = match row.suite {
-        "cpu" => "keys",
+        "cpu" | "batch" => "keys",
         "strings" => "strings",
         _ => "lines",
     };
-    let title = format!("Sortie {}, suite {}: million {things} a second, medians", row.version, row.suite);
+    let many = if row.suite == "batch" { "billion" } else { "million" };
+    let title = format!("Sortie {}, suite {}: {many} {things} a second, medians", row.version, row.suite);
     write(root, &title, (MARGIN, 20), 18, INK, HPos::Left)?;
     write(root, &format!("{}, {}", row.device, &row.date[..10]), (MARGIN, 42), 13, FAINT, HPos::Left)
 }
@@ -73,7 +74,8 @@ fn draw_panel(root: &Area, (left, top): (i32, i32), rows: &[Row]) -> Drawn {
         root.draw(&Rectangle::new(corners, colour(row).filled()))?;
         let name = format!("{} ×{}", row.contender, row.threads);
         write(root, &name, (from - 6, middle), 12, INK, HPos::Right)?;
-        let number = format!("{}{}", number(row.rate / 1e6), if row.verified { "" } else { " WRONG" });
+        let scale = if row.suite == "batch" { 1e9 } else { 1e6 };
+        let number = format!("{}{}", number(row.rate / scale), if row.verified { "" } else { " WRONG" });
         write(root, &number, (to + 5, middle), 12, FAINT, HPos::Left)?;
     }
     Ok(())
@@ -82,7 +84,7 @@ fn draw_panel(root: &Area, (left, top): (i32, i32), rows: &[Row]) -> Drawn {
 /// Ours orange, the baseline grey, peers blue; darker with more threads.
 fn colour(row: &Row) -> RGBColor {
     match (row.contender, row.threads) {
-        ("std" | "GNU sort", _) => RGBColor(140, 140, 140),
+        ("std" | "GNU sort" | "copy", _) => RGBColor(140, 140, 140),
         (name, 1) if name.starts_with("sortie") => RGBColor(245, 150, 60),
         (name, _) if name.starts_with("sortie") => RGBColor(215, 95, 10),
         (_, 1) => RGBColor(140, 180, 220),

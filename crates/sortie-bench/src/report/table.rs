@@ -1,15 +1,34 @@
 //! The table on standard output: a case a block, a contender a line.
 
 use super::Row;
-use crate::bars::{Bar, bars};
+use crate::bars::{Bar, bars, least_rate};
 
 /// Prints the rows of one case, the baseline first.
 pub fn print(rows: &[Row]) {
     print!("{}", block(rows));
 }
 
+/// Prints the rows of one case in one line.
+pub fn print_line(rows: &[Row]) {
+    println!("{}", line(rows));
+}
+
+fn line(rows: &[Row]) -> String {
+    let (unit, scale) = unit(&rows[0]);
+    let rates = rows.iter().map(|row| {
+        format!("{} {:.1}{}", row.contender, row.rate / scale, if row.verified { "" } else { " WRONG" })
+    });
+    format!("{}: {} {unit}", rows[0].label, rates.collect::<Vec<_>>().join(", "))
+}
+
+/// What rates are given in, by name and in keys a second.
+fn unit(row: &Row) -> (&'static str, f64) {
+    if row.suite == "batch" { ("G/s", 1e9) } else { ("M/s", 1e6) }
+}
+
 fn block(rows: &[Row]) -> String {
     let baseline = &rows[0];
+    let (unit, scale) = unit(baseline);
     let peak = rows.iter().any(|row| row.peak_bytes > 0);
     let mut lines = format!("{}\n", baseline.label);
     lines += &format!(
@@ -17,21 +36,26 @@ fn block(rows: &[Row]) -> String {
         "contender",
         "threads",
         "median ms",
-        "M/s",
+        unit,
         format!("x {}", baseline.contender),
         if peak { "   peak MB" } else { "" },
     );
     for row in rows {
-        let verdicts: Vec<_> = bars(row).into_iter().filter_map(|bar| verdict(bar, row, rows)).collect();
+        let rate = least_rate(row).map(|asked| {
+            format!("{} {unit} {}", asked / scale, if row.rate >= 0.95 * asked { "met" } else { "MISSED" })
+        });
+        let ratios = bars(row).into_iter().filter_map(|bar| verdict(bar, row, rows));
+        let notes = (!row.note.is_empty()).then(|| row.note.clone());
+        let told: Vec<_> = rate.into_iter().chain(ratios).chain(notes).collect();
         lines += &format!(
             "  {:<24} {:>7} {:>12.2} {:>12.1} {:>9.2}{}  {}{}\n",
             row.contender,
             row.threads,
             row.median_ms,
-            row.rate / 1e6,
+            row.rate / scale,
             baseline.median_ms / row.median_ms,
             if peak { format!("{:>10}", row.peak_bytes / 1_000_000) } else { String::new() },
-            verdicts.join(", "),
+            told.join(", "),
             if row.verified { "" } else { " WRONG" },
         );
     }
@@ -87,6 +111,33 @@ mod tests {
         let missed = [row("cpu", "sort", "std", 430.0, true), row("cpu", "sort", "sortie", 106.0, false)];
         let block = super::block(&missed);
         assert_eq!(line(&block, "sortie")[5..], ["4.30", "MISSED", "WRONG"]);
+    }
+
+    #[test]
+    fn rates_asked_for_and_choices_are_told() {
+        let facts = Facts {
+            suite: "batch",
+            work: "segments",
+            key: "f32",
+            payload: "",
+            n: 200_000_000,
+            segments: Some(200_000),
+            length: Some(1000),
+            distribution: "uniform",
+            includes: "",
+        };
+        let row = |contender, ms| {
+            let measured = Measured { times_ms: vec![ms], bytes: 0, peak_bytes: 0, verified: true };
+            Row::new(&facts, contender, 1, &measured)
+        };
+        let mut by_hand = row("by hand", 2.0);
+        by_hand.note = "32 threads".into();
+        let rows = [row("copy", 0.5), row("sortie", 1.25), by_hand];
+        let block = block(&rows);
+        assert_eq!(line(&block, "copy"), ["copy", "1", "0.50", "400.0", "1.00"]);
+        assert_eq!(line(&block, "sortie")[4..], ["0.40", "170", "G/s", "MISSED"]);
+        assert_eq!(line(&block, "by hand")[6..], ["32", "threads"]);
+        assert!(super::line(&rows).ends_with(": copy 400.0, sortie 160.0, by hand 100.0 G/s"));
     }
 
     #[test]

@@ -1,0 +1,160 @@
+//! Who sorts a batch: the copy that nobody can beat, Sortie, and its peers.
+
+use std::cell::{OnceCell, RefCell};
+use std::path::PathBuf;
+
+use bytemuck::Pod;
+use sortie_device::Device;
+
+use super::batch::{After, Batch, Before, Shape};
+use super::cub::{self, Cub, Peer};
+use super::ours;
+use super::torch::Torch;
+use crate::Result;
+use crate::keys::BenchKey;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Contender {
+    /// Reads and writes every key once: the limit.
+    Copy,
+    Sortie,
+    /// From CUB's parts, one worker a segment, the best of several shapes.
+    ByHand,
+    SegmentedSort,
+    SegmentedRadixSort,
+    Torch,
+    /// STA: a stable sort of all keys with the number of their segment, then one by that number.
+    ByTags,
+}
+
+/// The most keys that a shape of `cub.cu` holds.
+const LONGEST_BY_HAND: u64 = 20_480;
+
+impl Contender {
+    pub const ALL: [Contender; 7] = [
+        Contender::Copy,
+        Contender::Sortie,
+        Contender::ByHand,
+        Contender::SegmentedSort,
+        Contender::SegmentedRadixSort,
+        Contender::Torch,
+        Contender::ByTags,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Contender::Copy => "copy",
+            Contender::Sortie => "sortie",
+            Contender::ByHand => "by hand from CUB's parts",
+            Contender::SegmentedSort => "CUB segmented sort",
+            Contender::SegmentedRadixSort => "CUB segmented radix sort",
+            Contender::Torch => "torch.sort",
+            Contender::ByTags => "by tags (STA)",
+        }
+    }
+
+    /// Whether it can sort such a batch at all.
+    pub fn takes<K: BenchKey>(self, shape: Shape) -> bool {
+        match (self, shape) {
+            (Contender::ByHand, Shape::Even { length, .. }) => length <= LONGEST_BY_HAND,
+            (Contender::Torch, Shape::Even { .. }) => K::NAME == "f32",
+            (Contender::ByHand | Contender::Torch, Shape::Ragged { .. }) => false,
+            _ => true,
+        }
+    }
+
+    /// What is timed beside the sort itself.
+    pub fn includes(self) -> &'static str {
+        match self {
+            Contender::Torch => "indices, and memory from torch's cache; keys drawn by torch",
+            Contender::ByTags => "writing the tags",
+            _ => "nothing",
+        }
+    }
+}
+
+/// Sorts the batch once and says how many milliseconds that took, and whether the result is right.
+type Run<'a> = Box<dyn FnMut(u64) -> Result<(f64, bool)> + 'a>;
+
+/// A contender that is ready for one batch.
+pub struct Ready<'a> {
+    pub contender: Contender,
+    /// What it chose for this batch, or nothing.
+    pub note: String,
+    pub run: Run<'a>,
+}
+
+/// What the contenders need, found when first asked for.
+pub struct Rig {
+    pub device: Device,
+    peers: Option<PathBuf>,
+    cub: OnceCell<Option<Cub>>,
+    torch: OnceCell<Option<RefCell<Torch>>>,
+}
+
+impl Rig {
+    pub fn new(device: Device, peers: Option<PathBuf>) -> Rig {
+        Rig { device, peers, cub: OnceCell::new(), torch: OnceCell::new() }
+    }
+
+    fn cub(&self) -> Option<&Cub> {
+        let load = || match &self.peers {
+            Some(path) => Cub::load(path),
+            None => Err(cub::BUILD.into()),
+        };
+        self.cub.get_or_init(|| load().map_err(|why| left_out("CUB", &*why)).ok()).as_ref()
+    }
+
+    fn torch(&self) -> Option<&RefCell<Torch>> {
+        let start = || Torch::start().map(RefCell::new);
+        self.torch.get_or_init(|| start().map_err(|why| left_out("torch.sort", &*why)).ok()).as_ref()
+    }
+
+    /// Makes a contender ready; nothing where what it needs is not there, which was said.
+    pub fn ready<'a, K: BenchKey + Pod>(
+        &'a self,
+        contender: Contender,
+        batch: &'a Batch<K>,
+    ) -> Result<Option<Ready<'a>>> {
+        let from_cub = |peer, before| match self.cub() {
+            Some(cub) => {
+                let job = cub.open(peer, batch)?;
+                let note = job.note();
+                let run = on_device(batch, before, After::Sorted, move || job.run());
+                Ok(Some(Ready { contender, note, run }))
+            }
+            None => Ok(None),
+        };
+        let run = match contender {
+            Contender::Copy => on_device(batch, Before::Poison, After::Same, || {
+                Ok(batch.stream.copy_within(batch.keys.view(), batch.input.view())?)
+            }),
+            Contender::Sortie => on_device(batch, Before::Copy, After::Sorted, ours::sort(batch)?),
+            Contender::ByHand => return from_cub(Peer::ByHand, Before::Copy),
+            Contender::SegmentedSort => return from_cub(Peer::SegmentedSort, Before::Poison),
+            Contender::SegmentedRadixSort => return from_cub(Peer::SegmentedRadixSort, Before::Poison),
+            Contender::ByTags => return from_cub(Peer::ByTags, Before::Copy),
+            Contender::Torch => match (self.torch(), batch.length) {
+                (Some(torch), Some(length)) => {
+                    Box::new(move |seed| torch.borrow_mut().sort(batch.segments, length, seed))
+                }
+                _ => return Ok(None),
+            },
+        };
+        Ok(Some(Ready { contender, note: String::new(), run }))
+    }
+}
+
+fn on_device<'a, K: BenchKey + Pod>(
+    batch: &'a Batch<K>,
+    before: Before,
+    after: After,
+    mut enqueue: impl FnMut() -> Result<()> + 'a,
+) -> Run<'a> {
+    Box::new(move |seed| Ok((batch.time(before, &mut enqueue)?, batch.verify(after, seed)?)))
+}
+
+/// Says why a contender is not measured.
+pub fn left_out(name: &str, why: &dyn std::error::Error) {
+    eprintln!("sortie-bench: {name} is left out: {why}");
+}

@@ -1,0 +1,151 @@
+//! The peers made from CUB, in a shared library that is built from `peers/cub.cu` by hand.
+
+use std::ffi::{CStr, CString, c_char, c_int};
+use std::path::Path;
+use std::sync::Arc;
+
+use bytemuck::Pod;
+use libloading::Library;
+
+use super::batch::Batch;
+use crate::Result;
+use crate::keys::BenchKey;
+
+/// How to get the library.
+pub const BUILD: &str = "build them with `nvcc -O3 -std=c++17 -arch=native -shared -Xcompiler -fPIC -o cub.so \
+                         crates/sortie-bench/peers/cub.cu` and name them with --peers ./cub.so";
+
+/// What the library calls its peers.
+#[derive(Debug, Clone, Copy)]
+pub enum Peer {
+    SegmentedSort,
+    SegmentedRadixSort,
+    ByHand,
+    ByTags,
+}
+
+/// `Batch` of `cub.cu`.
+#[repr(C)]
+struct RawBatch {
+    input: u64,
+    keys: u64,
+    n: u64,
+    segments: u64,
+    length: u64,
+    offsets: u64,
+}
+
+/// A job of the library's, seen only by address.
+#[repr(C)]
+struct RawJob {
+    _opaque: [u8; 0],
+}
+
+type Answer = *const c_char;
+type Open =
+    unsafe extern "C" fn(c_int, *const c_char, c_int, *const RawBatch, u64, *mut *mut RawJob) -> Answer;
+type Run = unsafe extern "C" fn(*mut RawJob, u64) -> Answer;
+type Note = unsafe extern "C" fn(*const RawJob) -> Answer;
+type Close = unsafe extern "C" fn(*mut RawJob);
+
+/// The library, and what is called in it.
+#[derive(Debug)]
+struct Calls {
+    open: Open,
+    run: Run,
+    note: Note,
+    close: Close,
+    _library: Library,
+}
+
+#[derive(Debug, Clone)]
+pub struct Cub(Arc<Calls>);
+
+impl Cub {
+    pub fn load(path: &Path) -> Result<Cub> {
+        let cannot = |e| format!("cannot load the peers in {}: {e}; {BUILD}", path.display());
+        // SAFETY: the user names a library built from `cub.cu`, whose functions have these types.
+        unsafe {
+            let library = Library::new(path).map_err(cannot)?;
+            Ok(Cub(Arc::new(Calls {
+                open: *library.get(b"sortie_peer_open").map_err(cannot)?,
+                run: *library.get(b"sortie_peer_run").map_err(cannot)?,
+                note: *library.get(b"sortie_peer_note").map_err(cannot)?,
+                close: *library.get(b"sortie_peer_close").map_err(cannot)?,
+                _library: library,
+            })))
+        }
+    }
+
+    /// Makes a peer ready for this batch, its temporary storage allocated.
+    pub fn open<'a, K: BenchKey + Pod>(&self, peer: Peer, batch: &'a Batch<K>) -> Result<Job<'a, K>> {
+        let raw = RawBatch {
+            input: batch.input.address(),
+            keys: batch.keys.address(),
+            n: batch.keys.len() as u64,
+            segments: batch.segments,
+            length: batch.length.unwrap_or(0),
+            offsets: batch.offsets.as_ref().map_or(0, |offsets| offsets.address()),
+        };
+        let key = CString::new(K::NAME)?;
+        let device = batch.stream.device().properties().ordinal as c_int;
+        let mut job = std::ptr::null_mut();
+        // SAFETY: the batch's buffers hold what `raw` says, and live as long as the job.
+        unsafe {
+            said((self.0.open)(peer as c_int, key.as_ptr(), device, &raw, batch.stream.raw(), &mut job))?;
+        }
+        Ok(Job { cub: self.clone(), job, batch })
+    }
+}
+
+/// A peer that is ready for a batch.
+pub struct Job<'a, K> {
+    cub: Cub,
+    job: *mut RawJob,
+    batch: &'a Batch<K>,
+}
+
+impl<K> Job<'_, K> {
+    /// Enqueues the sort on the batch's stream.
+    pub fn run(&self) -> Result<()> {
+        // SAFETY: the job is open, and the batch it was opened for lives.
+        unsafe { said((self.cub.0.run)(self.job, self.batch.stream.raw())) }
+    }
+
+    /// What was chosen for this batch, or nothing.
+    pub fn note(&self) -> String {
+        // SAFETY: the job is open; its text ends in a zero and lives as long.
+        unsafe { CStr::from_ptr((self.cub.0.note)(self.job)).to_string_lossy().into_owned() }
+    }
+}
+
+impl<K> Drop for Job<'_, K> {
+    fn drop(&mut self) {
+        // SAFETY: opened once, closed once.
+        unsafe { (self.cub.0.close)(self.job) }
+    }
+}
+
+/// An answer as a result.
+///
+/// # Safety
+///
+/// It is null, or a text that ends in a zero and lives until the next call.
+unsafe fn said(answer: Answer) -> Result<()> {
+    if answer.is_null() {
+        return Ok(());
+    }
+    // SAFETY: as the caller promises.
+    Err(unsafe { CStr::from_ptr(answer) }.to_string_lossy().into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_library_that_is_not_there_is_told_with_how_to_build_it() {
+        let error = Cub::load(Path::new("/no/such/library.so")).unwrap_err().to_string();
+        assert!(error.contains("/no/such/library.so") && error.contains("nvcc"), "{error}");
+    }
+}

@@ -1,0 +1,240 @@
+//! Suite `batch`: many segments in one call, on a GPU, the keys resident there; the copy of them is the baseline.
+
+mod batch;
+mod contenders;
+mod cub;
+mod ours;
+mod torch;
+
+use std::cell::OnceCell;
+use std::marker::PhantomData;
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use bytemuck::Pod;
+use sortie_device::cuda;
+
+use self::batch::{Batch, Shape};
+use self::contenders::{Contender, Ready, Rig, left_out};
+use crate::Result;
+use crate::args::Args;
+use crate::keys::BenchKey;
+use crate::measure::{Facts, Measurable, Measured, rotation};
+use crate::report::Row;
+
+/// Segments and their length.
+const EVEN: [(u64, u64); 6] = [
+    (2_000_000, 50),
+    (1_000_000, 200),
+    (200_000, 1000),
+    (2_000_000, 1000),
+    (200_000, 4000),
+    (50_000, 10_000),
+];
+
+/// Keys in segments of power-law lengths.
+const RAGGED: usize = 1_000_000_000;
+
+/// Keys for each length of a sweep, unless `--n` says otherwise.
+const SWEPT: usize = 100_000_000;
+
+/// Milliseconds after which a contender is not repeated in a sweep.
+const SWEEP_PATIENCE: f64 = 300.0;
+
+pub fn cases(args: &Args) -> Vec<Box<dyn Measurable>> {
+    let shared = Rc::new(Shared { peers: args.peers.clone(), rig: OnceCell::new() });
+    if let Some(per_doubling) = args.sweep {
+        let n = args.n.unwrap_or(SWEPT) as u64;
+        let lengths = lengths(args.lengths, per_doubling).into_iter();
+        let shapes = lengths.map(|length| Shape::Even { segments: (n / length).max(1), length });
+        return shapes.map(|shape| Case::<f32>::boxed(&shared, shape, SWEEP_PATIENCE)).collect();
+    }
+    let even = EVEN.map(|(segments, length)| Shape::Even {
+        segments: args.n.map_or(segments, |n| (n as u64 / length).max(1)),
+        length,
+    });
+    let ragged = Shape::Ragged { n: args.n.unwrap_or(RAGGED), seed: args.seed };
+    let mut cases: Vec<Box<dyn Measurable>> = Vec::new();
+    cases.extend(even.map(|shape| Case::<f32>::boxed(&shared, shape, f64::INFINITY)));
+    cases.push(Case::<f32>::boxed(&shared, ragged, f64::INFINITY));
+    cases.extend(even.map(|shape| Case::<u64>::boxed(&shared, shape, f64::INFINITY)));
+    cases.push(Case::<u64>::boxed(&shared, ragged, f64::INFINITY));
+    cases
+}
+
+/// The lengths of a sweep: so many a doubling, evenly in proportion, each once, and both ends.
+fn lengths((from, to): (u64, u64), per_doubling: usize) -> Vec<u64> {
+    let factor = |step: u32| (f64::from(step) / per_doubling as f64).exp2();
+    let steps = (0..).map(|step| (from as f64 * factor(step)).round() as u64);
+    let mut lengths: Vec<_> = steps.take_while(|&length| length < to).chain([to]).collect();
+    lengths.dedup();
+    lengths
+}
+
+/// What all cases share, made when the first is measured.
+struct Shared {
+    peers: Option<PathBuf>,
+    rig: OnceCell<Rig>,
+}
+
+impl Shared {
+    fn rig(&self) -> Result<&Rig> {
+        if self.rig.get().is_none() {
+            let rig = Rig::new(cuda::device(0)?, self.peers.clone());
+            self.rig.get_or_init(|| rig);
+        }
+        Ok(self.rig.get().expect("made just now"))
+    }
+}
+
+struct Case<K> {
+    shared: Rc<Shared>,
+    shape: Shape,
+    contenders: Vec<Contender>,
+    patience: f64,
+    key: PhantomData<K>,
+}
+
+impl<K: BenchKey + Pod> Case<K> {
+    fn boxed(shared: &Rc<Shared>, shape: Shape, patience: f64) -> Box<dyn Measurable> {
+        let contenders = Contender::ALL.into_iter().filter(|contender| contender.takes::<K>(shape)).collect();
+        Box::new(Case::<K> { shared: shared.clone(), shape, contenders, patience, key: PhantomData })
+    }
+
+    fn label(&self) -> String {
+        match self.shape {
+            Shape::Even { segments, length } => {
+                format!("segments {}, {} x {length}", K::NAME, short(segments))
+            }
+            Shape::Ragged { n, .. } => {
+                format!("segments {}, power-law lengths, {} keys", K::NAME, short(n as u64))
+            }
+        }
+    }
+
+    fn row(&self, rig: &Rig, segments: u64, ready: &Ready<'_>, measured: &Measured) -> Row {
+        let facts = Facts {
+            suite: "batch",
+            work: "segments",
+            key: K::NAME,
+            payload: "",
+            n: self.shape.n(),
+            segments: Some(segments as usize),
+            length: match self.shape {
+                Shape::Even { length, .. } => Some(length as usize),
+                Shape::Ragged { .. } => None,
+            },
+            distribution: "uniform",
+            includes: ready.contender.includes(),
+        };
+        let mut row = Row::new(&facts, ready.contender.name(), 1, measured);
+        row.engine = "cuda";
+        row.device = rig.device.properties().name.clone();
+        row.label = self.label();
+        row.note = ready.note.clone();
+        if !row.note.is_empty() {
+            row.includes += &format!("; {}", row.note);
+        }
+        row
+    }
+}
+
+impl<K: BenchKey + Pod> Measurable for Case<K> {
+    fn keep(&mut self, filter: &str, _: &[usize]) -> bool {
+        let filter = filter.to_lowercase();
+        let whole = self.label().to_lowercase().contains(&filter);
+        self.contenders.retain(|&contender| {
+            whole || contender == Contender::Copy || contender.name().to_lowercase().contains(&filter)
+        });
+        whole || self.contenders.len() > 1
+    }
+
+    fn describe(&self) -> String {
+        let contenders: Vec<_> = self.contenders.iter().map(|contender| contender.name()).collect();
+        format!("{}: {}", self.label(), contenders.join(", "))
+    }
+
+    fn measure(&self, reps: usize, seed: u64) -> Result<Vec<Row>> {
+        let rig = self.shared.rig()?;
+        let batch = Batch::<K>::new(&rig.device, self.shape)?;
+        batch.draw(seed)?;
+        let mut running = Vec::new();
+        for &contender in &self.contenders {
+            // The first run is the warm-up.
+            let ready = rig.ready(contender, &batch).and_then(|ready| match ready {
+                Some(mut ready) => (ready.run)(seed).map(|_| Some(ready)),
+                None => Ok(None),
+            });
+            match ready {
+                Ok(Some(ready)) => running.push((ready, Measured { verified: true, ..Measured::default() })),
+                Ok(None) => {}
+                Err(why) => left_out(contender.name(), &*why),
+            }
+        }
+        for rep in 0..reps {
+            let seed = seed.wrapping_mul(1000).wrapping_add(rep as u64);
+            batch.draw(seed)?;
+            for at in [0].into_iter().chain(rotation(running.len(), rep)) {
+                let (ready, measured) = &mut running[at];
+                if measured.times_ms.iter().sum::<f64>() > self.patience {
+                    continue;
+                }
+                let (ms, right) = (ready.run)(seed)?;
+                measured.times_ms.push(ms);
+                measured.verified &= right;
+                measured.bytes = self.shape.n() * size_of::<K>();
+            }
+        }
+        Ok(running.iter().map(|(ready, measured)| self.row(rig, batch.segments, ready, measured)).collect())
+    }
+}
+
+/// 2000000 as 2M.
+fn short(number: u64) -> String {
+    match number {
+        n if n >= 1_000_000_000 && n.is_multiple_of(1_000_000_000) => format!("{}G", n / 1_000_000_000),
+        n if n >= 1_000_000 && n.is_multiple_of(1_000_000) => format!("{}M", n / 1_000_000),
+        n if n >= 1000 && n.is_multiple_of(1000) => format!("{}K", n / 1000),
+        n => n.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[test]
+    fn a_sweep_has_each_length_once_and_its_ends() {
+        assert_eq!(lengths((1, 20), 1), [1, 2, 4, 8, 16, 20]);
+        assert_eq!(lengths((1, 512), 512), (1..=512).collect::<Vec<_>>());
+        let fine = lengths((512, 1_000_000), 64);
+        assert_eq!((fine[0], fine[64], fine[fine.len() - 1]), (512, 1024, 1_000_000));
+        assert_eq!(lengths((7, 7), 4), [7]);
+    }
+
+    #[test]
+    fn cases_name_who_can_sort_them() {
+        let described = |arguments: &[&str]| {
+            let start = ["sortie-bench", "--suite", "batch"];
+            let args = Args::parse_from(start.iter().chain(arguments));
+            let mut cases = cases(&args);
+            cases.retain_mut(|case| case.keep(&args.filter, &args.threads));
+            cases.iter().map(|case| case.describe()).collect::<Vec<_>>()
+        };
+        let all = described(&[]);
+        assert_eq!(all.len(), 14);
+        assert!(all[0].starts_with("segments f32, 2M x 50: copy, sortie, by hand from CUB's parts, "));
+        assert!(
+            all[6].starts_with("segments f32, power-law lengths, 1G keys: copy, sortie, CUB segmented sort")
+        );
+        assert!(!all[7].contains("torch"), "it cannot sort u64");
+        let one =
+            described(&["--filter", "torch", "--sweep", "1", "--lengths", "20000..30000", "--n", "60000"]);
+        assert_eq!(
+            one,
+            ["segments f32, 3 x 20000: copy, torch.sort", "segments f32, 2 x 30000: copy, torch.sort"]
+        );
+    }
+}
