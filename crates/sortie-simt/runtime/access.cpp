@@ -78,9 +78,11 @@ void access(u64 address, u32 bytes, Kind kind, Scope scope, u64 place) {
             if (launch->races->access(self, granule, kind, scope, u32(place - launch->module_base), other, lane))
                 fail_race(offset, in_shared ? "shared memory" : "an allocation", kind, place, other, lane);
         });
-    if (launch->costs)
+    if (launch->costs) {
         self.accesses.push_back({address, u32(place - launch->module_base), u8(bytes), in_shared,
                                  kind == Kind::AtomicRead || kind == Kind::AtomicWrite});
+        if (!self.path.empty()) self.path.back() |= TOUCHES_MEMORY;
+    }
 }
 
 void order_atomic(u64 address, bool loads, bool stores, Order order, Scope scope) {

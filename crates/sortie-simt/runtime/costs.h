@@ -24,7 +24,8 @@ class Costs {
     Counts& counts;
     u64 segment_bytes;
 
-    // One lane's share of an instruction that the warp executes: `what` is an access's number or a branch's target.
+    // One lane's share of an instruction that the warp executes: `what` is the number of an access, or of a
+    // branch's target, among the lane's.
     struct Share {
         u32 place;
         u32 time;
@@ -36,6 +37,10 @@ class Costs {
     std::vector<Share> shares;
     std::vector<u32> order;
     std::vector<u64> parts;
+
+    template <class Visit> static void for_lanes(u32 lanes, Visit visit) {
+        for (; lanes != 0; lanes &= lanes - 1) visit(u32(__builtin_ctz(lanes)));
+    }
 
     // Adds a lane's shares: for each of its `count` doings, the place, and which time it is there.
     template <class Place, class What> void add(u32 lane, u32 count, Place place, What what) {
@@ -64,19 +69,41 @@ class Costs {
     }
 
     void count_accesses(Warp& warp, u32 lanes) {
-        for (u32 lane = 0; lane < WARP; ++lane) {
-            if ((lanes >> lane & 1) == 0) continue;
+        u32 together = accesses_together(warp, lanes);
+        for (u32 i = 0; i < together; ++i) {
+            for_lanes(lanes, [&](u32 lane) { shares.push_back({0, 0, lane, i}); });
+            count_access(warp, shares.data(), shares.data() + shares.size());
+            shares.clear();
+        }
+        for_lanes(lanes, [&](u32 lane) {
             const std::vector<Access>& accesses = warp.threads[lane].accesses;
             // One instruction may reach either memory through a pointer that does not say which.
-            add(lane, u32(accesses.size()), [&](u32 i) { return accesses[i].place * 2 + accesses[i].shared; },
-                [](u32 i) { return i; });
-        }
-        for_each_execution([&](const Share* from, const Share* to) {
-            if (access(warp, *from).shared) count_shared(warp, from, to);
-            else count_global(warp, from, to);
+            add(lane, u32(accesses.size()) - together,
+                [&](u32 i) { return accesses[together + i].place * 2 + accesses[together + i].shared; },
+                [&](u32 i) { return together + i; });
         });
-        for (u32 lane = 0; lane < WARP; ++lane)
-            if (lanes >> lane & 1) warp.threads[lane].accesses.clear();
+        for_each_execution([&](const Share* from, const Share* to) { count_access(warp, from, to); });
+        for_lanes(lanes, [&](u32 lane) { warp.threads[lane].accesses.clear(); });
+    }
+
+    // How many accesses all lanes made alike, from the first on.
+    static u32 accesses_together(const Warp& warp, u32 lanes) {
+        const std::vector<Access>& first = warp.threads[__builtin_ctz(lanes)].accesses;
+        size_t together = first.size();
+        for_lanes(lanes, [&](u32 lane) {
+            const std::vector<Access>& other = warp.threads[lane].accesses;
+            size_t alike = 0;
+            while (alike < together && alike < other.size() && first[alike].place == other[alike].place &&
+                   first[alike].shared == other[alike].shared)
+                ++alike;
+            together = alike;
+        });
+        return u32(together);
+    }
+
+    void count_access(const Warp& warp, const Share* from, const Share* to) {
+        if (access(warp, *from).shared) count_shared(warp, from, to);
+        else count_global(warp, from, to);
     }
 
     static const Access& access(const Warp& warp, const Share& share) {
@@ -118,24 +145,69 @@ class Costs {
         }
     }
 
-    // A branch diverges where lanes that execute it together go on to different places.
+    // A branch diverges where lanes that execute it together go on to different places. Ways that touch no memory and
+    // join at once do not count: a GPU's compiler makes a choice between values of them.
     void count_branches(Warp& warp, u32 lanes) {
-        for (u32 lane = 0; lane < WARP; ++lane) {
-            if ((lanes >> lane & 1) == 0) continue;
-            // From where the warp met, 0, through each stretch of code entered, to where it meets again, 0.
-            const std::vector<u32>& path = warp.threads[lane].path;
-            add(lane, u32(path.size()) + 1, [&](u32 i) { return i == 0 ? 0 : path[i - 1]; },
-                [&](u32 i) { return i == path.size() ? 0 : path[i]; });
+        u32 at[WARP] = {};
+        if (!walk_together(warp, lanes, at)) {
+            for_lanes(lanes, [&](u32 lane) {
+                // From the last place that all entered, or 0 where the warp met, to where it meets again, 0.
+                const Thread& thread = warp.threads[lane];
+                add(lane, u32(thread.path.size()) - at[lane] + 1,
+                    [&](u32 i) { return at[lane] + i == 0 ? 0 : entered(thread, at[lane] + i - 1); },
+                    [&](u32 i) { return at[lane] + i; });
+            });
+            for_each_execution([&](const Share* from, const Share* to) {
+                bool together = std::all_of(from, to, [&](const Share& share) {
+                    return entered(warp.threads[share.lane], share.what) == entered(warp.threads[from->lane], from->what);
+                });
+                if (!together && joined(warp, from, to) == 0) counts.divergent_branches += 1;
+            });
         }
-        for_each_execution([&](const Share* from, const Share* to) {
-            for (const Share* share = from + 1; share < to; ++share)
-                if (share->what != from->what) {
-                    counts.divergent_branches += 1;
-                    break;
-                }
-        });
-        for (u32 lane = 0; lane < WARP; ++lane)
-            if (lanes >> lane & 1) warp.threads[lane].path.clear();
+        for_lanes(lanes, [&](u32 lane) { warp.threads[lane].path.clear(); });
+    }
+
+    // Follows the lanes' paths for as long as they do not diverge, to `at`; true where that is to the end.
+    bool walk_together(const Warp& warp, u32 lanes, u32 (&at)[WARP]) {
+        u32 first = u32(__builtin_ctz(lanes));
+        for (;;) {
+            u32 place = entered(warp.threads[first], at[first]);
+            bool together = true;
+            for_lanes(lanes, [&](u32 lane) { together = together && entered(warp.threads[lane], at[lane]) == place; });
+            if (together && place == 0) return true;
+            if (together) {
+                for_lanes(lanes, [&](u32 lane) { at[lane] += 1; });
+                continue;
+            }
+            for_lanes(lanes, [&](u32 lane) { shares.push_back({0, 0, lane, at[lane]}); });
+            u32 join = joined(warp, shares.data(), shares.data() + shares.size());
+            shares.clear();
+            if (join == 0) return false;
+            for_lanes(lanes, [&](u32 lane) { at[lane] += entered(warp.threads[lane], at[lane]) != join; });
+        }
+    }
+
+    // Where lanes that take different ways are together again after one place each that touches no memory; else 0.
+    static u32 joined(const Warp& warp, const Share* from, const Share* to) {
+        auto joins = [&](u32 place) {
+            return place != 0 && std::all_of(from, to, [&](const Share& share) {
+                const Thread& thread = warp.threads[share.lane];
+                return entered(thread, share.what) == place ||
+                       (!touches(thread, share.what) && entered(thread, share.what + 1) == place);
+            });
+        };
+        const Thread& first = warp.threads[from->lane];
+        for (u32 next : {0, 1})
+            if (joins(entered(first, from->what + next))) return entered(first, from->what + next);
+        return 0;
+    }
+
+    static u32 entered(const Thread& thread, u32 i) {
+        return i < thread.path.size() ? thread.path[i] & ~TOUCHES_MEMORY : 0;
+    }
+
+    static bool touches(const Thread& thread, u32 i) {
+        return i >= thread.path.size() || (thread.path[i] & TOUCHES_MEMORY) != 0;
     }
 };
 

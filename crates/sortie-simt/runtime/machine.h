@@ -87,6 +87,9 @@ struct Access {
     bool atomic;
 };
 
+// Marks a stretch of code in a thread's path.
+constexpr u32 TOUCHES_MEMORY = 1u << 31;
+
 struct Thread {
     enum class State : u8 { Ready, InCollective, AtBarrier, Ended };
 
@@ -110,7 +113,7 @@ struct Thread {
 
     Clock clock;
     std::vector<Access> accesses;
-    std::vector<u32> path;
+    std::vector<u32> path; // each stretch of code that was entered, with TOUCHES_MEMORY
     u64 steps = 0;
 
     u32 lane() const { return rank % WARP; }

@@ -58,7 +58,6 @@ impl Build {
                 "--param=tsan-instrument-func-entry-exit=0",
                 "-fno-tree-sra",
                 "-fno-tree-pre",
-                "-fno-ssa-phiopt",
                 "-fno-if-conversion",
                 "-fno-if-conversion2",
                 "-fno-thread-jumps",

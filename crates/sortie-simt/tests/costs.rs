@@ -76,6 +76,7 @@ fn divergent_branches() {
         ("coalesced", 0),
         ("uniform_branch", 0),
         ("divergent_branch", 1),
+        ("choice", 0),
         ("divergent_loop", 31),
         ("divergent_in_loop", 4),
     ] {

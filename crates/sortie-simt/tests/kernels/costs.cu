@@ -48,6 +48,13 @@ SIMT_KERNEL(32, 1) divergent_branch(u32* data, u32) {
     if (lane() % 2 == 0) data[lane()] = 1;
     else data[lane() + 32] = 2;
 }
+// A choice between values is none.
+SIMT_KERNEL(32, 1) choice(u32* data, u32 count) {
+    u32 value = data[lane()];
+    if (value % 2 == lane() % 2) value = value * count + 1;
+    else value = value / (count + 3);
+    data[lane()] = value;
+}
 // Rounds 0 to 30 are some lane's last, and others go on.
 SIMT_KERNEL(32, 1) divergent_loop(u32* data, u32) {
     for (u32 i = 0; i <= lane(); ++i) data[lane() * 32 + i] = i;
