@@ -6,9 +6,10 @@ namespace simt::bench {
 
 namespace {
 
-// All lanes of the mask have met.
-void meet(Warp& warp, u32 mask) {
-    if (launch->races) launch->races->collective(warp, mask);
+// All lanes of the mask have met. Only a barrier orders what they did to memory: CUDA promises that of no other
+// collective.
+void meet(Warp& warp, u32 mask, Collective collective) {
+    if (launch->races && collective == Collective::Barrier) launch->races->warp_barrier(warp, mask);
     if (launch->costs && (mask | warp.ended) == ~0u) launch->costs->meet(warp, mask);
     launch->progress();
 }
@@ -107,7 +108,7 @@ u64 collective(Collective kind, u64 value, u32 argument, u32 mask, Line line) {
     if (group->arrived == mask) {
         warp.groups.erase(group);
         resolve(warp, mask, kind);
-        meet(warp, mask);
+        meet(warp, mask, kind);
         for (u32 left = mask; left != 0; left &= left - 1)
             warp.threads[__builtin_ctz(left)].state = Thread::State::Ready;
         launch->set_ready(warp, mask);

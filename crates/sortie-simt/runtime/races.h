@@ -1,7 +1,7 @@
 // The race detector: who touched each granule of memory last, and whether the next to do so knows.
 //
 // A race is two accesses to one place, at least one of them a write and not both atomic, with no order between them through
-// a block or warp barrier, a warp collective, or release and acquire with their fences. Two atomics race too where one
+// a block or warp barrier, or through release and acquire with their fences. Two atomics race too where one
 // has the scope of a block and the other comes from another block.
 #pragma once
 
@@ -32,6 +32,8 @@ struct Touches {
         std::vector<Touch> touches;
     };
     std::vector<OfBlock> reads, atomic_reads, atomic_writes;
+    // Whether an atomic had the scope of a block. While none had, those of wider scope cannot race with one another.
+    bool narrow = false;
 };
 
 struct Granule {
@@ -125,7 +127,7 @@ class Races {
     }
 
     // The lanes of the mask have met.
-    void collective(Warp& warp, u32 mask) {
+    void warp_barrier(Warp& warp, u32 mask) {
         Clock joined = {};
         for_lanes(mask, [&](u32 lane) {
             const Clock& clock = warp.threads[lane].clock;
@@ -200,7 +202,9 @@ class Races {
         if ((kind == Kind::Write || kind == Kind::AtomicWrite) &&
             (raced(granule.read) || (touches && any_raced(touches->reads))))
             return true;
-        if (touches && (any_raced(touches->atomic_writes) || (kind != Kind::Read && any_raced(touches->atomic_reads))))
+        bool safe_among_atomics = kind >= Kind::AtomicRead && scope == Device && touches && !touches->narrow;
+        if (touches && !safe_among_atomics &&
+            (any_raced(touches->atomic_writes) || (kind != Kind::Read && any_raced(touches->atomic_reads))))
             return true;
 
         Touch now = {thread.block->rank, thread.block->phase, thread.clock.lanes[thread.lane()], 1u << thread.lane(),
@@ -214,6 +218,7 @@ class Races {
         } else if (kind == Kind::Read && granule.read.lanes != 0 && replace(thread, granule.read, now)) {
         } else {
             if (!granule.touches) granule.touches = std::make_unique<Touches>();
+            granule.touches->narrow |= scope == Block;
             add(thread, list_of(*granule.touches, kind), now);
         }
         return false;

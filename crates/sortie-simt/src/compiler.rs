@@ -19,7 +19,7 @@ macro_rules! runtime {
 }
 const RUNTIME: &[(&str, &str)] = runtime!(
     "simt_bench.h" "access.h" "clocks.h" "costs.h" "fiber.h" "launch.h" "machine.h" "races.h"
-    "access.cpp" "atomics.cpp" "hooks.cpp" "launch.cpp" "meet.cpp"
+    "access.cpp" "atomics.cpp" "fiber.cpp" "hooks.cpp" "launch.cpp" "meet.cpp"
 );
 
 const COMMON: &[&str] = &["-std=c++17", "-fPIC", "-fno-strict-aliasing"];
@@ -84,6 +84,10 @@ impl Build {
 /// A command for the same program as this one, under AddressSanitizer, for tests that run themselves.
 pub fn address_sanitizer() -> Result<Command, Error> {
     let library = output(Command::new(compiler()?.path).arg("-print-file-name=libasan.so"))?;
+    // A library that is not there comes back as it was asked for.
+    if !Path::new(library.trim()).is_absolute() {
+        return Err(no_compiler("it has no libasan.so"));
+    }
     let program = env::current_exe().map_err(|error| no_compiler(&error.to_string()))?;
     let mut command = Command::new(program);
     // Leaks are not looked for: the test harness's own threads are many.
@@ -222,13 +226,18 @@ impl Key {
     }
 }
 
-/// The library of that key; built where it is not there yet. It appears by a rename, so processes side by side do
-/// no harm.
+/// The library of that key; built where it is not there yet. It appears by a rename, and processes side by side wait for
+/// the first of them to build it.
 fn kept(key: Key, kind: &str, build: impl FnOnce(&Path) -> Result<String, Error>) -> Result<PathBuf, Error> {
     let folder = folder()?;
     let mut name = format!("{kind}-");
     key.0.finalize().iter().take(16).for_each(|byte| _ = write!(name, "{byte:02x}"));
-    let library = folder.join(name + ".so");
+    let library = folder.join(format!("{name}.so"));
+    if library.exists() {
+        return Ok(library);
+    }
+    let lock = fs::File::create(folder.join(name + ".lock")).map_err(|error| not_kept(&folder, &error))?;
+    lock.lock().map_err(|error| not_kept(&folder, &error))?;
     if library.exists() {
         return Ok(library);
     }

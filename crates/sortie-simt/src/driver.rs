@@ -71,6 +71,11 @@ impl fmt::Debug for Simulated {
 impl Simulated {
     pub fn new(options: Options, log: Arc<Log>) -> Result<Simulated, Error> {
         let build = Build::new(options.sanitizer, options.count);
+        if build == Build::Address && options.count {
+            return Err(Error::NoDevice {
+                reason: "AddressSanitizer and counts need builds of their own: ask for one of them".into(),
+            });
+        }
         if build == Build::Address && !compiler::under_address_sanitizer() {
             return Err(Error::NoDevice {
                 reason: "AddressSanitizer has to be there when the process starts: \

@@ -67,6 +67,12 @@ fn undefined_behaviour() {
 }
 
 #[test]
+fn they_do_not_go_with_counts() {
+    let options = Options { sanitizer: Sanitizer::Address, count: true, ..Options::default() };
+    assert!(sortie_simt::device(options).unwrap_err().to_string().contains("builds of their own"));
+}
+
+#[test]
 fn a_process_without_them_says_so() {
     let error = sortie_simt::device(Options { sanitizer: Sanitizer::Address, ..Options::default() });
     // Under the sanitizers themselves there is nothing to see.

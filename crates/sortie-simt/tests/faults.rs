@@ -65,6 +65,7 @@ fn races_in_shared_memory() {
     );
     let_be("shared_ordered", Sanitizer::Race);
     found("shared_race_across_warps", Sanitizer::Race, &["race"], &["// reads across warps"]);
+    found("shared_race_across_ballot", Sanitizer::Race, &["race"], &["// reads across ballot"]);
     let_be("shared_ordered_in_warp", Sanitizer::Race);
 }
 

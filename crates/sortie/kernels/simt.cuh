@@ -8,9 +8,10 @@
 // simt`: NVRTC declares its own ballot, any and all in the global namespace, which would make calls ambiguous.
 //
 // Contract. Grids and blocks have one dimension; a block's thread count is a multiple of the warp. A collective must be
-// reached by every lane of its mask, and barrier() by every thread of the block, in code that does not diverge. There is
-// no static __shared__: blocks are interleaved on the bench, and shared_memory() is all there is. Blocks start in no
-// given order: a kernel whose blocks wait for one another takes tickets from a counter.
+// reached by every lane of its mask, and barrier() by every thread of the block, in code that does not diverge. Of the
+// collectives only warp_barrier() orders what lanes do to memory. There is no static __shared__: blocks are interleaved
+// on the bench, and shared_memory() is all there is. Blocks start in no given order: a kernel whose blocks wait for one
+// another takes tickets from a counter.
 #pragma once
 
 #if defined(__CUDACC__)

@@ -25,6 +25,12 @@ SIMT_KERNEL(64, 1) shared_race_across_warps(u32* data, u32) {
     data[thread_rank()] = words()[thread_rank() ^ WARP]; // reads across warps
 }
 
+// Nor does a collective that is no barrier order what its own warp did.
+SIMT_KERNEL(64, 1) shared_race_across_ballot(u32* data, u32) {
+    words()[thread_rank()] = data[thread_rank()];
+    data[thread_rank()] = ballot(true) + words()[thread_rank() ^ 1]; // reads across ballot
+}
+
 SIMT_KERNEL(64, 1) shared_ordered_in_warp(u32* data, u32) {
     words()[thread_rank()] = data[thread_rank()];
     warp_barrier();
