@@ -3,11 +3,13 @@
 //
 //     nvcc -O3 -std=c++17 -arch=native -shared -Xcompiler -fPIC -o cub.so cub.cu
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <cub/cub.cuh>
@@ -24,10 +26,22 @@ struct Batch {
     const uint64_t *offsets;  // segments + 1 of them
 };
 
+/// A peer, made ready for one batch.
+struct Job {
+    virtual ~Job() = default;
+    virtual void run(cudaStream_t stream) = 0;
+    /// What was chosen, or nothing.
+    std::string note;
+};
+
 namespace {
 
 void check(cudaError_t error, const char *what) {
     if (error != cudaSuccess) throw std::runtime_error(std::string(what) + ": " + cudaGetErrorString(error));
+}
+
+void copy(void *to, const void *from, size_t bytes, cudaStream_t stream) {
+    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream), "copying");
 }
 
 /// Device memory, freed with its owner.
@@ -54,14 +68,6 @@ private:
     }
 };
 
-/// A peer, made ready for one batch.
-struct Job {
-    virtual ~Job() = default;
-    virtual void run(cudaStream_t stream) = 0;
-    /// What was chosen, or nothing.
-    std::string note;
-};
-
 // ---- CUB's device-wide sorts of segments, from `input` to `keys` ----
 
 struct StartOf {
@@ -84,7 +90,8 @@ public:
 private:
     cudaError_t call(void *at, size_t &bytes, cudaStream_t stream) {
         if (batch.offsets) return call(at, bytes, batch.offsets, stream);
-        return call(at, bytes, thrust::make_transform_iterator(thrust::make_counting_iterator<int64_t>(0), StartOf{batch.length}), stream);
+        const auto segments = thrust::make_counting_iterator<int64_t>(0);
+        return call(at, bytes, thrust::make_transform_iterator(segments, StartOf{batch.length}), stream);
     }
 
     template <class Offsets>
@@ -92,9 +99,11 @@ private:
         auto from = static_cast<const Key *>(batch.input);
         auto to = static_cast<Key *>(batch.keys);
         if constexpr (ALGORITHM == DeviceWide::Sort) {
-            return cub::DeviceSegmentedSort::SortKeys(at, bytes, from, to, batch.n, batch.segments, offsets, offsets + 1, stream);
+            return cub::DeviceSegmentedSort::SortKeys(at, bytes, from, to, batch.n, batch.segments, offsets,
+                                                      offsets + 1, stream);
         } else {
-            return cub::DeviceSegmentedRadixSort::SortKeys(at, bytes, from, to, batch.n, batch.segments, offsets, offsets + 1, 0, sizeof(Key) * 8, stream);
+            return cub::DeviceSegmentedRadixSort::SortKeys(at, bytes, from, to, batch.n, batch.segments, offsets,
+                                                           offsets + 1, 0, sizeof(Key) * 8, stream);
         }
     }
 
@@ -197,7 +206,7 @@ void launch(typename Worker::K *keys, uint64_t segments, int length, cudaStream_
     constexpr int workers = Worker::THREADS / Worker::LANES;
     constexpr int shared = workers * sizeof(typename Worker::Shared);
     const auto kernel = one_worker_a_segment<Worker>;
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared), "asking for shared memory");
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared), "taking shared memory");
     const unsigned blocks = (segments + workers - 1) / workers;
     const auto highest = Limits::has_infinity ? Limits::infinity() : Limits::max();
     kernel<<<blocks, Worker::THREADS, shared, stream>>>(keys, segments, length, highest);
@@ -248,13 +257,13 @@ public:
     ByHand(const Batch &batch, cudaStream_t stream) : batch(batch) {
         if (batch.offsets) throw std::runtime_error("its workers have one size, the segments do not");
         const std::vector<Shape<Key>> all = shapes<Key>();
-        int least = std::numeric_limits<int>::max();
+        int least = LARGEST;
         for (const auto &shape : all)
             if (uint64_t(shape.capacity()) >= batch.length) least = std::min(least, shape.capacity());
         float best = std::numeric_limits<float>::infinity();
         int tried = 0;
         for (const auto &shape : all) {
-            if (uint64_t(shape.capacity()) < batch.length || shape.capacity() / 2 > least) continue;
+            if (uint64_t(shape.capacity()) < batch.length || shape.capacity() > 2 * least) continue;
             const float ms = trial(shape, stream);
             ++tried;
             if (ms < best) {
@@ -263,8 +272,8 @@ public:
             }
         }
         if (!tried) throw std::runtime_error("no shape holds " + std::to_string(batch.length) + " keys");
-        note = "the best of " + std::to_string(tried) + " shapes: " + chosen.name + ", " + std::to_string(chosen.lanes) +
-               " threads x " + std::to_string(chosen.items) + " keys";
+        note = "the best of " + std::to_string(tried) + " shapes: " + chosen.name + ", " +
+               std::to_string(chosen.lanes) + " threads x " + std::to_string(chosen.items) + " keys";
     }
 
     void run(cudaStream_t stream) override { run(chosen, stream); }
@@ -281,7 +290,7 @@ private:
         check(cudaEventCreate(&end), "making an event");
         float best = std::numeric_limits<float>::infinity();
         for (int round = 0; round < 2; ++round) {
-            check(cudaMemcpyAsync(batch.keys, batch.input, batch.n * sizeof(Key), cudaMemcpyDeviceToDevice, stream), "copying");
+            copy(batch.keys, batch.input, batch.n * sizeof(Key), stream);
             check(cudaEventRecord(start, stream), "recording an event");
             run(shape, stream);
             check(cudaEventRecord(end, stream), "recording an event");
@@ -295,6 +304,9 @@ private:
         return best;
     }
 
+    /// More than any shape holds.
+    static constexpr int LARGEST = 1 << 20;
+
     Batch batch;
     Shape<Key> chosen{};
 };
@@ -304,10 +316,11 @@ private:
 /// A warp a segment.
 __global__ void write_tags(uint32_t *tags, uint64_t segments, uint64_t length, const uint64_t *offsets) {
     const uint64_t warps = uint64_t(gridDim.x) * blockDim.x / 32;
-    for (uint64_t segment = (uint64_t(blockIdx.x) * blockDim.x + threadIdx.x) / 32; segment < segments; segment += warps) {
-        const uint64_t end = offsets ? offsets[segment + 1] : (segment + 1) * length;
-        for (uint64_t at = (offsets ? offsets[segment] : segment * length) + threadIdx.x % 32; at < end; at += 32)
-            tags[at] = uint32_t(segment);
+    const uint64_t warp = (uint64_t(blockIdx.x) * blockDim.x + threadIdx.x) / 32;
+    for (uint64_t segment = warp; segment < segments; segment += warps) {
+        const uint64_t start = offsets ? offsets[segment] : segment * length;
+        const uint64_t end = offsets ? offsets[segment + 1] : start + length;
+        for (uint64_t at = start + threadIdx.x % 32; at < end; at += 32) tags[at] = uint32_t(segment);
     }
 }
 
@@ -331,7 +344,7 @@ public:
         check(by_key(storage.at, storage.bytes, stream), "sorting by key");
         check(by_tag(storage.at, storage.bytes, stream), "sorting by tag");
         if (key.Current() != batch.keys)
-            check(cudaMemcpyAsync(batch.keys, key.Current(), batch.n * sizeof(Key), cudaMemcpyDeviceToDevice, stream), "copying");
+            copy(batch.keys, key.Current(), batch.n * sizeof(Key), stream);
     }
 
 private:
@@ -382,8 +395,10 @@ const char *guarded(Work work) {
 
 extern "C" {
 
-/// Makes a peer ready: 0 DeviceSegmentedSort, 1 DeviceSegmentedRadixSort, 2 by hand, 3 by tags. `key` is "f32" or "u64".
-const char *sortie_peer_open(int peer, const char *key, int device, const Batch *batch, cudaStream_t stream, Job **job) {
+/// Makes a peer ready: 0 DeviceSegmentedSort, 1 DeviceSegmentedRadixSort, 2 by hand, 3 by tags. `key` is "f32" or
+/// "u64". What is enqueued meanwhile is enqueued on `stream`, and leaves `keys` as it likes.
+const char *sortie_peer_open(int peer, const char *key, int device, const Batch *batch, cudaStream_t stream,
+                             Job **job) {
     return guarded([&] {
         check(cudaSetDevice(device), "taking the device");
         const std::string type = key;
