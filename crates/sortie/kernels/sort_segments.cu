@@ -2,7 +2,7 @@
 //
 // Contract. An instantiation is made for SORTIE_KEY_BYTES (1, 2, 4, 8) and SORTIE_KIND (code::Kind), workers of
 // SORTIE_THREADS (1 to 1024, a power of two) with SORTIE_ROW keys a thread, and SORTIE_WORKERS workers a block, whole
-// warps in all. It sorts segments of up to THREADS * ROW keys. Cost: one read and one write of the keys. SORTIE_SOURCE
+// warps in all. It sorts segments of SORTIE_FULL * THREADS to ROW * THREADS keys. Cost: one read and one write of the keys. SORTIE_SOURCE
 // says where the segments are, and has one kernel:
 // - FIXED, sort_segments: segments of one length. Dynamic shared memory: WORKERS * SPAN items.
 // - TILED, sort_tiled: the same for workers of at most four threads, which would read keys that lie far apart: the
@@ -39,6 +39,8 @@ constexpr code::Kind KIND = code::SORTIE_KIND;
 constexpr u32 THREADS = SORTIE_THREADS;
 constexpr u32 ROW = SORTIE_ROW;
 constexpr u32 WORKERS = SORTIE_WORKERS;
+// Keys that each thread has in every segment, whatever its length.
+constexpr u32 FULL = SORTIE_FULL;
 constexpr u32 BLOCK = THREADS * WORKERS;
 // Threads that a multiprocessor is to hold: 64 registers are left for each.
 constexpr u32 RESIDENT = 1024;
@@ -135,18 +137,19 @@ SIMT_FN Item item(Key key, bool there, const code::Transform& transform) {
     return there ? Item(code::encode<KIND>(key, transform)) : Item(~Item(0));
 }
 
-// Sorts `count` keys.
+// Sorts `count` keys, of which there are none or at least FULL rows.
 SIMT_FN void sort_segment(const Key* from, Key* to, u32 count, Item* items, const code::Transform& transform) {
     // A thread reads and writes every THREADS-th key: neighbours have neighbouring keys.
     const u32 thread = thread_rank() % THREADS;
-    from += thread;
-    to += thread;
     const i32 left = i32(count) - i32(thread);
-    Key read[ROW];
-    SIMT_UNROLL
-    for (u32 r = 0; r < ROW; ++r) {
-        read[r] = 0;
-        if (i32(r * THREADS) < left) read[r] = from[r * THREADS];
+    Key read[ROW] = {};
+    if (count > 0) {
+        // Every load is made, of the last key where there is none: loads under conditions of their own would wait for one another.
+        SIMT_UNROLL
+        for (u32 r = 0; r < ROW; ++r) {
+            const u32 i = r * THREADS + thread;
+            read[r] = from[r < FULL ? i : lesser(i, count - 1)];
+        }
     }
     Item row[ROW];
     SIMT_UNROLL
@@ -159,7 +162,7 @@ SIMT_FN void sort_segment(const Key* from, Key* to, u32 count, Item* items, cons
     SIMT_UNROLL
     for (u32 r = 0; r < ROW; ++r) {
         const u32 i = r * THREADS + thread;
-        if (i32(r * THREADS) < left) to[r * THREADS] = Key(items[i + i / ROW * (STRIDE - ROW)]);
+        if (i32(r * THREADS) < left) to[i] = Key(items[i + i / ROW * (STRIDE - ROW)]);
     }
 }
 

@@ -38,13 +38,16 @@ pub(super) struct Worker {
     pub threads: usize,
     /// Keys that each thread holds.
     pub row: usize,
+    /// Keys that each thread has in every segment, even the shortest.
+    full: usize,
     /// Workers in a block.
     pub workers: usize,
 }
 
 impl Worker {
-    fn new(threads: usize, row: usize) -> Worker {
-        Worker { threads, row, workers: (BLOCK / threads).max(1) }
+    /// A worker for segments of at least `shortest` keys.
+    fn new(threads: usize, row: usize, shortest: usize) -> Worker {
+        Worker { threads, row, full: shortest / threads, workers: (BLOCK / threads).max(1) }
     }
 
     pub fn capacity(self) -> usize {
@@ -63,14 +66,14 @@ impl Worker {
     /// The worker for segments of one length, if one block can sort them.
     pub fn for_length(length: usize, item_bytes: usize, shared: usize) -> Option<Worker> {
         let words = item_bytes / 4;
-        let worker = if length <= ALONE / words {
-            Worker::new(1, length.next_multiple_of(if length <= 8 { 1 } else { 4 }).max(1))
-        } else {
-            let threads = length.div_ceil(REGISTERS / words).next_power_of_two();
-            // Rows of many odd factors merge slowly.
-            let row = length.div_ceil(threads).next_multiple_of(4 / words.min(2));
-            Worker::new(threads, row)
+        let threads = match length <= ALONE / words {
+            true => 1,
+            false => length.div_ceil(REGISTERS / words).next_power_of_two(),
         };
+        // Rows of many odd factors merge slowly.
+        let step = if length <= 8 { 1 } else { (4 / words).max(1) };
+        let row = length.div_ceil(threads).next_multiple_of(step).max(1);
+        let worker = Worker::new(threads, row, (row - step) * threads);
         (worker.threads <= MOST_THREADS && worker.shared(item_bytes) <= shared).then_some(worker)
     }
 
@@ -80,13 +83,18 @@ impl Worker {
         let words = item_bytes / 4;
         let short = [2, 4, 8, 12, 16].map(|row| (8, row));
         let long = (3..=MOST_THREADS.ilog2()).flat_map(|log| [24, 32].map(|row| (1 << log, row)));
-        let workers = short.into_iter().chain(long).map(|(threads, row)| Worker::new(threads, row / words));
+        let mut shortest = 0;
+        let workers = short.into_iter().chain(long).map(|(threads, row)| {
+            let worker = Worker::new(threads, row / words, shortest);
+            shortest = worker.capacity();
+            worker
+        });
         workers.filter(|worker| worker.shared(item_bytes) <= shared).collect()
     }
 
     /// The worker for tiles of segments that are too long for one: 8192 words.
     pub fn for_tiles(item_bytes: usize) -> Worker {
-        Worker::new(256, 32 / (item_bytes / 4))
+        Worker::new(256, 32 / (item_bytes / 4), 0)
     }
 
     /// Whether its block copies its segments to shared memory as they lie.
@@ -110,6 +118,7 @@ impl Worker {
                 ("SORTIE_KIND", kind(code, order).into()),
                 ("SORTIE_THREADS", self.threads.to_string()),
                 ("SORTIE_ROW", self.row.to_string()),
+                ("SORTIE_FULL", self.full.to_string()),
                 ("SORTIE_WORKERS", self.workers.to_string()),
             ],
         }
