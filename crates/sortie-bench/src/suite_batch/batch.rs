@@ -118,6 +118,12 @@ impl<K: BenchKey + Pod> Batch<K> {
         })
     }
 
+    /// Keys in the longest segment.
+    pub fn longest(&self) -> u64 {
+        let lengths = self.starts.windows(2).map(|pair| pair[1] - pair[0]);
+        self.length.or_else(|| lengths.max()).unwrap_or(0)
+    }
+
     /// Draws the input, uniform.
     pub fn draw(&self, seed: u64) -> Result<()> {
         let n = self.input.len() as u64;

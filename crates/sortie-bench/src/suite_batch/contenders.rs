@@ -4,6 +4,7 @@ use std::cell::{OnceCell, RefCell};
 use std::path::PathBuf;
 
 use bytemuck::Pod;
+use sortie::gpu::Gpu;
 use sortie_device::Device;
 
 use super::batch::{After, Batch, Before, Shape};
@@ -87,6 +88,7 @@ pub struct Ready<'a> {
 /// What the contenders need, found when first asked for.
 pub struct Rig {
     pub device: Device,
+    gpu: Gpu,
     peers: Option<PathBuf>,
     cub: OnceCell<Option<Cub>>,
     torch: OnceCell<Option<RefCell<Torch>>>,
@@ -94,7 +96,7 @@ pub struct Rig {
 
 impl Rig {
     pub fn new(device: Device, peers: Option<PathBuf>) -> Rig {
-        Rig { device, peers, cub: OnceCell::new(), torch: OnceCell::new() }
+        Rig { gpu: Gpu::new(device.clone()), device, peers, cub: OnceCell::new(), torch: OnceCell::new() }
     }
 
     fn cub(&self) -> Option<&Cub> {
@@ -129,7 +131,7 @@ impl Rig {
             Contender::Copy => on_device(batch, Before::Poison, After::Same, || {
                 Ok(batch.stream.copy_within(batch.keys.view(), batch.input.view())?)
             }),
-            Contender::Sortie => on_device(batch, Before::Copy, After::Sorted, ours::sort(batch)?),
+            Contender::Sortie => on_device(batch, Before::Copy, After::Sorted, ours::sort(&self.gpu, batch)?),
             Contender::ByHand => return from_cub(Peer::ByHand, Before::Copy),
             Contender::SegmentedSort => return from_cub(Peer::SegmentedSort, Before::Poison),
             Contender::SegmentedRadixSort => return from_cub(Peer::SegmentedRadixSort, Before::Poison),

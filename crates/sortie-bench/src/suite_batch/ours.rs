@@ -1,12 +1,29 @@
 //! Sortie's side.
 
 use bytemuck::Pod;
+use sortie::Order;
+use sortie::gpu::{Gpu, Pending, Segments};
 
 use super::batch::Batch;
 use crate::Result;
 use crate::keys::BenchKey;
 
 /// What enqueues a sort of the batch's keys on its stream, in place.
-pub fn sort<K: BenchKey + Pod>(_: &Batch<K>) -> Result<impl FnMut() -> Result<()>> {
-    Err::<fn() -> Result<()>, _>("this build has no GPU engine".into())
+pub fn sort<'a, K: BenchKey + Pod>(
+    gpu: &'a Gpu,
+    batch: &'a Batch<K>,
+) -> Result<impl FnMut() -> Result<()> + 'a> {
+    let mut pending: Option<Pending<'a>> = None;
+    Ok(move || {
+        let segments = match (&batch.offsets, batch.length) {
+            (Some(offsets), _) => Segments::Offsets { offsets: offsets.view(), longest: batch.longest() },
+            (None, length) => Segments::Length(length.unwrap_or(0)),
+        };
+        // The scratch of the last one, which is done by now.
+        drop(pending.take());
+        // SAFETY: all that uses the keys is on the batch's stream.
+        pending =
+            Some(unsafe { gpu.sort_segments(&batch.stream, batch.keys.view(), segments, Order::default())? });
+        Ok(())
+    })
 }
