@@ -27,7 +27,10 @@ struct Batch {
 namespace {
 
 void check(cudaError_t error, const char *what) {
-    if (error != cudaSuccess) throw std::runtime_error(std::string(what) + ": " + cudaGetErrorString(error));
+    if (error == cudaSuccess) return;
+    // Else a later launch would be told of it.
+    cudaGetLastError();
+    throw std::runtime_error(std::string(what) + ": " + cudaGetErrorString(error));
 }
 
 /// Device memory, freed with its owner.
