@@ -37,7 +37,10 @@ struct Job {
 namespace {
 
 void check(cudaError_t error, const char *what) {
-    if (error != cudaSuccess) throw std::runtime_error(std::string(what) + ": " + cudaGetErrorString(error));
+    if (error == cudaSuccess) return;
+    // Else a later launch would be told of it.
+    cudaGetLastError();
+    throw std::runtime_error(std::string(what) + ": " + cudaGetErrorString(error));
 }
 
 void copy(void *to, const void *from, size_t bytes, cudaStream_t stream) {

@@ -52,7 +52,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     pub sortie: Option<PathBuf>,
 
-    /// Suite batch: the library built from peers/cub.cu; without it the peers from CUB are left out.
+    /// Suites batch and papers: the library built from peers/cub.cu; without it the peers from CUB are left out.
     #[arg(long, value_name = "FILE.so", env = "SORTIE_PEERS")]
     pub peers: Option<PathBuf>,
 
@@ -75,6 +75,8 @@ pub enum Suite {
     Files,
     /// Many segments in one call, on a GPU.
     Batch,
+    /// What published papers measured, with their algorithms beside Sortie.
+    Papers,
 }
 
 fn above_zero(text: &str) -> Result<usize, String> {

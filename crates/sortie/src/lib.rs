@@ -26,6 +26,7 @@ mod error;
 pub mod gpu;
 mod key;
 pub mod merge;
+pub mod papers;
 mod plan;
 mod profile;
 mod report;

@@ -41,7 +41,7 @@ const GRID: Launch = Launch { blocks: 2048, threads: 256, shared: 0 };
 
 pub struct Batch<K> {
     pub stream: Stream,
-    /// Where every sort starts from.
+    /// Where every sort starts from; empty where that is `keys`, which are then drawn for every run.
     pub input: Buffer<K>,
     /// Where its result belongs.
     pub keys: Buffer<K>,
@@ -79,6 +79,15 @@ pub enum After {
 
 impl<K: BenchKey + Pod> Batch<K> {
     pub fn new(device: &Device, shape: Shape) -> Result<Batch<K>> {
+        Batch::with_input(device, shape, shape.n())
+    }
+
+    /// One that keeps no input, so that the keys can be as many as the device holds.
+    pub fn in_place(device: &Device, shape: Shape) -> Result<Batch<K>> {
+        Batch::with_input(device, shape, 0)
+    }
+
+    fn with_input(device: &Device, shape: Shape, kept: usize) -> Result<Batch<K>> {
         let stream = device.stream()?;
         let (segments, length, starts) = match shape {
             Shape::Even { segments, length } => (segments, Some(length), vec![]),
@@ -102,7 +111,7 @@ impl<K: BenchKey + Pod> Batch<K> {
             defines: vec![("KEY".into(), c_name::<K>().into())],
         })?;
         Ok(Batch {
-            input: device.alloc(shape.n())?,
+            input: device.alloc(kept)?,
             keys: device.alloc(shape.n())?,
             segments,
             length,
@@ -126,16 +135,17 @@ impl<K: BenchKey + Pod> Batch<K> {
 
     /// Draws the input, uniform.
     pub fn draw(&self, seed: u64) -> Result<()> {
-        let n = self.input.len() as u64;
-        // SAFETY: the arguments are the kernel's, which stays within the `n` keys.
-        unsafe { self.draw.launch(&self.stream, GRID, (&self.input, n, seed))? };
-        self.sum.set(self.totals_of(self.input.view())?.0);
+        let to = if self.input.is_empty() { self.keys.view() } else { self.input.view() };
+        // SAFETY: the arguments are the kernel's, which stays within the keys.
+        unsafe { self.draw.launch(&self.stream, GRID, (to, to.len() as u64, seed))? };
+        self.sum.set(self.totals_of(to)?.0);
         Ok(())
     }
 
     /// Milliseconds that the device takes for what `work` enqueues.
     pub fn time(&self, before: Before, work: impl FnOnce() -> Result<()>) -> Result<f64> {
         match before {
+            Before::Copy if self.input.is_empty() => {}
             Before::Copy => self.stream.copy_within(self.keys.view(), self.input.view())?,
             Before::Poison => self.stream.fill(self.keys.view(), 0xFF)?,
         }
@@ -146,11 +156,13 @@ impl<K: BenchKey + Pod> Batch<K> {
         Ok(self.end.milliseconds_since(&self.start)?.into())
     }
 
-    /// Whether `keys` holds what it must: each segment its own keys, all of them in order, and those of some
-    /// segments as the host sorts them.
+    /// Whether `keys` holds what it must: each segment its own keys, all of them in order, and, where there is the input,
+    /// those of some segments as the host sorts them.
     pub fn verify(&self, after: After, seed: u64) -> Result<bool> {
         let (sum, descents) = self.totals_of(self.keys.view())?;
-        Ok(sum == self.sum.get() && (after == After::Same || (descents == 0 && self.verify_sample(seed)?)))
+        let as_asked =
+            after == After::Same || (descents == 0 && (self.input.is_empty() || self.verify_sample(seed)?));
+        Ok(sum == self.sum.get() && as_asked)
     }
 
     /// The sum and the descents, see the kernel `check`.

@@ -26,6 +26,8 @@ pub enum Contender {
     Torch,
     /// STA: a stable sort of all keys with the number of their segment, then one by that number.
     ByTags,
+    /// As published, see `sortie::papers`.
+    ArraySort,
 }
 
 /// The most keys that a shape of `cub.cu` holds.
@@ -51,6 +53,7 @@ impl Contender {
             Contender::SegmentedRadixSort => "CUB segmented radix sort",
             Contender::Torch => "torch.sort",
             Contender::ByTags => "by tags (STA)",
+            Contender::ArraySort => "GPU-ArraySort",
         }
     }
 
@@ -58,8 +61,8 @@ impl Contender {
     pub fn takes<K: BenchKey>(self, shape: Shape) -> bool {
         match (self, shape) {
             (Contender::ByHand, Shape::Even { length, .. }) => length <= LONGEST_BY_HAND,
-            (Contender::Torch, Shape::Even { .. }) => K::NAME == "f32",
-            (Contender::ByHand | Contender::Torch, Shape::Ragged { .. }) => false,
+            (Contender::Torch | Contender::ArraySort, Shape::Even { .. }) => K::NAME == "f32",
+            (Contender::ByHand | Contender::Torch | Contender::ArraySort, Shape::Ragged { .. }) => false,
             _ => true,
         }
     }
@@ -136,6 +139,9 @@ impl Rig {
             Contender::SegmentedSort => return from_cub(Peer::SegmentedSort, Before::Poison),
             Contender::SegmentedRadixSort => return from_cub(Peer::SegmentedRadixSort, Before::Poison),
             Contender::ByTags => return from_cub(Peer::ByTags, Before::Copy),
+            Contender::ArraySort => {
+                on_device(batch, Before::Copy, After::Sorted, ours::array_sort(&self.gpu, batch))
+            }
             Contender::Torch => match (self.torch(), batch.length) {
                 (Some(torch), Some(length)) => {
                     Box::new(move |seed| torch.borrow_mut().sort(batch.segments, length, seed))

@@ -1,7 +1,7 @@
 //! Suite `batch`: many segments in one call, on a GPU, the keys resident there; the copy of them is the baseline.
 
-mod batch;
-mod contenders;
+pub mod batch;
+pub mod contenders;
 mod cub;
 mod ours;
 mod torch;
@@ -42,7 +42,7 @@ const SWEPT: usize = 100_000_000;
 const SWEEP_PATIENCE: f64 = 300.0;
 
 pub fn cases(args: &Args) -> Vec<Box<dyn Measurable>> {
-    let shared = Rc::new(Shared { peers: args.peers.clone(), rig: OnceCell::new() });
+    let shared = Shared::new(args);
     if let Some(per_doubling) = args.sweep {
         let n = args.n.unwrap_or(SWEPT) as u64;
         let lengths = lengths(args.lengths, per_doubling).into_iter();
@@ -72,13 +72,17 @@ fn lengths((from, to): (u64, u64), per_doubling: usize) -> Vec<u64> {
 }
 
 /// What all cases share, made when the first is measured.
-struct Shared {
-    peers: Option<PathBuf>,
+pub struct Shared {
+    pub peers: Option<PathBuf>,
     rig: OnceCell<Rig>,
 }
 
 impl Shared {
-    fn rig(&self) -> Result<&Rig> {
+    pub fn new(args: &Args) -> Rc<Shared> {
+        Rc::new(Shared { peers: args.peers.clone(), rig: OnceCell::new() })
+    }
+
+    pub fn rig(&self) -> Result<&Rig> {
         if self.rig.get().is_none() {
             let rig = Rig::new(cuda::device(0)?, self.peers.clone());
             self.rig.get_or_init(|| rig);
@@ -87,55 +91,41 @@ impl Shared {
     }
 }
 
-struct Case<K> {
-    shared: Rc<Shared>,
-    shape: Shape,
-    contenders: Vec<Contender>,
-    patience: f64,
-    key: PhantomData<K>,
+pub struct Case<K> {
+    /// The suite, and what it calls this case beside its shape.
+    pub suite: &'static str,
+    pub title: &'static str,
+    pub shared: Rc<Shared>,
+    pub shape: Shape,
+    /// The first is the copy.
+    pub contenders: Vec<Contender>,
+    pub patience: f64,
+    pub key: PhantomData<K>,
 }
 
 impl<K: BenchKey + Pod> Case<K> {
     fn boxed(shared: &Rc<Shared>, shape: Shape, patience: f64) -> Box<dyn Measurable> {
         let contenders = Contender::ALL.into_iter().filter(|contender| contender.takes::<K>(shape)).collect();
-        Box::new(Case::<K> { shared: shared.clone(), shape, contenders, patience, key: PhantomData })
+        Box::new(Case::<K> {
+            suite: "batch",
+            title: "segments",
+            shared: shared.clone(),
+            shape,
+            contenders,
+            patience,
+            key: PhantomData,
+        })
     }
 
     fn label(&self) -> String {
         match self.shape {
             Shape::Even { segments, length } => {
-                format!("segments {}, {} x {length}", K::NAME, short(segments))
+                format!("{} {}, {} x {length}", self.title, K::NAME, short(segments))
             }
             Shape::Ragged { n, .. } => {
-                format!("segments {}, power-law lengths, {} keys", K::NAME, short(n as u64))
+                format!("{} {}, power-law lengths, {} keys", self.title, K::NAME, short(n as u64))
             }
         }
-    }
-
-    fn row(&self, rig: &Rig, segments: u64, ready: &Ready<'_>, measured: &Measured) -> Row {
-        let facts = Facts {
-            suite: "batch",
-            work: "segments",
-            key: K::NAME,
-            payload: "",
-            n: self.shape.n(),
-            segments: Some(segments as usize),
-            length: match self.shape {
-                Shape::Even { length, .. } => Some(length as usize),
-                Shape::Ragged { .. } => None,
-            },
-            distribution: "uniform",
-            includes: ready.contender.includes(),
-        };
-        let mut row = Row::new(&facts, ready.contender.name(), 1, measured);
-        row.engine = "cuda";
-        row.device = rig.device.properties().name.clone();
-        row.label = self.label();
-        row.note = ready.note.clone();
-        if !row.note.is_empty() {
-            row.includes += &format!("; {}", row.note);
-        }
-        row
     }
 }
 
@@ -185,8 +175,41 @@ impl<K: BenchKey + Pod> Measurable for Case<K> {
                 measured.bytes = self.shape.n() * size_of::<K>();
             }
         }
-        Ok(running.iter().map(|(ready, measured)| self.row(rig, batch.segments, ready, measured)).collect())
+        let rows = running.iter().map(|(ready, measured)| Row {
+            label: self.label(),
+            ..row(self.suite, rig, &batch, ready, measured)
+        });
+        Ok(rows.collect())
     }
+}
+
+/// What a contender came to at a batch.
+pub fn row<K: BenchKey + Pod>(
+    suite: &'static str,
+    rig: &Rig,
+    batch: &Batch<K>,
+    ready: &Ready<'_>,
+    measured: &Measured,
+) -> Row {
+    let facts = Facts {
+        suite,
+        work: "segments",
+        key: K::NAME,
+        payload: "",
+        n: batch.keys.len(),
+        segments: Some(batch.segments as usize),
+        length: batch.length.map(|length| length as usize),
+        distribution: "uniform",
+        includes: ready.contender.includes(),
+    };
+    let mut row = Row::new(&facts, ready.contender.name(), 1, measured);
+    row.engine = "cuda";
+    row.device = rig.device.properties().name.clone();
+    row.note = ready.note.clone();
+    if !row.note.is_empty() {
+        row.includes += &format!("; {}", row.note);
+    }
+    row
 }
 
 /// 2000000 as 2M.

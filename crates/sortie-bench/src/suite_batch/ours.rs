@@ -27,3 +27,20 @@ pub fn sort<'a, K: BenchKey + Pod>(
         Ok(())
     })
 }
+
+/// What enqueues GPU-ArraySort of the batch's keys, which are f32 in segments of one length.
+pub fn array_sort<'a, K: BenchKey + Pod>(
+    gpu: &'a Gpu,
+    batch: &'a Batch<K>,
+) -> impl FnMut() -> Result<()> + 'a {
+    let mut pending: Option<Pending<'a>> = None;
+    move || {
+        let length = batch.length.unwrap_or(0) as usize;
+        drop(pending.take());
+        // SAFETY: all that uses the keys is on the batch's stream.
+        pending = Some(unsafe {
+            sortie::papers::array_sort(gpu, &batch.stream, batch.keys.view().cast(), length)?
+        });
+        Ok(())
+    }
+}

@@ -4,7 +4,7 @@ use sortie_device::Program;
 
 /// A kernel for certain sizes and types: one module.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct Instance {
+pub(crate) struct Instance {
     /// Its name in the source.
     pub kernel: &'static str,
     pub file: File,
@@ -13,10 +13,11 @@ pub(super) struct Instance {
 
 /// A file of kernels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum File {
+pub(crate) enum File {
     SortSegments,
     Classes,
     MergeRuns,
+    ArraySort,
 }
 
 const HEADERS: &[(&str, &str)] = &[
@@ -35,6 +36,7 @@ impl Instance {
                 File::SortSegments => include_str!("../../kernels/sort_segments.cu"),
                 File::Classes => include_str!("../../kernels/classes.cu"),
                 File::MergeRuns => include_str!("../../kernels/merge_runs.cu"),
+                File::ArraySort => include_str!("../../kernels/papers/array_sort.cu"),
             },
             headers: HEADERS,
             defines: self.defines.iter().map(|(name, value)| ((*name).into(), value.clone())).collect(),

@@ -20,8 +20,8 @@
 //! ```
 
 mod host;
-mod kernels;
-mod segments;
+pub(crate) mod kernels;
+pub(crate) mod segments;
 mod worker;
 
 use std::collections::HashMap;
@@ -69,7 +69,7 @@ impl Gpu {
     }
 
     /// The kernel of an instance, compiled at its first use.
-    fn kernel(&self, instance: &Instance) -> Result<Kernel, Error> {
+    pub(crate) fn kernel(&self, instance: &Instance) -> Result<Kernel, Error> {
         if let Some(kernel) = self.kernels.lock().expect("no holder panics").get(instance) {
             return Ok(kernel.clone());
         }
@@ -79,7 +79,7 @@ impl Gpu {
     }
 
     /// Scratch of at least so many words, its content unspecified.
-    fn scratch(&self, words: usize) -> Result<Buffer<u32>, Error> {
+    pub(crate) fn scratch(&self, words: usize) -> Result<Buffer<u32>, Error> {
         let mut free = self.scratch.lock().expect("no holder panics");
         if let Some(fits) = free.iter().position(|buffer| buffer.len() >= words) {
             return Ok(free.swap_remove(fits));
@@ -90,7 +90,11 @@ impl Gpu {
     }
 
     /// What has been enqueued on the stream, with the scratch that it uses.
-    fn pending(&self, stream: &Stream, scratch: Option<Buffer<u32>>) -> Result<Pending<'_>, Error> {
+    pub(crate) fn pending(
+        &self,
+        stream: &Stream,
+        scratch: Option<Buffer<u32>>,
+    ) -> Result<Pending<'_>, Error> {
         let done = self.device.event()?;
         stream.record(&done)?;
         Ok(Pending { gpu: self, done, scratch })

@@ -26,7 +26,7 @@ pub enum Segments<'a> {
 /// `code::Transform` of the kernels.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
-struct Numbers([u64; 4]);
+pub(crate) struct Numbers(pub [u64; 4]);
 
 // SAFETY: laid out as its C equivalent.
 unsafe impl sortie_device::Argument for Numbers {}
@@ -322,7 +322,7 @@ impl<'gpu, B: Bits> Job<'gpu, '_, B> {
 }
 
 /// A number of blocks that a launch can have.
-fn blocks(count: u64) -> Result<u32, Error> {
+pub(crate) fn blocks(count: u64) -> Result<u32, Error> {
     let most = i32::MAX as u64;
     if count > most {
         return Err(Error::Unsupported(format!(

@@ -1,4 +1,5 @@
 //! The GPU engine against the CPU engine: on the test bench, and on a CUDA device where there is one.
 
+mod array_sort;
 mod segments;
 mod support;
