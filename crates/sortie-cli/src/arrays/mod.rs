@@ -23,7 +23,7 @@ use crate::output::Output;
 use crate::progress::Progress;
 use crate::quote;
 use crate::sort::budget;
-use crate::stats;
+use crate::{stats, threads};
 use element::Element;
 use file::{ArrayFile, Format};
 use lanes::Lanes;
@@ -131,7 +131,7 @@ impl Job<'_> {
             Kind::F32 => Self::run_as::<f32>,
             Kind::F64 => Self::run_as::<f64>,
         };
-        pool(threads)?.install(|| run(self, array))
+        pool(threads::of_use(threads, array.size()))?.install(|| run(self, array))
     }
 
     fn run_as<T: Element>(&self, array: &ArrayFile) -> Result<(), Failure> {
@@ -273,9 +273,8 @@ impl Job<'_> {
     }
 }
 
-/// The threads that work on an array; by default one for each core.
-fn pool(threads: Option<NonZeroUsize>) -> Result<ThreadPool, Failure> {
-    let threads = threads.map_or(0, NonZeroUsize::get);
+/// The threads that work on an array.
+fn pool(threads: usize) -> Result<ThreadPool, Failure> {
     ThreadPoolBuilder::new()
         .num_threads(threads)
         .build()

@@ -38,6 +38,7 @@ pub fn sort(
     let mut feed = Feed { inputs: inputs.iter(), open: None, rest: Vec::new(), job };
     let mut text = Vec::new();
     let ended = feed.fill(&mut text, budget, 1)?;
+    job.start_threads(ended.then_some(text.len() as u64))?;
     let texts = [text];
     if ended {
         return Lines::of(&texts, job).sort(job, sink);

@@ -82,7 +82,9 @@ impl Input {
 /// The files that `list` names, each name ended by a NUL.
 fn named_in(list: &Path) -> Result<Vec<Input>, Failure> {
     let list = Input::named(list);
-    let names = list.read_whole(0, &|_| ())?;
+    let mut names = Vec::new();
+    list.open()?.read_to_end(&mut names).map_err(Failure::file("read", list.name()))?;
+    lines::terminate(&mut names, 0);
     if names.is_empty() {
         return Err(Failure::new(format!("no input from {}", quote::always(list.name()))));
     }
