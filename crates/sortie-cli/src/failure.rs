@@ -30,9 +30,24 @@ pub enum Failure {
     #[error("{0}")]
     Message(String),
 
+    /// The system refused so many bytes of memory.
+    #[error(
+        "no room for {0} bytes more in memory; give -S less, so that more goes to temporary files, or raise ulimit -v"
+    )]
+    Memory(u64),
+
     /// The library refused.
     #[error(transparent)]
-    Sort(#[from] sortie::Error),
+    Sort(sortie::Error),
+}
+
+impl From<sortie::Error> for Failure {
+    fn from(error: sortie::Error) -> Failure {
+        match error {
+            sortie::Error::Memory { needed, .. } => Failure::Memory(needed),
+            other => Failure::Sort(other),
+        }
+    }
 }
 
 impl Failure {
@@ -49,6 +64,11 @@ impl Failure {
             io::ErrorKind::BrokenPipe => Failure::BrokenPipe,
             _ => Failure::File { doing, path: path.to_owned(), source },
         }
+    }
+
+    /// For `map_err`: a thread could not be started.
+    pub fn thread(source: io::Error) -> Failure {
+        Failure::new(format!("cannot start a thread: {}", reason(&source)))
     }
 
     /// The status that the program exits with.

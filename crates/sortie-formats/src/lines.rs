@@ -103,7 +103,7 @@ impl<R: Read> LineReader<R> {
     /// Moves to the next line; false after the last.
     ///
     /// # Errors
-    /// Those of the source.
+    /// Those of the source, and [`io::ErrorKind::OutOfMemory`] for a line that memory has no room for.
     pub fn advance(&mut self) -> io::Result<bool> {
         let mut searched = 0;
         loop {
@@ -137,7 +137,9 @@ impl<R: Read> LineReader<R> {
         }
         if self.unread.end == self.buffer.len() {
             // By a part only, since a line that needs this may be a good part of memory.
-            self.buffer.resize(self.buffer.len() + self.buffer.len() / 4 + 1, 0);
+            let more = self.buffer.len() / 4 + 1;
+            self.buffer.try_reserve_exact(more).map_err(|_| io::ErrorKind::OutOfMemory)?;
+            self.buffer.resize(self.buffer.len() + more, 0);
         }
         let read = loop {
             match self.source.read(&mut self.buffer[self.unread.end..]) {

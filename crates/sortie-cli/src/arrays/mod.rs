@@ -22,7 +22,7 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::quote;
-use crate::sort::budget;
+use crate::sort::bytes;
 use crate::{stats, threads};
 use element::Element;
 use file::{ArrayFile, Format};
@@ -52,7 +52,7 @@ pub fn sort(args: &SortArgs) -> Result<(), Failure> {
         cut,
         descending: args.descending,
         argsort: args.argsort,
-        scratch: args.buffer_size.map_or(u64::MAX, |size| budget(Some(size))),
+        scratch: args.buffer_size.map_or(u64::MAX, bytes),
         engine: args.engine,
         output: args.output(),
         temporary: args.temporary_folders().swap_remove(0),
@@ -82,7 +82,7 @@ pub fn segments(args: &SegmentsArgs) -> Result<(), Failure> {
         cut,
         descending: args.descending,
         argsort: args.argsort,
-        scratch: args.buffer_size.map_or(u64::MAX, |size| budget(Some(size))),
+        scratch: args.buffer_size.map_or(u64::MAX, bytes),
         engine: args.engine,
         output: Some(args.output.as_path()).filter(|path| path.as_os_str() != "-"),
         temporary: temporary_folder(),
@@ -297,6 +297,7 @@ fn holding(mut report: Report, held: usize) -> Report {
 /// The program's words for what the library refuses.
 fn said<R>(result: Result<R, sortie::Error>) -> Result<R, Failure> {
     result.map_err(|error| match error {
+        sortie::Error::Memory { needed, available: 0, .. } => no_room(needed),
         sortie::Error::Memory { needed, available, .. } => too_little(needed, available),
         other => other.into(),
     })
@@ -308,8 +309,10 @@ fn too_little(needed: u64, available: u64) -> Failure {
     ))
 }
 
+fn no_room(bytes: u64) -> Failure {
+    Failure::new(format!("{bytes} bytes more do not fit into memory; sort the array in parts"))
+}
+
 fn zeroed<T: Pod>(count: usize) -> Result<Vec<T>, Failure> {
-    bytemuck::try_zeroed_vec(count).map_err(|()| {
-        Failure::new(format!("{count} elements more do not fit into memory; sort the array in parts"))
-    })
+    bytemuck::try_zeroed_vec(count).map_err(|()| no_room(count as u64 * size_of::<T>() as u64))
 }

@@ -54,7 +54,7 @@ pub fn sort(
         for _ in 0..shares {
             give_back.send(Vec::new()).expect("the other end is here");
         }
-        threads.spawn(move || {
+        let read = move || {
             for mut text in empty {
                 let ended = feed.fill(&mut text, budget, shares);
                 let stop = !matches!(ended, Ok(false));
@@ -62,7 +62,8 @@ pub fn sort(
                     return;
                 }
             }
-        });
+        };
+        thread::Builder::new().spawn_scoped(threads, read).map_err(Failure::thread)?;
         for text in full {
             let mut texts = [text?];
             parts.push(folder.write(|sink| Lines::of(&texts, job).sort(job, sink))?, job)?;

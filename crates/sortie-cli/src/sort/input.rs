@@ -108,10 +108,13 @@ fn read_whole(mut file: &File, advance: &(dyn Fn(u64) + Sync)) -> io::Result<Vec
     let metadata = file.metadata()?;
     let start = if metadata.is_file() { file.stream_position()? } else { 0 };
     let size = if metadata.is_file() { metadata.len().saturating_sub(start) as usize } else { 0 };
-    let mut text = memory::reserve(size + 1)?;
-    if size >= PARALLEL_FROM {
+    let out_of_memory = || io::Error::from(io::ErrorKind::OutOfMemory);
+    let mut text = Vec::new();
+    if size < PARALLEL_FROM {
+        text.try_reserve_exact(size + 1).map_err(|_| out_of_memory())?;
+    } else {
         // Zeroed pages that the system has not touched yet cost nothing.
-        text = vec![0; size + 1];
+        text = bytemuck::try_zeroed_vec(size + 1).map_err(|()| out_of_memory())?;
         memory::prefer_large_pages(&mut text);
         let read: Vec<usize> = text[..size]
             .par_chunks_mut(PIECE)

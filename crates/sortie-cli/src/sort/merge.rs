@@ -16,6 +16,7 @@ use super::Job;
 use super::gather::Sink;
 use super::input::Input;
 use super::items::direct;
+use super::memory::append;
 use super::runs::{Run, RunFolder};
 use crate::failure::Failure;
 
@@ -208,7 +209,7 @@ fn merge(parts: Vec<Part>, budget: u64, job: &Job, sink: Sink<'_>) -> Result<(),
         // One block is written while one is filled, and none waits: it may hold a line as large as memory.
         let (full, to_write) = mpsc::sync_channel::<Vec<u8>>(0);
         let (written, mut empty) = mpsc::channel();
-        let writer = threads.spawn(move || {
+        let write = move || {
             to_write.into_iter().try_for_each(|mut block| {
                 sink(&block)?;
                 if block.capacity() <= 2 * BLOCK {
@@ -218,7 +219,8 @@ fn merge(parts: Vec<Part>, budget: u64, job: &Job, sink: Sink<'_>) -> Result<(),
                 }
                 Ok(())
             })
-        });
+        };
+        let writer = thread::Builder::new().spawn_scoped(threads, write).map_err(Failure::thread)?;
         let merged = merge_sources(&mut sources, job, &full, &mut empty);
         drop(full);
         let written = writer.join().expect("writing does not panic");
@@ -248,9 +250,9 @@ fn merge_sources(
             if job.order.unique() {
                 let last = last_key.get_or_insert_default();
                 last.clear();
-                last.extend_from_slice(key);
+                append(last, key)?;
             }
-            block.extend_from_slice(source.lines.line());
+            append(&mut block, source.lines.line())?;
             block.push(job.terminator);
             if block.len() >= BLOCK {
                 let next = empty.try_recv().unwrap_or_default();

@@ -25,7 +25,7 @@ use crate::{stats, threads};
 use gather::Sink;
 use input::Input;
 use items::Lines;
-pub use memory::budget;
+pub use memory::bytes;
 use merge::Parts;
 use runs::RunFolder;
 
@@ -74,9 +74,13 @@ pub fn run(args: &SortArgs) -> Result<(), Failure> {
 fn sort(inputs: Vec<Input>, args: &SortArgs, job: &Job) -> Result<(), Failure> {
     let folder = RunFolder::new(args);
     let mut output = Output::open(args.output(), folder.first())?;
-    let budget = memory::budget(args.buffer_size);
-    if args.buffer_size.is_some() {
+    let limited = memory::addressable().is_some();
+    let budget = memory::budget(args.buffer_size, threads::of_use(args.parallel, None));
+    if args.buffer_size.is_some() || limited {
         memory::keep_nothing_freed();
+    }
+    if limited {
+        memory::share_one_heap();
     }
     let sink = &mut |text: &[u8]| {
         job.progress.advance(text.len() as u64);
