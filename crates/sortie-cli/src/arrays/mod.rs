@@ -17,7 +17,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use sortie::{Report, Segments, Sorter};
 use sortie_formats::Kind;
 
-use crate::cli::{Engine, SegmentsArgs, SortArgs, StatsFormat, temporary_folder};
+use crate::cli::{ArrayOptions, Engine, Resources, SegmentsArgs, SortArgs, StatsFormat, temporary_folder};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::progress::Progress;
@@ -40,31 +40,23 @@ pub fn sort(args: &SortArgs) -> Result<(), Failure> {
             )));
         }
     };
-    let array = ArrayFile::open(input, args.element)?;
+    let array = ArrayFile::open(input, args.array.element)?;
     let cut = match (args.axis, &array.format) {
         (None, Format::Raw(_)) => Cut::Whole,
         (Some(_), Format::Raw(_)) => {
             return Err(Failure::new("--axis is for .npy files; a raw array has no axes"));
         }
-        (axis, Format::Npy(header)) => Cut::Axis(Lanes::along(header, axis.unwrap_or(-1), args.argsort)?),
+        (axis, Format::Npy(header)) => {
+            Cut::Axis(Lanes::along(header, axis.unwrap_or(-1), args.array.argsort)?)
+        }
     };
-    let job = Job {
-        cut,
-        descending: args.descending,
-        argsort: args.argsort,
-        scratch: args.buffer_size.map_or(u64::MAX, bytes),
-        engine: args.engine,
-        output: args.output(),
-        temporary: args.temporary_folders().swap_remove(0),
-        stats: args.stats,
-        progress: Progress::start(),
-    };
-    job.run(&array, args.parallel)
+    let temporary = args.temporary_folders().swap_remove(0);
+    Job::new(cut, &args.array, &args.resources, args.output(), temporary).run(&array)
 }
 
 /// `sortie segments`.
 pub fn segments(args: &SegmentsArgs) -> Result<(), Failure> {
-    let array = ArrayFile::open(&args.input, args.element)?;
+    let array = ArrayFile::open(&args.input, args.array.element)?;
     if let Format::Npy(header) = &array.format
         && header.fortran_order
         && header.shape.len() > 1
@@ -78,18 +70,8 @@ pub fn segments(args: &SegmentsArgs) -> Result<(), Failure> {
         (Some(path), _) => Cut::Offsets(file::offsets(path)?),
         (None, length) => Cut::Length(length.map_or(0, Into::into)),
     };
-    let job = Job {
-        cut,
-        descending: args.descending,
-        argsort: args.argsort,
-        scratch: args.buffer_size.map_or(u64::MAX, bytes),
-        engine: args.engine,
-        output: Some(args.output.as_path()).filter(|path| path.as_os_str() != "-"),
-        temporary: temporary_folder(),
-        stats: args.stats,
-        progress: Progress::start(),
-    };
-    job.run(&array, args.parallel)
+    let output = Some(args.output.as_path()).filter(|path| path.as_os_str() != "-");
+    Job::new(cut, &args.array, &args.resources, output, temporary_folder()).run(&array)
 }
 
 /// What of an array is sorted by itself.
@@ -109,6 +91,7 @@ struct Job<'a> {
     /// The most scratch, in bytes.
     scratch: u64,
     engine: Engine,
+    threads: Option<NonZeroUsize>,
     output: Option<&'a Path>,
     /// The folder for an output that cannot be replaced.
     temporary: PathBuf,
@@ -116,8 +99,29 @@ struct Job<'a> {
     progress: Progress,
 }
 
-impl Job<'_> {
-    fn run(&self, array: &ArrayFile, threads: Option<NonZeroUsize>) -> Result<(), Failure> {
+impl<'a> Job<'a> {
+    fn new(
+        cut: Cut,
+        array: &ArrayOptions,
+        resources: &Resources,
+        output: Option<&'a Path>,
+        temporary: PathBuf,
+    ) -> Self {
+        Job {
+            cut,
+            descending: array.descending,
+            argsort: array.argsort,
+            scratch: resources.buffer_size.map_or(u64::MAX, bytes),
+            engine: resources.engine,
+            threads: resources.parallel,
+            output,
+            temporary,
+            stats: resources.stats,
+            progress: Progress::start(),
+        }
+    }
+
+    fn run(&self, array: &ArrayFile) -> Result<(), Failure> {
         let run = match array.format.kind() {
             Kind::Bool | Kind::U8 => Self::run_as::<u8>,
             Kind::U16 => Self::run_as::<u16>,
@@ -131,7 +135,7 @@ impl Job<'_> {
             Kind::F32 => Self::run_as::<f32>,
             Kind::F64 => Self::run_as::<f64>,
         };
-        pool(threads::of_use(threads, array.size()))?.install(|| run(self, array))
+        pool(threads::of_use(self.threads, array.size()))?.install(|| run(self, array))
     }
 
     fn run_as<T: Element>(&self, array: &ArrayFile) -> Result<(), Failure> {

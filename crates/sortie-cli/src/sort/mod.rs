@@ -47,7 +47,7 @@ pub fn run(args: &SortArgs) -> Result<(), Failure> {
         order: LineOrder::new(args)?,
         terminator: if args.zero_terminated { 0 } else { b'\n' },
         debug: args.debug,
-        threads: args.parallel,
+        threads: args.resources.parallel,
         started: OnceLock::new(),
         progress: Progress::start(),
         report: Mutex::default(),
@@ -65,7 +65,7 @@ pub fn run(args: &SortArgs) -> Result<(), Failure> {
     }
     let Job { progress, report, .. } = job;
     drop(progress);
-    match args.stats {
+    match args.resources.stats {
         Some(format) => stats::print(&report.into_inner().expect("no thread panicked"), format),
         None => Ok(()),
     }
@@ -75,8 +75,8 @@ fn sort(inputs: Vec<Input>, args: &SortArgs, job: &Job) -> Result<(), Failure> {
     let folder = RunFolder::new(args);
     let mut output = Output::open(args.output(), folder.first())?;
     let limited = memory::addressable().is_some();
-    let budget = memory::budget(args.buffer_size, threads::of_use(args.parallel, None));
-    if args.buffer_size.is_some() || limited {
+    let budget = memory::budget(args.resources.buffer_size, threads::of_use(args.resources.parallel, None));
+    if args.resources.buffer_size.is_some() || limited {
         memory::keep_nothing_freed();
     }
     if limited {
@@ -88,7 +88,7 @@ fn sort(inputs: Vec<Input>, args: &SortArgs, job: &Job) -> Result<(), Failure> {
     };
     if args.merge {
         Parts::inputs(inputs, args.batch_size, budget, &folder).merge(job, sink)?;
-    } else if args.buffer_size.is_some() || !sort_at_once(&inputs, budget, job, sink)? {
+    } else if args.resources.buffer_size.is_some() || !sort_at_once(&inputs, budget, job, sink)? {
         let parts = Parts::runs(args.batch_size, budget, &folder);
         external::sort(&inputs, budget, &folder, parts, job, sink)?;
     }
