@@ -66,9 +66,12 @@ impl Failure {
         }
     }
 
-    /// For `map_err`: a thread could not be started.
-    pub fn thread(source: io::Error) -> Failure {
-        Failure::new(format!("cannot start a thread: {}", reason(&source)))
+    /// For `map_err`: so many threads could not be started.
+    pub fn threads<E: ToString>(count: usize) -> impl FnOnce(E) -> Failure {
+        move |error| {
+            let reason = reason(&error);
+            Failure::new(format!("cannot start {count} more threads: {reason}; give --parallel fewer"))
+        }
     }
 
     /// The status that the program exits with.
@@ -93,7 +96,7 @@ impl Failure {
 }
 
 /// The system's words for an error, without Rust's ` (os error N)`.
-fn reason(error: &io::Error) -> String {
+fn reason(error: &impl ToString) -> String {
     let text = error.to_string();
     match text.find(" (os error") {
         Some(end) => text[..end].to_owned(),

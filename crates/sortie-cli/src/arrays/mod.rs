@@ -279,10 +279,7 @@ impl<'a> Job<'a> {
 
 /// The threads that work on an array.
 fn pool(threads: usize) -> Result<ThreadPool, Failure> {
-    ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .build()
-        .map_err(|e| Failure::new(format!("cannot start {threads} threads: {e}; give --parallel fewer")))
+    ThreadPoolBuilder::new().num_threads(threads).build().map_err(Failure::threads(threads))
 }
 
 /// Runs `work` as a phase that reads and writes so many bytes.

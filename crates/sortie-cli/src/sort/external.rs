@@ -63,7 +63,7 @@ pub fn sort(
                 }
             }
         };
-        thread::Builder::new().spawn_scoped(threads, read).map_err(Failure::thread)?;
+        thread::Builder::new().spawn_scoped(threads, read).map_err(Failure::threads(1))?;
         for text in full {
             let mut texts = [text?];
             parts.push(folder.write(|sink| Lines::of(&texts, job).sort(job, sink))?, job)?;

@@ -16,7 +16,7 @@ use super::Job;
 use super::gather::Sink;
 use super::input::Input;
 use super::items::direct;
-use super::memory::append;
+use super::memory::{append, room};
 use super::runs::{Run, RunFolder};
 use crate::failure::Failure;
 
@@ -220,7 +220,7 @@ fn merge(parts: Vec<Part>, budget: u64, job: &Job, sink: Sink<'_>) -> Result<(),
                 Ok(())
             })
         };
-        let writer = thread::Builder::new().spawn_scoped(threads, write).map_err(Failure::thread)?;
+        let writer = thread::Builder::new().spawn_scoped(threads, write).map_err(Failure::threads(1))?;
         let merged = merge_sources(&mut sources, job, &full, &mut empty);
         drop(full);
         let written = writer.join().expect("writing does not panic");
@@ -235,7 +235,7 @@ fn merge_sources(
     full: &mpsc::SyncSender<Vec<u8>>,
     empty: &mut mpsc::Receiver<Vec<u8>>,
 ) -> Result<(), Failure> {
-    let mut block = Vec::with_capacity(BLOCK);
+    let mut block = room(BLOCK)?;
     let mut last_key: Option<Vec<u8>> = None;
     let mut tournament = Tournament::new(sources.len(), |a, b| sources[a].compare(&sources[b], job));
     loop {

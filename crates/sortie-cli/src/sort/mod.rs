@@ -126,7 +126,7 @@ impl Job {
         }
         let threads = threads::of_use(self.threads, bytes);
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
-        pool.map_err(|e| Failure::new(format!("cannot start {threads} threads: {e}; give --parallel fewer")))
+        pool.map_err(Failure::threads(threads))
     }
 
     /// Whole lines as `--debug` prints them, with marks under each.
