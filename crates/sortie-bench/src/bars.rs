@@ -1,5 +1,6 @@
 //! What Sortie must reach: the least ratios of its rate to another contender's, in the same run.
 
+use crate::measure::Facts;
 use crate::report::Row;
 
 /// A ratio asked for.
@@ -21,7 +22,7 @@ impl Bar {
 
 /// The bars for this row.
 pub fn bars(row: &Row) -> Vec<Bar> {
-    match (row.contender, row.suite) {
+    match (row.contender, row.facts.suite) {
         ("sortie", "files") => against_programs(row),
         ("sortie", _) => against_std(row).into_iter().collect(),
         _ => Vec::new(),
@@ -29,7 +30,8 @@ pub fn bars(row: &Row) -> Vec<Bar> {
 }
 
 fn against_std(row: &Row) -> Option<Bar> {
-    let [one, two] = match (row.work, row.key, row.payload, row.n, row.distribution) {
+    let Facts { work, key, payload, n, distribution, .. } = row.facts;
+    let [one, two] = match (work, key, payload, n, distribution) {
         ("sort", "u32" | "u64", "", 10_000_000, "sorted" | "reversed" | "equal") => {
             return Some(Bar { against: "std", asked: 0.95, met_from: 0.95 });
         }
@@ -52,7 +54,7 @@ fn against_std(row: &Row) -> Option<Bar> {
 }
 
 fn against_programs(row: &Row) -> Vec<Bar> {
-    match (row.work, row.n) {
+    match (row.facts.work, row.facts.n) {
         ("lines", 10_000_000) => {
             vec![Bar::of(2.0, "GNU sort"), Bar::of(1.0, "duckdb"), Bar::of(1.0, "polars")]
         }

@@ -30,7 +30,7 @@ const FAINT: RGBColor = RGBColor(110, 110, 110);
 
 /// Draws the rows of all cases, which stand case by case.
 pub fn draw(path: &Path, rows: &[Row]) -> Result<()> {
-    let panels: Vec<&[Row]> = rows.chunk_by(|a, b| a.label == b.label).collect();
+    let panels: Vec<&[Row]> = rows.chunk_by(|a, b| a.facts.label() == b.facts.label()).collect();
     let Some(most) = panels.iter().map(|panel| panel.len()).max() else { return Ok(()) };
     let columns = panels.len().min(COLUMNS) as i32;
     let height = TITLE + most as i32 * LINE + MARGIN;
@@ -51,18 +51,19 @@ pub fn draw(path: &Path, rows: &[Row]) -> Result<()> {
 type Drawn = std::result::Result<(), Box<dyn std::error::Error>>;
 
 fn header(root: &Area, row: &Row) -> Drawn {
-    let things = match row.suite {
+    let things = match row.facts.suite {
         "cpu" => "keys",
         "strings" => "strings",
         _ => "lines",
     };
-    let title = format!("Sortie {}, suite {}: million {things} a second, medians", row.version, row.suite);
+    let title =
+        format!("Sortie {}, suite {}: million {things} a second, medians", row.version, row.facts.suite);
     write(root, &title, (MARGIN, 20), 18, INK, HPos::Left)?;
     write(root, &format!("{}, {}", row.device, &row.date[..10]), (MARGIN, 42), 13, FAINT, HPos::Left)
 }
 
 fn draw_panel(root: &Area, (left, top): (i32, i32), rows: &[Row]) -> Drawn {
-    write(root, &rows[0].label, (left, top + TITLE / 2), 15, INK, HPos::Left)?;
+    write(root, &rows[0].facts.label(), (left, top + TITLE / 2), 15, INK, HPos::Left)?;
     let fastest = rows.iter().map(|row| row.rate).fold(0.0, f64::max);
     let longest = f64::from(PANEL_WIDTH - MARGIN - NAMES - NUMBERS);
     for (at, row) in (0..).zip(rows) {

@@ -11,7 +11,7 @@ pub fn print(rows: &[Row]) {
 fn block(rows: &[Row]) -> String {
     let baseline = &rows[0];
     let peak = rows.iter().any(|row| row.peak_bytes > 0);
-    let mut lines = format!("{}\n", baseline.label);
+    let mut lines = format!("{}\n", baseline.facts.label());
     lines += &format!(
         "  {:<24} {:>7} {:>12} {:>12} {:>9}{}  asked\n",
         "contender",
