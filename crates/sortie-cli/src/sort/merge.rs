@@ -17,7 +17,7 @@ use super::gather::Sink;
 use super::input::Input;
 use super::items::direct;
 use super::memory::{append, room};
-use super::runs::{Run, RunFolder};
+use super::runs::{Run, RunFolder, Text};
 use crate::failure::Failure;
 
 /// Text goes to the writing thread in blocks of this size.
@@ -43,10 +43,11 @@ enum Sorted {
 }
 
 impl Part {
-    /// Its text, and what an error in it is about, as [`Failure::file`] wants it.
-    fn open(self) -> Result<(Box<dyn Read + Send>, (&'static str, PathBuf)), Failure> {
+    fn open(self) -> Result<Text, Failure> {
         match self.what {
-            Sorted::Input(input) => Ok((Box::new(input.open()?), ("read", input.name().to_owned()))),
+            Sorted::Input(input) => {
+                Ok(Text { reader: Box::new(input.open()?), doing: "read", name: input.name().to_owned() })
+            }
             Sorted::Run(run) => run.read(),
         }
     }
@@ -139,8 +140,8 @@ fn files_left() -> usize {
 /// A part while it is merged.
 struct Source {
     lines: LineReader<Box<dyn Read + Send>>,
-    /// What an error in it is about.
-    about: (&'static str, PathBuf),
+    doing: &'static str,
+    name: PathBuf,
     /// The key of the current line; unused where lines are compared by their bytes.
     key: Vec<u8>,
     /// The first bytes of the key, greatest where the source is exhausted.
@@ -150,7 +151,7 @@ struct Source {
 
 impl Source {
     fn advance(&mut self, job: &Job) -> Result<(), Failure> {
-        self.exhausted = !self.lines.advance().map_err(Failure::file(self.about.0, &self.about.1))?;
+        self.exhausted = !self.lines.advance().map_err(Failure::file(self.doing, &self.name))?;
         if self.exhausted {
             self.prefix = u64::MAX;
             return Ok(());
@@ -198,9 +199,9 @@ fn merge(parts: Vec<Part>, budget: u64, job: &Job, sink: Sink<'_>) -> Result<(),
     let read = (budget / 2 / parts.len() as u64).clamp(READ.0, READ.1) as usize;
     let mut sources = Vec::with_capacity(parts.len());
     for part in parts {
-        let (reader, about) = part.open()?;
+        let Text { reader, doing, name } = part.open()?;
         let lines = LineReader::new(reader, job.terminator, read);
-        let mut source = Source { lines, about, key: Vec::new(), prefix: 0, exhausted: false };
+        let mut source = Source { lines, doing, name, key: Vec::new(), prefix: 0, exhausted: false };
         source.advance(job)?;
         sources.push(source);
     }
