@@ -1,6 +1,7 @@
 //! What Sortie must reach: the least ratios of its rate to another contender's, in the same run; on a GPU the least
 //! rates too.
 
+use crate::measure::Facts;
 use crate::report::Row;
 
 /// A ratio asked for.
@@ -22,7 +23,7 @@ impl Bar {
 
 /// The bars for this row.
 pub fn bars(row: &Row) -> Vec<Bar> {
-    match (row.contender, row.suite) {
+    match (row.contender, row.facts.suite) {
         ("sortie", "files") => against_programs(row),
         ("sortie", "batch") => against_cub(row).into_iter().collect(),
         ("sortie", _) => against_std(row).into_iter().collect(),
@@ -31,7 +32,8 @@ pub fn bars(row: &Row) -> Vec<Bar> {
 }
 
 fn against_std(row: &Row) -> Option<Bar> {
-    let [one, two] = match (row.work, row.key, row.payload, row.n, row.distribution) {
+    let Facts { work, key, payload, n, distribution, .. } = row.facts;
+    let [one, two] = match (work, key, payload, n, distribution) {
         ("sort", "u32" | "u64", "", 10_000_000, "sorted" | "reversed" | "equal") => {
             return Some(Bar { against: "std", asked: 0.95, met_from: 0.95 });
         }
@@ -54,7 +56,7 @@ fn against_std(row: &Row) -> Option<Bar> {
 }
 
 fn against_programs(row: &Row) -> Vec<Bar> {
-    match (row.work, row.n) {
+    match (row.facts.work, row.facts.n) {
         ("lines", 10_000_000) => {
             vec![Bar::of(2.0, "GNU sort"), Bar::of(1.0, "duckdb"), Bar::of(1.0, "polars")]
         }
@@ -65,13 +67,13 @@ fn against_programs(row: &Row) -> Vec<Bar> {
 
 /// Segments of power-law lengths.
 fn against_cub(row: &Row) -> Option<Bar> {
-    let ragged = row.key == "f32" && row.length.is_none() && row.n == 1_000_000_000;
+    let ragged = row.facts.key == "f32" && row.facts.length.is_none() && row.facts.n == 1_000_000_000;
     ragged.then(|| Bar::of(3.0, "CUB segmented sort"))
 }
 
 /// The least keys a second for this row, on an H200; met at 95%.
 pub fn least_rate(row: &Row) -> Option<f64> {
-    let billions = match (row.suite, row.contender, row.key, row.n, row.length) {
+    let billions = match (row.facts.suite, row.contender, row.facts.key, row.facts.n, row.facts.length) {
         ("batch", "sortie", "f32", 100_000_000, Some(50)) => 210.0,
         ("batch", "sortie", "f32", 200_000_000, Some(200)) => 235.0,
         ("batch", "sortie", "f32", 200_000_000 | 2_000_000_000, Some(1000)) => 170.0,

@@ -4,13 +4,14 @@
 use std::time::{Duration, Instant};
 
 use rand::SeedableRng;
+use serde::Serialize;
 
 use crate::Result;
 use crate::distributions::Rng;
 use crate::report::Row;
 
 /// What a case is about, as reported.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 pub struct Facts {
     pub suite: &'static str,
     pub work: &'static str,
@@ -22,7 +23,8 @@ pub struct Facts {
     /// Of a segment or a string, where all have the same.
     pub length: Option<usize>,
     pub distribution: &'static str,
-    /// What is timed beside the sort itself.
+    /// What is timed beside the sort itself; a row adds to it.
+    #[serde(skip)]
     pub includes: &'static str,
 }
 

@@ -97,12 +97,11 @@ impl Fit {
         let (ms, verified) = (ready.run)(seed)?;
         let bytes = shape.n() * size_of::<f32>();
         let measured = Measured { times_ms: vec![ms], bytes, peak_bytes: 0, verified };
-        Ok(Some(Row {
-            work: "as many segments as fit",
-            label: self.label(),
-            note: format!("{segments} arrays fit"),
-            ..row("papers", rig, &batch, &ready, &measured)
-        }))
+        let mut row = row("papers", rig, &batch, &ready, &measured);
+        row.facts.work = "as many segments as fit";
+        row.label = self.label();
+        row.note = format!("{segments} arrays fit");
+        Ok(Some(row))
     }
 }
 

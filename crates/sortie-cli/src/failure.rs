@@ -30,13 +30,28 @@ pub enum Failure {
     #[error("{0}")]
     Message(String),
 
+    /// The system refused so many bytes of memory.
+    #[error(
+        "no room for {0} bytes more in memory; give -S less, so that more goes to temporary files, or raise ulimit -v"
+    )]
+    Memory(u64),
+
     /// The library refused.
     #[error(transparent)]
-    Sort(#[from] sortie::Error),
+    Sort(sortie::Error),
 
     /// A device does not do what it should.
     #[error(transparent)]
     Device(#[from] sortie_device::Error),
+}
+
+impl From<sortie::Error> for Failure {
+    fn from(error: sortie::Error) -> Failure {
+        match error {
+            sortie::Error::Memory { needed, .. } => Failure::Memory(needed),
+            other => Failure::Sort(other),
+        }
+    }
 }
 
 impl Failure {
@@ -52,6 +67,14 @@ impl Failure {
         move |source| match source.kind() {
             io::ErrorKind::BrokenPipe => Failure::BrokenPipe,
             _ => Failure::File { doing, path: path.to_owned(), source },
+        }
+    }
+
+    /// For `map_err`: so many threads could not be started.
+    pub fn threads<E: ToString>(count: usize) -> impl FnOnce(E) -> Failure {
+        move |error| {
+            let reason = reason(&error);
+            Failure::new(format!("cannot start {count} more threads: {reason}; give --parallel fewer"))
         }
     }
 
@@ -77,7 +100,7 @@ impl Failure {
 }
 
 /// The system's words for an error, without Rust's ` (os error N)`.
-fn reason(error: &io::Error) -> String {
+fn reason(error: &impl ToString) -> String {
     let text = error.to_string();
     match text.find(" (os error") {
         Some(end) => text[..end].to_owned(),

@@ -11,6 +11,7 @@ mod quote;
 mod sort;
 mod stats;
 mod streams;
+mod threads;
 
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;

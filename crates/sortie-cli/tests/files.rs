@@ -396,3 +396,19 @@ fn closed_streams_are_an_error_where_they_are_needed() {
     assert!(shell("sortie sort file -o new <&- >&- 2>&-").status.success());
     assert_eq!(fs::read_to_string(folder.path().join("new")).unwrap(), SORTED);
 }
+
+#[test]
+fn few_lines_start_few_threads() {
+    let folder = folder();
+    fs::write(
+        folder.path().join("limited"),
+        format!("ulimit -v 400000\nexec {} sort --parallel=1024 \"$@\"", env!("CARGO_BIN_EXE_sortie")),
+    )
+    .unwrap();
+    // The stacks of a thousand threads would not fit.
+    for options in [&["file"][..], &["-"], &["-S", "1M", "file"], &["--type", "u8", "file"]] {
+        let mut command = Command::new("sh");
+        let done = run(command.arg("limited").args(options).current_dir(folder.path()), TEXT.as_bytes());
+        assert_eq!((done.status.code(), text(&done.stderr)), (Some(0), String::new()), "{options:?}");
+    }
+}

@@ -148,6 +148,32 @@ fn few_files_may_be_open() {
 }
 
 #[test]
+fn little_memory_may_be_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("file"), Numbers::new(12).lines(300_000)).unwrap();
+    for options in ["file", "-k2,2n file", "-S 1G -k2 file", "- < file", "-S 1G -nu - < file"] {
+        let sorted = support::run(
+            Command::new("sh")
+                .current_dir(folder.path())
+                .env("LC_ALL", "C")
+                .args(["-c", &format!("sort {options}")]),
+            b"",
+        );
+        for kilobytes in [14_000, 18_000, 22_000, 26_000, 40_000, 60_000, 100_000, 300_000] {
+            let sortie = env!("CARGO_BIN_EXE_sortie");
+            let script = format!("ulimit -v {kilobytes} && exec {sortie} sort --parallel=2 {options}");
+            let done = support::run(Command::new("sh").current_dir(folder.path()).args(["-c", &script]), b"");
+            if done.status.success() {
+                assert!(done.stdout == sorted.stdout, "{kilobytes} KB: {options}");
+            } else {
+                assert!(kilobytes < 40_000, "{options}: {}", support::text(&done.stderr));
+                support::complaint(&done, 2);
+            }
+        }
+    }
+}
+
+#[test]
 fn odd_inputs() {
     let folder = tempfile::tempdir().unwrap();
     for text in ["", "\n", "a", "a\n\n", "\n\nb", "b\0a\n", "no end\nat all", "\u{FF}\n\x7F\n\0"] {

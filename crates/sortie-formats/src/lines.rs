@@ -81,6 +81,8 @@ pub struct LineReader<R> {
     source: R,
     terminator: u8,
     buffer: Vec<u8>,
+    /// The size of the buffer at first.
+    capacity: usize,
     /// The part of the buffer that was read and not yet passed by.
     unread: Range<usize>,
     line: Range<usize>,
@@ -88,12 +90,13 @@ pub struct LineReader<R> {
 }
 
 impl<R: Read> LineReader<R> {
-    /// A reader before the first line, with a buffer of `capacity` bytes.
+    /// A reader before the first line, with a buffer of `capacity` bytes once it is read from.
     pub fn new(source: R, terminator: u8, capacity: usize) -> Self {
         LineReader {
             source,
             terminator,
-            buffer: vec![0; capacity.max(1)],
+            buffer: Vec::new(),
+            capacity: capacity.max(1),
             unread: 0..0,
             line: 0..0,
             ended: false,
@@ -103,7 +106,7 @@ impl<R: Read> LineReader<R> {
     /// Moves to the next line; false after the last.
     ///
     /// # Errors
-    /// Those of the source.
+    /// Those of the source, and [`io::ErrorKind::OutOfMemory`] for a line that memory has no room for.
     pub fn advance(&mut self) -> io::Result<bool> {
         let mut searched = 0;
         loop {
@@ -137,7 +140,9 @@ impl<R: Read> LineReader<R> {
         }
         if self.unread.end == self.buffer.len() {
             // By a part only, since a line that needs this may be a good part of memory.
-            self.buffer.resize(self.buffer.len() + self.buffer.len() / 4 + 1, 0);
+            let more = if self.buffer.is_empty() { self.capacity } else { self.buffer.len() / 4 + 1 };
+            self.buffer.try_reserve_exact(more).map_err(|_| io::ErrorKind::OutOfMemory)?;
+            self.buffer.resize(self.buffer.len() + more, 0);
         }
         let read = loop {
             match self.source.read(&mut self.buffer[self.unread.end..]) {

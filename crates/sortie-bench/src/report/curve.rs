@@ -29,13 +29,14 @@ pub fn draw(path: &Path, rows: &[Row]) -> Result<()> {
 
 fn draw_on(root: DrawingArea<SVGBackend<'_>, plotters::coord::Shift>, rows: &[Row]) -> Result<()> {
     let Some(first) = rows.first() else { return Ok(()) };
-    let lengths = || rows.iter().filter_map(|row| row.length).map(|length| length as f64);
+    let lengths = || rows.iter().filter_map(|row| row.facts.length).map(|length| length as f64);
     let shortest = lengths().fold(f64::INFINITY, f64::min);
     let longest = lengths().fold(2.0 * shortest, f64::max);
     let highest = rows.iter().map(|row| row.rate / 1e9).fold(0.0, f64::max);
 
     root.fill(&WHITE)?;
-    let title = format!("Sortie {}, segments of {} keys: rate against length", first.version, first.key);
+    let title =
+        format!("Sortie {}, segments of {} keys: rate against length", first.version, first.facts.key);
     let mut chart = ChartBuilder::on(&root)
         .caption(title, ("sans-serif", 20).into_font().color(&INK))
         .margin(16)
@@ -56,7 +57,8 @@ fn draw_on(root: DrawingArea<SVGBackend<'_>, plotters::coord::Shift>, rows: &[Ro
     let mut peers = PEERS.iter().cycle();
     for name in names {
         let points = rows.iter().filter(|row| row.contender == name);
-        let points: Vec<_> = points.filter_map(|row| Some((row.length? as f64, row.rate / 1e9))).collect();
+        let points: Vec<_> =
+            points.filter_map(|row| Some((row.facts.length? as f64, row.rate / 1e9))).collect();
         let colour = match name {
             "copy" => COPY,
             "sortie" => OURS,

@@ -12,14 +12,11 @@ use crate::measure::{Facts, Measured, median};
 /// One contender at one case. The fields are those of a JSON line, see the README.
 #[derive(Debug, Clone, Serialize)]
 pub struct Row {
-    pub suite: &'static str,
-    pub work: &'static str,
-    pub key: &'static str,
-    pub payload: &'static str,
-    pub n: usize,
-    pub segments: Option<usize>,
-    pub length: Option<usize>,
-    pub distribution: &'static str,
+    #[serde(flatten)]
+    pub facts: Facts,
+    /// The case in a few words.
+    #[serde(skip)]
+    pub label: String,
     pub threads: usize,
     pub engine: &'static str,
     pub device: String,
@@ -34,8 +31,6 @@ pub struct Row {
     pub verified: bool,
     pub version: &'static str,
     pub date: String,
-    #[serde(skip)]
-    pub label: String,
     /// The most memory a program held, where it is known.
     #[serde(skip)]
     pub peak_bytes: u64,
@@ -53,14 +48,8 @@ impl Row {
             includes += &format!("; peak {} MB resident", peak_bytes / 1_000_000);
         }
         Row {
-            suite: facts.suite,
-            work: facts.work,
-            key: facts.key,
-            payload: facts.payload,
-            n: facts.n,
-            segments: facts.segments,
-            length: facts.length,
-            distribution: facts.distribution,
+            facts: facts.clone(),
+            label: facts.label(),
             threads,
             engine: "cpu",
             device: device(),
@@ -74,7 +63,6 @@ impl Row {
             verified,
             version: env!("CARGO_PKG_VERSION"),
             date: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
-            label: facts.label(),
             peak_bytes,
             note: String::new(),
         }

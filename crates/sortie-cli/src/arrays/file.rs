@@ -9,7 +9,6 @@ use sortie_formats::npy::{self, Header};
 use sortie_formats::raw::{self, Input, Note};
 use sortie_formats::{Dtype, Endian, Error, Kind};
 
-use crate::cli::ArrayType;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::quote;
@@ -33,7 +32,7 @@ pub enum Format {
 
 impl ArrayFile {
     /// Opens `path`, standard input for `-`, and reads the header of a `.npy` file.
-    pub fn open(path: &Path, element: Option<ArrayType>) -> Result<ArrayFile, Failure> {
+    pub fn open(path: &Path, element: Option<Kind>) -> Result<ArrayFile, Failure> {
         let shown = if path.as_os_str() == "-" { Path::new("standard input") } else { path };
         let file = match path.as_os_str() == "-" {
             true => std::io::stdin().as_fd().try_clone_to_owned().map(File::from),
@@ -47,7 +46,7 @@ impl ArrayFile {
                     quote::name(shown)
                 )));
             }
-            Some(element) => Format::Raw(kind(element)),
+            Some(element) => Format::Raw(element),
             None if is_npy(path) => Format::Npy(npy::read_header(&mut input).map_err(|e| failure(shown, e))?),
             None => {
                 return Err(Failure::new(format!(
@@ -118,7 +117,7 @@ impl Format {
 
 /// Reads offsets: raw `u64`, or whole numbers of any type in a `.npy` file; none may be less than the one before.
 pub fn offsets(path: &Path) -> Result<Vec<usize>, Failure> {
-    let element = (!is_npy(path)).then_some(ArrayType::U64);
+    let element = (!is_npy(path)).then_some(Kind::U64);
     let file = ArrayFile::open(path, element)?;
     let offsets = match file.format.kind() {
         Kind::U8 => places::<u8>(&file),
@@ -161,21 +160,6 @@ fn places<T: Pod + TryInto<usize> + std::fmt::Display>(file: &ArrayFile) -> Resu
 
 fn is_npy(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "npy")
-}
-
-fn kind(element: ArrayType) -> Kind {
-    match element {
-        ArrayType::U8 => Kind::U8,
-        ArrayType::U16 => Kind::U16,
-        ArrayType::U32 => Kind::U32,
-        ArrayType::U64 => Kind::U64,
-        ArrayType::I8 => Kind::I8,
-        ArrayType::I16 => Kind::I16,
-        ArrayType::I32 => Kind::I32,
-        ArrayType::I64 => Kind::I64,
-        ArrayType::F32 => Kind::F32,
-        ArrayType::F64 => Kind::F64,
-    }
 }
 
 fn failure(path: &Path, error: Error) -> Failure {

@@ -17,13 +17,13 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use sortie::{Report, Segments, Sorter};
 use sortie_formats::Kind;
 
-use crate::cli::{Engine, SegmentsArgs, SortArgs, StatsFormat, temporary_folder};
+use crate::cli::{ArrayOptions, Engine, Resources, SegmentsArgs, SortArgs, StatsFormat, temporary_folder};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::quote;
-use crate::sort::budget;
-use crate::stats;
+use crate::sort::bytes;
+use crate::{stats, threads};
 use element::Element;
 use file::{ArrayFile, Format};
 use lanes::Lanes;
@@ -40,31 +40,23 @@ pub fn sort(args: &SortArgs) -> Result<(), Failure> {
             )));
         }
     };
-    let array = ArrayFile::open(input, args.element)?;
+    let array = ArrayFile::open(input, args.array.element)?;
     let cut = match (args.axis, &array.format) {
         (None, Format::Raw(_)) => Cut::Whole,
         (Some(_), Format::Raw(_)) => {
             return Err(Failure::new("--axis is for .npy files; a raw array has no axes"));
         }
-        (axis, Format::Npy(header)) => Cut::Axis(Lanes::along(header, axis.unwrap_or(-1), args.argsort)?),
+        (axis, Format::Npy(header)) => {
+            Cut::Axis(Lanes::along(header, axis.unwrap_or(-1), args.array.argsort)?)
+        }
     };
-    let job = Job {
-        cut,
-        descending: args.descending,
-        argsort: args.argsort,
-        scratch: args.buffer_size.map_or(u64::MAX, |size| budget(Some(size))),
-        engine: args.engine,
-        output: args.output(),
-        temporary: args.temporary_folders().swap_remove(0),
-        stats: args.stats,
-        progress: Progress::start(),
-    };
-    job.run(&array, args.parallel)
+    let temporary = args.temporary_folders().swap_remove(0);
+    Job::new(cut, &args.array, &args.resources, args.output(), temporary).run(&array)
 }
 
 /// `sortie segments`.
 pub fn segments(args: &SegmentsArgs) -> Result<(), Failure> {
-    let array = ArrayFile::open(&args.input, args.element)?;
+    let array = ArrayFile::open(&args.input, args.array.element)?;
     if let Format::Npy(header) = &array.format
         && header.fortran_order
         && header.shape.len() > 1
@@ -78,18 +70,8 @@ pub fn segments(args: &SegmentsArgs) -> Result<(), Failure> {
         (Some(path), _) => Cut::Offsets(file::offsets(path)?),
         (None, length) => Cut::Length(length.map_or(0, Into::into)),
     };
-    let job = Job {
-        cut,
-        descending: args.descending,
-        argsort: args.argsort,
-        scratch: args.buffer_size.map_or(u64::MAX, |size| budget(Some(size))),
-        engine: args.engine,
-        output: Some(args.output.as_path()).filter(|path| path.as_os_str() != "-"),
-        temporary: temporary_folder(),
-        stats: args.stats,
-        progress: Progress::start(),
-    };
-    job.run(&array, args.parallel)
+    let output = Some(args.output.as_path()).filter(|path| path.as_os_str() != "-");
+    Job::new(cut, &args.array, &args.resources, output, temporary_folder()).run(&array)
 }
 
 /// What of an array is sorted by itself.
@@ -109,6 +91,7 @@ struct Job<'a> {
     /// The most scratch, in bytes.
     scratch: u64,
     engine: Engine,
+    threads: Option<NonZeroUsize>,
     output: Option<&'a Path>,
     /// The folder for an output that cannot be replaced.
     temporary: PathBuf,
@@ -116,8 +99,29 @@ struct Job<'a> {
     progress: Progress,
 }
 
-impl Job<'_> {
-    fn run(&self, array: &ArrayFile, threads: Option<NonZeroUsize>) -> Result<(), Failure> {
+impl<'a> Job<'a> {
+    fn new(
+        cut: Cut,
+        array: &ArrayOptions,
+        resources: &Resources,
+        output: Option<&'a Path>,
+        temporary: PathBuf,
+    ) -> Self {
+        Job {
+            cut,
+            descending: array.descending,
+            argsort: array.argsort,
+            scratch: resources.buffer_size.map_or(u64::MAX, bytes),
+            engine: resources.engine,
+            threads: resources.parallel,
+            output,
+            temporary,
+            stats: resources.stats,
+            progress: Progress::start(),
+        }
+    }
+
+    fn run(&self, array: &ArrayFile) -> Result<(), Failure> {
         let run = match array.format.kind() {
             Kind::Bool | Kind::U8 => Self::run_as::<u8>,
             Kind::U16 => Self::run_as::<u16>,
@@ -131,7 +135,7 @@ impl Job<'_> {
             Kind::F32 => Self::run_as::<f32>,
             Kind::F64 => Self::run_as::<f64>,
         };
-        pool(threads)?.install(|| run(self, array))
+        pool(threads::of_use(self.threads, array.size()))?.install(|| run(self, array))
     }
 
     fn run_as<T: Element>(&self, array: &ArrayFile) -> Result<(), Failure> {
@@ -273,13 +277,9 @@ impl Job<'_> {
     }
 }
 
-/// The threads that work on an array; by default one for each core.
-fn pool(threads: Option<NonZeroUsize>) -> Result<ThreadPool, Failure> {
-    let threads = threads.map_or(0, NonZeroUsize::get);
-    ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .build()
-        .map_err(|e| Failure::new(format!("cannot start {threads} threads: {e}; give --parallel fewer")))
+/// The threads that work on an array.
+fn pool(threads: usize) -> Result<ThreadPool, Failure> {
+    ThreadPoolBuilder::new().num_threads(threads).build().map_err(Failure::threads(threads))
 }
 
 /// Runs `work` as a phase that reads and writes so many bytes.
@@ -298,6 +298,7 @@ fn holding(mut report: Report, held: usize) -> Report {
 /// The program's words for what the library refuses.
 fn said<R>(result: Result<R, sortie::Error>) -> Result<R, Failure> {
     result.map_err(|error| match error {
+        sortie::Error::Memory { needed, available: 0, .. } => no_room(needed),
         sortie::Error::Memory { needed, available, .. } => too_little(needed, available),
         other => other.into(),
     })
@@ -309,8 +310,10 @@ fn too_little(needed: u64, available: u64) -> Failure {
     ))
 }
 
+fn no_room(bytes: u64) -> Failure {
+    Failure::new(format!("{bytes} bytes more do not fit into memory; sort the array in parts"))
+}
+
 fn zeroed<T: Pod>(count: usize) -> Result<Vec<T>, Failure> {
-    bytemuck::try_zeroed_vec(count).map_err(|()| {
-        Failure::new(format!("{count} elements more do not fit into memory; sort the array in parts"))
-    })
+    bytemuck::try_zeroed_vec(count).map_err(|()| no_room(count as u64 * size_of::<T>() as u64))
 }

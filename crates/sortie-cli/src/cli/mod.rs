@@ -1,5 +1,6 @@
 //! The command line: one definition for the parser, `--help`, the completions and the man page.
 
+mod common;
 mod key;
 mod sort;
 mod values;
@@ -12,10 +13,11 @@ use std::path::PathBuf;
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueHint};
 
+pub use common::{ArrayOptions, Resources};
 pub use key::{KeyOptions, KeySpec};
 pub use sort::{SortArgs, temporary_folder};
 pub use values::{
-    ArrayType, Check, Engine, MemorySize, Separator, SortWord, StatsFormat, batch, length, path, threads,
+    Check, Engine, MemorySize, Separator, SortWord, StatsFormat, batch, element, length, path, threads,
 };
 
 use crate::failure::Failure;
@@ -75,37 +77,15 @@ pub struct SegmentsArgs {
     #[arg(long, value_name = "FILE", value_parser = path(), value_hint = ValueHint::FilePath)]
     pub offsets: Option<PathBuf>,
 
-    /// What the elements are; a .npy file says so itself
-    #[arg(long = "type", value_name = "TYPE")]
-    pub element: Option<ArrayType>,
-
     /// Write to FILE, which may be IN; - for standard output
     #[arg(short = 'o', long, value_name = "FILE", value_parser = path(), value_hint = ValueHint::FilePath)]
     pub output: PathBuf,
 
-    /// The largest first
-    #[arg(long)]
-    pub descending: bool,
+    #[command(flatten)]
+    pub array: ArrayOptions,
 
-    /// Write where each element was in its segment, not the elements: u64, or int64 in .npy
-    #[arg(long)]
-    pub argsort: bool,
-
-    /// Use no more than SIZE memory beyond the array; as for sort, in KiB or with a suffix of %bKMGTPE
-    #[arg(short = 'S', long, value_name = "SIZE", allow_hyphen_values = true)]
-    pub buffer_size: Option<MemorySize>,
-
-    /// Work on N threads; by default as many as there are cores
-    #[arg(long, value_name = "N", value_parser = threads)]
-    pub parallel: Option<NonZeroUsize>,
-
-    /// Print what the sort did on standard error
-    #[arg(long, value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "table")]
-    pub stats: Option<StatsFormat>,
-
-    /// Where to sort
-    #[arg(long, value_name = "ENGINE", default_value = "auto")]
-    pub engine: Engine,
+    #[command(flatten)]
+    pub resources: Resources,
 }
 
 impl Cli {

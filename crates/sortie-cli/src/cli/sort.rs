@@ -6,10 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{ArgAction, Args, ValueHint};
 
-use super::{
-    ArrayType, Check, Engine, KeyOptions, KeySpec, MemorySize, Separator, SortWord, StatsFormat, batch, path,
-    threads,
-};
+use super::{ArrayOptions, Check, KeyOptions, KeySpec, Resources, Separator, SortWord, batch, path};
 use crate::failure::Failure;
 use crate::quote;
 
@@ -143,9 +140,8 @@ pub struct SortArgs {
     )]
     pub files0_from: Option<PathBuf>,
 
-    /// Use no more than SIZE memory, see below
-    #[arg(short = 'S', long, value_name = "SIZE", help_heading = "Resources", allow_hyphen_values = true)]
-    pub buffer_size: Option<MemorySize>,
+    #[command(flatten)]
+    pub resources: Resources,
 
     /// Put temporary files in DIR, not $TMPDIR or /tmp; may be repeated
     #[arg(
@@ -157,10 +153,6 @@ pub struct SortArgs {
         value_hint = ValueHint::DirPath
     )]
     temporary_directories: Vec<PathBuf>,
-
-    /// Work on N threads; by default as many as there are cores
-    #[arg(long, value_name = "N", help_heading = "Resources", value_parser = threads)]
-    pub parallel: Option<NonZeroUsize>,
 
     /// Merge at most N inputs at once
     #[arg(long, value_name = "N", help_heading = "Resources", value_parser = batch)]
@@ -176,36 +168,12 @@ pub struct SortArgs {
     )]
     compress_programs: Vec<PathBuf>,
 
-    /// Where to sort
-    #[arg(long, value_name = "ENGINE", default_value = "auto", help_heading = "Resources")]
-    pub engine: Engine,
-
-    /// Print what the sort did on standard error
-    #[arg(
-        long,
-        value_name = "FORMAT",
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "table",
-        help_heading = "Resources"
-    )]
-    pub stats: Option<StatsFormat>,
-
-    /// Sort an array of little-endian numbers; a .npy file says itself what it holds
-    #[arg(long = "type", value_name = "TYPE", help_heading = "Arrays")]
-    pub element: Option<ArrayType>,
+    #[command(flatten)]
+    pub array: ArrayOptions,
 
     /// Sort along axis N of a .npy array, counted from the end if negative; by default the last
     #[arg(long, value_name = "N", help_heading = "Arrays", allow_negative_numbers = true)]
     pub axis: Option<isize>,
-
-    /// The largest first
-    #[arg(long, help_heading = "Arrays")]
-    pub descending: bool,
-
-    /// Write where each element was, not the elements
-    #[arg(long, help_heading = "Arrays")]
-    pub argsort: bool,
 
     /// Print help
     #[arg(long, action = ArgAction::Help)]
@@ -219,7 +187,8 @@ pub struct SortArgs {
 impl SortArgs {
     /// Whether arrays are to be sorted, and not text.
     pub fn is_array(&self) -> bool {
-        self.element.is_some() || self.files.iter().any(|file| file.extension().is_some_and(|e| e == "npy"))
+        self.array.element.is_some()
+            || self.files.iter().any(|file| file.extension().is_some_and(|e| e == "npy"))
     }
 
     /// `-c`, `-C` or `--check`.
@@ -266,7 +235,7 @@ impl SortArgs {
                 None => Ok(()),
             };
         }
-        if self.axis.is_some() || self.descending || self.argsort {
+        if self.axis.is_some() || self.array.descending || self.array.argsort {
             return refuse(
                 "--axis, --descending and --argsort are for arrays: give --type or a .npy file (text has -r)",
             );

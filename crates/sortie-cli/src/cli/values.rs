@@ -5,25 +5,11 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::ValueEnum;
-use clap::builder::{OsStringValueParser, TypedValueParser};
+use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser};
+use sortie_formats::Kind;
 
 use super::KeyOptions;
 use super::key::unsigned;
-
-/// What the elements of an array are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ArrayType {
-    U8,
-    U16,
-    U32,
-    U64,
-    I8,
-    I16,
-    I32,
-    I64,
-    F32,
-    F64,
-}
 
 /// Where to sort.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -143,6 +129,27 @@ impl FromStr for MemorySize {
         let bytes = 1024u64.checked_pow(power).and_then(|unit| number.checked_mul(unit));
         bytes.map(MemorySize::Bytes).ok_or_else(|| "no machine has that much memory".into())
     }
+}
+
+/// What the elements of a raw array may be.
+const ELEMENTS: [Kind; 10] = [
+    Kind::U8,
+    Kind::U16,
+    Kind::U32,
+    Kind::U64,
+    Kind::I8,
+    Kind::I16,
+    Kind::I32,
+    Kind::I64,
+    Kind::F32,
+    Kind::F64,
+];
+
+/// Reads what the elements of an array are.
+pub fn element() -> impl TypedValueParser<Value = Kind> {
+    let named = |name: String| ELEMENTS.into_iter().find(|kind| kind.to_string() == name);
+    PossibleValuesParser::new(ELEMENTS.map(|kind| kind.to_string()))
+        .map(move |name| named(name).expect("it is possible, so it is one of them"))
 }
 
 /// Reads a name, which may be empty: whether there is such a file, the system will say.

@@ -6,6 +6,7 @@ use sortie_formats::lines::LineReader;
 
 use super::Job;
 use super::input::Input;
+use super::memory::append;
 use crate::cli::Check;
 use crate::failure::Failure;
 
@@ -35,7 +36,7 @@ pub fn check(input: &Input, how: Check, job: &Job) -> Result<(), Failure> {
         }
         let before = before.get_or_insert_default();
         before.clear();
-        before.extend_from_slice(line);
+        append(before, line)?;
     }
     Ok(())
 }

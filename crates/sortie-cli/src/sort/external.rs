@@ -38,6 +38,7 @@ pub fn sort(
     let mut feed = Feed { inputs: inputs.iter(), open: None, rest: Vec::new(), job };
     let mut text = Vec::new();
     let ended = feed.fill(&mut text, budget, 1)?;
+    job.start_threads(ended.then_some(text.len() as u64))?;
     let texts = [text];
     if ended {
         return Lines::of(&texts, job).sort(job, sink);
@@ -53,7 +54,7 @@ pub fn sort(
         for _ in 0..shares {
             give_back.send(Vec::new()).expect("the other end is here");
         }
-        threads.spawn(move || {
+        let read = move || {
             for mut text in empty {
                 let ended = feed.fill(&mut text, budget, shares);
                 let stop = !matches!(ended, Ok(false));
@@ -61,7 +62,8 @@ pub fn sort(
                     return;
                 }
             }
-        });
+        };
+        thread::Builder::new().spawn_scoped(threads, read).map_err(Failure::threads(1))?;
         for text in full {
             let mut texts = [text?];
             parts.push(folder.write(|sink| Lines::of(&texts, job).sort(job, sink))?, job)?;

@@ -82,7 +82,9 @@ impl Input {
 /// The files that `list` names, each name ended by a NUL.
 fn named_in(list: &Path) -> Result<Vec<Input>, Failure> {
     let list = Input::named(list);
-    let names = list.read_whole(0, &|_| ())?;
+    let mut names = Vec::new();
+    list.open()?.read_to_end(&mut names).map_err(Failure::file("read", list.name()))?;
+    lines::terminate(&mut names, 0);
     if names.is_empty() {
         return Err(Failure::new(format!("no input from {}", quote::always(list.name()))));
     }
@@ -106,10 +108,13 @@ fn read_whole(mut file: &File, advance: &(dyn Fn(u64) + Sync)) -> io::Result<Vec
     let metadata = file.metadata()?;
     let start = if metadata.is_file() { file.stream_position()? } else { 0 };
     let size = if metadata.is_file() { metadata.len().saturating_sub(start) as usize } else { 0 };
-    let mut text = memory::reserve(size + 1)?;
-    if size >= PARALLEL_FROM {
+    let out_of_memory = || io::Error::from(io::ErrorKind::OutOfMemory);
+    let mut text = Vec::new();
+    if size < PARALLEL_FROM {
+        text.try_reserve_exact(size + 1).map_err(|_| out_of_memory())?;
+    } else {
         // Zeroed pages that the system has not touched yet cost nothing.
-        text = vec![0; size + 1];
+        text = bytemuck::try_zeroed_vec(size + 1).map_err(|()| out_of_memory())?;
         memory::prefer_large_pages(&mut text);
         let read: Vec<usize> = text[..size]
             .par_chunks_mut(PIECE)

@@ -8,13 +8,15 @@ use sortie_formats::lines;
 
 use super::Job;
 use super::gather::{Sink, gather};
-use super::memory::Cost;
+use super::memory::{Cost, filled, room};
 use crate::failure::Failure;
 
 /// Text is split by one thread at a time in parts of about this size.
 const PART: usize = 1 << 20;
 /// So many lines have their keys in one allocation.
 const LINES_A_BLOCK: usize = 1 << 14;
+/// Room that the key of a short line is given.
+const KEY: usize = 64;
 /// Fewer lines than this with equal keys are ordered by one thread.
 const PARALLEL_FROM: usize = 1 << 12;
 
@@ -81,14 +83,14 @@ impl<'a> Lines<'a> {
     /// Sorts them into `sink`.
     pub fn sort(self, job: &Job, sink: Sink<'_>) -> Result<(), Failure> {
         let bytes = self.bytes();
-        let lines = job.timed("split", bytes, 0, || self.split(job.terminator));
+        let lines = job.timed("split", bytes, 0, || self.split(job.terminator))?;
         if let Some(descending) = job.order.plain() {
             let mut lines = lines;
             job.absorb(sorter(descending)?.sort_strings(&mut lines)?);
             return gather(&lines, job, sink);
         }
-        let blocks = job.timed("encode", bytes, 0, || encode(&lines, job));
-        let mut items = keyed(&lines, &blocks);
+        let blocks = job.timed("encode", bytes, 0, || encode(&lines, job))?;
+        let mut items = keyed(&lines, &blocks)?;
         drop(lines);
         job.absorb(sorter(false)?.sort_strings(&mut items)?);
         if let Some(descending) = job.order.last_resort() {
@@ -102,18 +104,18 @@ impl<'a> Lines<'a> {
         self.parts.iter().map(|part| part.len()).sum()
     }
 
-    fn split(&self, terminator: u8) -> Vec<&'a [u8]> {
-        let mut found = vec![&[][..]; self.counts.iter().sum()];
+    fn split(&self, terminator: u8) -> Result<Vec<&'a [u8]>, Failure> {
+        let mut found = filled(self.counts.iter().sum(), &[][..])?;
         if let [part] = self.parts[..] {
             lines::split(part, terminator, &mut found);
-            return found;
+            return Ok(found);
         }
         let mut rest = &mut found[..];
         let places =
             self.counts.iter().map(|&count| rest.split_off_mut(..count).expect("as many as counted"));
         let work: Vec<_> = self.parts.iter().zip(places).collect();
         work.into_par_iter().for_each(|(part, places)| lines::split(part, terminator, places));
-        found
+        Ok(found)
     }
 }
 
@@ -127,24 +129,27 @@ struct Block {
     ends: Vec<usize>,
 }
 
-fn encode(lines: &[&[u8]], job: &Job) -> Vec<Block> {
+fn encode(lines: &[&[u8]], job: &Job) -> Result<Vec<Block>, Failure> {
     let encode = |lines: &[&[u8]]| {
-        let mut block = Block { keys: Vec::new(), ends: Vec::with_capacity(lines.len()) };
+        let mut block = Block { keys: Vec::new(), ends: room(lines.len())? };
         for line in lines {
+            // As a rule a key is no longer than its line.
+            let reserved = block.keys.try_reserve(line.len() + KEY);
+            reserved.map_err(|_| Failure::Memory((block.keys.len() + line.len()) as u64))?;
             job.order.encode(line, &mut block.keys);
             block.ends.push(block.keys.len());
         }
-        block
+        Ok(block)
     };
     if lines.len() <= LINES_A_BLOCK {
-        vec![encode(lines)]
+        Ok(vec![encode(lines)?])
     } else {
         lines.par_chunks(LINES_A_BLOCK).map(encode).collect()
     }
 }
 
-fn keyed<'a>(lines: &[&'a [u8]], blocks: &'a [Block]) -> Vec<Keyed<'a>> {
-    let mut items = vec![Keyed { key: &[], line: &[] }; lines.len()];
+fn keyed<'a>(lines: &[&'a [u8]], blocks: &'a [Block]) -> Result<Vec<Keyed<'a>>, Failure> {
+    let mut items = filled(lines.len(), Keyed { key: &[][..], line: &[][..] })?;
     let pair = |((items, lines), block): ((&mut [Keyed<'a>], &[&'a [u8]]), &'a Block)| {
         let mut start = 0;
         for ((item, line), &end) in items.iter_mut().zip(lines).zip(&block.ends) {
@@ -157,11 +162,11 @@ fn keyed<'a>(lines: &[&'a [u8]], blocks: &'a [Block]) -> Vec<Keyed<'a>> {
     } else {
         items.par_chunks_mut(LINES_A_BLOCK).zip(lines.par_chunks(LINES_A_BLOCK)).zip(blocks).for_each(pair);
     }
-    items
+    Ok(items)
 }
 
 /// Orders lines with equal keys by their bytes. `items` are in the order of their keys.
-fn order_equal(items: &mut [Keyed<'_>], descending: bool, sorter: &Sorter) -> Result<(), sortie::Error> {
+fn order_equal(items: &mut [Keyed<'_>], descending: bool, sorter: &Sorter) -> Result<(), Failure> {
     let by_line = |a: &Keyed<'_>, b: &Keyed<'_>| direct(a.line.cmp(b.line), descending);
     if items.len() < PARALLEL_FROM {
         items.chunk_by_mut(|a, b| a.key == b.key).for_each(|equal| equal.sort_unstable_by(by_line));
@@ -191,12 +196,13 @@ fn order_by_line(
     equal: &mut [Keyed<'_>],
     by_line: impl Fn(&Keyed<'_>, &Keyed<'_>) -> Ordering,
     sorter: &Sorter,
-) -> Result<(), sortie::Error> {
+) -> Result<(), Failure> {
     if equal.len() < PARALLEL_FROM {
         equal.sort_unstable_by(by_line);
         return Ok(());
     }
-    let mut lines: Vec<&[u8]> = equal.iter().map(|item| item.line).collect();
+    let mut lines: Vec<&[u8]> = room(equal.len())?;
+    lines.extend(equal.iter().map(|item| item.line));
     sorter.sort_strings(&mut lines)?;
     equal.iter_mut().zip(lines).for_each(|(item, line)| item.line = line);
     Ok(())

@@ -1,12 +1,13 @@
 //! How much memory a sort may take, and how much it takes.
 
 use std::fs;
-use std::io;
 
 use rustix::mm::{Advice, madvise};
+use rustix::process::{Resource, getrlimit};
 
 use super::items::Keyed;
 use crate::cli::MemorySize;
+use crate::failure::Failure;
 use crate::order::LineOrder;
 
 /// What the sort holds a line, beside the references and a copy of them: two words of cached symbols.
@@ -17,15 +18,50 @@ const LARGE_PAGE: usize = 2 << 20;
 /// The keys of so many lines stand for those of all lines read with them.
 const KEYS_SAMPLED: usize = 64;
 
-/// The bytes that text and its sort may take together.
-pub fn budget(asked: Option<MemorySize>) -> u64 {
-    let bytes = match asked {
-        Some(MemorySize::Bytes(bytes)) => bytes,
-        Some(MemorySize::Percent(part)) => (meminfo("MemTotal:") as f64 * part as f64 / 100.0) as u64,
-        // What is left serves the page cache, which reading and writing live off.
-        None => meminfo("MemAvailable:") / 10 * 6,
+/// Windows and blocks of output, and the stacks of the threads that read and write.
+const BESIDE: u64 = 24 << 20;
+/// What Rust gives a thread, and what the system puts before it.
+const STACK: u64 = (2 << 20) + (64 << 10);
+
+/// The bytes that text and its sort may take together, with so many threads.
+pub fn budget(asked: Option<MemorySize>, threads: usize) -> u64 {
+    // What is left serves the page cache, which reading and writing live off.
+    let bytes = asked.map_or_else(|| meminfo("MemAvailable:") / 10 * 6, bytes);
+    match addressable() {
+        // Text may take twice its size while it grows.
+        Some(left) => bytes.min(left.saturating_sub(BESIDE + threads as u64 * STACK) / 2),
+        None => bytes,
+    }
+    .max(LEAST)
+}
+
+/// What -S means on this machine.
+pub fn bytes(size: MemorySize) -> u64 {
+    let bytes = match size {
+        MemorySize::Bytes(bytes) => bytes,
+        MemorySize::Percent(part) => (meminfo("MemTotal:") as f64 * part as f64 / 100.0) as u64,
     };
     bytes.max(LEAST)
+}
+
+/// What `ulimit -v` and `-d` leave of the memory that the process may ask for, where they limit it.
+pub fn addressable() -> Option<u64> {
+    let left = |resource, held| {
+        getrlimit(resource)
+            .current
+            .map(|limit| limit.saturating_sub(kilobytes("/proc/self/status", held) << 10))
+    };
+    let limits = [left(Resource::As, "VmSize:"), left(Resource::Data, "VmData:")];
+    limits.into_iter().flatten().min()
+}
+
+/// Has all threads allocate from one place. By itself glibc reserves 64 MiB of addresses for each.
+pub fn share_one_heap() {
+    #[cfg(target_env = "gnu")]
+    // SAFETY: sets a parameter of the allocator, and may be called at any time.
+    unsafe {
+        libc::mallopt(libc::M_ARENA_MAX, 1);
+    }
 }
 
 /// Has what is freed go back to the system, so that memory held is memory in use. By itself glibc comes to keep
@@ -40,18 +76,38 @@ pub fn keep_nothing_freed() {
 
 /// A line of `/proc/meminfo`, in bytes.
 fn meminfo(name: &str) -> u64 {
-    let text = fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let line = text.lines().find_map(|line| line.strip_prefix(name));
-    let kilobytes = line.and_then(|rest| rest.trim().trim_end_matches(" kB").parse::<u64>().ok());
-    // A system that does not say is taken to have 1 GiB.
-    kilobytes.unwrap_or(1 << 20) << 10
+    kilobytes("/proc/meminfo", name) << 10
 }
 
-/// An empty vector with room for `bytes`, or the error of there being none.
-pub fn reserve(bytes: usize) -> io::Result<Vec<u8>> {
+/// A line of a file of the system's.
+fn kilobytes(file: &str, name: &str) -> u64 {
+    let text = fs::read_to_string(file).unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix(name));
+    let kilobytes = line.and_then(|rest| rest.trim().trim_end_matches(" kB").parse().ok());
+    // A system that does not say is taken to have 1 GiB.
+    kilobytes.unwrap_or(1 << 20)
+}
+
+/// An empty vector with room for `count` elements, or the error of there being none.
+pub fn room<T>(count: usize) -> Result<Vec<T>, Failure> {
     let mut empty = Vec::new();
-    empty.try_reserve_exact(bytes).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
+    let reserved = empty.try_reserve_exact(count);
+    reserved.map_err(|_| Failure::Memory((count as u64).saturating_mul(size_of::<T>() as u64)))?;
     Ok(empty)
+}
+
+/// So many of one element.
+pub fn filled<T: Clone>(count: usize, element: T) -> Result<Vec<T>, Failure> {
+    let mut all = room(count)?;
+    all.resize(count, element);
+    Ok(all)
+}
+
+/// Appends `more`, which may be a line of any size.
+pub fn append(text: &mut Vec<u8>, more: &[u8]) -> Result<(), Failure> {
+    text.try_reserve(more.len()).map_err(|_| Failure::Memory(more.len() as u64))?;
+    text.extend_from_slice(more);
+    Ok(())
 }
 
 /// Asks for large pages under a buffer not used yet: fewer faults while it is filled, and fewer misses in the

@@ -16,7 +16,8 @@ use super::Job;
 use super::gather::Sink;
 use super::input::Input;
 use super::items::direct;
-use super::runs::{Run, RunFolder};
+use super::memory::{append, room};
+use super::runs::{Run, RunFolder, Text};
 use crate::failure::Failure;
 
 /// Text goes to the writing thread in blocks of this size.
@@ -42,10 +43,11 @@ enum Sorted {
 }
 
 impl Part {
-    /// Its text, and what an error in it is about, as [`Failure::file`] wants it.
-    fn open(self) -> Result<(Box<dyn Read + Send>, (&'static str, PathBuf)), Failure> {
+    fn open(self) -> Result<Text, Failure> {
         match self.what {
-            Sorted::Input(input) => Ok((Box::new(input.open()?), ("read", input.name().to_owned()))),
+            Sorted::Input(input) => {
+                Ok(Text { reader: Box::new(input.open()?), doing: "read", name: input.name().to_owned() })
+            }
             Sorted::Run(run) => run.read(),
         }
     }
@@ -138,8 +140,8 @@ fn files_left() -> usize {
 /// A part while it is merged.
 struct Source {
     lines: LineReader<Box<dyn Read + Send>>,
-    /// What an error in it is about.
-    about: (&'static str, PathBuf),
+    doing: &'static str,
+    name: PathBuf,
     /// The key of the current line; unused where lines are compared by their bytes.
     key: Vec<u8>,
     /// The first bytes of the key, greatest where the source is exhausted.
@@ -149,7 +151,7 @@ struct Source {
 
 impl Source {
     fn advance(&mut self, job: &Job) -> Result<(), Failure> {
-        self.exhausted = !self.lines.advance().map_err(Failure::file(self.about.0, &self.about.1))?;
+        self.exhausted = !self.lines.advance().map_err(Failure::file(self.doing, &self.name))?;
         if self.exhausted {
             self.prefix = u64::MAX;
             return Ok(());
@@ -197,9 +199,9 @@ fn merge(parts: Vec<Part>, budget: u64, job: &Job, sink: Sink<'_>) -> Result<(),
     let read = (budget / 2 / parts.len() as u64).clamp(READ.0, READ.1) as usize;
     let mut sources = Vec::with_capacity(parts.len());
     for part in parts {
-        let (reader, about) = part.open()?;
+        let Text { reader, doing, name } = part.open()?;
         let lines = LineReader::new(reader, job.terminator, read);
-        let mut source = Source { lines, about, key: Vec::new(), prefix: 0, exhausted: false };
+        let mut source = Source { lines, doing, name, key: Vec::new(), prefix: 0, exhausted: false };
         source.advance(job)?;
         sources.push(source);
     }
@@ -208,7 +210,7 @@ fn merge(parts: Vec<Part>, budget: u64, job: &Job, sink: Sink<'_>) -> Result<(),
         // One block is written while one is filled, and none waits: it may hold a line as large as memory.
         let (full, to_write) = mpsc::sync_channel::<Vec<u8>>(0);
         let (written, mut empty) = mpsc::channel();
-        let writer = threads.spawn(move || {
+        let write = move || {
             to_write.into_iter().try_for_each(|mut block| {
                 sink(&block)?;
                 if block.capacity() <= 2 * BLOCK {
@@ -218,7 +220,8 @@ fn merge(parts: Vec<Part>, budget: u64, job: &Job, sink: Sink<'_>) -> Result<(),
                 }
                 Ok(())
             })
-        });
+        };
+        let writer = thread::Builder::new().spawn_scoped(threads, write).map_err(Failure::threads(1))?;
         let merged = merge_sources(&mut sources, job, &full, &mut empty);
         drop(full);
         let written = writer.join().expect("writing does not panic");
@@ -233,7 +236,7 @@ fn merge_sources(
     full: &mpsc::SyncSender<Vec<u8>>,
     empty: &mut mpsc::Receiver<Vec<u8>>,
 ) -> Result<(), Failure> {
-    let mut block = Vec::with_capacity(BLOCK);
+    let mut block = room(BLOCK)?;
     let mut last_key: Option<Vec<u8>> = None;
     let mut tournament = Tournament::new(sources.len(), |a, b| sources[a].compare(&sources[b], job));
     loop {
@@ -248,9 +251,9 @@ fn merge_sources(
             if job.order.unique() {
                 let last = last_key.get_or_insert_default();
                 last.clear();
-                last.extend_from_slice(key);
+                append(last, key)?;
             }
-            block.extend_from_slice(source.lines.line());
+            append(&mut block, source.lines.line())?;
             block.push(job.terminator);
             if block.len() >= BLOCK {
                 let next = empty.try_recv().unwrap_or_default();

@@ -9,7 +9,8 @@ mod memory;
 mod merge;
 mod runs;
 
-use std::sync::Mutex;
+use std::num::NonZeroUsize;
+use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use sortie::Report;
@@ -20,11 +21,11 @@ use crate::order::LineOrder;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::quote;
-use crate::stats;
+use crate::{stats, threads};
 use gather::Sink;
 use input::Input;
 use items::Lines;
-pub use memory::budget;
+pub use memory::bytes;
 use merge::Parts;
 use runs::RunFolder;
 
@@ -33,20 +34,21 @@ pub struct Job {
     order: LineOrder,
     terminator: u8,
     debug: bool,
+    /// How many were asked for.
+    threads: Option<NonZeroUsize>,
+    started: OnceLock<()>,
     progress: Progress,
     report: Mutex<Report>,
 }
 
 /// Sorts, merges or checks text as the command line says.
 pub fn run(args: &SortArgs) -> Result<(), Failure> {
-    if let Some(threads) = args.parallel {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.get());
-        pool.build_global().map_err(|e| Failure::new(format!("cannot start {threads} threads: {e}")))?;
-    }
     let job = Job {
         order: LineOrder::new(args)?,
         terminator: if args.zero_terminated { 0 } else { b'\n' },
         debug: args.debug,
+        threads: args.resources.parallel,
+        started: OnceLock::new(),
         progress: Progress::start(),
         report: Mutex::default(),
     };
@@ -63,7 +65,7 @@ pub fn run(args: &SortArgs) -> Result<(), Failure> {
     }
     let Job { progress, report, .. } = job;
     drop(progress);
-    match args.stats {
+    match args.resources.stats {
         Some(format) => stats::print(&report.into_inner().expect("no thread panicked"), format),
         None => Ok(()),
     }
@@ -72,9 +74,13 @@ pub fn run(args: &SortArgs) -> Result<(), Failure> {
 fn sort(inputs: Vec<Input>, args: &SortArgs, job: &Job) -> Result<(), Failure> {
     let folder = RunFolder::new(args);
     let mut output = Output::open(args.output(), folder.first())?;
-    let budget = memory::budget(args.buffer_size);
-    if args.buffer_size.is_some() {
+    let limited = memory::addressable().is_some();
+    let budget = memory::budget(args.resources.buffer_size, threads::of_use(args.resources.parallel, None));
+    if args.resources.buffer_size.is_some() || limited {
         memory::keep_nothing_freed();
+    }
+    if limited {
+        memory::share_one_heap();
     }
     let sink = &mut |text: &[u8]| {
         job.progress.advance(text.len() as u64);
@@ -82,7 +88,7 @@ fn sort(inputs: Vec<Input>, args: &SortArgs, job: &Job) -> Result<(), Failure> {
     };
     if args.merge {
         Parts::inputs(inputs, args.batch_size, budget, &folder).merge(job, sink)?;
-    } else if args.buffer_size.is_some() || !sort_at_once(&inputs, budget, job, sink)? {
+    } else if args.resources.buffer_size.is_some() || !sort_at_once(&inputs, budget, job, sink)? {
         let parts = Parts::runs(args.batch_size, budget, &folder);
         external::sort(&inputs, budget, &folder, parts, job, sink)?;
     }
@@ -95,6 +101,7 @@ fn sort_at_once(inputs: &[Input], budget: u64, job: &Job, sink: Sink<'_>) -> Res
     if size > budget / 2 {
         return Ok(false);
     }
+    job.start_threads(Some(size))?;
     job.progress.stage("reading", size);
     let start = Instant::now();
     let advance = |bytes| job.progress.advance(bytes);
@@ -112,6 +119,16 @@ fn sort_at_once(inputs: &[Input], budget: u64, job: &Job, sink: Sink<'_>) -> Res
 }
 
 impl Job {
+    /// Starts the threads, the first time that it is called, for an input of so many bytes where that is known.
+    fn start_threads(&self, bytes: Option<u64>) -> Result<(), Failure> {
+        if self.started.set(()).is_err() {
+            return Ok(());
+        }
+        let threads = threads::of_use(self.threads, bytes);
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
+        pool.map_err(Failure::threads(threads))
+    }
+
     /// Whole lines as `--debug` prints them, with marks under each.
     fn annotated(&self, text: &[u8]) -> Vec<u8> {
         let mut out = Vec::new();

@@ -25,6 +25,13 @@ pub struct Run {
     compressor: Option<PathBuf>,
 }
 
+/// Text to be read, and what an error in it is about, as [`Failure::file`] wants it.
+pub struct Text {
+    pub reader: Box<dyn Read + Send>,
+    pub doing: &'static str,
+    pub name: PathBuf,
+}
+
 impl RunFolder {
     pub fn new(args: &SortArgs) -> RunFolder {
         RunFolder {
@@ -75,13 +82,15 @@ impl RunFolder {
 }
 
 impl Run {
-    /// Its text, from the start, and what an error in it is about, as [`Failure::file`] wants it.
-    pub fn read(self) -> Result<(Box<dyn Read + Send>, (&'static str, PathBuf)), Failure> {
+    /// Its text, from the start.
+    pub fn read(self) -> Result<Text, Failure> {
         match self.compressor {
-            None => Ok((Box::new(self.file), ("read a temporary file in", self.folder))),
+            None => {
+                Ok(Text { reader: Box::new(self.file), doing: "read a temporary file in", name: self.folder })
+            }
             Some(program) => {
-                let text = Decompressor::start(&program, self.file)?;
-                Ok((Box::new(text), ("decompress a temporary file with", program)))
+                let reader = Box::new(Decompressor::start(&program, self.file)?);
+                Ok(Text { reader, doing: "decompress a temporary file with", name: program })
             }
         }
     }

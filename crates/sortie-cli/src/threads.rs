@@ -1,0 +1,14 @@
+//! How many threads a sort is worth.
+
+use std::num::NonZeroUsize;
+use std::thread;
+
+/// Starting a thread takes as long as sorting about so much.
+const BYTES_A_THREAD: u64 = 64 << 10;
+
+/// As many threads as were asked for, or as there are cores, but no more than `bytes` of input keep busy, where it is
+/// known how many those are.
+pub fn of_use(asked: Option<NonZeroUsize>, bytes: Option<u64>) -> usize {
+    let asked = asked.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get);
+    bytes.map_or(asked, |bytes| asked.min((bytes / BYTES_A_THREAD) as usize + 1))
+}
