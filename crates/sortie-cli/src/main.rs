@@ -3,6 +3,7 @@
 mod arrays;
 mod cli;
 mod devices;
+mod doctor;
 mod failure;
 mod order;
 mod output;
@@ -47,6 +48,9 @@ fn run(command: Command) -> Result<(), Failure> {
             if args.is_array() {
                 return arrays::sort(&args);
             }
+            if let sortie::Engine::Cuda(_) = args.resources.engine {
+                return Err(Failure::new("text has no GPU engine; leave out --engine, or give cpu"));
+            }
             if args.debug {
                 order::warnings(&args).iter().for_each(|warning| complain(format!("{warning}\n").as_bytes()));
             }
@@ -54,6 +58,7 @@ fn run(command: Command) -> Result<(), Failure> {
         }
         Command::Segments(args) => arrays::segments(&args),
         Command::Devices { measure } => print(devices::list(measure)?.as_bytes()),
+        Command::Doctor { engine } => doctor::run(engine),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "sortie", &mut script);

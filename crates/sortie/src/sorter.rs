@@ -1,6 +1,7 @@
 //! [`Sorter`]: everything about a sort that can be chosen.
 
 use std::cmp::Ordering;
+use std::str::FromStr;
 use std::sync::Arc;
 
 use crate::cpu::{self, Job};
@@ -20,6 +21,25 @@ pub enum Engine {
     /// On the CUDA device of this number. [`Sorter::sort_segments`] alone has an engine there so far; other calls return
     /// [`Error::Unsupported`].
     Cuda(u32),
+}
+
+/// As it is written: `auto`, `cpu`, `cuda` or `cuda:1`.
+impl FromStr for Engine {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Engine, Error> {
+        let ordinal = |text: &str| text.strip_prefix("cuda:").and_then(|number| number.parse().ok());
+        match text {
+            "auto" => Ok(Engine::Auto),
+            "cpu" => Ok(Engine::Cpu),
+            "cuda" => Ok(Engine::Cuda(0)),
+            _ => ordinal(text).map(Engine::Cuda).ok_or_else(|| {
+                Error::Unsupported(format!(
+                    "there is no engine {text:?}; there are auto, cpu, cuda and cuda:N"
+                ))
+            }),
+        }
+    }
 }
 
 /// How a sort goes about its work.

@@ -14,10 +14,10 @@ use std::time::Instant;
 use bytemuck::Pod;
 use half::f16;
 use rayon::{ThreadPool, ThreadPoolBuilder};
-use sortie::{Report, Segments, Sorter};
+use sortie::{Engine, Report, Segments, Sorter};
 use sortie_formats::Kind;
 
-use crate::cli::{ArrayOptions, Engine, Resources, SegmentsArgs, SortArgs, StatsFormat, temporary_folder};
+use crate::cli::{ArrayOptions, Resources, SegmentsArgs, SortArgs, StatsFormat, temporary_folder};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::progress::Progress;
@@ -269,11 +269,7 @@ impl<'a> Job<'a> {
     }
 
     fn sorter_within(&self, scratch: u64) -> Result<Sorter, sortie::Error> {
-        let engine = match self.engine {
-            Engine::Auto => sortie::Engine::Auto,
-            Engine::Cpu => sortie::Engine::Cpu,
-        };
-        Sorter::builder().engine(engine).descending(self.descending).memory_limit(scratch).build()
+        Sorter::builder().engine(self.engine).descending(self.descending).memory_limit(scratch).build()
     }
 }
 

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use clap::Args;
 use sortie_formats::Kind;
 
-use super::{Engine, MemorySize, StatsFormat, element, threads};
+use super::{MemorySize, StatsFormat, element, threads};
 
 /// What a sort may take, where it works, and what it tells.
 #[derive(Debug, Clone, Args)]
@@ -19,9 +19,9 @@ pub struct Resources {
     #[arg(long, value_name = "N", value_parser = threads)]
     pub parallel: Option<NonZeroUsize>,
 
-    /// Where to sort
+    /// Where to sort: auto, cpu, or cuda[:N] (sortie devices lists them), which takes segments alone so far
     #[arg(long, value_name = "ENGINE", default_value = "auto")]
-    pub engine: Engine,
+    pub engine: sortie::Engine,
 
     /// Print what the sort did on standard error
     #[arg(

@@ -17,7 +17,7 @@ pub use common::{ArrayOptions, Resources};
 pub use key::{KeyOptions, KeySpec};
 pub use sort::{SortArgs, temporary_folder};
 pub use values::{
-    Check, Engine, MemorySize, Separator, SortWord, StatsFormat, batch, element, length, path, threads,
+    Check, MemorySize, Separator, SortWord, StatsFormat, batch, element, length, path, threads,
 };
 
 use crate::failure::Failure;
@@ -42,6 +42,13 @@ pub enum Command {
         /// Measure how fast each copies and is copied to, and keep that for later
         #[arg(long)]
         measure: bool,
+    },
+
+    /// Sort on a GPU and on the CPU, and compare
+    Doctor {
+        /// The GPU: cuda or cuda:N
+        #[arg(long, value_name = "ENGINE", default_value = "cuda")]
+        engine: sortie::Engine,
     },
 
     /// Print a script that completes sortie's options in a shell

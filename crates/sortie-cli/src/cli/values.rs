@@ -11,15 +11,6 @@ use sortie_formats::Kind;
 use super::KeyOptions;
 use super::key::unsigned;
 
-/// Where to sort.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Engine {
-    /// Wherever it is fastest
-    Auto,
-    /// On the CPU
-    Cpu,
-}
-
 /// How `--stats` prints its report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum StatsFormat {
