@@ -51,50 +51,6 @@ pub struct SortArgs {
     #[arg(value_name = "FILE", value_parser = path(), value_hint = ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
 
-    #[command(flatten)]
-    pub ordering: KeyOptions,
-
-    /// Sort by WORD: general-numeric -g, human-numeric -h, month -M, numeric -n, random -R, version -V
-    #[arg(long = "sort", value_name = "WORD", help_heading = "Ordering", hide_possible_values = true)]
-    pub words: Vec<SortWord>,
-
-    /// Take the bytes of FILE to shuffle with -R; the same bytes give the same order
-    #[arg(
-        long = "random-source",
-        value_name = "FILE",
-        help_heading = "Ordering",
-        value_parser = path(),
-        value_hint = ValueHint::FilePath
-    )]
-    random_sources: Vec<PathBuf>,
-
-    /// Sort by a key, see below; the first of several counts most
-    #[arg(short, long = "key", value_name = "KEY", help_heading = "Keys", allow_hyphen_values = true)]
-    pub keys: Vec<KeySpec>,
-
-    /// Fields end at each SEP, one byte or \0, instead of where blanks start
-    #[arg(
-        short = 't',
-        long = "field-separator",
-        value_name = "SEP",
-        help_heading = "Keys",
-        allow_hyphen_values = true,
-        value_parser = Separator::parser()
-    )]
-    separators: Vec<Separator>,
-
-    /// Leave lines with equal keys in their order
-    #[arg(short, long, help_heading = "Keys")]
-    pub stable: bool,
-
-    /// Output only the first of lines with equal keys; with -c, check that there are no equal keys
-    #[arg(short, long, help_heading = "Keys")]
-    pub unique: bool,
-
-    /// Mark the part of each line that is sorted by, and warn of questionable options
-    #[arg(long, help_heading = "Keys")]
-    pub debug: bool,
-
     /// Check that the input is sorted; do not sort. `quiet` and `silent` name no line
     #[arg(
         short = 'c',
@@ -140,6 +96,59 @@ pub struct SortArgs {
     )]
     pub files0_from: Option<PathBuf>,
 
+    /// Print help
+    #[arg(long, action = ArgAction::Help)]
+    help: Option<bool>,
+
+    /// Print version
+    #[arg(long = "version", action = ArgAction::Version)]
+    print_version: Option<bool>,
+
+    // A heading stays for the options that follow it, so those without one stand above.
+    #[command(flatten)]
+    pub ordering: KeyOptions,
+
+    /// Sort by WORD: general-numeric -g, human-numeric -h, month -M, numeric -n, random -R, version -V
+    #[arg(long = "sort", value_name = "WORD", help_heading = "Ordering", hide_possible_values = true)]
+    pub words: Vec<SortWord>,
+
+    /// Take the bytes of FILE to shuffle with -R; the same bytes give the same order
+    #[arg(
+        long = "random-source",
+        value_name = "FILE",
+        help_heading = "Ordering",
+        value_parser = path(),
+        value_hint = ValueHint::FilePath
+    )]
+    random_sources: Vec<PathBuf>,
+
+    /// Sort by a key, see below; the first of several counts most
+    #[arg(short, long = "key", value_name = "KEY", help_heading = "Keys", allow_hyphen_values = true)]
+    pub keys: Vec<KeySpec>,
+
+    /// Fields end at each SEP, one byte or \0, instead of where blanks start
+    #[arg(
+        short = 't',
+        long = "field-separator",
+        value_name = "SEP",
+        help_heading = "Keys",
+        allow_hyphen_values = true,
+        value_parser = Separator::parser()
+    )]
+    separators: Vec<Separator>,
+
+    /// Leave lines with equal keys in their order
+    #[arg(short, long, help_heading = "Keys")]
+    pub stable: bool,
+
+    /// Output only the first of lines with equal keys; with -c, check that there are no equal keys
+    #[arg(short, long, help_heading = "Keys")]
+    pub unique: bool,
+
+    /// Mark the part of each line that is sorted by, and warn of questionable options
+    #[arg(long, help_heading = "Keys")]
+    pub debug: bool,
+
     #[command(flatten)]
     pub resources: Resources,
 
@@ -174,14 +183,6 @@ pub struct SortArgs {
     /// Sort along axis N of a .npy array, counted from the end if negative; by default the last
     #[arg(long, value_name = "N", help_heading = "Arrays", allow_negative_numbers = true)]
     pub axis: Option<isize>,
-
-    /// Print help
-    #[arg(long, action = ArgAction::Help)]
-    help: Option<bool>,
-
-    /// Print version
-    #[arg(long = "version", action = ArgAction::Version)]
-    print_version: Option<bool>,
 }
 
 impl SortArgs {
