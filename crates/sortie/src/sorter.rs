@@ -268,6 +268,44 @@ impl Sorter {
         })
     }
 
+    /// Sorts every segment by itself and moves each payload with its key.
+    ///
+    /// Scratch: for each thread at most 328 KB and a copy of the longest segment that it sorts; for keys without a fixed
+    /// width 36 bytes a key of that segment.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), sortie::Error> {
+    /// use sortie::{Segments, Sorter};
+    /// let (mut k, mut v) = ([2, 1, 9, 8, 9], ["b", "a", "z", "x", "y"]);
+    /// Sorter::builder().build()?.sort_pairs_segments(&mut k, &mut v, Segments::Offsets(&[0, 2, 5]))?;
+    /// assert_eq!((k, v), ([1, 2, 8, 9, 9], ["a", "b", "x", "z", "y"]));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`]; [`Error::Segments`] where they do not fit the keys; [`Error::Memory`] where the limit
+    /// does not leave room for the scratch; [`Error::Unsupported`] for an algorithm that does not apply to such keys or
+    /// cannot be stable.
+    pub fn sort_pairs_segments<K: Key, V: Send>(
+        &self,
+        keys: &mut [K],
+        payload: &mut [V],
+        segments: Segments<'_>,
+    ) -> Result<Report, Error> {
+        same_length("payload", keys.len(), payload.len())?;
+        segments.check(keys.len())?;
+        let order = self.choices.order;
+        self.run(keys.len(), |job| match K::FORM {
+            Form::Bits(code) => {
+                // SAFETY: the engine leaves a permutation.
+                let bits = unsafe { key::as_bits_mut(keys) };
+                cpu::segment_pairs::sort(bits, payload, segments, Transform::new(code, order), job)
+            }
+            _ => cpu::wide::sort_pairs_segments(keys, payload, segments, order, job),
+        })
+    }
+
     /// Sorts by a key that `key` draws from each element, called once an element.
     ///
     /// # Errors

@@ -10,6 +10,7 @@ pub(crate) mod pairs;
 pub(crate) mod parallel_partition;
 pub(crate) mod scatter;
 pub(crate) mod scratch;
+pub(crate) mod segment_pairs;
 pub(crate) mod segments;
 pub(crate) mod strings;
 pub(crate) mod vector;

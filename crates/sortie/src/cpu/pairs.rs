@@ -144,7 +144,7 @@ fn order_places<B: Bits, P: Index, I: Index>(
 }
 
 /// Whether the job allows the sort of `n` pairs with so much scratch.
-fn check(n: usize, scratch: usize, job: &Job) -> Result<Report, Error> {
+pub(crate) fn check(n: usize, scratch: usize, job: &Job) -> Result<Report, Error> {
     if job.algorithm == Algorithm::Quicksort && job.stable {
         return Err(unstable_only("quicksort"));
     }

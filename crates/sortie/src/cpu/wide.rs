@@ -1,7 +1,7 @@
 //! Keys without a fixed-width code: tuples, byte arrays, options. Keys alone are compared. Places are sorted by the
 //! first 64 bits of each key's code, and only where those are equal by comparison.
 
-use super::{Job, compare, pairs, permute_pairs, segments};
+use super::{Job, compare, pairs, permute_pairs, segment_pairs, segments};
 use crate::key::{Code, Transform};
 use crate::{Algorithm, Error, Index, Key, Order, Report, Segments};
 
@@ -64,4 +64,26 @@ pub(crate) fn sort_segments<K: Key>(
         segments::side_by_side(keys, 0, 0..count, segments, job.threads, &finish);
     });
     Ok(report)
+}
+
+pub(crate) fn sort_pairs_segments<K: Key, V: Send>(
+    keys: &mut [K],
+    payload: &mut [V],
+    segments: Segments<'_>,
+    order: Order,
+    job: &Job,
+) -> Result<Report, Error> {
+    if job.algorithm != Algorithm::Auto {
+        compare::check(0, job)?;
+    }
+    // Places, prefixes, the scratch of an argsort of those, and that of a merge sort of ties.
+    let scratch = |length: usize| length * (8 + 8 + 12 + 8);
+    segment_pairs::each(
+        keys,
+        payload,
+        segments,
+        &scratch,
+        job,
+        &|_, keys: &mut [K], payload: &mut [V], job| sort_pairs(keys, payload, order, job),
+    )
 }

@@ -42,6 +42,19 @@ const CALLS: &[Call] = &[
         let result = sorter.sort_segments(&mut keys, Segments::Offsets(&[1, 5, 60_000]));
         (result, keys == shuffled(N))
     }),
+    ("sort_pairs_segments", |sorter| {
+        let (mut keys, mut payload) = (shuffled(N), shuffled(N));
+        let segments = Segments::Offsets(&[1, 5, 2000, 60_000]);
+        let result = sorter.sort_pairs_segments(&mut keys, &mut payload, segments);
+        (result, keys == shuffled(N) && payload == shuffled(N))
+    }),
+    ("sort_pairs_segments of records", |sorter| {
+        let records = || shuffled(N).into_iter().map(|x| (x % 100, x as u8)).collect::<Vec<_>>();
+        let (mut keys, mut payload) = (records(), shuffled(N));
+        let segments = Segments::Offsets(&[1, 5, 2000, 60_000]);
+        let result = sorter.sort_pairs_segments(&mut keys, &mut payload, segments);
+        (result, keys == records() && payload == shuffled(N))
+    }),
     ("sort_by_key", |sorter| {
         let mut v = shuffled(N);
         (sorter.sort_by_key(&mut v, |x| x % 1000), v == shuffled(N))
@@ -161,6 +174,8 @@ fn lengths_that_differ() {
     let (mut keys, mut payload) = (vec![3, 1, 2], vec![1, 2]);
     let error = sorter.sort_pairs(&mut keys, &mut payload).unwrap_err();
     assert_eq!(error, Error::LengthMismatch { what: "payload", expected: 3, found: 2 });
+    let segments = Segments::Length(3);
+    assert_eq!(sorter.sort_pairs_segments(&mut keys, &mut payload, segments), Err(error));
     assert_eq!((keys, payload), (vec![3, 1, 2], vec![1, 2]));
     let error = sorter.argsort(&[3, 1, 2], &mut [0u32; 4]).unwrap_err();
     assert_eq!(error, Error::LengthMismatch { what: "places", expected: 3, found: 4 });
@@ -186,6 +201,9 @@ fn segments_that_do_not_fit() {
         let error = sorter.sort_segments(&mut keys, segments).unwrap_err();
         assert!(matches!(error, Error::Segments(_)) && error.to_string().contains(said), "{error}");
         assert_eq!(keys, [5, 4, 3, 2, 1]);
+        let mut payload = [1, 2, 3, 4, 5];
+        assert_eq!(sorter.sort_pairs_segments(&mut keys, &mut payload, segments), Err(error));
+        assert_eq!((keys, payload), (vec![5, 4, 3, 2, 1], [1, 2, 3, 4, 5]));
         let panic = std::panic::catch_unwind(|| sortie::sort_segments(&mut [5, 4, 3, 2, 1], segments));
         assert!(panic.is_err());
     }

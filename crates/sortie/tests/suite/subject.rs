@@ -68,6 +68,18 @@ impl Subject {
         }
     }
 
+    /// The free functions have none for this: a sorter with every choice at its default stands for them.
+    pub fn sort_pairs_segments<K: Key, V: Send>(
+        &self,
+        keys: &mut [K],
+        payload: &mut [V],
+        segments: Segments<'_>,
+    ) {
+        let default = || Sorter::builder().build().expect("a sorter");
+        let sorter = self.sorter.clone().unwrap_or_else(default);
+        done(sorter.sort_pairs_segments(keys, payload, segments));
+    }
+
     pub fn sort_by_key<T: Send + Sync, K: Key>(&self, v: &mut [T], key: impl Fn(&T) -> K + Sync) {
         match &self.sorter {
             None => sortie::sort_by_key(v, key),

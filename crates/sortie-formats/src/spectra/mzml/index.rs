@@ -1,0 +1,88 @@
+//! The index at the end of an indexed mzML file: where each spectrum and chromatogram starts, and a checksum.
+
+use quick_xml::events::Event;
+use sha1::{Digest, Sha1};
+
+use super::Ends;
+
+/// Follows what is written of a file, and writes its index.
+#[derive(Default)]
+pub struct Index {
+    moved: Vec<Ends>,
+    read: u64,
+    written: u64,
+    hash: Sha1,
+}
+
+impl Index {
+    /// Takes in the next stretch of the file: how long it was, what is written of it, and which spectra moved in it.
+    pub fn follow(&mut self, read: u64, written: &[u8], moved: &[Ends]) {
+        let ends = moved.iter().map(|end| Ends { old: self.read + end.old, new: self.written + end.new });
+        self.moved.extend(ends);
+        self.read += read;
+        self.written += written.len() as u64;
+        self.hash.update(written);
+        self.moved.push(Ends { old: self.read, new: self.written });
+    }
+
+    /// Where the index begins in the last stretch of a file; at its end where there is none.
+    #[must_use]
+    pub fn start(text: &[u8]) -> usize {
+        memchr::memmem::rfind_iter(text, b"<indexList")
+            .find(|at| !text[*at..].starts_with(b"<indexListOffset"))
+            .unwrap_or(text.len())
+    }
+
+    /// The index `text`, which ends the file, with its places and checksum as they have to be now.
+    ///
+    /// # Errors
+    /// Where it is not well-formed XML.
+    pub fn write(mut self, text: &[u8]) -> Result<Vec<u8>, String> {
+        let mut out = Vec::with_capacity(text.len());
+        let mut reader = super::reader(text);
+        let mut within = Vec::new();
+        loop {
+            let start = reader.buffer_position() as usize;
+            let event =
+                reader.read_event().map_err(|error| format!("the index is not well-formed: {error}"))?;
+            let piece = &text[start..reader.buffer_position() as usize];
+            match event {
+                Event::Eof => return Ok(out),
+                Event::Start(tag) => within = tag.name().as_ref().to_vec(),
+                Event::End(_) => within.clear(),
+                Event::Text(_) => {
+                    let old = std::str::from_utf8(piece.trim_ascii()).unwrap_or_default();
+                    let new = match (&within[..], old.parse()) {
+                        (b"offset" | b"indexListOffset", Ok(place)) => {
+                            Some(self.new_place(place).to_string())
+                        }
+                        // It covers all before it, its own opening tag included.
+                        (b"fileChecksum", _) => {
+                            self.hash.update(&out);
+                            Some(hex(&std::mem::take(&mut self.hash).finalize()))
+                        }
+                        _ => None,
+                    };
+                    if let Some(new) = new {
+                        out.extend_from_slice(new.as_bytes());
+                        continue;
+                    }
+                }
+                _ => {}
+            }
+            out.extend_from_slice(piece);
+        }
+    }
+
+    /// Where that is now which was at a place between two spectra.
+    fn new_place(&self, old: u64) -> u64 {
+        match self.moved.partition_point(|end| end.old <= old) {
+            0 => old,
+            after => old - self.moved[after - 1].old + self.moved[after - 1].new,
+        }
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

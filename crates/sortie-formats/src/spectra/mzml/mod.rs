@@ -1,0 +1,316 @@
+//! mzML: XML in which the numbers of a spectrum are arrays in base64.
+//!
+//! Nothing but those arrays is written anew: all other text stays as it is, byte for byte, and so does a spectrum whose
+//! peaks are in order already. Only what says where spectra are, at the end of an indexed file, follows them.
+
+mod array;
+mod index;
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use quick_xml::Reader;
+use quick_xml::events::{BytesStart, Event};
+
+use super::{Ends, Peaks, SpectrumError};
+use array::{Array, Kind};
+pub use index::Index;
+
+/// The spectra in a stretch of text.
+#[derive(Debug)]
+pub struct Part {
+    pub(super) peaks: Peaks,
+    spectra: Vec<Spectrum>,
+}
+
+/// Where the parts of a spectrum are in the text.
+#[derive(Debug)]
+struct Spectrum {
+    /// The value of `defaultArrayLength`.
+    length: Range<usize>,
+    arrays: Vec<Array>,
+    end: usize,
+}
+
+/// What stands before the spectra and matters to them.
+#[derive(Debug, Default)]
+pub struct Header {
+    /// Whether the file ends with an index of its spectra.
+    pub indexed: bool,
+    /// What the groups of parameters hold that say how an array is written.
+    groups: HashMap<Vec<u8>, Vec<Kind>>,
+}
+
+/// The end of the last spectrum or chromatogram that is complete.
+pub(super) fn last_cut(text: &[u8]) -> Option<usize> {
+    let ends = [&b"</spectrum>"[..], b"</chromatogram>"];
+    ends.iter().filter_map(|end| memchr::memmem::rfind(text, end).map(|at| at + end.len())).max()
+}
+
+/// The end of the first spectrum that ends after `from`.
+pub(super) fn next_cut(text: &[u8], from: usize) -> Option<usize> {
+    let end = b"</spectrum>";
+    memchr::memmem::find(&text[from..], end).map(|at| from + at + end.len())
+}
+
+impl Header {
+    /// Reads it from the beginning of a file, up to the first spectrum at least.
+    ///
+    /// # Errors
+    /// Says what is wrong where this is no mzML.
+    pub fn parse(text: &[u8]) -> Result<Header, String> {
+        let mut header = Header::default();
+        let mut reader = reader(text);
+        let mut root = true;
+        let mut group: Option<&mut Vec<Kind>> = None;
+        loop {
+            match reader.read_event().map_err(|error| format!("not well-formed XML: {error}"))? {
+                Event::Start(tag) if root => {
+                    header.indexed = match tag.name().as_ref() {
+                        b"indexedmzML" => true,
+                        b"mzML" => false,
+                        other => {
+                            let other = String::from_utf8_lossy(other);
+                            return Err(format!("the XML is of the kind '{other}', which is not mzML"));
+                        }
+                    };
+                    root = false;
+                }
+                Event::Start(tag) if tag.name().as_ref() == b"referenceableParamGroup" => {
+                    let id = value(&tag, "id").unwrap_or_default();
+                    group = Some(header.groups.entry(id.to_vec()).or_default());
+                }
+                Event::Start(tag) | Event::Empty(tag) if tag.name().as_ref() == b"cvParam" => {
+                    if let (Some(group), Some(kind)) = (&mut group, Kind::of(&tag)) {
+                        group.push(kind);
+                    }
+                }
+                Event::Start(tag) if tag.name().as_ref() == b"run" => return Ok(header),
+                Event::End(tag) if tag.name().as_ref() == b"referenceableParamGroup" => group = None,
+                Event::Eof if root => return Err("the file ends before anything of mzML".into()),
+                Event::Eof => return Ok(header),
+                _ => {}
+            }
+        }
+    }
+
+    /// The tag that a complete file ends with.
+    #[must_use]
+    pub fn closing_tag(&self) -> &'static str {
+        if self.indexed { "</indexedmzML>" } else { "</mzML>" }
+    }
+}
+
+/// Reads the spectra in `text`, which begins between two of them, or with the file, and ends so too.
+///
+/// # Errors
+/// For the first spectrum that is not well-formed XML or without an end, whose arrays cannot be decoded or differ in
+/// length, which has no array of m/z or of intensities, or a NaN in those.
+pub fn parse(header: &Header, text: &[u8]) -> Result<Part, SpectrumError> {
+    let mut part = Part { peaks: Peaks::none(), spectra: Vec::new() };
+    let mut reader = reader(text);
+    let mut open: Option<Open> = None;
+    loop {
+        let start = reader.buffer_position() as usize;
+        let event = reader.read_event();
+        let end = reader.buffer_position() as usize;
+        let problem = match event {
+            Err(error) => Some(format!("not well-formed XML, or cut short: {error}")),
+            Ok(Event::Eof) if open.is_none() => return Ok(part),
+            Ok(Event::Eof) => Some("the file ends before its </spectrum>".into()),
+            Ok(Event::Start(tag)) if tag.name().as_ref() == b"spectrum" && open.is_none() => {
+                open = Some(Open::new(text, &tag));
+                None
+            }
+            Ok(Event::End(tag)) if tag.name().as_ref() == b"spectrum" => match open.take() {
+                None => Some("</spectrum> comes without a <spectrum>".into()),
+                Some(spectrum) => match spectrum.close(text, end, &mut part) {
+                    Ok(()) => None,
+                    Err((title, problem)) => {
+                        return Err(SpectrumError { before: part.spectra.len(), title, problem });
+                    }
+                },
+            },
+            Ok(event) => match &mut open {
+                None => None,
+                Some(spectrum) => spectrum.note(header, text, &event, start, end).err(),
+            },
+        };
+        if let Some(problem) = problem {
+            let title = open.and_then(|spectrum| spectrum.title);
+            return Err(SpectrumError { before: part.spectra.len(), title, problem });
+        }
+    }
+}
+
+/// A spectrum whose end is not read yet.
+struct Open {
+    title: Option<String>,
+    /// The value of `defaultArrayLength`.
+    length: Option<Range<usize>>,
+    arrays: Vec<Array>,
+    /// Whether the last array has not ended yet.
+    within_array: bool,
+}
+
+impl Open {
+    fn new(text: &[u8], tag: &BytesStart) -> Open {
+        let title = value(tag, "id").map(|id| String::from_utf8_lossy(id).into_owned());
+        let length = place(text, value(tag, "defaultArrayLength"));
+        Open { title, length, arrays: Vec::new(), within_array: false }
+    }
+
+    /// Takes in what stands within the spectrum, `start..end` in the text.
+    fn note(
+        &mut self,
+        header: &Header,
+        text: &[u8],
+        event: &Event,
+        start: usize,
+        end: usize,
+    ) -> Result<(), String> {
+        match event {
+            Event::Start(tag) if tag.name().as_ref() == b"spectrum" => {
+                return Err("another <spectrum> comes before its </spectrum>".into());
+            }
+            Event::Start(tag) if tag.name().as_ref() == b"binaryDataArray" => {
+                self.within_array = true;
+                self.arrays.push(Array::new(
+                    place(text, value(tag, "encodedLength")),
+                    place(text, value(tag, "arrayLength")),
+                ));
+            }
+            Event::End(tag) if tag.name().as_ref() == b"binaryDataArray" => self.within_array = false,
+            _ => {}
+        }
+        let Some(array) = self.arrays.last_mut().filter(|_| self.within_array) else { return Ok(()) };
+        match event {
+            Event::Start(tag) | Event::Empty(tag) => match tag.name().as_ref() {
+                b"cvParam" => Kind::of(tag).into_iter().for_each(|kind| array.note(kind)),
+                b"referenceableParamGroupRef" => {
+                    let kinds = value(tag, "ref").and_then(|name| header.groups.get(name));
+                    kinds.into_iter().flatten().for_each(|&kind| array.note(kind));
+                }
+                b"binary" if matches!(event, Event::Start(_)) => array.binary = end..end,
+                _ => {}
+            },
+            Event::End(tag) if tag.name().as_ref() == b"binary" => array.binary.end = start,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Decodes the arrays and adds the spectrum to the others; fails with its title and what is wrong.
+    fn close(mut self, text: &[u8], end: usize, part: &mut Part) -> Result<(), (Option<String>, String)> {
+        let title = self.title.take();
+        self.decode(text, end, part).map_err(|problem| (title, problem))
+    }
+
+    fn decode(mut self, text: &[u8], end: usize, part: &mut Part) -> Result<(), String> {
+        let Some(length) = self.length else { return Err("it has no defaultArrayLength".into()) };
+        let number = |range: &Range<usize>| {
+            std::str::from_utf8(&text[range.clone()]).ok().and_then(|digits| digits.parse::<usize>().ok())
+        };
+        let Some(count) = number(&length) else {
+            return Err("its defaultArrayLength is no number".into());
+        };
+        for array in &mut self.arrays {
+            match array.length.as_ref().map(&number) {
+                None => {}
+                Some(Some(own)) if own == count => {}
+                Some(own) => {
+                    let own = own.map_or("no number".into(), |own| own.to_string());
+                    return Err(format!(
+                        "the length of {} is {own}, where the spectrum has {count}",
+                        array.name()
+                    ));
+                }
+            }
+            array.decode(text, count)?;
+        }
+        let find = |kind| self.arrays.iter().find(|array| array.is(kind));
+        let (mz, intensity) = match (find(Kind::Mz), find(Kind::Intensity)) {
+            (Some(mz), Some(intensity)) => (mz, intensity),
+            _ if count == 0 => (&Array::default(), &Array::default()),
+            (None, _) => return Err("it has no array of m/z".into()),
+            (_, None) => return Err("it has no array of intensities".into()),
+        };
+        let peaks = &mut part.peaks;
+        let (all_mz, all_intensity) = (mz.numbers(), intensity.numbers());
+        if let Some(i) = (0..count).find(|&i| all_mz[i].is_nan() || all_intensity[i].is_nan()) {
+            return Err(format!(
+                "peak {i}, of m/z {} and intensity {}, has a NaN, which has no place in an order",
+                all_mz[i], all_intensity[i]
+            ));
+        }
+        peaks.mz.extend(all_mz);
+        peaks.intensity.extend(all_intensity);
+        peaks.offsets.push(peaks.mz.len());
+        part.spectra.push(Spectrum { length, arrays: self.arrays, end });
+        Ok(())
+    }
+}
+
+impl Part {
+    /// The peaks of all spectra.
+    #[must_use]
+    pub fn peaks(&self) -> &Peaks {
+        &self.peaks
+    }
+
+    /// See [`Part::write`](super::Part::write).
+    pub fn write<'a>(
+        &self,
+        text: &[u8],
+        order: impl Iterator<Item = &'a [u32]>,
+        out: &mut Vec<u8>,
+    ) -> Vec<Ends> {
+        let mut ends = Vec::new();
+        let mut written = 0;
+        for ((spectrum, bounds), order) in self.spectra.iter().zip(self.peaks.offsets.windows(2)).zip(order) {
+            if order.len() == bounds[1] - bounds[0] && order.iter().copied().eq(0..order.len() as u32) {
+                continue;
+            }
+            let mut edits = vec![(spectrum.length.clone(), order.len().to_string().into_bytes())];
+            spectrum.arrays.iter().for_each(|array| array.edit(order, &mut edits));
+            edits.sort_by_key(|(place, _)| place.start);
+            for (place, new) in edits {
+                out.extend_from_slice(&text[written..place.start]);
+                out.extend_from_slice(&new);
+                written = place.end;
+            }
+            out.extend_from_slice(&text[written..spectrum.end]);
+            written = spectrum.end;
+            ends.push(Ends { old: written as u64, new: out.len() as u64 });
+        }
+        out.extend_from_slice(&text[written..]);
+        ends
+    }
+}
+
+/// A reader of a stretch of XML, in which elements may end that began before it.
+fn reader(text: &[u8]) -> Reader<&[u8]> {
+    let mut reader = Reader::from_reader(text);
+    let config = reader.config_mut();
+    config.check_end_names = false;
+    config.allow_unmatched_ends = true;
+    reader
+}
+
+/// The value of an attribute, as it is written.
+fn value<'a>(tag: &'a BytesStart, name: &str) -> Option<&'a [u8]> {
+    let attribute =
+        tag.attributes().with_checks(false).flatten().find(|a| a.key.as_ref() == name.as_bytes())?;
+    match attribute.value {
+        std::borrow::Cow::Borrowed(value) => Some(value),
+        std::borrow::Cow::Owned(_) => None,
+    }
+}
+
+/// Where in the text a part of it is.
+fn place(text: &[u8], part: Option<&[u8]>) -> Option<Range<usize>> {
+    let part = part?;
+    let start = (part.as_ptr() as usize).checked_sub(text.as_ptr() as usize)?;
+    let range = start..start + part.len();
+    (range.end <= text.len()).then_some(range)
+}

@@ -1,0 +1,159 @@
+//! Many arrays with payloads: finish alone, as for keys by themselves, but stable.
+
+use std::ops::Range;
+
+use super::order::Orderer;
+use super::vector::Isa;
+use super::{Job, pairs, permute_pairs};
+use crate::key::{Bits, Transform};
+use crate::plan::{INSERT_UP_TO, PAIRS_A_BUCKET, PARALLEL_FROM};
+use crate::profile::{self, Runs};
+use crate::{Algorithm, Error, Report, Segments};
+
+/// What a thread needs beside the data for segments no longer than a bucket; kept from segment to segment.
+#[derive(Default)]
+pub(crate) struct Room {
+    orderer: Orderer,
+    places: Vec<u32>,
+}
+
+/// Sorts every segment by itself and moves each payload with its key. Stable.
+pub(crate) fn sort<B: Bits, V: Send>(
+    keys: &mut [B],
+    payload: &mut [V],
+    segments: Segments<'_>,
+    transform: Transform<B>,
+    job: &Job,
+) -> Result<Report, Error> {
+    pairs::check(0, 0, job)?;
+    let isa = Isa::detect();
+    let pair = size_of::<B>() + size_of::<V>();
+    let scratch = |length: usize| {
+        // Words and places, and as much again twice where all words are tied.
+        let room = 40 * length.min(PAIRS_A_BUCKET);
+        // Beyond a bucket a copy, or the places of a merge sort.
+        room + if length > PAIRS_A_BUCKET { length * pair.max(16) } else { 0 }
+    };
+    each(keys, payload, segments, &scratch, job, &|room: &mut Room,
+                                                   keys: &mut [B],
+                                                   payload: &mut [V],
+                                                   job| {
+        if job.algorithm == Algorithm::Merge || keys.len() > PAIRS_A_BUCKET {
+            pairs::sort(keys, payload, transform, job)
+        } else {
+            sort_bucket(room, keys, payload, transform, isa);
+            Ok(Report::default())
+        }
+    })
+}
+
+/// Sorts a segment that fits a core's cache.
+fn sort_bucket<B: Bits, V>(
+    room: &mut Room,
+    keys: &mut [B],
+    payload: &mut [V],
+    transform: Transform<B>,
+    isa: Isa,
+) {
+    match profile::runs(keys, transform, 1) {
+        Runs::Ascending => {}
+        Runs::Descending => {
+            keys.reverse();
+            payload.reverse();
+        }
+        Runs::Mixed if keys.len() <= INSERT_UP_TO => {
+            for i in 1..keys.len() {
+                let mut hole = i;
+                while hole > 0 && transform.encode(keys[hole - 1]) > transform.encode(keys[hole]) {
+                    keys.swap(hole - 1, hole);
+                    payload.swap(hole - 1, hole);
+                    hole -= 1;
+                }
+            }
+        }
+        Runs::Mixed => {
+            let Room { orderer, places } = room;
+            places.clear();
+            orderer.order(
+                keys.len(),
+                |place| transform.encode(keys[place]),
+                isa,
+                // They come in order.
+                |_, from| places.push(from as u32),
+            );
+            permute_pairs(keys, payload, places);
+        }
+    }
+}
+
+/// Calls `sort` for every segment: for those that are work for all threads one by one, for the others side by side.
+///
+/// `sort` takes `scratch` bytes for a segment of a length, and fails only where the system refuses it: then this panics.
+pub(crate) fn each<K: Send, V: Send, S>(
+    keys: &mut [K],
+    payload: &mut [V],
+    segments: Segments<'_>,
+    scratch: &dyn Fn(usize) -> usize,
+    job: &Job,
+    sort: &S,
+) -> Result<Report, Error>
+where
+    S: Fn(&mut Room, &mut [K], &mut [V], &Job) -> Result<Report, Error> + Sync,
+{
+    let bytes = size_of_val(keys) + size_of_val(payload);
+    let lengths = || (0..segments.count(keys.len())).map(|i| segments.range(i).len());
+    let large = if job.threads > 1 { keys.len() / job.threads + 1 } else { usize::MAX };
+    let longest = lengths().filter(|&length| length < large).max().unwrap_or(0);
+    let longest_of_all = lengths().max().unwrap_or(0);
+    let mut report = Report::default();
+    job.scratch(
+        scratch(longest_of_all).max(job.threads * scratch(longest)),
+        "a stable sort of pairs needs a copy of the longest segment for each thread; ask for fewer threads",
+        &mut report,
+    )?;
+    let granted = "the system grants the scratch that the limit allows";
+    let count = segments.count(keys.len());
+    let job = Job { memory_limit: u64::MAX, ..*job };
+    for range in (0..count).map(|i| segments.range(i)).filter(|range| range.len() >= large) {
+        let (keys, payload) = (&mut keys[range.clone()], &mut payload[range]);
+        report.absorb(sort(&mut Room::default(), keys, payload, &job).expect(granted));
+    }
+    let alone = Job { threads: 1, ..job };
+    report.phase("finish", bytes, bytes, || {
+        side_by_side(keys, payload, 0, 0..count, segments, job.threads, &|room, keys, payload| {
+            if keys.len() < large {
+                sort(room, keys, payload, &alone).expect(granted);
+            }
+        });
+    });
+    Ok(report)
+}
+
+/// Runs `finish` on the segments of a range; `keys` and `payload` start at place `at`.
+fn side_by_side<K: Send, V: Send>(
+    keys: &mut [K],
+    payload: &mut [V],
+    at: usize,
+    range: Range<usize>,
+    segments: Segments<'_>,
+    threads: usize,
+    finish: &(impl Fn(&mut Room, &mut [K], &mut [V]) + Sync),
+) {
+    if threads < 2 || range.len() <= 1 || keys.len() <= PARALLEL_FROM / 4 {
+        let mut room = Room::default();
+        for i in range {
+            let places = segments.range(i);
+            let places = places.start - at..places.end - at;
+            finish(&mut room, &mut keys[places.clone()], &mut payload[places]);
+        }
+        return;
+    }
+    let middle = range.start + range.len() / 2;
+    let boundary = segments.range(middle).start;
+    let (low_keys, high_keys) = keys.split_at_mut(boundary - at);
+    let (low_payload, high_payload) = payload.split_at_mut(boundary - at);
+    rayon::join(
+        || side_by_side(low_keys, low_payload, at, range.start..middle, segments, threads, finish),
+        || side_by_side(high_keys, high_payload, boundary, middle..range.end, segments, threads, finish),
+    );
+}
