@@ -14,9 +14,11 @@ pub fn sort<'a, K: BenchKey + Pod>(
     batch: &'a Batch<K>,
 ) -> Result<impl FnMut() -> Result<()> + 'a> {
     let mut pending: Option<Pending<'a>> = None;
+    // Found here: it is a look at every offset on the host.
+    let longest = batch.longest();
     Ok(move || {
         let segments = match (&batch.offsets, batch.length) {
-            (Some(offsets), _) => Segments::Offsets { offsets: offsets.view(), longest: batch.longest() },
+            (Some(offsets), _) => Segments::Offsets { offsets: offsets.view(), longest },
             (None, length) => Segments::Length(length.unwrap_or(0)),
         };
         // The scratch of the last one, which is done by now.
