@@ -1,4 +1,4 @@
-//! `sortie`: sorts text as GNU sort does in the C locale, raw arrays and `.npy`, fast.
+//! `sortie`: sorts text as GNU sort does in the C locale, raw arrays and `.npy`, and the peaks of mass spectra, fast.
 
 mod arrays;
 mod cli;
@@ -8,6 +8,7 @@ mod order;
 mod output;
 mod progress;
 mod sort;
+mod spectra;
 mod stats;
 
 use std::io::{self, Write};
@@ -45,6 +46,7 @@ fn run(command: Command) -> Result<(), Failure> {
             sort::run(&args)
         }
         Command::Segments(args) => arrays::segments(&args),
+        Command::Spectra(args) => spectra::run(&args),
         Command::Devices { measure } => print(devices::list(measure)?.as_bytes()),
         Command::Completions { shell } => {
             let mut script = Vec::new();
