@@ -18,8 +18,11 @@ const LENGTHS: [usize; 24] = [
 /// Keys of each sort, about.
 const KEYS: usize = 1 << 20;
 
+/// The bits of a key, of its place and 64 random bits.
+type Bits = fn(u64, u64) -> u64;
+
 /// What keys are made of.
-const PATTERNS: [(&str, fn(u64, u64) -> u64); 5] = [
+const PATTERNS: [(&str, Bits); 5] = [
     ("random", |_, random| random),
     ("few", |_, random| (random % 5).wrapping_mul(0x9E37_79B9_7F4A_7C15)),
     ("ascending", |i, _| i << 44 | i << 12 | i),
@@ -106,7 +109,7 @@ impl Chosen {
 }
 
 /// `n` keys of a pattern.
-fn keys<K: Pod>(n: usize, key: fn(u64, u64) -> u64) -> Vec<K> {
+fn keys<K: Pod>(n: usize, bits: Bits) -> Vec<K> {
     let mut state = 0u64;
     let mut random = || {
         // SplitMix64.
@@ -115,8 +118,8 @@ fn keys<K: Pod>(n: usize, key: fn(u64, u64) -> u64) -> Vec<K> {
         let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
         z ^ (z >> 31)
     };
-    let bits = (0..n as u64).map(|i| key(i, random()).to_le_bytes());
-    bits.map(|bytes| bytemuck::pod_read_unaligned(&bytes[..size_of::<K>()])).collect()
+    let keys = (0..n as u64).map(|i| bits(i, random()).to_le_bytes());
+    keys.map(|bytes| bytemuck::pod_read_unaligned(&bytes[..size_of::<K>()])).collect()
 }
 
 /// Offsets of segments whose lengths grow by a third, from none at all, over and over.

@@ -1,4 +1,4 @@
-//! `sortie`: sorts text as GNU sort does in the C locale, raw arrays and `.npy`, fast.
+//! `sortie`: sorts text as GNU sort does in the C locale, raw arrays and `.npy`, and the peaks of mass spectra, fast.
 
 mod arrays;
 mod cli;
@@ -10,6 +10,7 @@ mod output;
 mod progress;
 mod quote;
 mod sort;
+mod spectra;
 mod stats;
 mod streams;
 mod threads;
@@ -57,6 +58,7 @@ fn run(command: Command) -> Result<(), Failure> {
             sort::run(&args)
         }
         Command::Segments(args) => arrays::segments(&args),
+        Command::Spectra(args) => spectra::run(&args),
         Command::Devices { measure } => print(devices::list(measure)?.as_bytes()),
         Command::Doctor { engine } => doctor::run(engine),
         Command::Completions { shell } => {

@@ -3,6 +3,7 @@
 mod common;
 mod key;
 mod sort;
+mod spectra;
 mod values;
 
 use std::ffi::OsString;
@@ -16,13 +17,14 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueHint};
 pub use common::{ArrayOptions, Resources};
 pub use key::{KeyOptions, KeySpec};
 pub use sort::{SortArgs, temporary_folder};
+pub use spectra::{PeakKey, SpectraArgs};
 pub use values::{
     Check, MemorySize, Separator, SortWord, StatsFormat, batch, element, length, path, threads,
 };
 
 use crate::failure::Failure;
 
-/// Sort files, fast: text as GNU sort does in the C locale, raw arrays and .npy
+/// Sort files, fast: text as GNU sort does in the C locale, raw arrays, .npy, and the peaks of mass spectra
 #[derive(Debug, Parser)]
 #[command(name = "sortie", version, infer_long_args = true, args_override_self = true)]
 pub struct Cli {
@@ -36,6 +38,8 @@ pub enum Command {
     Sort(Box<SortArgs>),
 
     Segments(SegmentsArgs),
+
+    Spectra(SpectraArgs),
 
     /// List the GPUs there are, or say why there is none and what to install
     Devices {
@@ -130,7 +134,7 @@ fn keep_equals(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
 /// What clap has to say about a wrong command line, on one line.
 pub fn usage_failure(error: &clap::Error) -> Failure {
     if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        return Failure::new("a command is missing: sort or segments; see --help");
+        return Failure::new("a command is missing: sort, segments or spectra; see --help");
     }
     let text = error.render().to_string();
     let about = text.split("\n\n").next().unwrap_or_default();

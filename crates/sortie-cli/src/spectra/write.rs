@@ -1,0 +1,84 @@
+//! The spectra in their new order, compressed where that is asked for, and the index that follows them.
+
+use std::io::Write;
+use std::path::Path;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use rayon::prelude::*;
+use sortie_formats::spectra::mzml::Index;
+
+use super::batch::Batch;
+use crate::failure::Failure;
+use crate::output::Output;
+
+/// Writes batch after batch of a file.
+pub struct Writer {
+    output: Output,
+    compress: bool,
+    index: Index,
+    written: u64,
+}
+
+impl Writer {
+    /// Writes to `output`, whose name says whether it is compressed.
+    pub fn new(output: Output, name: &Path) -> Writer {
+        let compress = name.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
+        Writer { output, compress, index: Index::default(), written: 0 }
+    }
+
+    /// Writes a batch that was sorted; returns how many bytes that took.
+    pub fn write(&mut self, batch: &Batch) -> Result<u64, Failure> {
+        let before = self.written;
+        let firsts = batch.parts.iter().scan(0, |spectra, (_, part)| {
+            let first = *spectra;
+            *spectra += part.spectra();
+            Some(first)
+        });
+        let parts: Vec<_> = batch.parts.iter().zip(firsts).collect();
+        let written: Vec<_> = parts
+            .into_par_iter()
+            .map(|((range, part), first)| {
+                let offsets = &batch.offsets[first..=first + part.spectra()];
+                let order = offsets.windows(2).map(|bounds| &batch.places[bounds[0]..bounds[1]]);
+                let mut out = Vec::with_capacity(range.len());
+                let moved = part.write(&batch.text[range.clone()], order, &mut out);
+                (out, moved)
+            })
+            .collect();
+        if batch.indexed {
+            for ((out, moved), (range, _)) in written.iter().zip(&batch.parts) {
+                self.index.follow(range.len() as u64, out, moved);
+            }
+        }
+        self.put(written.into_iter().map(|(out, _)| out).collect())?;
+        if batch.index < batch.text.len() {
+            let index = std::mem::take(&mut self.index).write(&batch.text[batch.index..]);
+            self.put(vec![index.map_err(Failure::new)?])?;
+        }
+        Ok(self.written - before)
+    }
+
+    pub fn finish(mut self) -> Result<(), Failure> {
+        if self.compress && self.written == 0 {
+            // Nothing is something in gzip.
+            self.put(vec![Vec::new()])?;
+        }
+        self.output.finish()
+    }
+
+    fn put(&mut self, mut pieces: Vec<Vec<u8>>) -> Result<(), Failure> {
+        if self.compress {
+            // Pieces that are compressed one by one are, put together, again a file of gzip's.
+            pieces.par_iter_mut().for_each(|piece| {
+                let mut encoder = GzEncoder::new(Vec::with_capacity(piece.len() / 3), Compression::default());
+                let done = encoder.write_all(piece).and_then(|()| encoder.finish());
+                *piece = done.expect("memory takes all that is written");
+            });
+        }
+        pieces.iter().try_for_each(|piece| {
+            self.written += piece.len() as u64;
+            self.output.write(piece)
+        })
+    }
+}
