@@ -121,7 +121,7 @@ impl Parser {
                     places.extend(kept);
                 }
                 _ => {
-                    places.extend(0..range.len() as u32);
+                    places.extend(0..u32::try_from(range.len()).expect("fewer peaks than memory holds"));
                     keys.extend_from_slice(&all[range]);
                 }
             }

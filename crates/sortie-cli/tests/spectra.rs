@@ -1,0 +1,306 @@
+//! Mass spectra: real files against a plain sort, peak by peak; generated ones, and every refusal.
+
+mod support;
+
+use std::fs;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use flate2::Compression;
+use flate2::read::MultiGzDecoder;
+use flate2::write::GzEncoder;
+use mzdata::MzMLReader;
+use mzdata::prelude::*;
+use mzdata::spectrum::MultiLayerSpectrum;
+use support::{Numbers, complaint, data, names, run, text};
+use tempfile::TempDir;
+
+fn sortie(folder: &Path, args: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sortie"));
+    command.arg("spectra").current_dir(folder).args(args.split_whitespace());
+    command
+}
+
+#[track_caller]
+fn succeed(folder: &Path, args: &str) {
+    let output: Output = sortie(folder, args).output().unwrap();
+    assert_eq!((output.status.code(), text(&output.stderr).as_str()), (Some(0), ""), "sortie {args}");
+}
+
+fn folder(name: &str, bytes: &[u8]) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join(name), bytes).unwrap();
+    folder
+}
+
+fn compress(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn decompress(bytes: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    MultiGzDecoder::new(bytes).read_to_end(&mut out).unwrap();
+    out
+}
+
+/// A real file, decompressed.
+fn real(name: &str) -> Option<Vec<u8>> {
+    let path: Option<PathBuf> = data().map(|folder| folder.join("spectra").join(name));
+    match path.filter(|path| path.is_file()) {
+        Some(path) => Some(decompress(&fs::read(path).unwrap())),
+        None => {
+            eprintln!("SKIPPED: no spectra/{name} in ../shared/data or $SORTIE_DATA");
+            None
+        }
+    }
+}
+
+/// How a test asks for an order.
+#[derive(Clone, Copy, Debug)]
+struct Asked {
+    by_mz: bool,
+    descending: bool,
+    top: Option<usize>,
+}
+
+const ASKED: [Asked; 6] = [
+    Asked { by_mz: true, descending: false, top: None },
+    Asked { by_mz: true, descending: true, top: None },
+    Asked { by_mz: false, descending: false, top: None },
+    Asked { by_mz: false, descending: true, top: Some(5) },
+    Asked { by_mz: false, descending: false, top: Some(1) },
+    Asked { by_mz: true, descending: false, top: Some(20) },
+];
+
+impl Asked {
+    fn args(self) -> String {
+        let by = if self.by_mz { "mz" } else { "intensity" };
+        let descending = if self.descending { " --descending" } else { "" };
+        let top = self.top.map(|top| format!(" --top {top}")).unwrap_or_default();
+        format!("--by {by}{descending}{top}")
+    }
+
+    /// The peaks in the order asked for, by std's stable sort.
+    fn sort<T: Clone>(self, peaks: &[T], value: impl Fn(&T) -> (f64, f64)) -> Vec<T> {
+        let mut kept: Vec<(usize, T)> = peaks.iter().cloned().enumerate().collect();
+        if let Some(top) = self.top {
+            kept.sort_by(|a, b| value(&b.1).1.total_cmp(&value(&a.1).1));
+            kept.truncate(top);
+            kept.sort_by_key(|(place, _)| *place);
+        }
+        let key = |peak: &T| if self.by_mz { value(peak).0 } else { value(peak).1 };
+        kept.sort_by(|(_, a), (_, b)| {
+            let order = key(a).total_cmp(&key(b));
+            if self.descending { order.reverse() } else { order }
+        });
+        kept.into_iter().map(|(_, peak)| peak).collect()
+    }
+}
+
+/// MGF sorted line by line. Here every line in a spectrum that begins with a digit is a peak.
+fn sorted_mgf(text: &[u8], asked: Asked) -> Vec<u8> {
+    let mut out = Vec::new();
+    let lines: Vec<&[u8]> = text.split_inclusive(|&byte| byte == b'\n').collect();
+    let is_peak = |line: &&[u8]| line[0].is_ascii_digit();
+    for group in lines.split_inclusive(|line| line.starts_with(b"END IONS")) {
+        let peaks: Vec<&[u8]> = group.iter().copied().filter(is_peak).collect();
+        let mut sorted = asked
+            .sort(&peaks, |line| {
+                let line = std::str::from_utf8(line).unwrap();
+                let mut fields = line.split_whitespace().map(|field| field.parse::<f64>().unwrap());
+                (fields.next().unwrap(), fields.next().unwrap())
+            })
+            .into_iter();
+        for line in group {
+            out.extend_from_slice(if is_peak(line) { sorted.next().unwrap_or_default() } else { line });
+        }
+    }
+    out
+}
+
+/// MGF whose peaks are in no order, with all that may stand between them.
+fn generated_mgf(spectra: usize, longest: usize) -> Vec<u8> {
+    let mut numbers = Numbers::new(7);
+    let mut out = b"# of no instrument\r\nMASS=Monoisotopic\n\n".to_vec();
+    for i in 0..spectra {
+        let end = ["\n", "\r\n"][numbers.below(2)];
+        write!(out, "BEGIN IONS{end}TITLE=spectrum {i}{end}").unwrap();
+        for _ in 0..numbers.below(longest + 1) {
+            match numbers.below(20) {
+                0 => write!(out, "; 1 2{end}"),
+                1 => write!(out, "{end}"),
+                2 => write!(out, "{}.5 {}e2 {}+{end}", numbers.below(9), numbers.below(9), i % 4),
+                _ => {
+                    write!(out, "{}.{}\t{}{end}", numbers.below(2000), numbers.below(100), numbers.below(500))
+                }
+            }
+            .unwrap();
+        }
+        write!(out, "END IONS{end}").unwrap();
+    }
+    out
+}
+
+/// By the column of charges, a real parse of numbers would fail.
+fn without_charges(mgf: &[u8]) -> Vec<u8> {
+    mgf.iter().copied().map(|byte| if byte == b'+' { b'0' } else { byte }).collect()
+}
+
+#[test]
+fn real_mgf_is_sorted() {
+    let Some(mgf) = real("massbank-open.mgf.gz") else { return };
+    let folder = folder("in.mgf", &mgf);
+    for asked in ASKED {
+        succeed(folder.path(), &format!("in.mgf -o out.mgf {}", asked.args()));
+        let out = fs::read(folder.path().join("out.mgf")).unwrap();
+        assert!(out == sorted_mgf(&mgf, asked), "{asked:?}");
+    }
+}
+
+#[test]
+fn generated_mgf_is_sorted() {
+    // Longer than a stretch, and spectra longer than a part, and one longer than a stretch.
+    for (spectra, longest) in [(40, 200), (30_000, 40), (20, 60_000), (1, 1_500_000)] {
+        let mgf = generated_mgf(spectra, longest);
+        let folder = folder("in.mgf", &mgf);
+        for asked in ASKED.into_iter().skip(spectra % 3).step_by(3) {
+            succeed(folder.path(), &format!("in.mgf -o out.mgf {}", asked.args()));
+            let out = without_charges(&fs::read(folder.path().join("out.mgf")).unwrap());
+            assert!(out == sorted_mgf(&without_charges(&mgf), asked), "{spectra} of {longest}, {asked:?}");
+        }
+    }
+}
+
+#[test]
+fn gzip_and_standard_input() {
+    let mgf = generated_mgf(3000, 50);
+    let sorted = sorted_mgf(&without_charges(&mgf), ASKED[0]);
+    let folder = folder("in", &compress(&mgf));
+    succeed(folder.path(), "in -o out.mgf.gz --by mz");
+    let out = decompress(&fs::read(folder.path().join("out.mgf.gz")).unwrap());
+    assert!(without_charges(&out) == sorted);
+    // In two members, and in place.
+    let (one, two) = mgf.split_at(mgf.len() / 2);
+    fs::write(folder.path().join("in"), [compress(one), compress(two)].concat()).unwrap();
+    succeed(folder.path(), "in -o in --by mz");
+    assert!(without_charges(&fs::read(folder.path().join("in")).unwrap()) == sorted);
+    let output = run(&mut sortie(folder.path(), "- -o piped --by mz --stats=json"), &compress(&mgf));
+    assert!(without_charges(&fs::read(folder.path().join("piped")).unwrap()) == sorted);
+    let stats = text(&output.stderr);
+    assert!(["read", "parse", "finish", "write"].iter().all(|phase| stats.contains(phase)), "{stats}");
+    // A file of nothing.
+    fs::write(folder.path().join("in"), "").unwrap();
+    succeed(folder.path(), "in -o out.mgf.gz --by mz");
+    assert_eq!(decompress(&fs::read(folder.path().join("out.mgf.gz")).unwrap()), b"");
+}
+
+/// All spectra of a file, as a reader that is not ours sees them.
+fn spectra(path: &Path) -> Vec<MultiLayerSpectrum> {
+    let mut reader = MzMLReader::open_path(path).unwrap();
+    let count = reader.len();
+    let spectra: Vec<_> = reader.iter().collect();
+    assert_eq!(spectra.len(), count);
+    // The index leads to each.
+    for i in [0, count / 2, count - 1] {
+        assert_eq!(reader.get_spectrum_by_index(i).unwrap().description(), spectra[i].description());
+    }
+    spectra
+}
+
+fn peaks(spectrum: &MultiLayerSpectrum) -> Vec<(f64, f32)> {
+    let arrays = spectrum.raw_arrays().expect("arrays");
+    let (mz, intensity) = (arrays.mzs().unwrap(), arrays.intensities().unwrap());
+    assert_eq!(mz.len(), intensity.len());
+    mz.iter().copied().zip(intensity.iter().copied()).collect()
+}
+
+#[test]
+fn real_mzml_reads_back_equal() {
+    let Some(mzml) = real("small.mzML.gz") else { return };
+    let folder = folder("in.mzML", &mzml);
+    let before = spectra(&folder.path().join("in.mzML"));
+    for asked in ASKED {
+        succeed(folder.path(), &format!("in.mzML -o out.mzML {}", asked.args()));
+        let after = spectra(&folder.path().join("out.mzML"));
+        assert_eq!(before.len(), after.len());
+        for (before, after) in before.iter().zip(&after) {
+            assert_eq!(before.description(), after.description());
+            let expected = asked.sort(&peaks(before), |peak| (peak.0, f64::from(peak.1)));
+            assert!(peaks(after) == expected, "{asked:?}, {}", before.id());
+        }
+        if asked.by_mz && asked.top.is_none() && !asked.descending {
+            // It was in that order.
+            assert!(fs::read(folder.path().join("out.mzML")).unwrap() == mzml);
+        }
+    }
+    // All but numbers is as it was.
+    let out = fs::read(folder.path().join("out.mzML")).unwrap();
+    let frame = |mzml: &[u8]| {
+        let changes =
+            ["<binary>", "encodedLength=", "defaultArrayLength=", "<offset", "<indexListOffset", "<fileC"];
+        let lines = text(mzml);
+        let kept = lines.lines().filter(|line| !changes.iter().any(|change| line.contains(change)));
+        kept.map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert!(frame(&out) == frame(&mzml));
+    // Sorted back it is the same again, whatever zlib made of it.
+    succeed(folder.path(), "in.mzML -o out.mzML.gz --by intensity");
+    succeed(folder.path(), "out.mzML.gz -o back.mzML --by mz");
+    let back = spectra(&folder.path().join("back.mzML"));
+    assert!(back.iter().zip(&before).all(|(back, before)| peaks(back) == peaks(before)));
+}
+
+/// What cannot be sorted is refused in one line that names the spectrum, and the output is as it was.
+#[test]
+fn refusals_write_nothing() {
+    let good = "BEGIN IONS\nTITLE=good\n2 1\n1 2\nEND IONS\n".repeat(30_000);
+    let bad = |body: &str| [good.as_bytes(), b"BEGIN IONS\nTITLE=the bad\n", body.as_bytes()].concat();
+    let cut_gzip = |bytes: &[u8], less: usize| {
+        let bytes = compress(bytes);
+        bytes[..bytes.len() - less].to_vec()
+    };
+    let named = "spectrum 30001, 'the bad'";
+    let xml = |body: &str| format!("<?xml version=\"1.0\"?><mzML><run><spectrumList>{body}").into_bytes();
+    let cases = [
+        (bad("1 NaN\nEND IONS\n"), named),
+        (bad("1\nEND IONS\n"), named),
+        (bad("1 2\n"), named),
+        (bad("1 2\nEND IO"), named),
+        (compress(&bad("1 2\n")), named),
+        (cut_gzip(&bad(&"1 2\n".repeat(100_000)), 20), named),
+        (cut_gzip(good.as_bytes(), 5), "broken off after spectrum 30000"),
+        ([compress(good.as_bytes()), b"more".to_vec()].concat(), "broken off after spectrum 30000"),
+        (b"no spectra\n".to_vec(), "has no spectra"),
+        (b"<mzXML></mzXML>".to_vec(), "'mzXML', which is not mzML"),
+        (xml("</spectrumList>"), "cut short after spectrum 0: it ends before its </mzML>"),
+        (
+            xml("<spectrum id=\"a\" defaultArrayLength=\"0\">"),
+            "spectrum 1, 'a': the file ends before its </spectrum>",
+        ),
+        (xml("<spectrum id=\"a\" defaultArrayLength=\"0"), "in.mgf: spectrum 1: "),
+        (
+            xml("<spectrum id=\"a\" defaultArrayLength=\"1\"></spectrum>"),
+            "spectrum 1, 'a': it has no array of m/z",
+        ),
+    ];
+    for (bytes, said) in cases {
+        let folder = folder("in.mgf", &bytes);
+        fs::write(folder.path().join("out.mgf"), "old").unwrap();
+        for output in ["out.mgf", "in.mgf", "new.mgf"] {
+            let output = sortie(folder.path(), &format!("in.mgf --by mz -o {output}")).output().unwrap();
+            let complaint = complaint(&output, 2);
+            assert!(complaint.contains(said), "{complaint}, not {said}");
+            assert_eq!(names(folder.path()), ["in.mgf", "out.mgf"]);
+            assert_eq!(fs::read(folder.path().join("out.mgf")).unwrap(), b"old");
+            assert!(fs::read(folder.path().join("in.mgf")).unwrap() == bytes);
+        }
+    }
+    let folder = folder("in.mgf", good.as_bytes());
+    for args in ["none.mgf -o x --by mz", "in.mgf -o x", "in.mgf --by mz", "in.mgf -o x --by mz --top 0"] {
+        complaint(&sortie(folder.path(), args).output().unwrap(), 2);
+        assert_eq!(names(folder.path()), ["in.mgf"]);
+    }
+}

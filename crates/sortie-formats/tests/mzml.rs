@@ -1,0 +1,262 @@
+//! mzML made here: every type of numbers, what is kept, and what is refused.
+
+use std::io::Write;
+
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
+use sha1::{Digest, Sha1};
+use sortie_formats::spectra::mzml::{self, Header, Index, Part};
+use sortie_formats::spectra::{Format, SpectrumError};
+
+fn base64(bytes: &[u8]) -> String {
+    base64_simd::STANDARD.encode_to_string(bytes)
+}
+
+fn zlib(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// An array of these parameters, given by their accessions' last digits.
+fn array(parameters: &[u32], binary: &str) -> String {
+    let parameters: String = parameters
+        .iter()
+        .map(|accession| format!("<cvParam cvRef=\"MS\" accession=\"MS:{accession}\" name=\"\"/>\n"))
+        .collect();
+    let length = binary.len();
+    format!(
+        "<binaryDataArray encodedLength=\"{length}\">{parameters}<binary>{binary}</binary></binaryDataArray>\n"
+    )
+}
+
+macro_rules! numbers {
+    ($($number:expr),*) => { [$($number.to_le_bytes()),*].concat() };
+}
+
+const I32: u32 = 1_000_519;
+const F32: u32 = 1_000_521;
+const I64: u32 = 1_000_522;
+const F64: u32 = 1_000_523;
+const ZLIB: u32 = 1_000_574;
+const PLAIN: u32 = 1_000_576;
+const MZ: u32 = 1_000_514;
+const INTENSITY: u32 = 1_000_515;
+const CHARGE: u32 = 1_000_516;
+
+fn spectrum(id: &str, length: usize, arrays: &[String]) -> String {
+    format!(
+        "<spectrum index='0' id=\"{id}\" defaultArrayLength=\"{length}\"><!-- <binary> -->\n\
+         <binaryDataArrayList count=\"{}\">{}</binaryDataArrayList></spectrum>\n",
+        arrays.len(),
+        arrays.concat()
+    )
+}
+
+/// Three peaks, in all types.
+fn three(id: &str) -> String {
+    spectrum(
+        id,
+        3,
+        &[
+            array(&[MZ, F64, ZLIB], &base64(&zlib(&numbers![3.5f64, 1.5f64, 2.5f64]))),
+            array(&[PLAIN, I32, INTENSITY], &base64(&numbers![10i32, 30i32, -20i32])),
+            array(&[CHARGE, I64, PLAIN], &base64(&numbers![1i64, 2i64, 3i64])),
+        ],
+    )
+}
+
+fn document(spectra: &str) -> String {
+    format!(
+        "<?xml version=\"1.0\"?>\n<mzML><referenceableParamGroupList><referenceableParamGroup id=\"g\">\
+         <cvParam accession=\"MS:{F32}\"/><cvParam accession=\"MS:{ZLIB}\"/></referenceableParamGroup>\
+         </referenceableParamGroupList><run id=\"r\"><spectrumList>{spectra}</spectrumList></run></mzML>"
+    )
+}
+
+fn parse(text: &str) -> Result<Part, SpectrumError> {
+    mzml::parse(&Header::parse(text.as_bytes()).unwrap(), text.as_bytes())
+}
+
+fn rewritten(text: &str, order: &[&[u32]]) -> String {
+    let mut out = Vec::new();
+    parse(text).unwrap().write(text.as_bytes(), order.iter().copied(), &mut out);
+    String::from_utf8(out).unwrap()
+}
+
+#[test]
+fn peaks_of_every_type() {
+    let grouped = array(&[MZ], &base64(&zlib(&numbers![1f32, 0.5f32])))
+        .replace("<binary>", "<referenceableParamGroupRef ref=\"g\"/><binary>\n ");
+    let second =
+        spectrum("b", 2, &[grouped, array(&[INTENSITY, I64, PLAIN], &base64(&numbers![7i64, 1i64]))]);
+    let text = document(&(three("a") + &second + &spectrum("c", 0, &[])));
+    let part = parse(&text).unwrap();
+    assert_eq!(part.peaks().mz, [3.5, 1.5, 2.5, 1.0, 0.5]);
+    assert_eq!(part.peaks().intensity, [10.0, 30.0, -20.0, 7.0, 1.0]);
+    assert_eq!(part.peaks().offsets, [0, 3, 5, 5]);
+
+    assert_eq!(rewritten(&text, &[&[0, 1, 2], &[0, 1], &[]]), text, "what is in order stays byte for byte");
+    let again = rewritten(&text, &[&[1, 2, 0], &[1, 0], &[]]);
+    let part = parse(&again).unwrap();
+    assert_eq!(part.peaks().mz, [1.5, 2.5, 3.5, 0.5, 1.0]);
+    assert_eq!(part.peaks().intensity, [30.0, -20.0, 10.0, 1.0, 7.0]);
+    assert!(again.contains(&base64(&numbers![2i64, 3i64, 1i64])), "charges move along");
+    assert!(again.contains("<!-- <binary> -->"));
+
+    let fewer = rewritten(&text, &[&[2], &[0, 1], &[]]);
+    assert_eq!(parse(&fewer).unwrap().peaks().mz, [2.5, 1.0, 0.5]);
+    assert!(fewer.contains("id=\"a\" defaultArrayLength=\"1\""), "{fewer}");
+    let encoded = base64(&numbers![3i64]);
+    assert!(fewer.contains(&format!("encodedLength=\"{}\"", encoded.len())) && fewer.contains(&encoded));
+}
+
+#[test]
+fn an_index_follows_its_spectra() {
+    let body =
+        document(&(three("a") + &three("b") + &three("c"))).replace("<mzML>", "<indexedmzML><mzML>").replace(
+            "</run>",
+            "<chromatogramList><chromatogram id=\"t\"></chromatogram></chromatogramList></run>",
+        );
+    let place = |text: &str, of: &str| text.find(of).unwrap();
+    let index = |text: &str| {
+        let offset = |tag: &str, id: &str| {
+            format!(
+                "<offset idRef=\"{id}\">{}</offset>",
+                place(text, &format!("<{tag} index='0' id=\"{id}\""))
+            )
+        };
+        let chromatogram = place(text, "<chromatogram id=\"t\"");
+        let list = format!(
+            "<index name=\"spectrum\">{}{}{}</index><index name=\"chromatogram\"><offset idRef=\"t\">{chromatogram}</offset></index>",
+            offset("spectrum", "a"),
+            offset("spectrum", "b"),
+            offset("spectrum", "c")
+        );
+        let start = text.len();
+        let all = format!(
+            "{text}<indexList count=\"2\">{list}</indexList><indexListOffset>{start}</indexListOffset><fileChecksum>"
+        );
+        let hash: String = Sha1::digest(all.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
+        format!("{all}{hash}</fileChecksum></indexedmzML>")
+    };
+    let whole = index(&body);
+    let header = Header::parse(whole.as_bytes()).unwrap();
+    assert!(header.indexed && header.closing_tag() == "</indexedmzML>");
+    assert_eq!(Index::start(whole.as_bytes()), body.len());
+    assert_eq!(Index::start(body.as_bytes()), body.len());
+    // In two stretches: the second spectrum and the third change.
+    let cut = Format::MzMl.next_cut(whole.as_bytes(), 0).unwrap();
+    let mut follower = Index::default();
+    let mut out = Vec::new();
+    for (text, order) in [(&body[..cut], &[&[0u32, 1, 2][..]][..]), (&body[cut..], &[&[1], &[2, 1]])] {
+        let mut piece = Vec::new();
+        let part = mzml::parse(&header, text.as_bytes()).unwrap();
+        let moved = part.write(text.as_bytes(), order.iter().copied(), &mut piece);
+        follower.follow(text.len() as u64, &piece, &moved);
+        out.extend(piece);
+    }
+    let expected = index(std::str::from_utf8(&out).unwrap());
+    out.extend(follower.write(&whole.as_bytes()[body.len()..]).unwrap());
+    assert_eq!(String::from_utf8(out).unwrap(), expected);
+}
+
+#[test]
+fn what_is_wrong_is_said_of_its_spectrum() {
+    let two = [
+        array(&[MZ, F64, PLAIN], &base64(&numbers![1f64, 2f64])),
+        array(&[INTENSITY, F64, PLAIN], &base64(&numbers![1f64, f64::NAN])),
+    ];
+    let cases = [
+        (spectrum("x", 2, &two), "peak 1, of m/z 2 and intensity NaN"),
+        (
+            spectrum("x", 3, &two),
+            "the array of m/z does not hold as many numbers as the spectrum has peaks, 3",
+        ),
+        (spectrum("x", usize::MAX, &two), "does not hold as many numbers"),
+        (spectrum("x", 1, &two), "does not hold as many numbers"),
+        (spectrum("x", 2, &two[..1]), "it has no array of intensities"),
+        (spectrum("x", 2, &two[1..]), "it has no array of m/z"),
+        (
+            spectrum("x", 2, &two).replace("encodedLength", "arrayLength"),
+            "the length of the array of m/z is 24",
+        ),
+        (spectrum("x", 2, &two).replace(" defaultArrayLength", " a"), "it has no defaultArrayLength"),
+        (
+            spectrum("x", 2, &two).replace("Length=\"2\"", "Length=\"two\""),
+            "its defaultArrayLength is no number",
+        ),
+        (spectrum("x", 2, &[array(&[MZ, F64], "AAAA")]), "compressed in a way that is not known here"),
+        (spectrum("x", 2, &[array(&[MZ, PLAIN], "AAAA")]), "is of no type known here"),
+        (spectrum("x", 2, &[array(&[MZ, F64, PLAIN], "AAAAA")]), "is no base64"),
+        (spectrum("x", 2, &[array(&[MZ, F64, ZLIB], "AAAA")]), "cannot be decompressed"),
+        (spectrum("x", 2, &two).replace("</spectrum>", ""), "the file ends before its </spectrum>"),
+        (
+            spectrum("x", 2, &two).replace("</spectrum>", "<spectrum id=\"y\">"),
+            "another <spectrum> comes before",
+        ),
+        (spectrum("x", 2, &two).replace("</spectrum>", "<!-- "), "not well-formed XML, or cut short"),
+    ];
+    for (bad, problem) in cases {
+        let error = parse(&document(&(three("a") + &bad))).unwrap_err();
+        assert!(error.before == 1 && error.title.as_deref() == Some("x"), "{error:?}");
+        assert!(error.problem.contains(problem), "{}, not {problem}", error.problem);
+    }
+    assert!(parse(&document("</spectrum>")).is_err());
+    for (text, problem) in [("<a>", "'a'"), ("", "ends before"), ("<mzML", "not well-formed")] {
+        let error = Header::parse(text.as_bytes()).unwrap_err();
+        assert!(error.contains(problem), "{text}: {error}");
+    }
+}
+
+/// Bytes changed, dropped or repeated anywhere: an error or spectra, never a panic, and what is not moved stays.
+#[test]
+fn damaged_text() {
+    let text = document(&(three("a") + &three("b"))).into_bytes();
+    let mgf = b"COM=x\nBEGIN IONS\nTITLE=a\n3 4 1+\r\n1 2\nEND IONS\nBEGIN IONS\n5.5e1 1\n; c\n\nEND IONS\n"
+        .to_vec();
+    let mut state = 1u64;
+    let mut below = |limit: usize| {
+        state = state.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(0x1405_7B7E_F767_814F);
+        (state >> 33) as usize % limit
+    };
+    let mut read = 0;
+    for turn in 0..20_000 {
+        let mut damaged = if turn % 2 == 0 { text.clone() } else { mgf.clone() };
+        for _ in 0..=below(3) {
+            let at = below(damaged.len());
+            match below(4) {
+                0 => damaged[at] = b"<>/\"= \nNaN0\xff"[below(12)],
+                1 => damaged.truncate(at + 1),
+                2 => drop(damaged.drain(at..damaged.len().min(at + 1 + below(30)))),
+                _ => {
+                    let again: Vec<u8> = damaged[at..damaged.len().min(at + 60)].to_vec();
+                    let to = below(damaged.len());
+                    damaged.splice(to..to, again);
+                }
+            }
+            if damaged.is_empty() {
+                break;
+            }
+        }
+        let mut out = Vec::new();
+        let parsed = if turn % 2 == 0 {
+            let Ok(header) = Header::parse(&damaged) else { continue };
+            mzml::parse(&header, &damaged).map(sortie_formats::spectra::Part::MzMl)
+        } else {
+            sortie_formats::spectra::mgf::parse(&damaged).map(sortie_formats::spectra::Part::Mgf)
+        };
+        let Ok(part) = parsed else { continue };
+        read += 1;
+        let offsets = &part.peaks().offsets;
+        let places: Vec<Vec<u32>> =
+            offsets.windows(2).map(|bounds| (0..(bounds[1] - bounds[0]) as u32).collect()).collect();
+        part.write(&damaged, places.iter().map(Vec::as_slice), &mut out);
+        assert!(out == damaged);
+        let reversed: Vec<Vec<u32>> =
+            places.iter().map(|places| places.iter().rev().copied().collect()).collect();
+        out.clear();
+        part.write(&damaged, reversed.iter().map(Vec::as_slice), &mut out);
+    }
+    assert!(read > 1000, "{read} could be read");
+}

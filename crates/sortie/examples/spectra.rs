@@ -1,0 +1,36 @@
+//! Sorts the peaks of every spectrum in an MGF file, by default one that is shown here, by intensity, the largest first.
+
+use sortie::{Segments, Sorter};
+use sortie_formats::spectra::mgf;
+
+const TEXT: &str = "\
+BEGIN IONS
+TITLE=one
+59.0138 854
+76.9701 2857
+61.9883 132
+END IONS
+BEGIN IONS
+TITLE=two
+65.0032 194 1+
+80.0270 971 2+
+END IONS
+";
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let text = std::env::args().nth(1).map_or(Ok(TEXT.to_owned()), std::fs::read_to_string)?;
+    let spectra = mgf::parse(text.as_bytes()).map_err(|error| error.problem)?;
+
+    // One array of all keys, the spectra its segments; the payload is each peak's place in its spectrum.
+    let segments = &spectra.peaks().offsets;
+    let mut keys = spectra.peaks().intensity.clone();
+    let mut places: Vec<u32> = segments.windows(2).flat_map(|s| 0..(s[1] - s[0]) as u32).collect();
+    let sorter = Sorter::builder().descending(true).build()?;
+    let report = sorter.sort_pairs_segments(&mut keys, &mut places, Segments::Offsets(segments))?;
+
+    let mut sorted = Vec::new();
+    spectra.write(text.as_bytes(), segments.windows(2).map(|s| &places[s[0]..s[1]]), &mut sorted);
+    println!("{}", String::from_utf8_lossy(&sorted));
+    eprintln!("{report}");
+    Ok(())
+}
