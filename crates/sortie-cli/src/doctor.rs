@@ -32,9 +32,11 @@ const PATTERNS: [(&str, Bits); 5] = [
 
 /// Compares every kind of sort that has a GPU engine, and prints a table.
 pub fn run(engine: Engine) -> Result<(), Failure> {
-    if !matches!(engine, Engine::Cuda(_)) {
+    let Engine::Cuda(ordinal) = engine else {
         return Err(Failure::new("the doctor looks at GPUs; give --engine cuda or cuda:N"));
-    }
+    };
+    // A table of nothing would only be in the way of why.
+    sortie::gpu::Gpu::cuda(ordinal)?;
     print(format!("{:<6} {:<11} {:<10} {:>6} {:>8}  \n", "keys", "order", "input", "sorts", "s").as_bytes())?;
     let mut wrong = 0;
     for descending in [false, true] {
