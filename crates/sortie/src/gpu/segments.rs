@@ -150,11 +150,8 @@ impl Gpu {
                 payload.address()
             )));
         }
-        let moved = Moved {
-            keys: keys.cast::<K::Bits>(),
-            payload: payload.address(),
-            kind: Payload::Moved(bytes),
-        };
+        let moved =
+            Moved { keys: keys.cast::<K::Bits>(), payload: payload.address(), kind: Payload::Moved(bytes) };
         // SAFETY: as the caller states.
         unsafe { self.sort_moved(stream, moved, segments, code::<K>()?, order) }
     }
@@ -191,8 +188,7 @@ impl Gpu {
                 "places in a segment of {longest} keys do not fit 32 bits; sort its parts"
             )));
         }
-        let moved =
-            Moved { keys: keys.cast::<K::Bits>(), payload: places.address(), kind: Payload::Places };
+        let moved = Moved { keys: keys.cast::<K::Bits>(), payload: places.address(), kind: Payload::Places };
         // SAFETY: as the caller states.
         unsafe { self.sort_moved(stream, moved, segments, code::<K>()?, order) }
     }
@@ -235,9 +231,9 @@ impl Gpu {
 fn code<K: Key>() -> Result<Code, Error> {
     match K::FORM {
         Form::Bits(code) => Ok(code),
-        _ => Err(Error::Unsupported(
-            "only keys of fixed width are sorted on a GPU; use the CPU engine".into(),
-        )),
+        _ => {
+            Err(Error::Unsupported("only keys of fixed width are sorted on a GPU; use the CPU engine".into()))
+        }
     }
 }
 
@@ -298,11 +294,8 @@ impl<'gpu, B: Bits> Job<'gpu, '_, B> {
             return Err(Error::Unsupported(format!("{segments} segments are too many; sort them in parts")));
         }
         let workers = Worker::classes(self.content, self.shared_per_block());
-        let mut capacities = Capacities {
-            count: workers.len() as u32,
-            least: self.least() as u32,
-            of: [0; MOST_CLASSES - 1],
-        };
+        let mut capacities =
+            Capacities { count: workers.len() as u32, least: self.least() as u32, of: [0; MOST_CLASSES - 1] };
         for (capacity, worker) in capacities.of.iter_mut().zip(&workers) {
             *capacity = worker.capacity() as u32;
         }

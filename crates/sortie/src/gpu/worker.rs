@@ -183,7 +183,9 @@ impl Worker {
     pub fn for_tiles(length: Option<u64>, content: Content, shared: usize) -> (Worker, usize) {
         let most = Self::classes(content, shared).last().map_or(CHUNK, |worker| worker.capacity());
         let tile = match length {
-            Some(length) => (length.div_ceil(length.div_ceil(most as u64)) as usize).next_multiple_of(CHUNK).min(most),
+            Some(length) => {
+                (length.div_ceil(length.div_ceil(most as u64)) as usize).next_multiple_of(CHUNK).min(most)
+            }
             None => most.min(LISTED_TILE),
         };
         let tile = tile / CHUNK * CHUNK;

@@ -19,10 +19,7 @@ struct Cut {
 
 impl Cut {
     fn length(gpu: &Gpu, stream: &Stream, length: usize, count: usize) -> Cut {
-        Cut {
-            length: Some(length),
-            ..Cut::offsets(gpu, stream, (0..=count).map(|i| i * length).collect())
-        }
+        Cut { length: Some(length), ..Cut::offsets(gpu, stream, (0..=count).map(|i| i * length).collect()) }
     }
 
     fn offsets(gpu: &Gpu, stream: &Stream, host: Vec<usize>) -> Cut {
@@ -211,9 +208,11 @@ fn payloads_of_other_sizes_are_told() {
         let segments = gpu::Segments::Length(4);
         // SAFETY: nothing else uses the buffers.
         unsafe {
-            let refused = gpu.sort_pairs_segments(&stream, keys.view(), short.view(), segments, Order::default());
+            let refused =
+                gpu.sort_pairs_segments(&stream, keys.view(), short.view(), segments, Order::default());
             assert!(matches!(refused, Err(Error::LengthMismatch { expected: 8, found: 7, .. })));
-            let refused = gpu.sort_pairs_segments(&stream, keys.view(), odd.view(), segments, Order::default());
+            let refused =
+                gpu.sort_pairs_segments(&stream, keys.view(), odd.view(), segments, Order::default());
             assert!(matches!(refused, Err(Error::Unsupported(why)) if why.contains("3 bytes")));
         }
     });
