@@ -145,7 +145,12 @@ fn no_kernel_of_the_list_spills_or_asks_for_too_much_shared_memory() {
     let compiled: Vec<Compiled> = jobs.into_par_iter().map(|job| job.compile(&toolkit)).collect();
     compiled.iter().for_each(Compiled::print);
     let faults = faults(&compiled, KNOWN);
-    assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
+    assert!(
+        faults.is_empty(),
+        "{} faults; local memory that has to be belongs in KNOWN:\n{}",
+        faults.len(),
+        faults.join("\n")
+    );
 }
 
 /// A program to compile.
@@ -298,8 +303,9 @@ fn faults(compiled: &[Compiled], known: &[Known]) -> Vec<String> {
         }
     }
     for ((program, on, bytes, _), _) in known.iter().zip(met).filter(|(_, met)| !met) {
-        faults
-            .push(format!("{program} on {on}: no more has the {bytes} bytes of local memory that are known"));
+        faults.push(format!(
+            "{program} on {on} uses no local memory any more; take its {bytes} bytes from KNOWN"
+        ));
     }
     faults
 }
@@ -336,7 +342,7 @@ fn each_fault_is_found() {
         of(compiled(0, Function { spilled: [12, 12], ..plain() }), TWENTY),
         "24 bytes of local memory, 20 are known: why",
     );
-    only(of(compiled(0, plain()), TWENTY), "no more has the 20 bytes");
+    only(of(compiled(0, plain()), TWENTY), "take its 20 bytes from KNOWN");
     const ELSEWHERE: &[Known] = &[Known { reason: "why", programs: &[("sort-4", &[("sm_90", 20)])] }];
     assert_eq!(faults(&[compiled(0, spilled())], ELSEWHERE).len(), 2);
 }
