@@ -1,6 +1,8 @@
-//! The GPU engine against the CPU engine: on the test bench, and on a CUDA device where there is one.
+//! The GPU engine against the CPU engine: on the test bench, and on a CUDA device where there is one; and what its
+//! kernels become as machine code.
 
 mod array_sort;
+mod machine_code;
 mod payloads;
 mod segments;
 mod support;
