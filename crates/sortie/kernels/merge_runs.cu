@@ -141,7 +141,7 @@ merge_runs(Arrays arrays, long_segments::Segments segments, u32 pass, code::Tran
         runs.first = place - base;
         runs.last = lesser(runs.first + CHUNK, runs.a_count + runs.b_count);
         const u32 from = long_segments::buffer_before(passes, pass), to = 1 - from;
-        merge_chunk(arrays.keys[from], arrays.keys[to], arrays.payload[from], arrays.payload[to], runs, transform);
+        merge_chunk(arrays.keys_at(from), arrays.keys_at(to), arrays.payload_at(from), arrays.payload_at(to), runs, transform);
     }
 }
 

@@ -2,8 +2,8 @@
 // code and, below them, its place in the segment. What is sorted is 32 bits wide, whatever moves in the end.
 //
 // The leading bits are those of the code's distance from the least code of the segment. Few keys agree in all of them,
-// unless the keys are far from evenly spread; those that do are exchanged until neighbours are in order. If that does
-// not end soon, the segment is sorted by all digits of its codes, the last digit first.
+// unless the keys are far from evenly spread; those that do, and are not in order by chance or because they are equal,
+// are sorted by insertion. If there are too many, the segment is sorted by all digits of its codes, the last digit first.
 //
 // Contract. As sort_segments.cu states. Stable. Shared memory a worker: SPAN items and CAPACITY stages, and a block's
 // notes; in tiles, a stage and a byte a key. Cost besides moving: a sort of 32-bit items, one more for each 32 - log2(CAPACITY)
@@ -27,8 +27,8 @@ constexpr u32 PADDING = ~0u;
 // A stage takes a code or a word of a payload.
 constexpr u32 STAGE_BYTES = sizeof(Word) > sizeof(Code) && WORDS > 0 ? sizeof(Word) : sizeof(Code);
 constexpr u32 WARPS = (BLOCK + WARP - 1) / WARP;
-// Rounds of exchanges between neighbours. Of n keys at random by as many leading values, about eight agree at most.
-constexpr u32 ROUNDS = 8;
+// The longest run of items that agree that is sorted by itself. Of n keys at random by as many leading values, about eight agree at most.
+constexpr u32 LONGEST_RUN = 16;
 
 struct Range {
     Code low, high;
@@ -79,25 +79,55 @@ SIMT_FN Range join_worker(Range own, Notes& notes) {
     return join_lanes(notes.ranges[lane() % WARPS], WARPS);
 }
 
-// Exchanges neighbours that agree in their leading bits, until all are in order; false if that takes too long.
-SIMT_FN bool mend(u32* items, const Code* codes, u32 count, Notes& notes) {
-    for (u32 round = 0; round < ROUNDS; ++round) {
-        bool exchanged = false;
-        for (u32 odd = 0; odd < 2; ++odd) {
-            for (u32 i = 2 * own_thread() + odd; i + 1 < count; i += 2 * THREADS) {
-                u32 &a = items[spot(i)], &b = items[spot(i + 1)];
-                const u32 first = a, second = b;
-                if (tied(first, second) && codes[second & PLACE] < codes[first & PLACE]) {
-                    a = second;
-                    b = first;
-                    exchanged = true;
-                }
+// Runs of items that agree in their leading bits, seen from a row.
+struct Runs {
+    // Whether item r agrees with the next one, a bit each; whether the first item agrees with the one before it.
+    u32 ties;
+    bool within;
+    // Items after the row that agree with its last one, as far as they matter.
+    u32 beyond;
+    // Whether any item is followed by a lesser code.
+    bool wrong;
+};
+
+SIMT_FN Runs find_runs(const u32 (&row)[ROW], const u32* items, const Code* codes, u32 count) {
+    const u32 first = own_thread() * ROW;
+    Runs runs = {};
+    runs.within = first > 0 && first < count && tied(items[spot(first - 1)], row[0]);
+    SIMT_UNROLL
+    for (u32 r = 0; r < ROW; ++r) {
+        if (first + r + 1 < count) {
+            const u32 next = r + 1 < ROW ? row[r + 1 < ROW ? r + 1 : 0] : items[spot(first + ROW)];
+            if (tied(row[r], next)) {
+                runs.ties |= 1u << r;
+                runs.wrong |= codes[next & PLACE] < codes[row[r] & PLACE];
             }
-            worker_barrier();
         }
-        if (!worker_any(exchanged, notes)) return true;
     }
-    return false;
+    if (runs.ties >> (ROW - 1) != 0) {
+        u32 i = first + ROW;
+        while (i < count && i < first + ROW + LONGEST_RUN && tied(items[spot(i)], row[ROW - 1])) ++i;
+        runs.beyond = i - (first + ROW);
+    }
+    return runs;
+}
+
+// Sorts the runs that start in the own row, by insertion. False if one is too long for that.
+SIMT_FN bool mend(const Runs& runs, u32* items, const Code* codes) {
+    for (u32 starts = runs.ties & ~(runs.ties << 1 | u32(runs.within)); starts != 0; starts &= starts - 1) {
+        const u32 r = trailing_zeros(starts), agree = trailing_zeros(~(runs.ties >> r));
+        const u32 length = r + agree < ROW ? agree + 1 : agree + runs.beyond;
+        if (length > LONGEST_RUN) return false;
+        const u32 first = own_thread() * ROW + r;
+        for (u32 i = first + 1; i < first + length; ++i) {
+            const u32 item = items[spot(i)];
+            u32 j = i;
+            for (; j > first && codes[item & PLACE] < codes[items[spot(j - 1)] & PLACE]; --j)
+                items[spot(j)] = items[spot(j - 1)];
+            items[spot(j)] = item;
+        }
+    }
+    return true;
 }
 
 // Sorts the places of the codes, which lie in shared memory, into the low bits of `items`.
@@ -132,13 +162,8 @@ SIMT_FN void sort_places(const Code* codes, u32 count, Range range, u32* items, 
         for (u32 r = 0; r < ROW; ++r) items[thread * STRIDE + r] = row[r];
         worker_barrier();
         if (leading) {
-            bool agree = false;
-            SIMT_UNROLL
-            for (u32 r = 0; r < ROW; ++r) {
-                const u32 i = thread * ROW + r;
-                if (i + 1 < count) agree |= tied(row[r], r + 1 < ROW ? row[r + 1 < ROW ? r + 1 : 0] : items[spot(i + 1)]);
-            }
-            if (!worker_any(shift > 0 && agree, notes) || mend(items, codes, count, notes)) return;
+            const Runs runs = shift > 0 ? find_runs(row, items, codes, count) : Runs{};
+            if (!worker_any(runs.wrong, notes) || !worker_any(!mend(runs, items, codes), notes)) return;
             leading = false;
             shift = 0;
         } else {

@@ -26,6 +26,10 @@ struct Arrays {
     // Where they belong once they are sorted, which may be where they are; and scratch for merges.
     Key* keys[2];
     Word* payload[2];
+
+    // Chosen without an index, which would put the arrays in memory.
+    SIMT_FN Key* keys_at(u32 which) const { return which == 0 ? keys[0] : keys[1]; }
+    SIMT_FN Word* payload_at(u32 which) const { return which == 0 ? payload[0] : payload[1]; }
 };
 
 struct Segment {
@@ -41,8 +45,8 @@ struct Segment {
 // `count` keys from `start` on, to one of the two destinations.
 SIMT_FN Segment segment(const Arrays& arrays, u64 start, u32 count, u32 to = 0, u32 place = 0) {
     const u64 word = start * WORDS;
-    return {arrays.keys_in + start, arrays.payload_in + word, arrays.keys[to] + start,
-            arrays.payload[to] + word, count, place};
+    return {arrays.keys_in + start, arrays.payload_in + word, arrays.keys_at(to) + start,
+            arrays.payload_at(to) + word, count, place};
 }
 
 } // namespace simt
