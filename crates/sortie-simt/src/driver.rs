@@ -100,7 +100,7 @@ impl Simulated {
             l2_bytes: 4 << 20,
         };
         let state = State {
-            memory: Memory::new(options.memory, build != Build::Address),
+            memory: Memory::new(options.memory, options.allocations, build != Build::Address),
             modules: HashMap::new(),
             functions: HashMap::new(),
             events: HashMap::new(),
