@@ -80,8 +80,8 @@ impl Gpu {
     ///
     /// # Errors
     /// [`Error::Segments`] where the length does not divide the keys; [`Error::Unsupported`] for keys without codes of 8
-    /// to 64 bits; [`Error::Device`] where scratch or a kernel could not be had. Nothing has been enqueued that changes the
-    /// keys then.
+    /// to 64 bits; [`Error::Memory`] where the device has too little free for the scratch; [`Error::Device`] where a kernel
+    /// could not be had. Nothing has been enqueued that changes the keys then.
     ///
     /// # Safety
     /// Nothing else uses the keys or the offsets until the sort is done, and offsets are as [`Segments::Offsets`]
@@ -201,8 +201,8 @@ impl<'gpu, B: Bits> Job<'gpu, '_, B> {
             })
             .collect::<Result<_, _>>()?;
 
-        // Aligned, as the keys of the scratch are.
-        let listed = (2 * MOST_CLASSES + 2 * segments + 1).next_multiple_of(4);
+        // Aligned, as the keys after it in the scratch are.
+        let listed = listed_words(segments);
         let scratch = self.gpu.scratch(listed + if any_long { self.key_words() } else { 0 })?;
         let [counts, cursors] = [0, 1].map(|i| scratch.range(i * MOST_CLASSES..(i + 1) * MOST_CLASSES));
         let list = scratch.range(2 * MOST_CLASSES..2 * MOST_CLASSES + segments);
@@ -319,6 +319,11 @@ impl<'gpu, B: Bits> Job<'gpu, '_, B> {
     fn numbers(&self) -> Numbers {
         Numbers(Transform::<B>::new(self.code, self.order).numbers())
     }
+}
+
+/// Words of scratch for the classes of so many segments.
+pub(super) fn listed_words(segments: usize) -> usize {
+    (2 * MOST_CLASSES + 2 * segments + 1).next_multiple_of(4)
 }
 
 /// A number of blocks that a launch can have.
