@@ -33,8 +33,6 @@ pub fn list(measure: bool) -> Result<String, Error> {
 }
 
 fn describe(text: &mut String, device: &Device, measure: bool) -> Result<(), Error> {
-    // First of all, since it includes what the first work waits for.
-    let rates = if measure { Some(rates::measure(device)?) } else { rates::known(device) };
     let about = device.properties();
     let (major, minor) = about.compute_capability;
     let free = device.free_memory()?;
@@ -52,6 +50,7 @@ fn describe(text: &mut String, device: &Device, measure: bool) -> Result<(), Err
             about.l2_bytes >> 20
         ),
     );
+    let rates = if measure { Some(rates::measure(device)?) } else { rates::known(device) };
     match rates {
         Some(rates) => describe_rates(text, &rates),
         None => line(

@@ -22,7 +22,7 @@ pub struct Rates {
     pub pageable_out: f64,
     /// Pinned memory: had, set to zero and given back.
     pub pinned_alloc: f64,
-    /// Seconds that the first work of a process waits for the device.
+    /// Seconds that the first work of a process waits for the driver and the device.
     pub start: f64,
 }
 
@@ -44,13 +44,9 @@ pub fn known_of(kind: &str, id: &str) -> Option<Rates> {
 }
 
 /// Measures, and keeps the result. Takes up to a second, and up to an eighth of the free memory of the device.
-///
-/// To be called before the process gives the device any work: what that costs the first time is measured too.
 pub fn measure(device: &Device) -> Result<Rates, Error> {
-    let before = Instant::now();
-    let free = device.free_memory()?;
-    let start = before.elapsed().as_secs_f64();
-    let eighth = usize::try_from(free / 8).unwrap_or(usize::MAX);
+    let start = device.start()?.as_secs_f64();
+    let eighth = usize::try_from(device.free_memory()? / 8).unwrap_or(usize::MAX);
     let copy = copy(device, COPY.min(eighth / 2))?;
     let rates = Rates { copy, start, ..transfers(device, TRANSFER.min(eighth / 2))? };
     let properties = device.properties();
