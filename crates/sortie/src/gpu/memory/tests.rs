@@ -114,11 +114,15 @@ fn sort(
     length: Option<usize>,
     memory_limit: u64,
 ) -> Result<Report, Error> {
-    let segments = length.map_or(Segments::Offsets(offsets), Segments::Length);
+    let segments = as_segments(offsets, length);
     let Form::Bits(code) = f32::FORM else { unreachable!("floats have codes") };
     assert!(matches!(code, Code::Float { .. }));
     let bits: &mut [u32] = bytemuck::cast_slice_mut(keys);
     host::sort_segments(gpu, bits, segments, code, Order::default(), Allowed { threads: 1, memory_limit })
+}
+
+fn as_segments(offsets: &[usize], length: Option<usize>) -> Segments<'_> {
+    length.map_or(Segments::Offsets(offsets), Segments::Length)
 }
 
 fn bits(keys: &[f32]) -> &[u32] {
@@ -155,6 +159,15 @@ fn limits_are_kept_and_exact() {
             }
         }
         assert!(sorts > 1, "{name}: nothing smaller was tried");
+        // A device that has what the plan states, and next to nothing more.
+        let limit = limit + 1;
+        let request = request(as_segments(&offsets, length), unsorted.len(), size_of::<f32>());
+        let (plan, ()) = request.reserve(gpu.device(), limit, |_| Ok(())).unwrap();
+        let memory = plan.device() + plan.device() / (LEFT_FREE - 1) + 1;
+        let small = Gpu::new(sortie_simt::device(Options { memory, ..Options::default() }).unwrap());
+        let mut keys = unsorted.clone();
+        sort(&small, &mut keys, &offsets, length, limit).unwrap();
+        assert!(bits(&keys) == bits(&sorted), "{name} on a device of {memory} bytes");
         assert_eq!(gpu.device().free_memory(), Ok(free), "{name}: all was given back");
     }
 }
