@@ -1,9 +1,13 @@
-//! `sortie devices`: the GPUs there are, or why there is none.
+//! `sortie devices`: the GPUs there are, or why there is none, and how fast they and the CPU are.
 
 use std::fmt::Write;
 
+use sortie::rates::{self as cpu, CpuRates};
 use sortie_device::rates::{self, Rates};
 use sortie_device::{Device, Error, cuda};
+
+/// Keys of the segments that stand for all lengths in the listing.
+const MEDIUM: usize = 512;
 
 /// The listing. That there is no device is an answer too; a device that does not work is an error.
 pub fn list(measure: bool) -> Result<String, Error> {
@@ -14,6 +18,9 @@ pub fn list(measure: bool) -> Result<String, Error> {
             for device in &devices {
                 describe(&mut text, device, measure)?;
             }
+            // Weighed against the first, and only of interest for that.
+            let cpu = if measure { devices.first().map(cpu::measure) } else { cpu::known() };
+            cpu.iter().for_each(|rates| describe_cpu(&mut text, rates));
             let (major, minor) = cuda::driver_version()?;
             line(&mut text, format_args!("driver: for CUDA {major}.{minor}"));
         }
@@ -46,7 +53,10 @@ fn describe(text: &mut String, device: &Device, measure: bool) -> Result<(), Err
     let rates = if measure { Some(rates::measure(device)?) } else { rates::known(device) };
     match rates {
         Some(rates) => describe_rates(text, &rates),
-        None => line(text, "  rates: not measured yet; sortie devices --measure does"),
+        None => line(
+            text,
+            "  rates: not measured yet, so --engine auto stays on the CPU; sortie devices --measure does",
+        ),
     }
     Ok(())
 }
@@ -58,6 +68,15 @@ fn describe_rates(text: &mut String, rates: &Rates) {
     line(text, format_args!("  host to device: {}", way(rates.pinned_in, rates.pageable_in)));
     line(text, format_args!("  device to host: {}", way(rates.pinned_out, rates.pageable_out)));
     line(text, format_args!("  both at once: {} pinned", rate(rates.pinned_both)));
+    let pinned = rate(rates.pinned_alloc);
+    line(text, format_args!("  start: {:.0} ms, pinned memory at {pinned}", rates.start * 1e3));
+}
+
+fn describe_cpu(text: &mut String, rates: &CpuRates) {
+    let sorts = |bytes| format!("{:.2} G/s of {} bits", rates.keys_a_second(bytes, MEDIUM) / 1e9, 8 * bytes);
+    line(text, format_args!("cpu, {} threads", rates.threads));
+    line(text, format_args!("  copy: {:.1} GB/s", rates.copy / 1e9));
+    line(text, format_args!("  keys in segments of {MEDIUM}: {}, {}", sorts(4), sorts(8)));
 }
 
 fn gib(bytes: u64) -> f64 {

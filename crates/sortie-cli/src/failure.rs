@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use sortie::Bound;
+
 use crate::quote;
 
 /// What ends the program early.
@@ -48,7 +50,9 @@ pub enum Failure {
 impl From<sortie::Error> for Failure {
     fn from(error: sortie::Error) -> Failure {
         match error {
-            sortie::Error::Memory { needed, .. } => Failure::Memory(needed),
+            sortie::Error::Memory { bound: Bound::Limit | Bound::Host, needed, .. } => {
+                Failure::Memory(needed)
+            }
             other => Failure::Sort(other),
         }
     }

@@ -46,6 +46,7 @@ impl Key {
     }
 }
 
+/// A folder of entries.
 #[derive(Debug, Clone)]
 pub struct Cache {
     /// None where the environment names no place at all.
@@ -62,6 +63,7 @@ impl Cache {
         Cache { folder }
     }
 
+    /// What was kept, if it is there and whole.
     pub fn get(&self, key: &Key) -> Option<Vec<u8>> {
         let mut entry = std::fs::read(self.folder.as_ref()?.join(key.file_name())).ok()?;
         let head = MAGIC.len() + CHECKSUM;

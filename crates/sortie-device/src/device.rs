@@ -1,6 +1,7 @@
 //! A device: where memory, streams, events and modules come from.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytemuck::Pod;
 
@@ -18,6 +19,11 @@ impl Device {
 
     pub fn properties(&self) -> &Properties {
         self.0.properties()
+    }
+
+    /// How long the process waited for the driver and the device to start. Starts it where nothing has so far.
+    pub fn start(&self) -> Result<Duration, Error> {
+        self.0.start()
     }
 
     /// Bytes of device memory that could be allocated now.

@@ -2,6 +2,7 @@
 
 use std::ffi::c_void;
 use std::fmt::Debug;
+use std::time::Duration;
 
 use crate::Error;
 
@@ -63,6 +64,9 @@ pub struct Program {
 /// functions that enqueue touch nothing but the memory they are given.
 pub unsafe trait Driver: Send + Sync + Debug {
     fn properties(&self) -> &Properties;
+
+    /// How long the process waited for the driver and the device to start. Starts it where nothing has so far.
+    fn start(&self) -> Result<Duration, Error>;
 
     /// Bytes of device memory that could be allocated now.
     fn free_memory(&self) -> Result<u64, Error>;

@@ -31,7 +31,7 @@
 //! # }
 //! ```
 
-mod cache;
+pub mod cache;
 pub mod cuda;
 mod device;
 mod driver;

@@ -5,7 +5,7 @@ use std::time::Instant;
 use crate::cache::{Cache, Key};
 use crate::{Buffer, Device, Error, Pinned, Stream};
 
-/// Bytes a second.
+/// Bytes a second, but for `start`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rates {
     /// Within the device, bytes read plus bytes written.
@@ -20,6 +20,10 @@ pub struct Rates {
     pub pageable_in: f64,
     /// Device to host, to any memory.
     pub pageable_out: f64,
+    /// Pinned memory: had, set to zero and given back.
+    pub pinned_alloc: f64,
+    /// Seconds that the first work of a process waits for the driver and the device.
+    pub start: f64,
 }
 
 /// A rate is the best of so many, after a first one that does not count.
@@ -31,21 +35,27 @@ const COPY: usize = 1 << 30;
 
 /// What was measured before.
 pub fn known(device: &Device) -> Option<Rates> {
-    Rates::from_bytes(&Cache::of_user().get(&key(device))?)
+    known_of(device.properties().kind, &device.properties().id)
+}
+
+/// What was measured before of the device with these [`Properties`](crate::Properties), which need not be there.
+pub fn known_of(kind: &str, id: &str) -> Option<Rates> {
+    Rates::from_bytes(&Cache::of_user().get(&key(kind, id))?)
 }
 
 /// Measures, and keeps the result. Takes up to a second, and up to an eighth of the free memory of the device.
 pub fn measure(device: &Device) -> Result<Rates, Error> {
+    let start = device.start()?.as_secs_f64();
     let eighth = usize::try_from(device.free_memory()? / 8).unwrap_or(usize::MAX);
-    let rates =
-        Rates { copy: copy(device, COPY.min(eighth / 2))?, ..transfers(device, TRANSFER.min(eighth / 2))? };
-    Cache::of_user().put(&key(device), &rates.to_bytes());
+    let copy = copy(device, COPY.min(eighth / 2))?;
+    let rates = Rates { copy, start, ..transfers(device, TRANSFER.min(eighth / 2))? };
+    let properties = device.properties();
+    Cache::of_user().put(&key(properties.kind, &properties.id), &rates.to_bytes());
     Ok(rates)
 }
 
-fn key(device: &Device) -> Key {
-    let properties = device.properties();
-    Key::new("rates", [properties.kind.as_bytes(), properties.id.as_bytes()])
+fn key(kind: &str, id: &str) -> Key {
+    Key::new("rates", [kind.as_bytes(), id.as_bytes()])
 }
 
 /// By the device's own clock: the host's part would weigh too much.
@@ -63,7 +73,7 @@ fn copy(device: &Device, bytes: usize) -> Result<f64, Error> {
     Ok(2.0 * bytes as f64 / seconds)
 }
 
-/// All rates but `copy`, by the host's clock.
+/// All but `copy` and `start`, by the host's clock.
 fn transfers(device: &Device, bytes: usize) -> Result<Rates, Error> {
     let (first, second) = (device.alloc(bytes)?, device.alloc(bytes)?);
     let (mut to, from) = (device.alloc_pinned(bytes)?, device.alloc_pinned(bytes)?);
@@ -71,8 +81,11 @@ fn transfers(device: &Device, bytes: usize) -> Result<Rates, Error> {
     let (one, other) = (device.stream()?, device.stream()?);
     one.copy_in(second.view(), &from)?;
     let rate = |moved: usize, seconds: f64| moved as f64 / seconds;
+    let alloc = || device.alloc_pinned::<u8>(bytes).map(drop);
     Ok(Rates {
         copy: 0.0,
+        start: 0.0,
+        pinned_alloc: rate(bytes, best(timed(alloc))?),
         pinned_in: rate(bytes, best(timed(|| one.copy_in(first.view(), &from)))?),
         pinned_out: rate(bytes, best(timed(|| one.copy_out(&mut to, second.view())))?),
         pinned_both: rate(
@@ -118,17 +131,39 @@ fn best(mut round: impl FnMut() -> Result<f64, Error>) -> Result<f64, Error> {
 
 impl Rates {
     fn to_bytes(self) -> Vec<u8> {
-        let Rates { copy, pinned_in, pinned_out, pinned_both, pageable_in, pageable_out } = self;
-        [copy, pinned_in, pinned_out, pinned_both, pageable_in, pageable_out].map(f64::to_le_bytes).concat()
+        let Rates {
+            copy,
+            pinned_in,
+            pinned_out,
+            pinned_both,
+            pageable_in,
+            pageable_out,
+            pinned_alloc,
+            start,
+        } = self;
+        let numbers =
+            [copy, pinned_in, pinned_out, pinned_both, pageable_in, pageable_out, pinned_alloc, start];
+        numbers.map(f64::to_le_bytes).concat()
     }
 
     fn from_bytes(bytes: &[u8]) -> Option<Rates> {
         let (numbers, []) = bytes.as_chunks::<8>() else { return None };
         let numbers: Vec<_> = numbers.iter().map(|&number| f64::from_le_bytes(number)).collect();
-        let [copy, pinned_in, pinned_out, pinned_both, pageable_in, pageable_out] = numbers[..] else {
+        let [copy, pinned_in, pinned_out, pinned_both, pageable_in, pageable_out, pinned_alloc, start] =
+            numbers[..]
+        else {
             return None;
         };
-        Some(Rates { copy, pinned_in, pinned_out, pinned_both, pageable_in, pageable_out })
+        Some(Rates {
+            copy,
+            pinned_in,
+            pinned_out,
+            pinned_both,
+            pageable_in,
+            pageable_out,
+            pinned_alloc,
+            start,
+        })
     }
 }
 
@@ -145,6 +180,8 @@ mod tests {
             pinned_both: 4.0,
             pageable_in: 5.0,
             pageable_out: 6.5,
+            pinned_alloc: 7.0,
+            start: 0.25,
         };
         let bytes = rates.to_bytes();
         assert_eq!(Rates::from_bytes(&bytes), Some(rates));

@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use std::fmt;
 use std::ptr;
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use sortie_device::{Driver, Error, Launch, Program, Properties};
 
@@ -100,7 +100,7 @@ impl Simulated {
             l2_bytes: 4 << 20,
         };
         let state = State {
-            memory: Memory::new(options.memory, build != Build::Address),
+            memory: Memory::new(options.memory, options.allocations, build != Build::Address),
             modules: HashMap::new(),
             functions: HashMap::new(),
             events: HashMap::new(),
@@ -154,6 +154,10 @@ fn must_hold(memory: &Memory, address: u64, bytes: usize, what: &str) -> Result<
 unsafe impl Driver for Simulated {
     fn properties(&self) -> &Properties {
         &self.properties
+    }
+
+    fn start(&self) -> Result<Duration, Error> {
+        Ok(Duration::ZERO)
     }
 
     fn free_memory(&self) -> Result<u64, Error> {

@@ -39,6 +39,8 @@ pub struct Options {
     pub multiprocessors: u32,
     /// Bytes of device memory.
     pub memory: u64,
+    /// Allocations, of device and pinned memory, that there can be at a time; one more is refused.
+    pub allocations: u64,
     pub sanitizer: Sanitizer,
     /// Whether [`Bench::counts`] has anything to tell.
     pub count: bool,
@@ -68,6 +70,7 @@ impl Default for Options {
             shared_per_block: SHARED_48K,
             multiprocessors: 4,
             memory: 1 << 30,
+            allocations: u64::MAX,
             sanitizer: Sanitizer::None,
             count: false,
             segment_words: 32,

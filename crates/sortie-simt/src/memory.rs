@@ -25,6 +25,8 @@ pub struct Region {
 pub struct Memory {
     budget: u64,
     used: u64,
+    /// Allocations that there can be at a time.
+    most: u64,
     /// None where AddressSanitizer has zones of its own.
     zone: usize,
     /// Length and whether it counts against the budget, by address.
@@ -32,8 +34,8 @@ pub struct Memory {
 }
 
 impl Memory {
-    pub fn new(budget: u64, zones: bool) -> Memory {
-        Memory { budget, used: 0, zone: if zones { ZONE } else { 0 }, allocations: BTreeMap::new() }
+    pub fn new(budget: u64, most: u64, zones: bool) -> Memory {
+        Memory { budget, used: 0, most, zone: if zones { ZONE } else { 0 }, allocations: BTreeMap::new() }
     }
 
     pub fn available(&self) -> u64 {
@@ -58,6 +60,9 @@ impl Memory {
 
     fn place(&mut self, bytes: usize, counted: bool) -> Option<u64> {
         let layout = self.layout(bytes)?;
+        if self.allocations.len() as u64 >= self.most {
+            return None;
+        }
         // SAFETY: the layout has more than 0 bytes.
         let start = unsafe { alloc::alloc(layout) };
         if start.is_null() {
@@ -135,7 +140,7 @@ mod tests {
 
     #[test]
     fn a_write_past_the_end_is_found_once() {
-        let mut memory = Memory::new(1000, true);
+        let mut memory = Memory::new(1000, u64::MAX, true);
         let address = memory.alloc(10).unwrap();
         assert_eq!(memory.damage(), None);
         // SAFETY: the guard zone begins there.
@@ -146,12 +151,23 @@ mod tests {
 
     #[test]
     fn the_budget_is_kept() {
-        let mut memory = Memory::new(100, true);
+        let mut memory = Memory::new(100, u64::MAX, true);
         let first = memory.alloc(60).unwrap();
         assert_eq!(memory.alloc(41), Err(Error::OutOfMemory { needed: 41, available: 40 }));
         memory.alloc_pinned(1000).unwrap();
         assert!(memory.free(first) && !memory.free(first));
         assert_eq!(memory.available(), 100);
         assert!(memory.alloc(100).is_ok());
+    }
+
+    #[test]
+    fn no_more_allocations_at_a_time_than_asked_for() {
+        let mut memory = Memory::new(100, 2, true);
+        let first = memory.alloc(10).unwrap();
+        memory.alloc_pinned(10).unwrap();
+        assert_eq!(memory.alloc(10), Err(Error::OutOfMemory { needed: 10, available: 90 }));
+        assert!(matches!(memory.alloc_pinned(10), Err(Error::OutOfPinned { needed: 10, .. })));
+        memory.free(first);
+        assert!(memory.alloc(10).is_ok());
     }
 }

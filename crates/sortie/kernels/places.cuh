@@ -47,6 +47,8 @@ SIMT_FN u32 width(Code code) { return 8 * sizeof(Code) - leading_zeros(code); }
 
 SIMT_FN bool tied(u32 a, u32 b) { return ((a ^ b) & ~PLACE) == 0; }
 
+#if SORTIE_SOURCE != TILED
+
 // Whether any thread of the worker says so; workers that share a warp answer together, so that they stay in step. Orders
 // memory as worker_barrier does.
 SIMT_FN bool worker_any(bool says, Notes& notes) {
@@ -248,9 +250,11 @@ SIMT_FN void sort_segment(const Segment& segment, const code::Transform& transfo
     }
 }
 
+#else
+
 // Sorts `workers` segments of `length` keys that lie side by side, each by a thread of its own.
 SIMT_FN void sort_neighbours(const Segment& first, u32 workers, u32 length, const code::Transform& transform) {
-    static_assert(SORTIE_SOURCE != TILED || THREADS == 1, "a thread sorts a segment of a tile");
+    static_assert(THREADS == 1, "a thread sorts a segment of a tile");
     const u32 count = workers * length;
     Code* codes = reinterpret_cast<Code*>(shared_memory());
     u8* places = shared_memory() + WORKERS * length * STAGE_BYTES;
@@ -314,5 +318,7 @@ SIMT_FN void sort_neighbours(const Segment& first, u32 workers, u32 length, cons
         }
     }
 }
+
+#endif
 
 } // namespace simt::sort_segments

@@ -12,11 +12,9 @@ pub enum Error {
     #[error("segments: {0}")]
     Segments(String),
 
-    /// The plan needs more scratch than the limit allows.
-    #[error(
-        "the sort needs {needed} bytes of scratch, {available} are allowed; raise memory_limit or ask for less ({hint})"
-    )]
-    Memory { needed: u64, available: u64, hint: &'static str },
+    /// No plan gets by with the memory there is. Bytes: of the plan that needs least, and what there is of that kind.
+    #[error("{}", bound.refusal(*needed, *available, hint))]
+    Memory { bound: Bound, needed: u64, available: u64, hint: &'static str },
 
     /// The request cannot be met as it was put.
     #[error("{0}")]
@@ -29,4 +27,33 @@ pub enum Error {
     /// Threads could not be started.
     #[error("could not start {threads} threads: {reason}")]
     Threads { threads: usize, reason: String },
+}
+
+/// Which memory does not suffice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Bound {
+    /// What [`memory_limit`](crate::SorterBuilder::memory_limit) allows, of all kinds together.
+    Limit,
+    /// The host's, which the system refused; available is what it had granted to the call by then.
+    Host,
+    /// A device's; available is what is free there.
+    Device,
+}
+
+impl Bound {
+    fn refusal(self, needed: u64, available: u64, hint: &str) -> String {
+        match self {
+            Bound::Limit => format!(
+                "the sort needs {needed} bytes of scratch, {available} are allowed; raise memory_limit or ask for less \
+                 ({hint})"
+            ),
+            Bound::Host => {
+                format!("the sort needs {needed} bytes of host memory, the system gave {available}; {hint}")
+            }
+            Bound::Device => {
+                format!("the sort needs {needed} bytes of device memory, {available} are free; {hint}")
+            }
+        }
+    }
 }

@@ -1,7 +1,8 @@
 //! Sortie sorts: numbers, pairs, records and strings; one large array or millions of small ones.
 //!
 //! The free functions cannot fail, run on the CPU and have no side effects. [`Sorter`] is for everything that
-//! can be chosen; its calls return a [`Report`] or an [`Error`].
+//! can be chosen; its calls return a [`Report`] or an [`Error`]. A program that calls [`gpu::enable`] lets both take a GPU
+//! where that is faster.
 //!
 //! ```
 //! let mut v = [3.5, -1.0, f64::NAN, -0.0, 0.0];
@@ -29,11 +30,12 @@ pub mod merge;
 pub mod papers;
 mod plan;
 mod profile;
+pub mod rates;
 mod report;
 mod segments;
 mod sorter;
 
-pub use error::Error;
+pub use error::{Bound, Error};
 pub use key::{Index, Key, Nans, Nulls, Order};
 pub use report::{Phase, Ran, Report};
 pub use segments::Segments;
@@ -90,7 +92,8 @@ pub fn argsort<K: Key>(keys: &[K]) -> Vec<usize> {
     places
 }
 
-/// Sorts every segment of `keys` by itself.
+/// Sorts every segment of `keys` by itself. On the CPU; after [`gpu::enable`] on a GPU where that is predicted to be
+/// faster, and on the CPU all the same where the GPU fails.
 ///
 /// # Panics
 /// Where the segments do not fit the keys, see [`Segments`].

@@ -1,5 +1,10 @@
 //! Every tuning constant, with the measurement or the count that chose it. Measured on two cores of an Intel Xeon
 //! (Sapphire Rapids, 2 MB of L2 cache a core).
+//!
+//! Below, the one choice between engines: `predict` says how long each takes, `auto` asks it.
+
+pub(crate) mod auto;
+mod predict;
 
 /// Fewer keys than this are sorted by the calling thread alone: they take it some 200 microseconds, and to wake
 /// another thread takes tens.
@@ -73,5 +78,40 @@ pub(crate) const CHUNK_BYTES: usize = 64 << 20;
 /// Chunks under way at a time: one on its way in, one being sorted, one on its way out.
 pub(crate) const CHUNKS_UNDER_WAY: usize = 3;
 
+/// Bytes that a chunk keeps, where memory is short, before fewer are under way at a time: 0.1 ms of the way, still several
+/// times what its launches cost.
+pub(crate) const OVERLAPPED_CHUNK_BYTES: usize = 4 << 20;
+
+/// Bytes of the smallest chunk, one at a time: less would save nothing worth having, and one is allowed to be as long as
+/// its only segment.
+pub(crate) const LEAST_CHUNK_BYTES: usize = 64 << 10;
+
+/// One part in so many of a device's free memory is left to the driver, which rounds allocations up to 2 MiB and loads
+/// kernels there.
+pub(crate) const LEFT_FREE: u64 = 32;
+
 /// Bytes that one task copies to or from pinned memory.
 pub(crate) const COPIED_BY_A_TASK_BYTES: usize = 1 << 20;
+
+/// Bytes of keys from which a GPU is thought of at all. One thread sorts so much in 2 to 4 ms (segments of 1000 f32, and of
+/// mixed lengths), several in less than any GPU takes to get going: there is nothing to predict.
+pub(crate) const GPU_FROM_BYTES: usize = 4 << 20;
+
+/// A GPU is taken where it is predicted to be so many times as fast: rates vary by some tenths from run to run, and a GPU
+/// that is not needed stays free for others.
+pub(crate) const GPU_WINS_FROM: f64 = 1.25;
+
+/// Times that a device takes longer to sort segments in its memory than to copy them. On an H200: 1.4 (segments of 50
+/// f32) to 4.7 (of 10,000), 5.5 (lengths by a power law).
+pub(crate) const DEVICE_FINISH_COPIES: f64 = 5.0;
+
+/// And for each pass that merges the runs of longer ones. On an H200: 14.7 copies for segments of 55,109 f32 (3 passes),
+/// 22.5 of 262,144 (5), 30.2 of a million (7).
+pub(crate) const DEVICE_MERGE_COPIES: f64 = 4.0;
+
+/// Bytes of the runs that those passes begin with.
+pub(crate) const DEVICE_TILE_BYTES: usize = 32 << 10;
+
+/// Seconds that the host spends on the offset of each segment on its way to a device: it is looked at for the prediction,
+/// for the cut into chunks, and copied.
+pub(crate) const SECONDS_AN_OFFSET: f64 = 3e-9;

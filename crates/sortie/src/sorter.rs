@@ -3,17 +3,20 @@
 use std::cmp::Ordering;
 use std::str::FromStr;
 use std::sync::Arc;
+use std::time::Instant;
 
 use crate::cpu::{self, Job};
 use crate::gpu::{self, Gpu};
 use crate::key::{self, Bits, Code, Form, Transform};
-use crate::{Error, Index, Key, Nans, Nulls, Order, Report, Segments};
+use crate::plan::auto;
+use crate::{Error, Index, Key, Nans, Nulls, Order, Ran, Report, Segments};
 
 /// Where a sort runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Engine {
-    /// Wherever the plan predicts the shortest time.
+    /// On the CPU; after [`gpu::enable`], where the plan predicts the shortest time for the algorithm of choice. Whatever
+    /// goes wrong on a GPU, the sort then runs on the CPU.
     #[default]
     Auto,
     /// On the CPU.
@@ -112,7 +115,8 @@ impl SorterBuilder {
         self
     }
 
-    /// The most scratch, in bytes, that a call may hold beyond the data; by default as much as its plan needs.
+    /// The most scratch, in bytes, that a call may hold beyond the data; by default as much as its plan needs. What lies
+    /// where does not matter: for a sort on a GPU, pinned memory and the device's count too.
     #[must_use]
     pub fn memory_limit(mut self, bytes: u64) -> Self {
         self.memory_limit = Some(bytes);
@@ -246,32 +250,85 @@ impl Sorter {
 
     /// Sorts every segment by itself. In place.
     ///
+    /// Scratch on a GPU: three chunks of 64 MiB under way, in pinned memory and on the device; fewer and smaller ones where
+    /// the limit or the device's free memory ask for it. At the least a chunk of 64 KiB, or as long as the longest segment;
+    /// with it 8 bytes a segment here and 16 there for offsets, and a copy of it there where its longest segment does not
+    /// fit a block.
+    ///
     /// # Errors
-    /// [`Error::Segments`] where they do not fit the keys; [`Error::Device`] where the engine is a device that cannot be had or
-    /// fails: the keys are a permutation then.
+    /// [`Error::Segments`] where they do not fit the keys. Where the engine is a device: [`Error::Memory`] where that is more
+    /// than there is, with both numbers and the keys untouched; [`Error::Device`] where it cannot be had or fails: the keys
+    /// are a permutation then.
     pub fn sort_segments<K: Key>(&self, keys: &mut [K], segments: Segments<'_>) -> Result<Report, Error> {
         segments.check(keys.len())?;
         let order = self.choices.order;
-        if let (Engine::Cuda(ordinal), Form::Bits(code)) = (self.choices.engine, K::FORM) {
-            let gpu = Gpu::cuda(ordinal)?;
+        let mut abandoned = Report::default();
+        if let Form::Bits(code) = K::FORM
+            && let Some(gpu) = self.gpu_for_segments(size_of::<K>(), keys.len(), segments)?
+        {
+            let start = Instant::now();
             // SAFETY: the engine leaves a permutation.
             let bits = unsafe { key::as_bits_mut(keys) };
-            return gpu::sort_segments(&gpu, bits, None, segments, code, order);
+            let host = gpu::Host { keys: bits, payload: None, pinned: false };
+            match (self.on_gpu(&gpu, host, segments, code), self.choices.engine) {
+                (Err(error), Engine::Auto) => {
+                    if !matches!(error, Error::Memory { .. }) {
+                        auto::give_up();
+                    }
+                    abandoned.push(Ran::Cuda, "abandoned", start.elapsed(), 0, 0);
+                }
+                (result, _) => return result,
+            }
         }
-        self.run(keys.len(), |job| match K::FORM {
+        let mut report = self.run(keys.len(), |job| match K::FORM {
             Form::Bits(code) => {
                 // SAFETY: the engine leaves a permutation.
                 let bits = unsafe { key::as_bits_mut(keys) };
                 cpu::segments::sort(bits, segments, Transform::new(code, order), job)
             }
             _ => cpu::wide::sort_segments(keys, segments, order, job),
+        })?;
+        report.phases.splice(0..0, abandoned.phases);
+        Ok(report)
+    }
+
+    /// Sorts segments on a GPU, with this sorter's threads and within its limit.
+    fn on_gpu<B: Bits>(
+        &self,
+        gpu: &Gpu,
+        host: gpu::Host<'_, B>,
+        segments: Segments<'_>,
+        code: Code,
+    ) -> Result<Report, Error> {
+        self.in_pool(host.keys.len(), |threads| {
+            let allowed = gpu::Allowed { threads, memory_limit: self.memory_limit() };
+            gpu::sort_segments(gpu, host, segments, code, self.choices.order, allowed)
         })
+    }
+
+    /// The GPU that is to sort the segments, if one is.
+    fn gpu_for_segments(
+        &self,
+        key_bytes: usize,
+        keys: usize,
+        segments: Segments<'_>,
+    ) -> Result<Option<Arc<Gpu>>, Error> {
+        match (self.choices.engine, self.choices.algorithm) {
+            (Engine::Cuda(ordinal), _) => Gpu::cuda(ordinal).map(Some),
+            (Engine::Auto, Algorithm::Auto) => {
+                let threads = || self.threads(keys);
+                Ok(auto::gpu_for(key_bytes, keys, segments, threads))
+            }
+            _ => Ok(None),
+        }
     }
 
     /// Sorts every segment by itself and moves each payload with its key.
     ///
     /// Scratch: for each thread at most 328 KB and a copy of the longest segment that it sorts; for keys without a fixed
-    /// width 36 bytes a key of that segment.
+    /// width 36 bytes a key of that segment. On a GPU, which is only taken where the engine is one: as
+    /// [`Sorter::sort_segments`], with the payload's bytes beside the key's; and 8 bytes a key here for payloads that have not
+    /// 4, 8 or 16 bytes.
     ///
     /// ```
     /// # fn main() -> Result<(), sortie::Error> {
@@ -300,10 +357,17 @@ impl Sorter {
             let gpu = Gpu::cuda(ordinal)?;
             // SAFETY: the engine leaves a permutation.
             let bits = unsafe { key::as_bits_mut(keys) };
-            if let Some(moved) = gpu::Payload::of(payload) {
-                return gpu::sort_segments(&gpu, bits, Some(moved), segments, code, order);
+            if let Some(moved) = gpu::HostPayload::of(payload) {
+                let host = gpu::Host { keys: bits, payload: Some(moved), pinned: false };
+                return self.on_gpu(&gpu, host, segments, code);
             }
-            return sort_by_places(&gpu, bits, payload, segments, code, order);
+            let mut places: Vec<usize> = (0..bits.len()).collect();
+            let moved = gpu::HostPayload::of(&mut places);
+            let host = gpu::Host { keys: bits, payload: moved, pinned: false };
+            let result = self.on_gpu(&gpu, host, segments, code);
+            // Whatever failed: what was sorted by then has its places.
+            cpu::permute(payload, &mut places);
+            return result;
         }
         self.run(keys.len(), |job| match K::FORM {
             Form::Bits(code) => {
@@ -409,47 +473,47 @@ impl Sorter {
                 "this sort has no GPU engine; choose the CPU engine for it".into(),
             ));
         }
-        let sequential = self.choices.threads == Some(1) || n < crate::plan::PARALLEL_FROM;
-        let job = |threads| Job {
-            threads,
-            algorithm: self.choices.algorithm,
-            memory_limit: self.choices.memory_limit.unwrap_or(u64::MAX),
-            stable: !self.choices.unstable,
-            held: 0,
-        };
+        self.in_pool(n, |threads| {
+            work(&Job {
+                threads,
+                algorithm: self.choices.algorithm,
+                memory_limit: self.memory_limit(),
+                stable: !self.choices.unstable,
+                held: 0,
+            })
+        })
+    }
+
+    fn memory_limit(&self) -> u64 {
+        self.choices.memory_limit.unwrap_or(u64::MAX)
+    }
+
+    /// Runs `work` on `n` keys where this sorter's threads are, and tells it how many those are.
+    fn in_pool<R: Send>(&self, n: usize, work: impl FnOnce(usize) -> R + Send) -> R {
+        let threads = self.threads(n);
         match &self.pool {
-            _ if sequential => work(&job(1)),
-            Some(pool) => pool.install(|| work(&job(pool.current_num_threads()))),
-            None => work(&job(rayon::current_num_threads())),
+            Some(pool) if threads > 1 => pool.install(|| work(threads)),
+            _ => work(threads),
         }
+    }
+
+    /// How many threads are to work on `n` keys.
+    fn threads(&self, n: usize) -> usize {
+        if self.choices.threads == Some(1) || n < crate::plan::PARALLEL_FROM {
+            return 1;
+        }
+        self.pool.as_ref().map_or_else(rayon::current_num_threads, |pool| pool.current_num_threads())
     }
 
     /// The key of each element, in order.
     fn collect<T: Sync, K: Send>(&self, v: &[T], key: impl Fn(&T) -> K + Sync) -> Vec<K> {
         use rayon::prelude::*;
-        let sequential = self.choices.threads == Some(1) || v.len() < crate::plan::PARALLEL_FROM;
-        match &self.pool {
-            _ if sequential => v.iter().map(key).collect(),
-            Some(pool) => pool.install(|| v.par_iter().map(&key).collect()),
-            None => v.par_iter().map(&key).collect(),
-        }
+        let key = &key;
+        self.in_pool(v.len(), |threads| match threads {
+            1 => v.iter().map(key).collect(),
+            _ => v.par_iter().map(key).collect(),
+        })
     }
-}
-
-/// Sorts keys on a device, each with its place, and then puts payloads of any size in their places.
-fn sort_by_places<B: Bits, V: Send>(
-    gpu: &Gpu,
-    keys: &mut [B],
-    payload: &mut [V],
-    segments: Segments<'_>,
-    code: Code,
-    order: Order,
-) -> Result<Report, Error> {
-    let mut places: Vec<usize> = (0..keys.len()).collect();
-    let report = gpu::sort_segments(gpu, keys, gpu::Payload::of(&mut places), segments, code, order);
-    // Whatever failed: what was sorted by then has its places.
-    cpu::permute(payload, &mut places);
-    report
 }
 
 fn same_length(what: &'static str, expected: usize, found: usize) -> Result<(), Error> {

@@ -14,7 +14,7 @@ use std::time::Instant;
 use bytemuck::Pod;
 use half::f16;
 use rayon::{ThreadPool, ThreadPoolBuilder};
-use sortie::{Engine, Report, Segments, Sorter};
+use sortie::{Bound, Engine, Report, Segments, Sorter, gpu};
 use sortie_formats::Kind;
 
 use crate::cli::{ArrayOptions, Resources, SegmentsArgs, SortArgs, StatsFormat, temporary_folder};
@@ -139,6 +139,10 @@ impl<'a> Job<'a> {
     }
 
     fn run_as<T: Element>(&self, array: &ArrayFile) -> Result<(), Failure> {
+        if self.engine == Engine::Auto {
+            // Where nothing was measured, the CPU sorts.
+            let _ = gpu::enable();
+        }
         let mut output = Output::open(self.output, &self.temporary)?;
         let mut report = Report::default();
         let mut elements: Vec<T> = self.read(array, &mut report)?;
@@ -294,8 +298,8 @@ fn holding(mut report: Report, held: usize) -> Report {
 /// The program's words for what the library refuses.
 fn said<R>(result: Result<R, sortie::Error>) -> Result<R, Failure> {
     result.map_err(|error| match error {
-        sortie::Error::Memory { needed, available: 0, .. } => no_room(needed),
-        sortie::Error::Memory { needed, available, .. } => too_little(needed, available),
+        sortie::Error::Memory { bound: Bound::Host, needed, .. } => no_room(needed),
+        sortie::Error::Memory { bound: Bound::Limit, needed, available, .. } => too_little(needed, available),
         other => other.into(),
     })
 }

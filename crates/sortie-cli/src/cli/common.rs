@@ -11,7 +11,7 @@ use super::{MemorySize, StatsFormat, element, threads};
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Resources")]
 pub struct Resources {
-    /// Use no more than SIZE memory, for an array beside itself; in KiB, or with a suffix of %bKMGTPE
+    /// Use no more than SIZE memory, for an array beside itself, a GPU's included; in KiB, or with a suffix of %bKMGTPE
     #[arg(short = 'S', long, value_name = "SIZE", allow_hyphen_values = true)]
     pub buffer_size: Option<MemorySize>,
 
@@ -19,7 +19,8 @@ pub struct Resources {
     #[arg(long, value_name = "N", value_parser = threads)]
     pub parallel: Option<NonZeroUsize>,
 
-    /// Where to sort: auto, cpu, or cuda[:N] (sortie devices lists them), which takes segments alone so far
+    /// Where to sort: cpu, cuda[:N] (sortie devices lists them), which takes segments alone so far, or auto: on a GPU where
+    /// that is faster by what sortie devices --measure has found
     #[arg(long, value_name = "ENGINE", default_value = "auto")]
     pub engine: sortie::Engine,
 

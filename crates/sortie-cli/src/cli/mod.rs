@@ -43,7 +43,7 @@ pub enum Command {
 
     /// List the GPUs there are, or say why there is none and what to install
     Devices {
-        /// Measure how fast each copies and is copied to, and keep that for later
+        /// Measure how fast each copies and is copied to, and how fast the CPU sorts, and keep that for --engine auto
         #[arg(long)]
         measure: bool,
     },

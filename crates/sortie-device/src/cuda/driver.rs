@@ -4,6 +4,7 @@ use std::ffi::{CString, c_void};
 use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::OnceLock;
+use std::time::{Duration, Instant};
 
 use cudarc::driver::sys::{self, CUdevice_attribute as Attribute, CUresult};
 
@@ -33,8 +34,16 @@ const LOST: [CUresult; 14] = [
 pub struct CudaDriver {
     properties: Properties,
     device: sys::CUdevice,
-    /// The primary context, a pointer; from the first work on.
-    context: OnceLock<usize>,
+    /// From the first work on.
+    context: OnceLock<Context>,
+}
+
+#[derive(Debug)]
+struct Context {
+    /// The primary context, a pointer.
+    raw: usize,
+    /// What it took to start it.
+    took: Duration,
 }
 
 impl CudaDriver {
@@ -81,26 +90,28 @@ impl CudaDriver {
     }
 
     /// The context, which the first call starts.
-    fn context(&self) -> Result<sys::CUcontext, Error> {
-        if let Some(&context) = self.context.get() {
-            return Ok(context as sys::CUcontext);
+    fn context(&self) -> Result<&Context, Error> {
+        if let Some(context) = self.context.get() {
+            return Ok(context);
         }
-        let mut context = ptr::null_mut();
+        let begun = Instant::now();
+        let mut raw = ptr::null_mut();
         // SAFETY: the device is the driver's.
         self.check("cuDevicePrimaryCtxRetain", unsafe {
-            sys::cuDevicePrimaryCtxRetain(&mut context, self.device)
+            sys::cuDevicePrimaryCtxRetain(&mut raw, self.device)
         })?;
-        if self.context.set(context as usize).is_err() {
+        let context = Context { raw: raw as usize, took: begun.elapsed() };
+        if self.context.set(context).is_err() {
             // Another thread was faster, with the same context: the driver counts who holds it.
             // SAFETY: retained above.
             unsafe { sys::cuDevicePrimaryCtxRelease_v2(self.device) };
         }
-        Ok(context)
+        Ok(self.context.get().expect("set, here or there"))
     }
 
     /// Makes the context the thread's, until the guard is dropped; the caller's own is then as before.
     fn enter(&self) -> Result<Entered, Error> {
-        let context = self.context()?;
+        let context = self.context()?.raw as sys::CUcontext;
         // SAFETY: the context is held until `self` is dropped.
         self.check("cuCtxPushCurrent", unsafe { sys::cuCtxPushCurrent_v2(context) })?;
         Ok(Entered)
@@ -179,6 +190,10 @@ fn elapsed_time() -> ElapsedTime {
 unsafe impl Driver for CudaDriver {
     fn properties(&self) -> &Properties {
         &self.properties
+    }
+
+    fn start(&self) -> Result<Duration, Error> {
+        Ok(super::start()?.took + self.context()?.took)
     }
 
     fn free_memory(&self) -> Result<u64, Error> {

@@ -7,6 +7,7 @@ mod missing;
 mod nvrtc;
 
 use std::sync::OnceLock;
+use std::time::{Duration, Instant};
 
 use cudarc::driver::result::DriverError;
 use cudarc::driver::sys::{self, CUresult};
@@ -61,6 +62,7 @@ struct Started {
     version: (i32, i32),
     /// At least one.
     devices: u32,
+    took: Duration,
 }
 
 fn start() -> Result<Started, Error> {
@@ -69,6 +71,7 @@ fn start() -> Result<Started, Error> {
 }
 
 fn try_start() -> Result<Started, Error> {
+    let begun = Instant::now();
     // SAFETY: the library is NVIDIA's, whose initialisation needs nothing of us.
     if !unsafe { sys::is_culib_present() } {
         return Err(missing::driver());
@@ -89,7 +92,9 @@ fn try_start() -> Result<Started, Error> {
     // SAFETY: the driver is initialised.
     let counted = unsafe { sys::cuDeviceGetCount(&mut count) };
     match (counted, u32::try_from(count)) {
-        (CUresult::CUDA_SUCCESS, Ok(devices @ 1..)) => Ok(Started { version, devices }),
+        (CUresult::CUDA_SUCCESS, Ok(devices @ 1..)) => {
+            Ok(Started { version, devices, took: begun.elapsed() })
+        }
         (CUresult::CUDA_SUCCESS, _) => {
             let none = CUresult::CUDA_ERROR_NO_DEVICE;
             Err(missing::start(none, &message(none)))

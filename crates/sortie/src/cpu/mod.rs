@@ -18,7 +18,7 @@ pub(crate) mod wide;
 
 use std::ops::Range;
 
-use crate::{Algorithm, Error, Index, Report};
+use crate::{Algorithm, Bound, Error, Index, Report};
 
 /// What a sort may use and must keep to.
 #[derive(Debug, Clone, Copy)]
@@ -43,7 +43,7 @@ impl Job {
     pub fn scratch(&self, bytes: usize, hint: &'static str, report: &mut Report) -> Result<(), Error> {
         let needed = (self.held + bytes) as u64;
         if needed > self.memory_limit {
-            return Err(Error::Memory { needed, available: self.memory_limit, hint });
+            return Err(Error::Memory { bound: Bound::Limit, needed, available: self.memory_limit, hint });
         }
         report.scratch_peak = report.scratch_peak.max(needed);
         Ok(())

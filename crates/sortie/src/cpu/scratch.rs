@@ -8,8 +8,8 @@ use std::ops::{Deref, DerefMut};
 
 use memmap2::{MmapMut, MmapOptions};
 
-use crate::Error;
 use crate::plan::MAP_SCRATCH_FROM_BYTES;
+use crate::{Bound, Error};
 
 /// Room for items that need not be dropped.
 pub(crate) struct Scratch<T> {
@@ -26,8 +26,12 @@ impl<T> Scratch<T> {
     /// Room for `len` items, or an error that says how much that is.
     pub(crate) fn new(len: usize) -> Result<Self, Error> {
         let bytes = len * size_of::<T>();
-        let failed =
-            |_| Error::Memory { needed: bytes as u64, available: 0, hint: "the system refused the memory" };
+        let failed = |_| Error::Memory {
+            bound: Bound::Host,
+            needed: bytes as u64,
+            available: 0,
+            hint: "sort in parts, or free some",
+        };
         if bytes < MAP_SCRATCH_FROM_BYTES || cfg!(miri) {
             let mut heap = Vec::new();
             heap.try_reserve_exact(len).map_err(|_| failed(std::io::ErrorKind::OutOfMemory.into()))?;

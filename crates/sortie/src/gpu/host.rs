@@ -1,5 +1,5 @@
 //! Segments that lie in host memory: in chunks through pinned buffers, so that one chunk is copied in while another is
-//! sorted and a third is copied out.
+//! sorted and a third is copied out. What lies in pinned memory already goes to the device and back without them.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -9,26 +9,45 @@ use bytemuck::Pod;
 use rayon::prelude::*;
 use sortie_device::{Buffer, Event, Pinned, Stream, View};
 
+use super::memory::{self, Chunk, Plan, Request};
 use super::segments::Moved;
-use super::{Gpu, Segments, worker};
-use crate::key::{Bits, Code};
-use crate::plan::{CHUNK_BYTES, CHUNKS_UNDER_WAY, COPIED_BY_A_TASK_BYTES};
-use crate::{Error, Order, Ran, Report};
+use super::worker::{Content, Payload};
+use super::{Gpu, Segments};
+use crate::key::{Bits, Code, Form};
+use crate::plan::COPIED_BY_A_TASK_BYTES;
+use crate::{Bound, Error, Key, Order, Ran, Report};
+
+/// What the caller of a sort of host segments allows.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Allowed {
+    /// Threads of the current rayon pool that may copy; with 1, rayon is not called.
+    pub threads: usize,
+    /// Most scratch in bytes, pinned memory and the device's together.
+    pub memory_limit: u64,
+}
+
+/// Keys on the host, and what moves with them.
+pub(crate) struct Host<'a, B> {
+    pub keys: &'a mut [B],
+    pub payload: Option<HostPayload<'a>>,
+    /// Whether the keys are in pinned memory. Only keys alone are sorted there.
+    pub pinned: bool,
+}
 
 /// A payload on the host: so many bytes a key, 4, 8 or 16, which may be of any type.
-pub(crate) struct Payload<'a> {
+pub(crate) struct HostPayload<'a> {
     bytes: &'a mut [MaybeUninit<u8>],
     each: usize,
 }
 
-impl<'a> Payload<'a> {
+impl<'a> HostPayload<'a> {
     /// None where the type has another size.
-    pub fn of<V>(payload: &'a mut [V]) -> Option<Payload<'a>> {
+    pub fn of<V>(payload: &'a mut [V]) -> Option<HostPayload<'a>> {
         let each = size_of::<V>();
         let (at, len) = (payload.as_mut_ptr().cast(), size_of_val(payload));
         // SAFETY: the same memory for as long; a sort leaves a permutation of its elements.
         let bytes = unsafe { std::slice::from_raw_parts_mut(at, len) };
-        matches!(each, 4 | 8 | 16).then_some(Payload { bytes, each })
+        matches!(each, 4 | 8 | 16).then_some(HostPayload { bytes, each })
     }
 
     /// Of these keys.
@@ -37,60 +56,118 @@ impl<'a> Payload<'a> {
     }
 }
 
+impl Gpu {
+    /// Sorts every segment of keys in pinned memory by itself, and waits: they are copied to the device and back in chunks
+    /// of 64 MiB, while others are sorted, and through no other memory of the host.
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let gpu = sortie::gpu::Gpu::cuda(0)?;
+    /// let mut keys = gpu.device().alloc_pinned::<f32>(1000 * 4096)?;
+    /// keys.fill_with(|| 0.5);
+    /// gpu.sort_pinned_segments(&mut keys, sortie::Segments::Length(1000), sortie::Order::default())?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// Memory: up to three chunks on the device, or of the longest segment, and a copy of it where it does not fit a block.
+    ///
+    /// # Errors
+    /// [`Error::Segments`] where they do not fit the keys; [`Error::Unsupported`] for keys without codes of 8 to 64 bits;
+    /// [`Error::Memory`] where the device has too little, with the keys untouched; [`Error::Device`] where the device
+    /// fails: keys that were on their way back are unspecified then.
+    pub fn sort_pinned_segments<K: Key + Pod>(
+        &self,
+        keys: &mut Pinned<K>,
+        segments: crate::Segments<'_>,
+        order: Order,
+    ) -> Result<Report, Error> {
+        segments.check(keys.len())?;
+        let Form::Bits(code) = K::FORM else {
+            return Err(Error::Unsupported("only keys of fixed width are sorted on a GPU".into()));
+        };
+        let keys: &mut [K::Bits] = bytemuck::cast_slice_mut(&mut keys[..]);
+        let host = Host { keys, payload: None, pinned: true };
+        sort_segments(self, host, segments, code, order, Allowed { threads: 1, memory_limit: u64::MAX })
+    }
+}
+
 /// Sorts every segment by itself, and moves each payload with its key.
 ///
-/// A chunk comes back only when it is sorted, so the keys stay a permutation whatever fails.
+/// All memory is had before the first chunk is on its way, so too little leaves the keys as they are. A chunk comes back
+/// only when it is sorted, so they stay a permutation whatever else fails.
 pub(crate) fn sort_segments<B: Bits>(
     gpu: &Gpu,
-    keys: &mut [B],
-    mut payload: Option<Payload<'_>>,
+    mut host: Host<'_, B>,
     segments: crate::Segments<'_>,
     code: Code,
     order: Order,
+    allowed: Allowed,
 ) -> Result<Report, Error> {
     let start = Instant::now();
-    let each = payload.as_ref().map_or(0, |payload| payload.each);
-    let chunks = chunks(segments, keys.len(), CHUNK_BYTES / (size_of::<B>() + each));
-    let largest = chunks.iter().map(|chunk| chunk.keys.len()).max().unwrap_or(0);
-    let mut slots = Vec::new();
-    for _ in 0..chunks.len().min(CHUNKS_UNDER_WAY) {
-        slots.push(Slot::<B>::new(gpu, largest, each)?);
-    }
+    let payload = host.payload.as_ref().map_or(Payload::None, |payload| Payload::Moved(payload.each));
+    let request = Request {
+        segments,
+        keys: host.keys.len(),
+        content: Content { key_bytes: size_of::<B>(), payload, code, order },
+        pinned: host.pinned,
+        shared_per_block: gpu.device().properties().shared_per_block,
+    };
+    let reserve = || request.reserve(gpu.device(), allowed.memory_limit, |plan| Way::<B>::new(gpu, plan));
+    let (plan, mut way) = reserve().or_else(|error| match error {
+        Error::Memory { bound: Bound::Device, .. } => {
+            // What was kept for later calls may be all that is missing.
+            gpu.give_back_scratch();
+            reserve()
+        }
+        other => Err(other),
+    })?;
+    let chunks = &plan.chunks;
     for (i, chunk) in chunks.iter().enumerate() {
-        let slot = &mut slots[i % CHUNKS_UNDER_WAY];
-        slot.finish(keys, payload.as_mut())?;
-        slot.begin(gpu, keys, payload.as_mut(), chunk, segments, code, order)?;
+        let slot = &mut way.slots[i % plan.slots];
+        slot.finish(&mut host, allowed.threads)?;
+        slot.copy_in(&mut host, chunk, allowed.threads)?;
+        slot.sort(&way.gpu, &way.offsets, &request, chunk)?;
+        slot.copy_out(&mut host, chunk)?;
     }
-    let under_way = slots.len();
-    for i in 0..under_way {
-        slots[(chunks.len() + i) % under_way].finish(keys, payload.as_mut())?;
+    for i in 0..plan.slots {
+        way.slots[(chunks.len() + i) % plan.slots].finish(&mut host, allowed.threads)?;
     }
-    let mut report = Report::default();
-    let bytes = size_of_val(keys) + keys.len() * each;
+    let mut report = Report { scratch_peak: plan.bytes(), ..Report::default() };
+    let bytes = host.keys.len() * request.bytes_a_key();
     report.push(Ran::Cuda, "finish", start.elapsed(), bytes, bytes);
     Ok(report)
 }
 
-/// Neighbouring segments, and the keys that hold them.
-struct Chunk {
-    segments: Range<usize>,
-    keys: Range<usize>,
+/// The memory for all chunks.
+struct Way<B> {
+    slots: Vec<Slot<B>>,
+    /// Of the chunk that is being sorted.
+    offsets: Buffer<u64>,
+    /// With the scratch that the kernels need.
+    gpu: Gpu,
 }
 
-/// Cuts the segments into chunks of up to `most` keys, or of one segment that is longer.
-fn chunks(segments: crate::Segments<'_>, keys: usize, most: usize) -> Vec<Chunk> {
-    let mut chunks: Vec<Chunk> = Vec::new();
-    for i in 0..segments.count(keys) {
-        let range = segments.range(i);
-        match chunks.last_mut() {
-            Some(chunk) if range.end - chunk.keys.start <= most => {
-                chunk.segments.end = i + 1;
-                chunk.keys.end = range.end;
-            }
-            _ => chunks.push(Chunk { segments: i..i + 1, keys: range }),
+impl<B: Bits> Way<B> {
+    fn new(gpu: &Gpu, plan: &Plan) -> Result<Self, Error> {
+        let device = gpu.device();
+        let gpu = gpu.with_scratch(memory::alloc(device, plan.scratch)?);
+        let offsets = memory::alloc(device, plan.offsets)?;
+        let mut slots: Vec<Slot<B>> = Vec::new();
+        for _ in 0..plan.slots {
+            let slot = Slot::new(&gpu, plan).map_err(|error| match error {
+                Error::Device(sortie_device::Error::OutOfPinned { .. }) => Error::Memory {
+                    bound: Bound::Host,
+                    needed: plan.pinned(),
+                    available: plan.pinned() / plan.slots as u64 * slots.len() as u64,
+                    hint: "it is pinned memory, for a GPU; use the CPU engine, or see ulimit -l",
+                },
+                other => other,
+            })?;
+            slots.push(slot);
         }
+        Ok(Way { slots, offsets, gpu })
     }
-    chunks
 }
 
 /// What a chunk needs on its way.
@@ -103,109 +180,120 @@ struct Slot<B> {
     under_way: Option<Range<usize>>,
 }
 
-/// Pinned memory, and the device memory that it is copied to and from.
+/// Device memory, and the pinned memory that is copied to and from it.
 struct Lane<T> {
-    pinned: Pinned<T>,
     buffer: Buffer<T>,
+    pinned: Pinned<T>,
 }
 
 impl<T: Pod> Lane<T> {
-    fn new(gpu: &Gpu, len: usize) -> Result<Self, Error> {
-        Ok(Lane { pinned: gpu.device().alloc_pinned(len)?, buffer: gpu.device().alloc(len)? })
+    fn new(gpu: &Gpu, len: usize, pinned: usize) -> Result<Self, Error> {
+        Ok(Lane { buffer: memory::alloc(gpu.device(), len)?, pinned: gpu.device().alloc_pinned(pinned)? })
     }
 
-    /// # Safety
-    /// The pinned memory is not touched until the stream has come so far.
-    unsafe fn copy_in(&self, stream: &Stream, count: usize) -> Result<View<'_, T>, Error> {
-        let view = self.buffer.range(0..count);
-        // SAFETY: as the caller states.
-        unsafe { stream.enqueue_copy_in(view, &self.pinned[..count])? };
-        Ok(view)
-    }
-
-    /// # Safety
-    /// As of `copy_in`.
-    unsafe fn copy_out(&mut self, stream: &Stream, count: usize) -> Result<(), Error> {
-        // SAFETY: as the caller states.
-        Ok(unsafe { stream.enqueue_copy_out(&mut self.pinned[..count], self.buffer.range(0..count))? })
+    fn view(&self, count: usize) -> View<'_, T> {
+        self.buffer.range(0..count)
     }
 }
 
 impl<B: Bits> Slot<B> {
-    /// For so many keys, with payloads of so many bytes each.
-    fn new(gpu: &Gpu, keys: usize, each: usize) -> Result<Self, Error> {
+    fn new(gpu: &Gpu, plan: &Plan) -> Result<Self, Error> {
+        let payload = plan.keys * plan.payload_bytes;
         Ok(Slot {
             stream: gpu.device().stream()?,
-            keys: Lane::new(gpu, keys)?,
-            payload: Lane::new(gpu, keys * each)?,
+            keys: Lane::new(gpu, plan.keys, if plan.through_pinned { plan.keys } else { 0 })?,
+            payload: Lane::new(gpu, payload, payload)?,
             sorted: gpu.device().event()?,
             under_way: None,
         })
     }
 
-    /// Sends a chunk on its way there and back.
-    #[allow(clippy::too_many_arguments)]
-    fn begin(
-        &mut self,
-        gpu: &Gpu,
-        keys: &[B],
-        payload: Option<&mut Payload<'_>>,
-        chunk: &Chunk,
-        segments: crate::Segments<'_>,
-        code: Code,
-        order: Order,
-    ) -> Result<(), Error> {
-        let count = chunk.keys.len();
-        copy(bytes_mut(&mut self.keys.pinned[..count]), bytes(&keys[chunk.keys.clone()]));
-        let mut each = 0;
-        if let Some(payload) = payload {
-            each = payload.each;
-            copy(bytes_mut(&mut self.payload.pinned[..count * each]), payload.range(chunk.keys.clone()));
-        }
-        // SAFETY: the slot's pinned memory is not touched until `finish` has waited.
-        let (there, moved) = unsafe {
-            (self.keys.copy_in(&self.stream, count)?, self.payload.copy_in(&self.stream, count * each)?)
-        };
-        let kind = if each == 0 { worker::Payload::None } else { worker::Payload::Moved(each) };
-        let moved = Moved { keys: there, payload: moved.address(), kind };
-        match segments {
-            crate::Segments::Length(length) => {
-                // SAFETY: the keys are the slot's own; all that uses them is on its stream.
-                let pending = unsafe {
-                    gpu.sort_moved(&self.stream, moved, Segments::Length(length as u64), code, order)?
-                };
-                drop(pending);
-            }
-            crate::Segments::Offsets(offsets) => {
-                let part = &offsets[chunk.segments.start..=chunk.segments.end];
-                let host: Vec<u64> = part.iter().map(|&offset| (offset - chunk.keys.start) as u64).collect();
-                let longest = host.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
-                let there = gpu.device().alloc::<u64>(host.len())?;
-                self.stream.copy_in(there.view(), &host)?;
-                let on_device = Segments::Offsets { offsets: there.view(), longest };
-                // SAFETY: as above; the offsets live until the sort is done.
-                unsafe { gpu.sort_moved(&self.stream, moved, on_device, code, order)? }.wait()?;
-            }
-        }
-        // SAFETY: as for the copy in.
-        unsafe {
-            self.keys.copy_out(&self.stream, count)?;
-            self.payload.copy_out(&self.stream, count * each)?;
-        }
-        self.stream.record(&self.sorted)?;
+    /// Sends a chunk to the device.
+    fn copy_in(&mut self, host: &mut Host<'_, B>, chunk: &Chunk, threads: usize) -> Result<(), Error> {
+        let (keys, count) = (&host.keys[chunk.keys.clone()], chunk.keys.len());
+        // From here on something of the slot is on its way.
         self.under_way = Some(chunk.keys.clone());
+        let from = match host.pinned {
+            true => keys,
+            false => {
+                copy(bytes_mut(&mut self.keys.pinned[..count]), bytes(keys), threads);
+                &self.keys.pinned[..count]
+            }
+        };
+        // SAFETY: pinned memory, the slot's or the host's, is not touched until `finish` or `drop` has waited.
+        unsafe { self.stream.enqueue_copy_in(self.keys.view(count), from)? };
+        if let Some(payload) = &mut host.payload {
+            let moved = count * payload.each;
+            copy(bytes_mut(&mut self.payload.pinned[..moved]), payload.range(chunk.keys.clone()), threads);
+            // SAFETY: as above.
+            unsafe { self.stream.enqueue_copy_in(self.payload.view(moved), &self.payload.pinned[..moved])? };
+        }
         Ok(())
     }
 
+    /// Sorts what is on the device.
+    fn sort(
+        &self,
+        gpu: &Gpu,
+        offsets: &Buffer<u64>,
+        request: &Request<'_>,
+        chunk: &Chunk,
+    ) -> Result<(), Error> {
+        let content = request.content;
+        let moved = Moved {
+            keys: self.keys.view(chunk.keys.len()),
+            payload: self.payload.buffer.address(),
+            kind: content.payload,
+        };
+        match request.segments {
+            crate::Segments::Length(length) => {
+                let segments = Segments::Length(length as u64);
+                // SAFETY: the keys are the slot's own; all that uses them is on its stream.
+                drop(unsafe { gpu.sort_moved(&self.stream, moved, segments, content.code, content.order)? });
+            }
+            crate::Segments::Offsets(all) => {
+                let part = &all[chunk.segments.start..=chunk.segments.end];
+                let host: Vec<u64> = part.iter().map(|&offset| (offset - chunk.keys.start) as u64).collect();
+                let there = offsets.range(0..host.len());
+                self.stream.copy_in(there, &host)?;
+                let segments = Segments::Offsets { offsets: there, longest: chunk.longest as u64 };
+                // SAFETY: as above; the offsets stay until the sort is done.
+                unsafe { gpu.sort_moved(&self.stream, moved, segments, content.code, content.order)? }
+                    .wait()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends a sorted chunk back.
+    fn copy_out(&mut self, host: &mut Host<'_, B>, chunk: &Chunk) -> Result<(), Error> {
+        let count = chunk.keys.len();
+        let to = match host.pinned {
+            true => &mut host.keys[chunk.keys.clone()],
+            false => &mut self.keys.pinned[..count],
+        };
+        // SAFETY: as for the copy in.
+        unsafe { self.stream.enqueue_copy_out(to, self.keys.buffer.range(0..count))? };
+        if let Some(payload) = &host.payload {
+            let moved = count * payload.each;
+            let to = &mut self.payload.pinned[..moved];
+            // SAFETY: as for the copy in.
+            unsafe { self.stream.enqueue_copy_out(to, self.payload.buffer.range(0..moved))? };
+        }
+        Ok(self.stream.record(&self.sorted)?)
+    }
+
     /// Waits for the chunk under way, if there is one, and puts it back in its place.
-    fn finish(&mut self, keys: &mut [B], payload: Option<&mut Payload<'_>>) -> Result<(), Error> {
+    fn finish(&mut self, host: &mut Host<'_, B>, threads: usize) -> Result<(), Error> {
         if let Some(range) = self.under_way.take() {
             self.sorted.wait()?;
             let count = range.len();
-            copy(bytes_mut(&mut keys[range.clone()]), bytes(&self.keys.pinned[..count]));
-            if let Some(payload) = payload {
-                let moved = &self.payload.pinned[..count * payload.each];
-                copy(payload.range(range), bytes(moved));
+            if !host.pinned {
+                copy(bytes_mut(&mut host.keys[range.clone()]), bytes(&self.keys.pinned[..count]), threads);
+            }
+            if let Some(payload) = &mut host.payload {
+                let moved = count * payload.each;
+                copy(payload.range(range), bytes(&self.payload.pinned[..moved]), threads);
             }
         }
         Ok(())
@@ -230,8 +318,10 @@ fn bytes_mut<T: Pod>(slice: &mut [T]) -> &mut [MaybeUninit<u8>] {
 }
 
 /// Copies by all threads: one alone is slower than the way to a device.
-fn copy(to: &mut [MaybeUninit<u8>], from: &[MaybeUninit<u8>]) {
-    to.par_chunks_mut(COPIED_BY_A_TASK_BYTES)
-        .zip(from.par_chunks(COPIED_BY_A_TASK_BYTES))
-        .for_each(|(to, from)| to.copy_from_slice(from));
+pub(crate) fn copy<T: Copy + Send + Sync>(to: &mut [T], from: &[T], threads: usize) {
+    if threads < 2 {
+        return to.copy_from_slice(from);
+    }
+    let each = COPIED_BY_A_TASK_BYTES / size_of::<T>();
+    to.par_chunks_mut(each).zip(from.par_chunks(each)).for_each(|(to, from)| to.copy_from_slice(from));
 }

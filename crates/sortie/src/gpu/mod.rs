@@ -2,7 +2,8 @@
 //!
 //! [`Gpu`] is the engine on one device. Its calls enqueue on a stream of the caller and do not wait; what they return
 //! holds their scratch until they are done. A [`Sorter`](crate::Sorter) with [`Engine::Cuda`](crate::Engine::Cuda)
-//! brings data from the host and back.
+//! brings data from the host and back; so does one with [`Engine::Auto`](crate::Engine::Auto), once [`enable`] was called,
+//! where that is predicted to be faster.
 //!
 //! ```no_run
 //! use sortie::{Order, gpu};
@@ -21,6 +22,7 @@
 
 mod host;
 pub(crate) mod kernels;
+mod memory;
 pub(crate) mod segments;
 mod worker;
 
@@ -29,24 +31,29 @@ use std::sync::{Arc, LazyLock, Mutex};
 
 use sortie_device::{Buffer, Device, Event, Kernel, Stream};
 
-pub(crate) use host::{Payload, sort_segments};
+pub(crate) use host::{Allowed, Host, HostPayload, copy, sort_segments};
 pub use segments::Segments;
+
+pub use crate::plan::auto::{Enabled, enable};
 
 use crate::Error;
 use kernels::Instance;
+
+/// The engines that [`Gpu::cuda`] has given out.
+static ENGINES: LazyLock<Mutex<HashMap<u32, Arc<Gpu>>>> = LazyLock::new(Mutex::default);
 
 /// The GPU engine on one device. It keeps the kernels that it has loaded, and its scratch from call to call.
 #[derive(Debug)]
 pub struct Gpu {
     device: Device,
-    kernels: Mutex<HashMap<Instance, Kernel>>,
+    kernels: Arc<Mutex<HashMap<Instance, Kernel>>>,
     /// Scratch that is free.
     scratch: Mutex<Vec<Buffer<u32>>>,
 }
 
 impl Gpu {
     pub fn new(device: Device) -> Gpu {
-        Gpu { device, kernels: Mutex::default(), scratch: Mutex::default() }
+        Gpu { device, kernels: Arc::default(), scratch: Mutex::default() }
     }
 
     /// The engine on the CUDA device of this number, the same for all who ask.
@@ -54,7 +61,6 @@ impl Gpu {
     /// # Errors
     /// [`Error::Device`] where there is no such device, saying why.
     pub fn cuda(ordinal: u32) -> Result<Arc<Gpu>, Error> {
-        static ENGINES: LazyLock<Mutex<HashMap<u32, Arc<Gpu>>>> = LazyLock::new(Mutex::default);
         let mut engines = ENGINES.lock().expect("no holder panics");
         if let Some(gpu) = engines.get(&ordinal) {
             return Ok(gpu.clone());
@@ -62,6 +68,16 @@ impl Gpu {
         let gpu = Arc::new(Gpu::new(sortie_device::cuda::device(ordinal)?));
         engines.insert(ordinal, gpu.clone());
         Ok(gpu)
+    }
+
+    /// What [`Gpu::cuda`] has given out before.
+    pub(crate) fn given_out(ordinal: u32) -> Option<Arc<Gpu>> {
+        ENGINES.lock().expect("no holder panics").get(&ordinal).cloned()
+    }
+
+    /// Whether the device has started: it has loaded a kernel.
+    pub(crate) fn has_worked(&self) -> bool {
+        !self.kernels.lock().expect("no holder panics").is_empty()
     }
 
     pub fn device(&self) -> &Device {
@@ -86,7 +102,17 @@ impl Gpu {
         }
         // What is too small will not be asked for again.
         free.clear();
-        Ok(self.device.alloc(words)?)
+        memory::alloc(&self.device, words)
+    }
+
+    /// The engine on the same device, with the same kernels and no scratch but this: nobody else can take that.
+    fn with_scratch(&self, scratch: Buffer<u32>) -> Gpu {
+        Gpu { device: self.device.clone(), kernels: self.kernels.clone(), scratch: Mutex::new(vec![scratch]) }
+    }
+
+    /// Gives free scratch back to the device.
+    fn give_back_scratch(&self) {
+        self.scratch.lock().expect("no holder panics").clear();
     }
 
     /// What has been enqueued on the stream, with the scratch that it uses.

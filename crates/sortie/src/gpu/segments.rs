@@ -96,8 +96,8 @@ impl Gpu {
     ///
     /// # Errors
     /// [`Error::Segments`] where the length does not divide the keys; [`Error::Unsupported`] for keys without codes of 8
-    /// to 64 bits; [`Error::Device`] where scratch or a kernel could not be had. Nothing has been enqueued that changes the
-    /// keys then.
+    /// to 64 bits; [`Error::Memory`] where the device has too little free for the scratch; [`Error::Device`] where a kernel
+    /// could not be had. Nothing has been enqueued that changes the keys then.
     ///
     /// # Safety
     /// Nothing else uses the keys or the offsets until the sort is done, and offsets are as [`Segments::Offsets`]
@@ -245,6 +245,15 @@ pub(super) struct Moved<'a, B> {
     pub kind: Payload,
 }
 
+/// What sorts segments too long for a block.
+struct Tiles {
+    worker: Worker,
+    /// Keys of a tile.
+    length: usize,
+    sort: Kernel,
+    merge: Kernel,
+}
+
 struct Job<'gpu, 'a, B> {
     gpu: &'gpu Gpu,
     stream: &'a Stream,
@@ -264,10 +273,11 @@ impl<'gpu, B: Bits> Job<'gpu, '_, B> {
         }
         let segments = keys as u64 / length;
         let Some(worker) = Worker::for_length(length as usize, self.content, self.shared_per_block()) else {
+            let tiles = self.tiles(Some(length))?;
             let scratch = self.gpu.scratch(self.copies_words())?;
             let long = LongSegments { length, segments, ..LongSegments::default() };
             // SAFETY: as the caller states; the scratch has room for the copies.
-            unsafe { self.sort_long(long, length, &scratch, 0)? };
+            unsafe { self.sort_long(&tiles, long, length, &scratch, 0)? };
             return self.gpu.pending(self.stream, Some(scratch));
         };
         let kernel = self.gpu.kernel(&worker.instance(From::OneLength))?;
@@ -299,7 +309,7 @@ impl<'gpu, B: Bits> Job<'gpu, '_, B> {
         for (capacity, worker) in capacities.of.iter_mut().zip(&workers) {
             *capacity = worker.capacity() as u32;
         }
-        let any_long = longest > workers[workers.len() - 1].capacity() as u64;
+        let any_long = workers.last().is_none_or(|largest| longest > largest.capacity() as u64);
         // Kernels first: what cannot be had is found out before any of them runs.
         let [count, list_them, count_tiles] = ["count_classes", "list_classes", "count_tiles"]
             .map(|kernel| self.gpu.kernel(&Instance { kernel, file: File::Classes, defines: vec![] }));
@@ -309,8 +319,10 @@ impl<'gpu, B: Bits> Job<'gpu, '_, B> {
             .iter()
             .map(|worker| self.gpu.kernel(&worker.instance(From::List)))
             .collect::<Result<_, _>>()?;
+        let tiles = if any_long { Some(self.tiles(None)?) } else { None };
 
-        let listed = words(2 * MOST_CLASSES + 2 * segments + 1);
+        // Aligned, as the copies after it in the scratch are.
+        let listed = listed_words(segments);
         let scratch = self.gpu.scratch(listed + if any_long { self.copies_words() } else { 0 })?;
         let [counts, cursors] = [0, 1].map(|i| scratch.range(i * MOST_CLASSES..(i + 1) * MOST_CLASSES));
         let list = scratch.range(2 * MOST_CLASSES..2 * MOST_CLASSES + segments);
@@ -336,11 +348,10 @@ impl<'gpu, B: Bits> Job<'gpu, '_, B> {
             // SAFETY: these are the kernel's arguments; it stays within the segments that are listed.
             unsafe { kernel.launch(self.stream, launch, arguments)? };
         }
-        if any_long {
+        if let Some(tiles) = tiles {
             let size = capacities.count;
-            let (_, tile) = Worker::for_tiles(None, self.content, self.shared_per_block());
             let launch = Launch { blocks: 1, ..launch };
-            let arguments = (offsets, list, counts, size, tile as u32, tiles_before);
+            let arguments = (offsets, list, counts, size, tiles.length as u32, tiles_before);
             // SAFETY: as above.
             unsafe { count_tiles?.launch(self.stream, launch, arguments)? };
             let long = LongSegments {
@@ -352,9 +363,31 @@ impl<'gpu, B: Bits> Job<'gpu, '_, B> {
                 ..LongSegments::default()
             };
             // SAFETY: as the caller states; the scratch has room for the copies behind the lists.
-            unsafe { self.sort_long(long, longest, &scratch, listed)? };
+            unsafe { self.sort_long(&tiles, long, longest, &scratch, listed)? };
         }
         self.gpu.pending(self.stream, Some(scratch))
+    }
+
+    /// What sorts segments of this length, or between offsets, that are too long for a block.
+    fn tiles(&self, length: Option<u64>) -> Result<Tiles, Error> {
+        let shared = self.shared_per_block();
+        let (worker, tile) = Worker::for_tiles(length, self.content, shared).ok_or_else(|| {
+            Error::Unsupported(format!(
+                "a block of this device has {shared} bytes of shared memory, too few for any sort; use the CPU engine"
+            ))
+        })?;
+        // Places, once they are made, are a payload.
+        let merged = match self.content.payload {
+            Payload::Places => Content { payload: Payload::Moved(4), ..self.content },
+            _ => self.content,
+        };
+        let merge_runs = Instance { kernel: "merge_runs", file: File::MergeRuns, defines: merged.defines() };
+        Ok(Tiles {
+            worker,
+            length: tile,
+            sort: self.gpu.kernel(&worker.instance(From::Tiles))?,
+            merge: self.gpu.kernel(&merge_runs)?,
+        })
     }
 
     /// Sorts segments by tiles, and merges their runs until the longest is one. Copies go to the scratch from word `free` on.
@@ -363,45 +396,33 @@ impl<'gpu, B: Bits> Job<'gpu, '_, B> {
     /// As [`Gpu::sort_segments`]; the scratch has room for the copies.
     unsafe fn sort_long(
         &self,
+        tiles: &Tiles,
         long: LongSegments,
         longest: u64,
         scratch: &Buffer<u32>,
         free: usize,
     ) -> Result<(), Error> {
-        let length = (long.length > 0).then_some(long.length);
-        let (worker, tile) = Worker::for_tiles(length, self.content, self.shared_per_block());
-        let long = LongSegments { tile: tile as u32, ..long };
+        let long = LongSegments { tile: tiles.length as u32, ..long };
         let arrays = self.with_copies(scratch.address() + 4 * free as u64);
-        // Places, once they are made, are a payload.
-        let merged = match self.content.payload {
-            Payload::Places => Content { payload: Payload::Moved(4), ..self.content },
-            _ => self.content,
-        };
-        let merge_runs = self.gpu.kernel(&Instance {
-            kernel: "merge_runs",
-            file: File::MergeRuns,
-            defines: merged.defines(),
-        })?;
-        let sort_tiles = self.gpu.kernel(&worker.instance(From::Tiles))?;
         // As many as there can be, about: each segment has at most one tile that is not full.
-        let tiles = 2 * self.moved.keys.len() as u64 / tile as u64 + 1;
+        let count = 2 * self.moved.keys.len() as u64 / tiles.length as u64 + 1;
         let launch = Launch {
-            blocks: self.resident(tiles, worker.block()),
-            threads: worker.block(),
-            shared: worker.shared(From::Tiles, 0),
+            blocks: self.resident(count, tiles.worker.block()),
+            threads: tiles.worker.block(),
+            shared: tiles.worker.shared(From::Tiles, 0),
         };
         // SAFETY: these are the kernel's arguments; it stays within the segments, and the same places of the copies.
-        unsafe { sort_tiles.launch(self.stream, launch, (arrays, long, self.transform))? };
-        let places = if merged.payload == Payload::None { 0 } else { CHUNK * size_of::<u16>() };
+        unsafe { tiles.sort.launch(self.stream, launch, (arrays, long, self.transform))? };
+        let places = if self.content.payload == Payload::None { 0 } else { CHUNK * size_of::<u16>() };
         let launch = Launch {
-            blocks: self.resident(tiles * (tile / CHUNK) as u64, MERGE_BLOCK),
+            blocks: self.resident(count * (tiles.length / CHUNK) as u64, MERGE_BLOCK),
             threads: MERGE_BLOCK,
             shared: CHUNK * size_of::<B>() + 2 * size_of::<u64>() + places,
         };
-        let passes = longest.div_ceil(tile as u64).next_power_of_two().ilog2();
+        let passes = longest.div_ceil(tiles.length as u64).next_power_of_two().ilog2();
         for pass in 0..passes {
             // SAFETY: as above.
-            unsafe { merge_runs.launch(self.stream, launch, (arrays, long, pass, self.transform))? };
+            unsafe { tiles.merge.launch(self.stream, launch, (arrays, long, pass, self.transform))? };
         }
         Ok(())
     }
@@ -436,12 +457,7 @@ impl<'gpu, B: Bits> Job<'gpu, '_, B> {
 
     /// Words of scratch for the copies.
     fn copies_words(&self) -> usize {
-        let keys = words(self.moved.keys.bytes().div_ceil(4));
-        match self.content.payload {
-            Payload::None => keys,
-            Payload::Moved(bytes) => keys + words(self.moved.keys.len() * bytes / 4),
-            Payload::Places => 2 * keys + words(self.moved.keys.len()),
-        }
+        copies_words(self.content, self.moved.keys.len())
     }
 
     /// Blocks that keep the device busy, each of which goes on to the next piece of work; no more than there is work for.
@@ -461,6 +477,21 @@ const RESIDENT_THREADS: u32 = 2048;
 /// Words, rounded up so that what follows is aligned for every key and payload.
 fn words(count: usize) -> usize {
     count.next_multiple_of(4)
+}
+
+/// Words of scratch for the classes of so many segments.
+pub(super) fn listed_words(segments: usize) -> usize {
+    words(2 * MOST_CLASSES + 2 * segments + 1)
+}
+
+/// Words of scratch for the copies of so many keys, and what moves with them, that sorting long segments takes.
+pub(super) fn copies_words(content: Content, keys: usize) -> usize {
+    let copy = words((keys * content.key_bytes).div_ceil(4));
+    match content.payload {
+        Payload::None => copy,
+        Payload::Moved(bytes) => copy + words(keys * bytes / 4),
+        Payload::Places => 2 * copy + words(keys),
+    }
 }
 
 /// A number of blocks that a launch can have.

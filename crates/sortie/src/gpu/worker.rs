@@ -178,19 +178,20 @@ impl Worker {
         workers.filter(|worker| worker.shared(From::List, 0) <= shared).collect()
     }
 
-    /// The worker for tiles of segments that are too long for one, and the keys of a tile. Segments of one length are cut
+    /// The worker for tiles of segments that are too long for one, and the keys of a tile, if a block can sort any. Segments of one length are cut
     /// evenly, for a tile that is nearly empty takes as long as a full one.
-    pub fn for_tiles(length: Option<u64>, content: Content, shared: usize) -> (Worker, usize) {
-        let most = Self::classes(content, shared).last().map_or(CHUNK, |worker| worker.capacity());
+    pub fn for_tiles(length: Option<u64>, content: Content, shared: usize) -> Option<(Worker, usize)> {
+        let most = Self::classes(content, shared).last()?.capacity();
         let tile = match length {
             Some(length) => {
-                (length.div_ceil(length.div_ceil(most as u64)) as usize).next_multiple_of(CHUNK).min(most)
+                let even = length.div_ceil(length.div_ceil(most as u64)) as usize;
+                even.next_multiple_of(CHUNK).min(most)
             }
             None => most.min(LISTED_TILE),
         };
         let tile = tile / CHUNK * CHUNK;
-        let worker = Worker::for_length(tile, content, shared).expect("as large as a class that fits");
-        (Worker { full: 0, ..worker }, tile)
+        let worker = Worker::for_length(tile, content, shared).filter(|_| tile > 0)?;
+        Some((Worker { full: 0, ..worker }, tile))
     }
 
     /// Whether its block copies its segments to shared memory as they lie.

@@ -42,8 +42,8 @@ const MOST_BUCKETS: usize = 1024;
 ///
 /// # Errors
 /// [`Error::Segments`] where the length does not divide the keys; [`Error::Unsupported`] where an array is too long for
-/// the shared memory of a block or needs more than 1024 buckets; [`Error::Device`] where scratch or a kernel could not
-/// be had. Nothing has been enqueued that changes the keys then.
+/// the shared memory of a block or needs more than 1024 buckets; [`Error::Memory`] where the device has too little free
+/// for the scratch; [`Error::Device`] where a kernel could not be had. Nothing has been enqueued that changes the keys then.
 ///
 /// # Safety
 /// Nothing else uses the keys until the sort is done. The stream is of the engine's device.

@@ -1,6 +1,6 @@
 //! What a [`Sorter`] refuses, and what it says: an error leaves the data as it was.
 
-use sortie::{Algorithm, Engine, Error, Report, Segments, Sorter};
+use sortie::{Algorithm, Bound, Engine, Error, Report, Segments, Sorter};
 
 fn shuffled(n: u32) -> Vec<u32> {
     (0..n).map(|i| i.wrapping_mul(0x9E37_79B1)).collect()
@@ -101,7 +101,7 @@ fn memory_limits_are_exact() {
                 let (result, untouched) = limited(limit);
                 match result {
                     Ok(report) => break report,
-                    Err(Error::Memory { needed, available, hint }) => {
+                    Err(Error::Memory { bound: Bound::Limit, needed, available, hint }) => {
                         assert!(untouched, "{name}: refused, but touched the data");
                         assert_eq!(available, limit, "{name}");
                         assert!(needed > limit, "{name}: {needed} would do, but not {limit}");

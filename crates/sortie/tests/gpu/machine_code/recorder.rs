@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use sortie::Error;
 use sortie::gpu::Gpu;
@@ -60,6 +61,10 @@ const ADDRESS: u64 = 1 << 32;
 unsafe impl Driver for Recorder {
     fn properties(&self) -> &Properties {
         &self.properties
+    }
+
+    fn start(&self) -> Result<Duration, DeviceError> {
+        Ok(Duration::ZERO)
     }
 
     fn free_memory(&self) -> Result<u64, DeviceError> {

@@ -1,0 +1,204 @@
+//! How fast the CPU engine sorts and this machine copies: measured when asked to, and kept for the machine.
+//!
+//! With the rates of a device, which `sortie_device::rates` measures, this is what
+//! [`Engine::Auto`](crate::Engine::Auto) plans from.
+
+use std::fs;
+use std::time::Instant;
+
+use sortie_device::Device;
+use sortie_device::cache::{Cache, Key};
+
+use crate::cpu::vector::Isa;
+use crate::cpu::{self, Job};
+use crate::key::{Bits, Code, Transform};
+use crate::{Algorithm, Order, Segments, gpu};
+
+/// Logarithms to base 2 of the lengths of segments that are measured.
+const LENGTHS: [u32; 3] = [3, 9, 15];
+/// Bytes of keys for each thread: more than a core's cache holds of them while it sorts.
+const BYTES_A_THREAD: usize = 4 << 20;
+/// A rate is the best of so many.
+const ROUNDS: usize = 3;
+
+/// What the CPU engine does in a second, all threads together.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CpuRates {
+    /// Threads that were at work.
+    pub threads: usize,
+    /// Bytes copied a second.
+    pub copy: f64,
+    /// By bytes of a key, 1 to 8, and length.
+    pub(crate) seconds_a_key: [[f64; LENGTHS.len()]; 4],
+}
+
+/// A device that was measured together with the CPU: its kind and id, see [`sortie_device::Properties`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Rival {
+    pub kind: String,
+    pub id: String,
+}
+
+impl CpuRates {
+    /// Keys a second in segments of one length, for keys of 1, 2, 4 or 8 bytes.
+    #[must_use]
+    pub fn keys_a_second(&self, key_bytes: usize, length: usize) -> f64 {
+        1.0 / self.seconds_a_key(key_bytes, length.max(1).ilog2())
+    }
+
+    /// For segments of 2 to the `log` keys: on the line between the lengths that were measured.
+    pub(crate) fn seconds_a_key(&self, key_bytes: usize, log: u32) -> f64 {
+        let measured = &self.seconds_a_key[key_bytes.ilog2() as usize];
+        let log = log.clamp(LENGTHS[0], LENGTHS[LENGTHS.len() - 1]);
+        let above = LENGTHS.partition_point(|&length| length < log).max(1);
+        let part = f64::from(log - LENGTHS[above - 1]) / f64::from(LENGTHS[above] - LENGTHS[above - 1]);
+        measured[above - 1] + part * (measured[above] - measured[above - 1])
+    }
+}
+
+/// What was measured before on this machine.
+#[must_use]
+pub fn known() -> Option<CpuRates> {
+    known_with_rival().map(|(rates, _)| rates)
+}
+
+pub(crate) fn known_with_rival() -> Option<(CpuRates, Rival)> {
+    from_bytes(&Cache::of_user().get(&key())?)
+}
+
+/// Measures, by all threads of the current rayon pool, and keeps the result for this machine, with the device that
+/// [`Engine::Auto`](crate::Engine::Auto) is to weigh against the CPU. Takes up to a second, and 8 MiB for each thread.
+pub fn measure(device: &Device) -> CpuRates {
+    let rates = measured(BYTES_A_THREAD);
+    let properties = device.properties();
+    let rival = Rival { kind: properties.kind.into(), id: properties.id.clone() };
+    Cache::of_user().put(&key(), &to_bytes(&rates, &rival));
+    rates
+}
+
+fn measured(bytes_a_thread: usize) -> CpuRates {
+    let threads = rayon::current_num_threads();
+    let bytes = threads * bytes_a_thread;
+    let (from, mut to) = (vec![1u64; bytes / 8], vec![0u64; bytes / 8]);
+    let copying = best(|| (), |()| gpu::copy(&mut to, &from, threads));
+    CpuRates {
+        threads,
+        copy: bytes as f64 / copying,
+        seconds_a_key: [
+            sorting::<u8>(bytes, threads),
+            sorting::<u16>(bytes, threads),
+            sorting::<u32>(bytes, threads),
+            sorting::<u64>(bytes, threads),
+        ],
+    }
+}
+
+/// Seconds a key of this width, by length.
+fn sorting<B: Bits>(bytes: usize, threads: usize) -> [f64; LENGTHS.len()] {
+    let mut state = 0u64;
+    let unsorted: Vec<B> = (0..bytes / size_of::<B>())
+        .map(|_| {
+            // SplitMix64.
+            state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+            let z = (state ^ (state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+            let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+            B::from_low(z ^ (z >> 31))
+        })
+        .collect();
+    let transform = Transform::new(Code::Unsigned, Order::default());
+    let job = Job { threads, algorithm: Algorithm::Auto, memory_limit: u64::MAX, stable: false, held: 0 };
+    LENGTHS.map(|log| {
+        let sort = |keys: &mut Vec<B>| {
+            let sorted = cpu::segments::sort(keys, Segments::Length(1 << log), transform, &job);
+            sorted.expect("keys alone need no scratch that a limit could refuse");
+        };
+        best(|| unsorted.clone(), sort) / unsorted.len() as f64
+    })
+}
+
+/// The least seconds that `work` takes on what `prepare` makes.
+fn best<T>(prepare: impl Fn() -> T, mut work: impl FnMut(&mut T)) -> f64 {
+    let round = |_| {
+        let mut prepared = prepare();
+        let start = Instant::now();
+        work(&mut prepared);
+        start.elapsed().as_secs_f64()
+    };
+    (0..ROUNDS).map(round).fold(f64::INFINITY, f64::min)
+}
+
+/// The machine, and what decides which instructions the engine uses. A home folder can be several machines'.
+fn key() -> Key {
+    let processor = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = processor.lines().find(|line| line.starts_with("model name")).unwrap_or_default();
+    let machine = fs::read_to_string("/etc/machine-id").unwrap_or_default();
+    let isa = format!("{:?}", Isa::detect());
+    Key::new(
+        "cpu rates",
+        [machine.as_bytes(), model.as_bytes(), std::env::consts::ARCH.as_bytes(), isa.as_bytes()],
+    )
+}
+
+/// The numbers, and then the rival: its kind, a blank, its id.
+fn to_bytes(rates: &CpuRates, rival: &Rival) -> Vec<u8> {
+    let numbers = [rates.threads as f64, rates.copy].into_iter();
+    let numbers = numbers.chain(rates.seconds_a_key.into_iter().flatten());
+    let mut bytes: Vec<u8> = numbers.flat_map(f64::to_le_bytes).collect();
+    bytes.extend_from_slice(format!("{} {}", rival.kind, rival.id).as_bytes());
+    bytes
+}
+
+fn from_bytes(bytes: &[u8]) -> Option<(CpuRates, Rival)> {
+    let mut rest = bytes;
+    let mut number =
+        || rest.split_off(..8).map(|bytes| f64::from_le_bytes(bytes.try_into().expect("8 bytes")));
+    let (threads, copy) = (number()?, number()?);
+    let mut seconds_a_key = [[0.0; LENGTHS.len()]; 4];
+    for seconds in seconds_a_key.as_flattened_mut() {
+        *seconds = number()?;
+    }
+    let (kind, id) = str::from_utf8(rest).ok()?.split_once(' ')?;
+    let rates = CpuRates { threads: threads as usize, copy, seconds_a_key };
+    Some((rates, Rival { kind: kind.into(), id: id.into() }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn made_up() -> CpuRates {
+        let mut seconds_a_key = [[0.0; LENGTHS.len()]; 4];
+        for (place, seconds) in seconds_a_key.as_flattened_mut().iter_mut().enumerate() {
+            *seconds = (place + 1) as f64;
+        }
+        CpuRates { threads: 3, copy: 5.5, seconds_a_key }
+    }
+
+    #[test]
+    fn rates_survive_the_disk() {
+        let rival = Rival { kind: "cuda".into(), id: "0a 1b".into() };
+        let bytes = to_bytes(&made_up(), &rival);
+        assert_eq!(from_bytes(&bytes), Some((made_up(), rival)));
+        assert_eq!(from_bytes(&bytes[..100]), None);
+        assert_eq!(from_bytes(&bytes[..8 * 14]), None, "without the rival");
+    }
+
+    #[test]
+    fn lengths_between_those_measured_are_on_the_line() {
+        let rates = made_up();
+        // Measured for 4 bytes: 7, 8 and 9 seconds.
+        for (log, seconds) in [(0, 7.0), (3, 7.0), (6, 7.5), (9, 8.0), (12, 8.5), (15, 9.0), (40, 9.0)] {
+            assert_eq!(rates.seconds_a_key(4, log), seconds, "2^{log}");
+        }
+        assert_eq!(rates.keys_a_second(1, 8), 1.0);
+        assert_eq!(rates.keys_a_second(8, 1 << 20), 1.0 / 12.0);
+    }
+
+    #[test]
+    fn everything_is_measured() {
+        let rates = measured(256 << 10);
+        assert_eq!(rates.threads, rayon::current_num_threads());
+        let numbers = rates.seconds_a_key.as_flattened().iter().chain([&rates.copy]);
+        numbers.for_each(|number| assert!(number.is_finite() && *number > 0.0, "{rates:?}"));
+    }
+}
