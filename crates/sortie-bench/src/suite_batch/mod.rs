@@ -3,6 +3,7 @@
 pub mod batch;
 pub mod contenders;
 mod cub;
+mod host;
 mod ours;
 mod torch;
 
@@ -16,6 +17,7 @@ use sortie_device::cuda;
 
 use self::batch::{Batch, Shape};
 use self::contenders::{Contender, Ready, Rig, left_out};
+use self::host::HostToHost;
 use crate::Result;
 use crate::args::Args;
 use crate::keys::BenchKey;
@@ -60,6 +62,7 @@ pub fn cases(args: &Args) -> Vec<Box<dyn Measurable>> {
     cases.extend(even.map(|shape| Case::<u64>::boxed(&shared, shape, f64::INFINITY)));
     cases.push(Case::<u64>::boxed(&shared, ragged, f64::INFINITY));
     cases.extend(even.map(|shape| Case::<f64>::boxed(&shared, shape, f64::INFINITY)));
+    cases.push(Box::new(HostToHost::new(shared, args.n)));
     cases
 }
 
@@ -248,7 +251,7 @@ mod tests {
             cases.iter().map(|case| case.describe()).collect::<Vec<_>>()
         };
         let all = described(&[]);
-        assert_eq!(all.len(), 20);
+        assert_eq!(all.len(), 21);
         assert!(all[0].starts_with("segments f32, 2M x 50: copy, sortie, sortie, descending"));
         assert!(
             all[6].starts_with("segments f32, power-law lengths, 1G keys: copy, sortie, sortie, descending")

@@ -41,6 +41,10 @@ pub struct SpectraArgs {
     #[arg(long, value_name = "N", value_parser = count)]
     pub top: Option<NonZeroUsize>,
 
+    /// Where to sort: cpu, which auto takes too since parsing takes far longer, or cuda[:N] (sortie devices lists them)
+    #[arg(long, value_name = "ENGINE", default_value = "auto")]
+    pub engine: sortie::Engine,
+
     /// Print what the sort did on standard error; its steps run at the same time
     #[arg(long, value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "table")]
     pub stats: Option<StatsFormat>,

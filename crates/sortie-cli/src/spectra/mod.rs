@@ -53,7 +53,7 @@ fn sort(
     batches: impl Iterator<Item = Result<Batch, Failure>>,
     mut writer: Writer,
 ) -> Result<Report, Failure> {
-    let sorter = Sorter::builder().descending(args.descending).build()?;
+    let sorter = Sorter::builder().engine(args.engine).descending(args.descending).build()?;
     let mut report = Report::default();
     for batch in batches {
         let mut batch = batch?;
