@@ -17,6 +17,7 @@ pub(crate) enum File {
     SortSegments,
     Classes,
     MergeRuns,
+    Bitonic,
     ArraySort,
 }
 
@@ -36,6 +37,7 @@ impl Instance {
                 File::SortSegments => include_str!("../../kernels/sort_segments.cu"),
                 File::Classes => include_str!("../../kernels/classes.cu"),
                 File::MergeRuns => include_str!("../../kernels/merge_runs.cu"),
+                File::Bitonic => include_str!("../../kernels/bitonic.cu"),
                 File::ArraySort => include_str!("../../kernels/papers/array_sort.cu"),
             },
             headers: HEADERS,

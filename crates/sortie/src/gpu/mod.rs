@@ -19,6 +19,7 @@
 //! # }
 //! ```
 
+mod bitonic;
 mod host;
 pub(crate) mod kernels;
 pub(crate) mod segments;
