@@ -19,9 +19,11 @@ pub(crate) enum File {
     MergeRuns,
     Bitonic,
     ArraySort,
+    Quicksort,
 }
 
 const HEADERS: &[(&str, &str)] = &[
+    ("block.cuh", include_str!("../../kernels/papers/block.cuh")),
     ("simt.cuh", include_str!("../../kernels/simt.cuh")),
     ("code.cuh", include_str!("../../kernels/code.cuh")),
     ("long.cuh", include_str!("../../kernels/long.cuh")),
@@ -39,6 +41,7 @@ impl Instance {
                 File::MergeRuns => include_str!("../../kernels/merge_runs.cu"),
                 File::Bitonic => include_str!("../../kernels/bitonic.cu"),
                 File::ArraySort => include_str!("../../kernels/papers/array_sort.cu"),
+                File::Quicksort => include_str!("../../kernels/papers/quicksort.cu"),
             },
             headers: HEADERS,
             defines: self.defines.iter().map(|(name, value)| ((*name).into(), value.clone())).collect(),

@@ -4,11 +4,29 @@
 //! paper is silent, each says what it does instead.
 //!
 //! - [`array_sort`]: GPU-ArraySort, many arrays of one length.
+//! - [`quicksort`]: GPU-Quicksort, one array.
 //!
 //! The peer that GPU-ArraySort's paper measures against, sorting by tags (STA, its section 7.1.1), is two stable sorts
 //! of pairs over all arrays at once. It is no algorithm of its own beyond that sort, for which the paper took Thrust's;
 //! the benchmark suite takes CUB's, which is behind Thrust's.
 
 mod array_sort;
+mod quicksort;
 
 pub use array_sort::array_sort;
+pub use quicksort::quicksort;
+
+use crate::Error;
+
+/// Threads of a block.
+const BLOCK: u32 = 256;
+
+/// Their kernels count in 32 bits.
+fn check_count(keys: usize) -> Result<(), Error> {
+    if u32::try_from(keys).is_err() {
+        return Err(Error::Unsupported(format!(
+            "{keys} keys are too many for a published algorithm, which takes fewer than 2^32; use a sort of Gpu"
+        )));
+    }
+    Ok(())
+}

@@ -2,5 +2,6 @@
 
 mod array_sort;
 mod bitonic;
+mod papers;
 mod segments;
 mod support;
