@@ -34,6 +34,12 @@ SIMT_FN u32 exclusive_sum(u32 value, u32 (&sums)[WARPS], u32& total) {
     return before + inclusive - value;
 }
 
+// Words that a block of scan.cu takes.
+constexpr u32 SCANNED = BLOCK * 8;
+
+// What scan.cu has found to come before a word of a table.
+SIMT_FN u32 sum_before(const u32* table, const u32* sums, u64 word) { return table[word] + sums[word / SCANNED]; }
+
 // Sorts keys in shared memory; `count` is a power of two.
 SIMT_FN void sort_bitonic(u32* keys, u32 count) {
     for (u32 run = 2; run <= count; run *= 2) {

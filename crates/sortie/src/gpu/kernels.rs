@@ -20,6 +20,8 @@ pub(crate) enum File {
     Bitonic,
     ArraySort,
     Quicksort,
+    SampleSort,
+    Scan,
 }
 
 const HEADERS: &[(&str, &str)] = &[
@@ -42,6 +44,8 @@ impl Instance {
                 File::Bitonic => include_str!("../../kernels/bitonic.cu"),
                 File::ArraySort => include_str!("../../kernels/papers/array_sort.cu"),
                 File::Quicksort => include_str!("../../kernels/papers/quicksort.cu"),
+                File::SampleSort => include_str!("../../kernels/papers/sample_sort.cu"),
+                File::Scan => include_str!("../../kernels/papers/scan.cu"),
             },
             headers: HEADERS,
             defines: self.defines.iter().map(|(name, value)| ((*name).into(), value.clone())).collect(),

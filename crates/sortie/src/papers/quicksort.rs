@@ -62,7 +62,7 @@ unsafe impl Zeroable for Piece {}
 unsafe impl Pod for Piece {}
 
 impl Sequence {
-    fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         (self.end - self.start) as usize
     }
 }

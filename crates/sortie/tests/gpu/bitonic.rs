@@ -7,7 +7,7 @@ use sortie::gpu::Gpu;
 use sortie::{Error, Key, Nans, Order, Sorter};
 use sortie_simt::{Options, Sanitizer};
 
-use crate::support::{PATTERNS, keys, on_bench, on_each};
+use crate::support::{PATTERNS, cuda, keys, on_bench, on_each};
 
 fn cut<K: Pod>(wide: &[u64]) -> Vec<K> {
     wide.iter().map(|key| bytemuck::pod_read_unaligned(&key.to_le_bytes()[..size_of::<K>()])).collect()
@@ -109,6 +109,17 @@ fn every_interleaving_gives_the_same() {
         let options = Options { seed, shared_per_block, sanitizer: Sanitizer::Race, ..Options::default() };
         on_bench(options, |gpu| compare::<u32>(gpu, "random", 20_000, Order::default()));
     }
+}
+
+/// Supersteps of every distance, on a GPU: the bench would take minutes.
+#[test]
+fn many_keys() {
+    let Some(device) = cuda() else { return };
+    let gpu = Gpu::new(device);
+    for n in [1 << 24, 20_000_003, (1 << 26) + 1] {
+        compare::<u32>(&gpu, "random", n, Order::default());
+    }
+    compare::<f64>(&gpu, "random", 20_000_003, Order { descending: true, ..Order::default() });
 }
 
 #[test]

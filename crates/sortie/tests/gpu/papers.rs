@@ -1,11 +1,12 @@
 //! The published sorts of one array, in device memory.
 
+use sortie::Error;
 use sortie::gpu::{Gpu, Pending};
-use sortie::{Error, papers};
+use sortie::papers::{self, Histograms};
 use sortie_device::{Stream, View};
 use sortie_simt::{Options, Sanitizer};
 
-use crate::support::{PATTERNS, keys, on_bench, on_each};
+use crate::support::{PATTERNS, cuda, keys, on_bench, on_each};
 
 type Sort = for<'gpu> unsafe fn(&'gpu Gpu, &Stream, View<'_, u32>) -> Result<Pending<'gpu>, Error>;
 
@@ -70,4 +71,79 @@ fn quicksort() {
 #[test]
 fn quicksort_interleaved() {
     every_interleaving(papers::quicksort, 9000);
+}
+
+/// # Safety
+/// As [`papers::fine_sample_sort`].
+unsafe fn fine<'gpu>(gpu: &'gpu Gpu, stream: &Stream, keys: View<'_, u32>) -> Result<Pending<'gpu>, Error> {
+    // SAFETY: as the caller states.
+    unsafe { papers::fine_sample_sort(gpu, stream, keys, Histograms::OfAllBlocks) }
+}
+
+/// # Safety
+/// As [`papers::fine_sample_sort`].
+unsafe fn single<'gpu>(gpu: &'gpu Gpu, stream: &Stream, keys: View<'_, u32>) -> Result<Pending<'gpu>, Error> {
+    // SAFETY: as the caller states.
+    unsafe { papers::fine_sample_sort(gpu, stream, keys, Histograms::Single) }
+}
+
+#[test]
+fn fine_sample_sort() {
+    any_number_and_pattern(fine, &[0, 1, 2, 2049, 12_288, 12_289, 14_336, 60_000], 30_000);
+}
+
+#[test]
+fn fine_sample_sort_with_a_single_histogram() {
+    any_number_and_pattern(single, &[12_289, 40_000], 30_000);
+}
+
+#[test]
+fn sample_sort() {
+    any_number_and_pattern(papers::sample_sort, &[12_289, 40_000], 30_000);
+}
+
+#[test]
+fn buckets_are_distributed_again() {
+    // Half of the keys in a range that one splitter after the other misses, or hits.
+    let mut random = fastrand::Rng::with_seed(1);
+    for value in [0, 77, u32::MAX] {
+        let keys: Vec<u32> = (0..60_000)
+            .map(|i| match i % 4 {
+                0 => random.u32(..),
+                1 => value.wrapping_add(random.u32(0..3)),
+                _ => value,
+            })
+            .collect();
+        on_each(|gpu| {
+            for sort in [fine as Sort, single, papers::sample_sort] {
+                compare(gpu, sort, &keys, "half of them near one value");
+            }
+        });
+    }
+}
+
+/// What takes several levels without equal keys takes a GPU.
+#[test]
+fn many_keys() {
+    let Some(device) = cuda() else { return };
+    let gpu = Gpu::new(device);
+    let sorts = [
+        ("quicksort", papers::quicksort as Sort),
+        ("fine", fine),
+        ("single", single),
+        ("plain", papers::sample_sort),
+    ];
+    for (name, sort) in sorts {
+        for pattern in ["random", "descending", "equal"] {
+            compare(&gpu, sort, &cut(pattern, 20_000_003), &format!("{pattern}, {name}"));
+        }
+        compare(&gpu, sort, &skewed(20_000_003), &format!("skewed, {name}"));
+    }
+}
+
+#[test]
+fn sample_sorts_interleaved() {
+    for sort in [fine as Sort, single, papers::sample_sort] {
+        every_interleaving(sort, 15_000);
+    }
 }
