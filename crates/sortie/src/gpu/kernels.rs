@@ -21,6 +21,7 @@ pub(crate) enum File {
     ArraySort,
     Quicksort,
     SampleSort,
+    RadixSort,
     Scan,
 }
 
@@ -45,6 +46,7 @@ impl Instance {
                 File::ArraySort => include_str!("../../kernels/papers/array_sort.cu"),
                 File::Quicksort => include_str!("../../kernels/papers/quicksort.cu"),
                 File::SampleSort => include_str!("../../kernels/papers/sample_sort.cu"),
+                File::RadixSort => include_str!("../../kernels/papers/radix_sort.cu"),
                 File::Scan => include_str!("../../kernels/papers/scan.cu"),
             },
             headers: HEADERS,

@@ -6,6 +6,7 @@
 //! - [`array_sort`]: GPU-ArraySort, many arrays of one length.
 //! - [`quicksort`]: GPU-Quicksort, one array.
 //! - [`fine_sample_sort`], [`sample_sort`]: one array by samples, with the sample of the thesis or of the paper before it.
+//! - [`radix_sort`]: one array by digits of four bits.
 //!
 //! The peer that GPU-ArraySort's paper measures against, sorting by tags (STA, its section 7.1.1), is two stable sorts
 //! of pairs over all arrays at once. It is no algorithm of its own beyond that sort, for which the paper took Thrust's;
@@ -13,11 +14,13 @@
 
 mod array_sort;
 mod quicksort;
+mod radix_sort;
 mod sample_sort;
 mod scan;
 
 pub use array_sort::array_sort;
 pub use quicksort::quicksort;
+pub use radix_sort::radix_sort;
 pub use sample_sort::{Histograms, fine_sample_sort, sample_sort};
 
 use crate::Error;

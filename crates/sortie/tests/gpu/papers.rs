@@ -132,6 +132,7 @@ fn many_keys() {
         ("fine", fine),
         ("single", single),
         ("plain", papers::sample_sort),
+        ("radix", papers::radix_sort),
     ];
     for (name, sort) in sorts {
         for pattern in ["random", "descending", "equal"] {
@@ -146,4 +147,14 @@ fn sample_sorts_interleaved() {
     for sort in [fine as Sort, single, papers::sample_sort] {
         every_interleaving(sort, 15_000);
     }
+}
+
+#[test]
+fn radix_sort() {
+    any_number_and_pattern(papers::radix_sort, &[0, 1, 2, 3, 1023, 1024, 1025, 5000, 40_000], 5000);
+}
+
+#[test]
+fn radix_sort_interleaved() {
+    every_interleaving(papers::radix_sort, 5000);
 }
