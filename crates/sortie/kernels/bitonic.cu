@@ -1,20 +1,23 @@
 // Bitonic sort of one array, in place, by tiles that do many steps of the network on each trip to shared memory.
 //
 // Contract. An instantiation is made for SORTIE_KEY_BYTES (1, 2, 4, 8), SORTIE_KIND (code::Kind), tiles of
-// 2^SORTIE_TILE_BITS keys and threads of 2^SORTIE_ROW_BITS: more than two rows of bits and no more than three. `count`
-// is 1 or more. A step compares keys whose places differ in one bit; a thread does the steps of a window of ROW_BITS bits
-// in registers, so a tile has three windows.
+// 2^SORTIE_TILE_BITS keys and threads of 2^SORTIE_ROW_BITS: more than two rows of bits and no more than three. The
+// lowest SORTIE_COALESCED_BITS bits are in every sequence. `count` is 1 or more.
+//
+// A step compares keys whose places differ in one bit; a thread does the steps of a window of ROW_BITS bits in
+// registers, so a tile has three windows.
 // - sort_tiles: each block sorts a tile of neighbours. Keys become codes, which they stay until the `last` launch.
 // - run_superstep: each block takes a part: the keys whose places agree in all bits but those of the superstep's
 //   sequence, of which there are TILE_BITS. What it writes no other block reads.
 // Places past the end hold the last code; they are neither read nor written.
-// Dynamic shared memory: (TILE + TILE / 32) items. Cost: one read and one write of the keys a launch, each item to shared
-// memory and back up to five times. No scratch.
+// Dynamic shared memory: (TILE + TILE / 32) items. Cost: one read and one write of the keys a launch, each item to
+// shared memory and back up to five times. No scratch.
 //
-// Source: Capannini, Silvestri and Baraglia, "Sorting on GPUs for large scale datasets: A thorough comparison" (2011),
-// section 5; a sequence is their gamma, a part an element of their gamma-partition. There, every other run descends. Here
-// all ascend, and the first step of a merge is against the mirror image: the same network with wires renamed, but the last
-// code then never leaves the end. A part of such a step has the mirror image of its lower half for its upper half.
+// Source: Capannini, Silvestri and Baraglia, "Sorting on GPUs for large scale datasets: A thorough comparison"
+// (2011), section 5; a sequence is their gamma, a part an element of their gamma-partition. There, every other run
+// descends. Here all ascend, and the first step of a merge is against the mirror image: the same network with wires
+// renamed, but the last code then never leaves the end. A part of such a step has the mirror image of its lower half
+// for its upper half.
 #include "code.cuh"
 #include "network.cuh"
 #include "simt.cuh"
@@ -41,7 +44,7 @@ static_assert((1u << MIDDLE) <= WARP, "a middle window lies within a warp");
 constexpr u32 RESIDENT = sizeof(Item) * ROW > 128 ? 512 : 1024;
 constexpr u32 RESIDENT_BLOCKS = THREADS < RESIDENT ? RESIDENT / THREADS : 1;
 
-// What one launch does, host's choice.
+// What one launch does, as the host has planned it.
 struct Superstep {
     // The sequence: so many of the lowest bits, and from high_first on as many as are left.
     u32 low_bits;
@@ -204,10 +207,8 @@ SIMT_FN void load(Item (&row)[ROW], const Column<HIGH>& column, const Part& part
         SIMT_UNROLL
         for (u32 j = 0; j < ROW; ++j) {
             const u64 i = (j < ROW / 2 ? lower : upper) + distances.of(j);
-            // Every load is made, of the part's first key where there is none: loads under conditions would wait for one
-            // another, and other parts' keys may be changing.
-            const Key key = keys[i < count ? i : part.lower];
-            row[j] = i < count ? Item(key) : LAST;
+            row[j] = LAST;
+            if (i < count) row[j] = keys[i];
         }
     }
 }
@@ -306,8 +307,13 @@ run_superstep(Key* keys, u64 count, Superstep s, code::Transform transform) {
             barrier();
             middle.take(row);
             some_steps<MIDDLE>(row, s.low_bits, TILE_BITS);
-            store_middle(row, middle, part, keys, count);
-            return;
+            if constexpr (MIDDLE >= SORTIE_COALESCED_BITS) {
+                store_middle(row, middle, part, keys, count);
+                return;
+            }
+            middle.put(row);
+            barrier();
+            high.take(row);
         }
     }
     if (s.last) decode(row, transform);

@@ -1,7 +1,7 @@
 // What the published algorithms have in common: sums and small sorts by a block.
 //
-// Contract. Blocks of BLOCK threads. Each call is reached by all of them, and ends with a barrier, after which its shared
-// memory is free.
+// Contract. Blocks of BLOCK threads. Each call is reached by all of them, and ends with a barrier, after which its
+// shared memory is free.
 //
 // Source: Hillis and Steele, "Data parallel algorithms" (1986), for sums; Batcher's bitonic sort.
 #pragma once

@@ -1,11 +1,12 @@
-// GPU-Quicksort, as published: in the first phase many blocks split a sequence, in the second a block sorts one alone.
+// GPU-Quicksort, as published: in the first phase many blocks split a sequence, in the second a block sorts one
+// alone.
 //
 // Contract. `keys` and `scratch` have as many u32, fewer than 2^32; a sequence's keys are in one of them, at the same
 // places. Blocks of 256 threads.
-// - split_sequences, a block a piece: moves the keys of each piece's sequence that are less than its pivot to the front of
-//   the same places in the other buffer, and those that are greater to their back; the pivot, as often as it occurs, goes
-//   between, to `keys`, where it is in its last place. A sequence starts with `low` = `start`, `high` = `end`, `left` =
-//   its pieces, minima of all ones and maxima of zero.
+// - split_sequences, a block a piece: moves the keys of each piece's sequence that are less than its pivot to the
+//   front of the same places in the other buffer, and those that are greater to their back; the pivot, as often as it
+//   occurs, goes between, to `keys`, where it is in its last place. A sequence starts with `low` = `start`, `high` =
+//   `end`, `left` = its pieces, minima of all ones and maxima of zero.
 // - sort_sequences, a block a sequence: sorts it, to `keys`.
 // Dynamic shared memory: sizeof(Shared). Cost: two reads and one write of the keys a split.
 //

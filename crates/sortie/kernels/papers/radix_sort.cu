@@ -1,15 +1,17 @@
 // Radix sort, as published: least significant digits of four bits first, tiles of 1024 keys, stable.
 //
-// Contract. Keys are u32, fewer than 2^32. For each digit, from the lowest on, in blocks of 256 threads, each for a tile:
+// Contract. Keys are u32, fewer than 2^32. For each digit, from the lowest on, in blocks of 256 threads, each for a
+// tile:
 // - sort_tiles: writes the tile to `sorted`, in the order of the digit, how many keys have each value of it to
-//   `table`, value after value and tile after tile in each, and where these begin in the tile to `starts`, 16 words a tile.
+//   `table`, value after value and tile after tile in each, and where these begin in the tile to `starts`, 16 words a
+//   tile.
 // - Then scan.cu turns the table into sums of what comes before.
 // - scatter: moves each key from `sorted` to where it goes in `keys`.
 // Dynamic shared memory: sizeof(Shared). Cost: two reads and two writes of the keys a digit.
 //
 // Source: section 6.1 of Capannini, Silvestri and Baraglia, "Sorting on GPUs for large scale datasets: A thorough
-// comparison" (2011); the sort is that of Satish, Harris and Garland, "Designing efficient sorting algorithms for manycore
-// GPUs" (2009).
+// comparison" (2011); the sort is that of Satish, Harris and Garland, "Designing efficient sorting algorithms for
+// manycore GPUs" (2009).
 #include "block.cuh"
 #include "simt.cuh"
 

@@ -1,21 +1,23 @@
-// Sample sort, as published, plain and fine: keys are distributed to 128 buckets by splitters from a sample, those of large
-// buckets again, until every bucket is small. Small ones are sorted by quicksort.cu.
+// Sample sort, as published, plain and fine: keys are distributed to 128 buckets by splitters from a sample, those of
+// large buckets again, until every bucket is small. Small ones are sorted by quicksort.cu.
 //
-// Contract. A level distributes the keys of `count` segments of `from` to the same places of `to`, in tiles of 2048 keys
-// that do not cross segments; all places fit 32 bits. Blocks of 256 threads, eight keys each. In this order:
-// - choose_splitters, a block a segment: writes 128 words a segment, a search tree of 127 splitters from node 1 on; and
-//   the buckets that can only hold one value, by a bit each, to four words of `constant`.
-//   Dynamic shared memory: the sample's length as a power of two, words.
+// Contract. A level distributes the keys of `count` segments of `from` to the same places of `to`, in tiles of 2048
+// keys that do not cross segments; all places fit 32 bits. Blocks of 256 threads, eight keys each. In this order:
+// - choose_splitters, a block a segment: writes 128 words a segment, a search tree of 127 splitters from node 1 on;
+//   and the buckets that can only hold one value, by a bit each, to four words of `constant`. Dynamic shared memory:
+//   the sample's length as a power of two, words.
 // - count_buckets, a block a tile: writes the tile's histogram to `table`, or adds it to the one of its segment.
 // - Then scan.cu turns the table into sums of what comes before.
 // - distribute, a block a tile: moves keys to where the table says.
 // - list_buckets, a block of 128 threads a segment: writes where each bucket starts.
-// A segment's part of the table has its buckets one after the other; within a bucket a word for each tile of the segment,
-// or one in all (`single`). The sums of a whole table are then where keys go, less the keys of segments before.
-// Dynamic shared memory of count_buckets and distribute: sizeof(Shared). Cost: two reads and one write of the keys a level.
+// A segment's part of the table has its buckets one after the other; within a bucket a word for each tile of the
+// segment, or one in all (`single`). The sums of a whole table are then where keys go, less the keys of segments
+// before.
+// Dynamic shared memory of count_buckets and distribute: sizeof(Shared). Cost: two reads and one write of the keys a
+// level.
 //
-// Source: Leischner, Osipov and Sanders, "GPU sample sort" (2010); Munavalli, "Efficient Algorithms for Sorting on GPUs"
-// (2012), sections 4.1, 4.2 and 5.2.
+// Source: Leischner, Osipov and Sanders, "GPU sample sort" (2010); Munavalli, "Efficient Algorithms for Sorting on
+// GPUs" (2012), sections 4.1, 4.2 and 5.2.
 #include "block.cuh"
 #include "simt.cuh"
 

@@ -1,9 +1,9 @@
 // The sum of what comes before each word of a table, in place.
 //
-// Contract. Blocks of 256 threads. scan_table, a block for each 2048 words: turns a word into the sum of those before it in
-// its block, and writes the block's sum. scan_sums, one block: turns those sums into the sums of what comes before
-// each. papers::sum_before adds the two. Sums are modulo 2^32. Dynamic shared memory: papers::WARPS words. Cost: one read
-// and one write of the table.
+// Contract. Blocks of 256 threads. scan_table, a block for each 2048 words: turns a word into the sum of those before
+// it in its block, and writes the block's sum. scan_sums, one block: turns those sums into the sums of what comes
+// before each. papers::sum_before adds the two. Sums are modulo 2^32. Dynamic shared memory: papers::WARPS words.
+// Cost: one read and one write of the table.
 //
 // Source: Harris, Sengupta and Owens, "Parallel prefix sum (scan) with CUDA" (2007), sums of any length.
 #include "block.cuh"

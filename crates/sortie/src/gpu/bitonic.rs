@@ -1,9 +1,10 @@
 //! Bitonic sort of one array, in place and without scratch.
 //!
-//! Capannini, Silvestri and Baraglia, "Sorting on GPUs for large scale datasets: A thorough comparison" (2011), section 5,
-//! whose numbers and Greek letters are used here. The steps of the network are taken in supersteps: as many as compare keys
-//! whose places differ in no more bits than a tile has. Those bits are a superstep's Γ-sequence, and the keys whose places agree in
-//! all others one part of its Γ-partition, which a block sorts out in shared memory.
+//! Capannini, Silvestri and Baraglia, "Sorting on GPUs for large scale datasets: A thorough comparison" (2011),
+//! section 5, whose numbers and Greek letters are used here. The steps of the network are taken in supersteps: as
+//! many as compare keys whose places differ in no more bits than a tile has. Those bits are a superstep's Γ-sequence,
+//! and the keys whose places agree in all others one part of its Γ-partition, which a block sorts out in shared
+//! memory.
 
 use bytemuck::Pod;
 use sortie_device::{Launch, Stream, View};
@@ -19,19 +20,20 @@ use crate::{Error, Key, Order};
 impl Gpu {
     /// Enqueues a sort of the keys in place, by a bitonic network, and does not wait.
     ///
-    /// For memory that is all taken: there is no scratch at all, whatever the keys, and the time depends on their number
-    /// alone. Keys are sorted alone, so equal ones cannot be told apart. Cost: n keys take (log²n + log n) / 2 steps; with tiles
-    /// of 2^14, for 32-bit keys where a block has 132 KB of shared memory, 2^20 keys are read and written 10 times, 2^28 keys 26 times.
-    /// Any n: what is missing to a power of two is never read nor written, and parts without a key are not launched.
+    /// For memory that is all taken: there is no scratch at all, whatever the keys, and the time depends on their
+    /// number alone. Keys are sorted alone, so equal ones cannot be told apart. Cost: n keys take (log²n + log n) / 2
+    /// steps; with tiles of 2^14, for 32-bit keys where a block has 132 KB of shared memory, 2^20 keys are read and
+    /// written 10 times, 2^28 keys 26 times. Any n: what is missing to a power of two is never read nor written, and
+    /// parts without a key are not launched.
     ///
     /// What differs from the publication (section 5): all runs ascend, by a merge's first step against the mirror
-    /// image, where there every other one descends, which lets n be any number; a sequence has 14 bits and not those of a
-    /// 16 KB memory; and steps are taken five at a time in registers, from where they go to shared memory once.
+    /// image, where there every other one descends, which lets n be any number; a sequence has 14 bits and not those
+    /// of a 16 KB memory; and steps are taken five at a time in registers, from where they go to shared memory once.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for keys without codes of 8 to 64 bits; [`Error::Device`] where a kernel could not be had.
-    /// Nothing has been enqueued that changes the keys then. Where a later launch fails, the keys are left as codes and in
-    /// no order.
+    /// [`Error::Unsupported`] for keys without codes of 8 to 64 bits; [`Error::Device`] where a kernel could not be
+    /// had. Nothing has been enqueued that changes the keys then. Where a later launch fails, the keys are left as
+    /// codes and in no order.
     ///
     /// # Safety
     /// Nothing else uses the keys until the sort is done. The stream is of this engine's device.
@@ -80,6 +82,7 @@ impl Gpu {
                     ("SORTIE_KIND", kind(code, order).into()),
                     ("SORTIE_TILE_BITS", shape.tile_bits.to_string()),
                     ("SORTIE_ROW_BITS", BITONIC_ROW_BITS.to_string()),
+                    ("SORTIE_COALESCED_BITS", shape.coalesced_bits.to_string()),
                 ],
             })
         });
@@ -134,8 +137,9 @@ impl Shape {
     }
 }
 
-/// `bitonic::Superstep` of the kernels: a superstep and its Γ-sequence, the lowest `low_bits` bits and as many from `high_first`
-/// on as a tile has left. Its steps: those of the low bits under `low_steps`, then those of all high bits.
+/// `bitonic::Superstep` of the kernels: a superstep and its Γ-sequence, the lowest `low_bits` bits and as many from
+/// `high_first` on as a tile has left. Its steps: those of the low bits under `low_steps`, then those of all high
+/// bits.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Superstep {
@@ -160,8 +164,8 @@ impl Superstep {
     }
 }
 
-/// The supersteps that merge sorted tiles: each takes as many steps as the bits of its sequence allow, over the end of a merge
-/// into the next one.
+/// The supersteps that merge sorted tiles: each takes as many steps as the bits of its sequence allow, over the end
+/// of a merge into the next one.
 fn supersteps(count: u64, tile_bits: u32, coalesced_bits: u32) -> Vec<Superstep> {
     let merges = count.next_power_of_two().ilog2();
     let mut supersteps = Vec::new();

@@ -67,24 +67,24 @@ impl Sequence {
     }
 }
 
-/// Sorts keys in place and ascending, by quicksort. It waits for its first phase, which reads back how each split came
-/// out, and returns with the second one enqueued.
+/// Sorts keys in place and ascending, by quicksort. It waits for its first phase, which reads back how each split
+/// came out, and returns with the second one enqueued.
 ///
-/// Scratch: as much as the keys, and some kilobytes. Cost: two reads and one write of the keys a split, and of the keys
-/// that are equal to a pivot no more from there on.
+/// Scratch: as much as the keys, and some kilobytes. Cost: two reads and one write of the keys a split, and of the
+/// keys that are equal to a pivot no more from there on.
 ///
 /// What differs from the publication, or is left open there:
 ///
 /// - Keys are `u32` alone.
-/// - Pivots of the first phase are the middle between least and greatest key, as in the authors' program; Algorithm 2 shows
-///   the median of three. Those of the first split and of the second phase are that median.
-/// - The first phase ends at 8 sequences a multiprocessor; a block has 256 threads; what a block sorts in shared memory,
-///   by a bitonic network, is up to 1024 keys. The paper chooses all three by measurement on its card.
+/// - Pivots of the first phase are the middle between least and greatest key, as in the authors' program; Algorithm 2
+///   shows the median of three. Those of the first split and of the second phase are that median.
+/// - The first phase ends at 8 sequences a multiprocessor; a block has 256 threads; what a block sorts in shared
+///   memory, by a bitonic network, is up to 1024 keys. The paper chooses all three by measurement on its card.
 /// - Prefix sums within a block are by shuffles, which that card did not have.
 ///
 /// # Errors
-/// [`Error::Unsupported`] for 2^32 keys or more; [`Error::Device`] where scratch or a kernel could not be had, and nothing
-/// has been enqueued then, or where the device failed between two splits: the keys are then unspecified.
+/// [`Error::Unsupported`] for 2^32 keys or more; [`Error::Device`] where scratch or a kernel could not be had, and
+/// nothing has been enqueued then, or where the device failed between two splits: the keys are then unspecified.
 ///
 /// # Safety
 /// Nothing else uses the keys until the sort is done. The stream is of the engine's device.
@@ -141,7 +141,8 @@ impl Finish {
     ) -> Result<(), Error> {
         let launch = Launch { blocks: sequences.len() as u32, threads: BLOCK, shared: SHARED };
         // SAFETY: these are the kernel's arguments; it stays within the sequences.
-        Ok(unsafe { self.0.launch(stream, launch, (keys, scratch, sequences))? })
+        unsafe { self.0.launch(stream, launch, (keys, scratch, sequences))? };
+        Ok(())
     }
 }
 

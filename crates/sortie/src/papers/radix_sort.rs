@@ -1,5 +1,5 @@
-//! The radix sort that Capannini, Silvestri and Baraglia, "Sorting on GPUs for large scale datasets: A thorough comparison"
-//! (2011), compare with in section 6.1.
+//! The radix sort that Capannini, Silvestri and Baraglia, "Sorting on GPUs for large scale datasets: A thorough
+//! comparison" (2011), compare with in section 6.1.
 
 use sortie_device::{Launch, Stream, View};
 
@@ -18,17 +18,18 @@ const SHARED: usize = 4 * (8 + TILE + 2 * VALUES);
 
 /// Enqueues a radix sort of the keys, in place and ascending, and does not wait.
 ///
-/// Eight digits of b = 4 bits, the least significant first. For each, blocks sort h = 1024 keys by four binary splits, write
-/// them and a histogram of 16 words, and after a prefix sum over all histograms copy the keys to their places.
-/// Scratch: as much as the keys, and a thirty-second of it. Cost: two reads and two writes of the keys a digit.
+/// Eight digits of b = 4 bits, the least significant first. For each, blocks sort h = 1024 keys by four binary
+/// splits, write them and a histogram of 16 words, and after a prefix sum over all histograms copy the keys to their
+/// places. Scratch: as much as the keys, and a thirty-second of it. Cost: two reads and two writes of the keys a
+/// digit.
 ///
-/// What differs from the publication, or is left open there: keys are `u32` alone; a block has 256 threads, as the sort
-/// that it describes (Satish, Harris and Garland, 2009); the prefix sums are by shuffles, which that card did
+/// What differs from the publication, or is left open there: keys are `u32` alone; a block has 256 threads, as the
+/// sort that it describes (Satish, Harris and Garland, 2009); the prefix sums are by shuffles, which that card did
 /// not have.
 ///
 /// # Errors
-/// [`Error::Unsupported`] for 2^32 keys or more; [`Error::Device`] where scratch or a kernel could not be had. Nothing has
-/// been enqueued that changes the keys then.
+/// [`Error::Unsupported`] for 2^32 keys or more; [`Error::Device`] where scratch or a kernel could not be had.
+/// Nothing has been enqueued that changes the keys then.
 ///
 /// # Safety
 /// Nothing else uses the keys until the sort is done. The stream is of the engine's device.

@@ -1,5 +1,5 @@
-//! Sample sort, plain and fine: Leischner, Osipov and Sanders, "GPU sample sort" (2010); Munavalli, "Efficient Algorithms
-//! for Sorting on GPUs" (2012).
+//! Sample sort, plain and fine: Leischner, Osipov and Sanders, "GPU sample sort" (2010); Munavalli, "Efficient
+//! Algorithms for Sorting on GPUs" (2012).
 
 use std::cmp::Reverse;
 
@@ -33,28 +33,29 @@ pub enum Histograms {
     Single,
 }
 
-/// Sorts keys in place and ascending by Fine Sample Sort. It waits for the distribution, which reads back how large each
-/// bucket became, and returns with the sort of the buckets enqueued.
+/// Sorts keys in place and ascending by Fine Sample Sort. It waits for the distribution, which reads back how large
+/// each bucket became, and returns with the sort of the buckets enqueued.
 ///
-/// Of n keys, a random sample of 128·⌈0.005·∛n⌉ is sorted, and every ⌈0.005·∛n⌉-th of it is a splitter; blocks of
-/// 256 threads with 8 keys each distribute the keys to 128 buckets; buckets over 12,288 keys are distributed again, by a sample
-/// of their own; the rest are sorted by the second phase of [`quicksort`](super::quicksort), the largest first. Scratch: as much
-/// as the keys, and a sixteenth of it for [`Histograms::OfAllBlocks`]. Cost: two reads and one write of the keys a level.
+/// Of n keys, a random sample of 128·⌈0.005·∛n⌉ is sorted, and every ⌈0.005·∛n⌉-th of it is a splitter; blocks of 256
+/// threads with 8 keys each distribute the keys to 128 buckets; buckets over 12,288 keys are distributed again, by a
+/// sample of their own; the rest are sorted by the second phase of [`quicksort`](super::quicksort), the largest
+/// first. Scratch: as much as the keys, and a sixteenth of it for [`Histograms::OfAllBlocks`]. Cost: two reads and
+/// one write of the keys a level.
 ///
 /// What differs from the publication, or is left open there:
 ///
 /// - Keys are `u32` alone.
 /// - All buckets of a level are distributed by the same launches.
 /// - Equal keys: a bucket is above one splitter and up to the next, as in section 4.1, by which an array of one value
-///   would be one bucket for ever. Where a sample is all one value, half of the splitters are the number below it, which
-///   leaves the value a bucket of its own; a large bucket that can hold one value alone is not sorted.
-/// - M is only said to fit the shared memory. The times of its tables jump where n/128 passes some 2^18, which suggests
-///   that the program had a larger one, and left the rest to quicksort.
+///   would be one bucket for ever. Where a sample is all one value, half of the splitters are the number below it,
+///   which leaves the value a bucket of its own; a large bucket that can hold one value alone is not sorted.
+/// - M is only said to fit the shared memory. The times of its tables jump where n/128 passes some 2^18, which
+///   suggests that the program had a larger one, and left the rest to quicksort.
 /// - The sample is drawn with repetition, from the same seed each time.
 ///
 /// # Errors
-/// [`Error::Unsupported`] for 2^32 keys or more; [`Error::Device`] where scratch or a kernel could not be had, and nothing
-/// has been enqueued then, or where the device failed between two levels: the keys are then unspecified.
+/// [`Error::Unsupported`] for 2^32 keys or more; [`Error::Device`] where scratch or a kernel could not be had, and
+/// nothing has been enqueued then, or where the device failed between two levels: the keys are then unspecified.
 ///
 /// # Safety
 /// Nothing else uses the keys until the sort is done. The stream is of the engine's device.
@@ -69,11 +70,11 @@ pub unsafe fn fine_sample_sort<'gpu>(
     unsafe { sort(gpu, stream, keys, interval, histograms) }
 }
 
-/// Sorts keys in place and ascending by sample sort as Leischner, Osipov and Sanders have it: k = 128 buckets by every
-/// 30th key of a sorted random sample of 3840. It waits as [`fine_sample_sort`] does.
+/// Sorts keys in place and ascending by sample sort as Leischner, Osipov and Sanders have it: k = 128 buckets by
+/// every 30th key of a sorted random sample of 3840. It waits as [`fine_sample_sort`] does.
 ///
-/// It differs from Fine Sample Sort by the sample alone, so that a comparison of the two is one of samples; scratch, cost
-/// and what is left open are as there. That includes M, which is larger in the publication, and the treatment of
+/// It differs from Fine Sample Sort by the sample alone, so that a comparison of the two is one of samples; scratch,
+/// cost and what is left open are as there. That includes M, which is larger in the publication, and the treatment of
 /// equal keys.
 ///
 /// # Errors

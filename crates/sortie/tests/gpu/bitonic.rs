@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use bytemuck::Pod;
 use sortie::gpu::Gpu;
 use sortie::{Error, Key, Nans, Order, Sorter};
-use sortie_simt::{Options, Sanitizer};
+use sortie_simt::{Bench, Options, Sanitizer};
 
 use crate::support::{PATTERNS, cuda, keys, on_bench, on_each};
 
@@ -108,6 +108,29 @@ fn every_interleaving_gives_the_same() {
         let shared_per_block = 17 << 10;
         let options = Options { seed, shared_per_block, sanitizer: Sanitizer::Race, ..Options::default() };
         on_bench(options, |gpu| compare::<u32>(gpu, "random", 20_000, Order::default()));
+    }
+}
+
+/// What the paper claims of its mapping, counted by its model with transactions of 64 bytes.
+#[test]
+fn every_transaction_is_full_and_nothing_diverges() {
+    let n = 1 << 16;
+    let options = Options { count: true, segment_words: 16, ..Options::default() };
+    let Ok(bench) = Bench::new(options) else { return };
+    let gpu = Gpu::new(bench.device().clone());
+    let stream = gpu.device().stream().unwrap();
+    let buffer = gpu.device().alloc::<u32>(n).unwrap();
+    stream.copy_in(buffer.view(), &cut::<u32>(&keys("random", n, 1))).unwrap();
+    // SAFETY: nothing else uses the buffer meanwhile.
+    unsafe { gpu.sort_bitonic(&stream, buffer.view(), Order::default()) }.unwrap().wait().unwrap();
+    let launches = bench.counts();
+    // Tiles of 2^12 keys on this device: the paper's formula of section 6.1, for supersteps that end with a merge,
+    // has 9.
+    assert_eq!(launches.len(), 7);
+    for launch in launches {
+        let counts = launch.counts;
+        assert_eq!(counts.transactions, 2 * n as u64 / 16, "{launch:?}");
+        assert_eq!((counts.conflicts, counts.divergent_branches), (0, 0), "{launch:?}");
     }
 }
 
