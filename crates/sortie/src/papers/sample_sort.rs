@@ -55,7 +55,8 @@ pub enum Histograms {
 ///
 /// # Errors
 /// [`Error::Unsupported`] for 2^32 keys or more; [`Error::Device`] where scratch or a kernel could not be had, and
-/// nothing has been enqueued then, or where the device failed between two levels: the keys are then unspecified.
+/// nothing has been enqueued then, or where the device or its memory failed after a level: the keys are then
+/// unspecified.
 ///
 /// # Safety
 /// Nothing else uses the keys until the sort is done. The stream is of the engine's device.

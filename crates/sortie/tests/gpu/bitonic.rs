@@ -14,7 +14,7 @@ fn cut<K: Pod>(wide: &[u64]) -> Vec<K> {
 }
 
 /// Sorts keys of a pattern on the device and on the CPU; both must leave the same bits.
-fn compare<K: Key + Pod + Debug>(gpu: &Gpu, pattern: &str, n: usize, order: Order) {
+pub fn compare<K: Key + Pod + Debug>(gpu: &Gpu, pattern: &str, n: usize, order: Order) {
     let keys: Vec<K> = cut(&keys(pattern, n, n as u64));
     let stream = gpu.device().stream().unwrap();
     let guard: Vec<K> = vec![K::zeroed(); 8];
@@ -70,6 +70,7 @@ fn every_type_and_order() {
                 }
             }
             let order = Order { descending, ..Order::default() };
+            compare::<u8>(gpu, "random", 4000, order);
             compare::<u8>(gpu, "random", 9000, order);
             compare::<i16>(gpu, "random", 9000, order);
             compare::<i32>(gpu, "random", 9000, order);

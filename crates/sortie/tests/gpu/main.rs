@@ -3,5 +3,6 @@
 mod array_sort;
 mod bitonic;
 mod papers;
+mod sanitized;
 mod segments;
 mod support;

@@ -8,10 +8,32 @@ use sortie_simt::{Options, Sanitizer};
 
 use crate::support::{PATTERNS, cuda, keys, on_bench, on_each};
 
-type Sort = for<'gpu> unsafe fn(&'gpu Gpu, &Stream, View<'_, u32>) -> Result<Pending<'gpu>, Error>;
+pub type Sort = for<'gpu> unsafe fn(&'gpu Gpu, &Stream, View<'_, u32>) -> Result<Pending<'gpu>, Error>;
+
+pub const SORTS: [(&str, Sort); 5] = [
+    ("quicksort", papers::quicksort),
+    ("fine sample sort", fine),
+    ("fine sample sort, a single histogram", single),
+    ("sample sort", papers::sample_sort),
+    ("radix sort", papers::radix_sort),
+];
+
+/// # Safety
+/// As [`papers::fine_sample_sort`].
+unsafe fn fine<'gpu>(gpu: &'gpu Gpu, stream: &Stream, keys: View<'_, u32>) -> Result<Pending<'gpu>, Error> {
+    // SAFETY: as the caller states.
+    unsafe { papers::fine_sample_sort(gpu, stream, keys, Histograms::OfAllBlocks) }
+}
+
+/// # Safety
+/// As [`papers::fine_sample_sort`].
+unsafe fn single<'gpu>(gpu: &'gpu Gpu, stream: &Stream, keys: View<'_, u32>) -> Result<Pending<'gpu>, Error> {
+    // SAFETY: as the caller states.
+    unsafe { papers::fine_sample_sort(gpu, stream, keys, Histograms::Single) }
+}
 
 /// Sorts on the device; no bits may differ from std's sort.
-fn compare(gpu: &Gpu, sort: Sort, keys: &[u32], what: &str) {
+pub fn compare(gpu: &Gpu, sort: Sort, keys: &[u32], what: &str) {
     let stream = gpu.device().stream().unwrap();
     let guard = [0; 8];
     let mut sorted = [&guard, keys, &guard].concat();
@@ -30,7 +52,7 @@ fn cut(pattern: &str, n: usize) -> Vec<u32> {
 }
 
 /// Most keys are one of a few, the others any: sequences and buckets of very different size.
-fn skewed(n: usize) -> Vec<u32> {
+pub fn skewed(n: usize) -> Vec<u32> {
     let mut random = fastrand::Rng::with_seed(n as u64);
     (0..n)
         .map(|_| match random.u32(0..10) {
@@ -73,20 +95,6 @@ fn quicksort_interleaved() {
     every_interleaving(papers::quicksort, 9000);
 }
 
-/// # Safety
-/// As [`papers::fine_sample_sort`].
-unsafe fn fine<'gpu>(gpu: &'gpu Gpu, stream: &Stream, keys: View<'_, u32>) -> Result<Pending<'gpu>, Error> {
-    // SAFETY: as the caller states.
-    unsafe { papers::fine_sample_sort(gpu, stream, keys, Histograms::OfAllBlocks) }
-}
-
-/// # Safety
-/// As [`papers::fine_sample_sort`].
-unsafe fn single<'gpu>(gpu: &'gpu Gpu, stream: &Stream, keys: View<'_, u32>) -> Result<Pending<'gpu>, Error> {
-    // SAFETY: as the caller states.
-    unsafe { papers::fine_sample_sort(gpu, stream, keys, Histograms::Single) }
-}
-
 #[test]
 fn fine_sample_sort() {
     any_number_and_pattern(fine, &[0, 1, 2, 2049, 12_288, 12_289, 14_336, 60_000], 30_000);
@@ -127,14 +135,7 @@ fn buckets_are_distributed_again() {
 fn many_keys() {
     let Some(device) = cuda() else { return };
     let gpu = Gpu::new(device);
-    let sorts = [
-        ("quicksort", papers::quicksort as Sort),
-        ("fine", fine),
-        ("single", single),
-        ("plain", papers::sample_sort),
-        ("radix", papers::radix_sort),
-    ];
-    for (name, sort) in sorts {
+    for (name, sort) in SORTS {
         for pattern in ["random", "descending", "equal"] {
             compare(&gpu, sort, &cut(pattern, 20_000_003), &format!("{pattern}, {name}"));
         }
