@@ -1,4 +1,5 @@
-// Draws the keys of suite `batch` on the device, and checks what became of them. KEY is `float` or `unsigned long long`.
+// Draws the keys of suite `batch` on the device, and checks what became of them. KEY is `float`, `double` or `unsigned long
+// long`.
 
 typedef unsigned long long u64;
 
@@ -16,14 +17,22 @@ __device__ u64 threads() { return u64(gridDim.x) * blockDim.x; }
 
 /// The key at a fraction, in units of 2^-64, of the type's range; of floats, of [0, 1).
 __device__ void key_at(u64 fraction, float *key) { *key = float(fraction >> 40) / float(1 << 24); }
+__device__ void key_at(u64 fraction, double *key) { *key = double(fraction >> 11) / double(1ull << 53); }
 __device__ void key_at(u64 fraction, u64 *key) { *key = fraction; }
 
 __device__ u64 bits(float key) { return __float_as_uint(key); }
+__device__ u64 bits(double key) { return __double_as_longlong(key); }
 __device__ u64 bits(u64 key) { return key; }
 
 /// Uniform keys.
 extern "C" __global__ void draw(KEY *keys, u64 n, u64 seed) {
     for (u64 at = rank(); at < n; at += threads()) key_at(mix(mix(seed) + at * 0x9E3779B97F4A7C15ull), keys + at);
+}
+
+/// Payloads of so many words, whose first is their place.
+extern "C" __global__ void number(unsigned *payload, u64 words, u64 n) {
+    for (u64 at = rank(); at < n; at += threads())
+        for (u64 word = 0; word < words; ++word) payload[at * words + word] = unsigned(at);
 }
 
 /// A warp a segment. Adds to `totals` a sum over all keys that tells which keys are in which segment but not in what

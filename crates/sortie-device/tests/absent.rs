@@ -26,6 +26,7 @@ fn without_a_compiler_the_error_says_how_to_get_it() {
             println!("{error}");
             assert!(matches!(&error, Error::NoCompiler { reason } if reason.contains("nvidia-cuda-nvrtc")));
             assert_eq!(cuda::compile(&program, (9, 0)).unwrap_err(), error);
+            assert_eq!(cuda::ptx(&program, (9, 0)).unwrap_err(), error);
         }
     }
 }

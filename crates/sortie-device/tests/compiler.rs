@@ -31,6 +31,18 @@ fn compiles_to_machine_code_for_each_capability() {
 }
 
 #[test]
+fn gives_the_ptx_of_a_capability() {
+    let Some(_) = compiler() else { return };
+    let text = |capability| String::from_utf8(cuda::ptx(&program("3"), capability).unwrap()).unwrap();
+    for (capability, target) in [((8, 0), ".target sm_80"), ((9, 0), ".target sm_90")] {
+        let ptx = text(capability);
+        assert!(ptx.contains(target) && ptx.contains(".entry scale"), "{ptx}");
+        assert!(!ptx.contains('\0'));
+    }
+    assert!(matches!(cuda::ptx(&program("nothing"), (9, 0)), Err(Error::Compile { .. })));
+}
+
+#[test]
 fn says_what_does_not_compile_and_where() {
     let Some(_) = compiler() else { return };
     let log = |program: &Program, capability| match cuda::compile(program, capability) {

@@ -198,46 +198,63 @@ template <u32 FIRST> struct Distances {
     }
 };
 
-SIMT_FN void load(Item (&row)[ROW], const Column<HIGH>& column, const Part& part, const Key* keys, u64 count) {
-    const u64 lower = part.lower + part.spread(column.place), upper = part.upper + part.spread(column.other);
+// Keys of the array from an index on.
+struct Stretch {
+    Key* keys;
+    u64 count;
+
+    SIMT_FN Stretch(Key* all, u64 all_count, u64 from)
+        : keys(all + from), count(from < all_count ? all_count - from : 0) {}
+};
+
+SIMT_FN void load(Item (&row)[ROW], const Column<HIGH>& column, const Part& part, Key* keys, u64 count) {
+    const Stretch lower(keys, count, part.lower + part.spread(column.place));
+    const Stretch upper(keys, count, part.upper + part.spread(column.other));
     const Distances<HIGH> distances(part);
     if (part.within(count)) {
         SIMT_UNROLL
-        for (u32 j = 0; j < ROW; ++j) row[j] = (keys + (j < ROW / 2 ? lower : upper))[distances.of(j)];
+        for (u32 j = 0; j < ROW; ++j) {
+            const Stretch& half = j < ROW / 2 ? lower : upper;
+            row[j] = half.keys[distances.of(j)];
+        }
     } else {
         SIMT_UNROLL
         for (u32 j = 0; j < ROW; ++j) {
-            const u64 i = (j < ROW / 2 ? lower : upper) + distances.of(j);
+            const Stretch& half = j < ROW / 2 ? lower : upper;
             row[j] = LAST;
-            if (i < count) row[j] = keys[i];
+            if (distances.of(j) < half.count) row[j] = half.keys[distances.of(j)];
         }
     }
 }
 
 // Stores a column whose lower half begins at one index of the array and whose upper half at another.
 template <u32 FIRST>
-SIMT_FN void store(const Item (&row)[ROW], u64 lower, u64 upper, const Part& part, Key* keys, u64 count) {
+SIMT_FN void store(const Item (&row)[ROW], const Stretch& lower, const Stretch& upper, const Part& part, bool within) {
     const Distances<FIRST> distances(part);
-    if (part.within(count)) {
+    if (within) {
         SIMT_UNROLL
-        for (u32 j = 0; j < ROW; ++j) (keys + (j < ROW / 2 ? lower : upper))[distances.of(j)] = Key(row[j]);
+        for (u32 j = 0; j < ROW; ++j) {
+            const Stretch& half = j < ROW / 2 ? lower : upper;
+            half.keys[distances.of(j)] = Key(row[j]);
+        }
     } else {
         SIMT_UNROLL
         for (u32 j = 0; j < ROW; ++j) {
-            const u64 i = (j < ROW / 2 ? lower : upper) + distances.of(j);
-            if (i < count) keys[i] = Key(row[j]);
+            const Stretch& half = j < ROW / 2 ? lower : upper;
+            if (distances.of(j) < half.count) half.keys[distances.of(j)] = Key(row[j]);
         }
     }
 }
 
 SIMT_FN void store_high(const Item (&row)[ROW], const Column<HIGH>& column, const Part& part, Key* keys, u64 count) {
-    const u64 lower = part.lower + part.spread(column.place), upper = part.upper + part.spread(column.other);
-    store<HIGH>(row, lower, upper, part, keys, count);
+    const Stretch lower(keys, count, part.lower + part.spread(column.place));
+    const Stretch upper(keys, count, part.upper + part.spread(column.other));
+    store<HIGH>(row, lower, upper, part, part.within(count));
 }
 
 SIMT_FN void store_middle(const Item (&row)[ROW], const Column<MIDDLE>& column, const Part& part, Key* keys, u64 count) {
-    const u64 index = part.index(column.place);
-    store<MIDDLE>(row, index, index, part, keys, count);
+    const Stretch all(keys, count, part.index(column.place));
+    store<MIDDLE>(row, all, all, part, part.within(count));
 }
 
 SIMT_FN void decode(Item (&row)[ROW], const code::Transform& transform) {

@@ -1,7 +1,7 @@
 // Segments too long for a block, as tiles: where a tile's segment is, and how often its runs are merged.
 //
 // Contract. Segments of one length, or those that a list names after those of all smaller classes, with the tiles that
-// come before each. A pass merges pairs of runs from one buffer to the other; the last pass leaves all in the keys.
+// come before each. A pass merges pairs of runs from one buffer to the other; the last pass leaves all in the first.
 #pragma once
 
 #include "simt.cuh"
@@ -20,6 +20,8 @@ struct Segments {
     const u32* tiles_before;
     // Their class.
     u32 size;
+    // Keys of a tile.
+    u32 tile;
 };
 
 struct Tile {
@@ -31,14 +33,14 @@ struct Tile {
 
 SIMT_FN u64 tiles_of(u64 length, u32 tile) { return (length + tile - 1) / tile; }
 
-SIMT_FN u64 tile_count(const Segments& all, u32 tile) {
-    return all.length > 0 ? all.segments * tiles_of(all.length, tile) : all.tiles_before[all.counts[all.size]];
+SIMT_FN u64 tile_count(const Segments& all) {
+    return all.length > 0 ? all.segments * tiles_of(all.length, all.tile) : all.tiles_before[all.counts[all.size]];
 }
 
-SIMT_FN Tile find_tile(const Segments& all, u64 number, u32 tile) {
+SIMT_FN Tile find_tile(const Segments& all, u64 number) {
     if (all.length > 0) {
-        const u64 each = tiles_of(all.length, tile);
-        return {number / each * all.length, all.length, number % each * tile};
+        const u64 each = tiles_of(all.length, all.tile);
+        return {number / each * all.length, all.length, number % each * all.tile};
     }
     // The last segment that has no more tiles before it than this one's number.
     u32 low = 0, high = all.counts[all.size];
@@ -51,7 +53,7 @@ SIMT_FN Tile find_tile(const Segments& all, u64 number, u32 tile) {
     for (u32 c = 0; c < all.size; ++c) before += all.counts[c];
     const u32 segment = all.list[before + low];
     const u64 start = all.offsets[segment];
-    return {start, all.offsets[segment + 1] - start, (number - all.tiles_before[low]) * tile};
+    return {start, all.offsets[segment + 1] - start, (number - all.tiles_before[low]) * all.tile};
 }
 
 // Passes until runs of a tile are one.
@@ -61,7 +63,7 @@ SIMT_FN u32 passes_of(u64 length, u32 tile) {
     return passes;
 }
 
-// Whether a segment's runs are in scratch before a pass, so that the last one moves them to the keys.
-SIMT_FN bool in_scratch(u32 passes, u32 pass) { return (passes - pass) % 2 == 1; }
+// Which of two buffers has a segment's runs before a pass, so that the last one moves them to the first.
+SIMT_FN u32 buffer_before(u32 passes, u32 pass) { return (passes - pass) % 2; }
 
 } // namespace simt::long_segments

@@ -1,102 +1,147 @@
 // Merges pairs of sorted runs of segments too long for a block.
 //
-// Contract. An instantiation is made for SORTIE_KEY_BYTES, SORTIE_KIND and SORTIE_TILE, the keys of a first run, a
-// multiple of CHUNK. Before pass p the runs have TILE * 2^p keys. Any number of blocks; shared memory for CHUNK codes
-// and two more words. Cost: one read and one write of the keys a pass, and two searches a chunk.
+// Contract. An instantiation is made for what is merged (segment.cuh); an argsort's places are a payload like any other.
+// Before pass p the runs have 2^p tiles; a tile is a multiple of CHUNK. Any number of blocks; shared memory
+// for CHUNK codes, two more words, and CHUNK places of 2 bytes where there is a payload. Cost: one read and one write of the
+// keys and their payload a pass, and two searches a chunk. Stable.
 //
 // A block writes a chunk. Where it begins and ends in each of the two runs is where the merge of the runs crosses a
-// diagonal, found by halving. In the same way each thread finds its part of the chunk, which it merges in registers.
+// diagonal, which a warp finds by comparing at 32 places at a time. In the same way, by halving, each thread finds its part
+// of the chunk, which it merges in registers.
 //
 // Source: Green, McColl and Bader, "GPU merge path: a GPU merging algorithm" (2012).
 #include "code.cuh"
 #include "long.cuh"
+#include "segment.cuh"
 #include "simt.cuh"
 
 namespace simt::merge_runs {
 
-using Key = code::OfBytes<SORTIE_KEY_BYTES>::Type;
-
-constexpr code::Kind KIND = code::SORTIE_KIND;
-constexpr u32 TILE = SORTIE_TILE;
-constexpr u32 BLOCK = 256;
+constexpr u32 BLOCK = 128;
 // Codes that a thread merges.
 constexpr u32 MERGED = 16;
 constexpr u32 CHUNK = BLOCK * MERGED;
 
-// How many of the first `diagonal` keys of the merge are from a; equal keys come from a first. `a(i)`, `b(i)` are codes.
-template <class Index, class A, class B> SIMT_FN Index crossing(Index diagonal, Index a_count, Index b_count, A a, B b) {
-    Index low = diagonal > b_count ? diagonal - b_count : 0;
-    Index high = lesser(diagonal, a_count);
+// The first from low on of which `holds` is true, as it then is of all that follow; or high. By a warp together.
+template <class Holds> SIMT_FN u64 first_of_warp(u64 low, u64 high, Holds holds) {
     while (low < high) {
-        const Index middle = (low + high) / 2;
-        if (b(diagonal - 1 - middle) < a(middle)) high = middle;
+        const u64 step = (high - low + WARP - 1) / WARP;
+        const u64 probe = low + (lane() + 1) * step - 1;
+        const u32 held = ballot(probe >= high || holds(probe));
+        if (held == 0) return high;
+        const u32 first = trailing_zeros(held);
+        high = lesser(high, low + (first + 1) * step - 1);
+        low += first * step;
+    }
+    return low;
+}
+
+// The same by one thread.
+template <class Holds> SIMT_FN u32 first_of(u32 low, u32 high, Holds holds) {
+    while (low < high) {
+        const u32 middle = (low + high) / 2;
+        if (holds(middle)) high = middle;
         else low = middle + 1;
     }
     return low;
 }
 
-SIMT_FN void merge_chunk(const Key* from, Key* to, u64 length, u64 place, u64 width, const code::Transform& transform) {
+struct Runs {
+    // Of the two runs' keys, in the segment's arrays.
+    u64 start;
+    u64 a_count, b_count;
+    // Of the chunk, in the merge.
+    u64 first, last;
+};
+
+SIMT_FN void
+merge_chunk(const Key* keys_in, Key* keys, const Word* payload_in, Word* payload, const Runs& runs, const code::Transform& transform) {
     Key* codes = reinterpret_cast<Key*>(shared_memory());
     u64* crossings = reinterpret_cast<u64*>(codes + CHUNK);
+    u16* sources = reinterpret_cast<u16*>(crossings + 2);
 
-    const u64 base = place / (2 * width) * (2 * width);
-    const u64 a_count = lesser(width, length - base);
-    const u64 b_count = lesser(width, length - base - a_count);
-    const Key* a = from + base;
-    const Key* b = a + a_count;
-    const u64 first = place - base, last = lesser(first + CHUNK, a_count + b_count);
-    auto global_a = [&](u64 i) { return code::encode<KIND>(a[i], transform); };
-    auto global_b = [&](u64 i) { return code::encode<KIND>(b[i], transform); };
-    if (thread_rank() < 2)
-        crossings[thread_rank()] = crossing(thread_rank() == 0 ? first : last, a_count, b_count, global_a, global_b);
+    const Key* a = keys_in + runs.start;
+    const Key* b = a + runs.a_count;
+    auto code = [&](Key key) { return code::encode<KIND>(key, transform); };
+    if (warp_rank() < 2) {
+        // How many of the keys before the diagonal are from a; of equal keys, those of a come first.
+        const u64 diagonal = warp_rank() == 0 ? runs.first : runs.last;
+        const u64 crossing = first_of_warp(
+            diagonal > runs.b_count ? diagonal - runs.b_count : 0, lesser(diagonal, runs.a_count),
+            [&](u64 i) { return code(b[diagonal - 1 - i]) < code(a[i]); });
+        if (lane() == 0) crossings[warp_rank()] = crossing;
+    }
     barrier();
 
-    const u64 a_first = crossings[0], b_first = first - a_first;
-    const u32 from_a = u32(crossings[1] - a_first), count = u32(last - first), from_b = count - from_a;
-    for (u32 i = thread_rank(); i < count; i += BLOCK)
-        codes[i] = i < from_a ? global_a(a_first + i) : global_b(b_first + i - from_a);
+    const u64 a_first = crossings[0], b_first = runs.first - a_first;
+    const u32 from_a = u32(crossings[1] - a_first), count = u32(runs.last - runs.first);
+    // Where a place among the codes came from.
+    auto source = [&](u32 i) { return i < from_a ? a_first + i : runs.a_count + b_first + (i - from_a); };
+    Key read[MERGED];
+    SIMT_UNROLL
+    for (u32 m = 0; m < MERGED; ++m) read[m] = a[source(lesser(m * BLOCK + thread_rank(), count - 1))];
+    SIMT_UNROLL
+    for (u32 m = 0; m < MERGED; ++m) codes[m * BLOCK + thread_rank()] = code(read[m]);
     barrier();
 
-    const u32 own = lesser(thread_rank() * MERGED, count);
-    auto shared_a = [&](u32 i) { return codes[i]; };
-    auto shared_b = [&](u32 i) { return codes[from_a + i]; };
-    u32 i = crossing(own, from_a, from_b, shared_a, shared_b);
+    const u32 own = lesser(thread_rank() * MERGED, count), from_b = count - from_a;
+    u32 i = first_of(own > from_b ? own - from_b : 0, lesser(own, from_a),
+                     [&](u32 i) { return codes[from_a + own - 1 - i] < codes[i]; });
     u32 j = from_a + own - i;
     Key merged[MERGED];
-    Key next_a = i < from_a ? codes[i] : Key(0), next_b = j < count ? codes[j] : Key(0);
+    u16 merged_from[MERGED];
+    Key next_a = codes[lesser(i, CHUNK - 1)], next_b = codes[lesser(j, CHUNK - 1)];
     SIMT_UNROLL
     for (u32 m = 0; m < MERGED; ++m) {
         const bool take_a = j >= count || (i < from_a && !(next_b < next_a));
         merged[m] = take_a ? next_a : next_b;
-        if (take_a) {
-            ++i;
-            if (i < from_a) next_a = codes[i];
-        } else {
-            ++j;
-            if (j < count) next_b = codes[j];
-        }
+        merged_from[m] = u16(take_a ? i : j);
+        i += take_a;
+        j += !take_a;
+        const Key next = codes[lesser(take_a ? i : j, CHUNK - 1)];
+        next_a = take_a ? next : next_a;
+        next_b = take_a ? next_b : next;
     }
     barrier();
     SIMT_UNROLL
-    for (u32 m = 0; m < MERGED; ++m)
-        if (own + m < count) codes[own + m] = merged[m];
+    for (u32 m = 0; m < MERGED; ++m) {
+        if (own + m < count) {
+            codes[own + m] = merged[m];
+            if constexpr (WORDS > 0) sources[own + m] = merged_from[m];
+        }
+    }
     barrier();
-    for (u32 k = thread_rank(); k < count; k += BLOCK) to[place + k] = code::decode<KIND>(codes[k], transform);
+    const u64 to = runs.start + runs.first;
+    for (u32 k = thread_rank(); k < count; k += BLOCK) keys[to + k] = code::decode<KIND>(codes[k], transform);
+    if constexpr (WORDS > 0) {
+        for (u32 k = thread_rank(); k < count; k += BLOCK) {
+            const Word* from = payload_in + (runs.start + source(sources[k])) * WORDS;
+            SIMT_UNROLL
+            for (u32 w = 0; w < WORDS; ++w) payload[(to + k) * WORDS + w] = from[w];
+        }
+    }
     barrier();
 }
 
-SIMT_KERNEL(BLOCK, 4)
-merge_runs(Key* keys, Key* scratch, long_segments::Segments segments, u32 pass, code::Transform transform) {
-    const u64 chunks = long_segments::tile_count(segments, TILE) * (TILE / CHUNK);
+SIMT_KERNEL(BLOCK, 8)
+merge_runs(Arrays arrays, long_segments::Segments segments, u32 pass, code::Transform transform) {
+    const u32 chunks_of_tile = segments.tile / CHUNK;
+    const u64 chunks = long_segments::tile_count(segments) * chunks_of_tile;
+    const u64 width = u64(segments.tile) << pass;
     for (u64 chunk = block_rank(); chunk < chunks; chunk += grid_blocks()) {
-        const long_segments::Tile tile = long_segments::find_tile(segments, chunk / (TILE / CHUNK), TILE);
-        const u64 place = tile.place + chunk % (TILE / CHUNK) * CHUNK;
-        const u32 passes = long_segments::passes_of(tile.length, TILE);
+        const long_segments::Tile tile = long_segments::find_tile(segments, chunk / chunks_of_tile);
+        const u64 place = tile.place + chunk % chunks_of_tile * CHUNK;
+        const u32 passes = long_segments::passes_of(tile.length, segments.tile);
         if (pass >= passes || place >= tile.length) continue;
-        const bool back = long_segments::in_scratch(passes, pass);
-        const Key* from = (back ? scratch : keys) + tile.start;
-        Key* to = (back ? keys : scratch) + tile.start;
-        merge_chunk(from, to, tile.length, place, u64(TILE) << pass, transform);
+        const u64 base = place / (2 * width) * (2 * width);
+        Runs runs;
+        runs.start = tile.start + base;
+        runs.a_count = lesser(width, tile.length - base);
+        runs.b_count = lesser(width, tile.length - base - runs.a_count);
+        runs.first = place - base;
+        runs.last = lesser(runs.first + CHUNK, runs.a_count + runs.b_count);
+        const u32 from = long_segments::buffer_before(passes, pass), to = 1 - from;
+        merge_chunk(arrays.keys_at(from), arrays.keys_at(to), arrays.payload_at(from), arrays.payload_at(to), runs, transform);
     }
 }
 

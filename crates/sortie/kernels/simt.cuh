@@ -18,11 +18,13 @@
 #define SIMT_FN __device__ __forceinline__
 #define SIMT_KERNEL(threads, min_blocks) extern "C" __global__ void __launch_bounds__(threads, min_blocks)
 #define SIMT_UNROLL _Pragma("unroll")
+#define SIMT_ROLL _Pragma("unroll 1")
 #else
 #include "simt_bench.h"
 #define SIMT_FN inline __attribute__((always_inline))
 #define SIMT_KERNEL(threads, min_blocks) extern "C" ::simt::bench::kernel<(threads), (min_blocks)>
 #define SIMT_UNROLL
+#define SIMT_ROLL
 #endif
 
 namespace simt {

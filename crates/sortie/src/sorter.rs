@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::cpu::{self, Job};
 use crate::gpu::{self, Gpu};
-use crate::key::{self, Form, Transform};
+use crate::key::{self, Bits, Code, Form, Transform};
 use crate::{Error, Index, Key, Nans, Nulls, Order, Report, Segments};
 
 /// Where a sort runs.
@@ -256,7 +256,7 @@ impl Sorter {
             let gpu = Gpu::cuda(ordinal)?;
             // SAFETY: the engine leaves a permutation.
             let bits = unsafe { key::as_bits_mut(keys) };
-            return gpu::sort_segments(&gpu, bits, segments, code, order);
+            return gpu::sort_segments(&gpu, bits, None, segments, code, order);
         }
         self.run(keys.len(), |job| match K::FORM {
             Form::Bits(code) => {
@@ -296,6 +296,15 @@ impl Sorter {
         same_length("payload", keys.len(), payload.len())?;
         segments.check(keys.len())?;
         let order = self.choices.order;
+        if let (Engine::Cuda(ordinal), Form::Bits(code)) = (self.choices.engine, K::FORM) {
+            let gpu = Gpu::cuda(ordinal)?;
+            // SAFETY: the engine leaves a permutation.
+            let bits = unsafe { key::as_bits_mut(keys) };
+            if let Some(moved) = gpu::Payload::of(payload) {
+                return gpu::sort_segments(&gpu, bits, Some(moved), segments, code, order);
+            }
+            return sort_by_places(&gpu, bits, payload, segments, code, order);
+        }
         self.run(keys.len(), |job| match K::FORM {
             Form::Bits(code) => {
                 // SAFETY: the engine leaves a permutation.
@@ -425,6 +434,22 @@ impl Sorter {
             None => v.par_iter().map(&key).collect(),
         }
     }
+}
+
+/// Sorts keys on a device, each with its place, and then puts payloads of any size in their places.
+fn sort_by_places<B: Bits, V: Send>(
+    gpu: &Gpu,
+    keys: &mut [B],
+    payload: &mut [V],
+    segments: Segments<'_>,
+    code: Code,
+    order: Order,
+) -> Result<Report, Error> {
+    let mut places: Vec<usize> = (0..keys.len()).collect();
+    let report = gpu::sort_segments(gpu, keys, gpu::Payload::of(&mut places), segments, code, order);
+    // Whatever failed: what was sorted by then has its places.
+    cpu::permute(payload, &mut places);
+    report
 }
 
 fn same_length(what: &'static str, expected: usize, found: usize) -> Result<(), Error> {

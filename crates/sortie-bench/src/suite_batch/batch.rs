@@ -1,6 +1,8 @@
 //! A batch on the device: its keys, drawn there; how a sort of them is timed, and how its result is checked.
 
 use std::cell::Cell;
+use std::cmp::Ordering;
+use std::ops::Range;
 
 use bytemuck::Pod;
 use rand::{Rng as _, SeedableRng};
@@ -52,6 +54,7 @@ pub struct Batch<K> {
     pub offsets: Option<Buffer<u64>>,
     starts: Vec<u64>,
     draw: Kernel,
+    number: Kernel,
     check: Kernel,
     totals: Buffer<u64>,
     start: Event,
@@ -73,6 +76,7 @@ pub enum Before {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum After {
     Sorted,
+    Descending,
     /// As the input, in whatever order.
     Same,
 }
@@ -118,6 +122,7 @@ impl<K: BenchKey + Pod> Batch<K> {
             offsets,
             starts,
             draw: module.kernel("draw")?,
+            number: module.kernel("number")?,
             check: module.kernel("check")?,
             totals: device.alloc(2)?,
             start: device.event()?,
@@ -160,9 +165,61 @@ impl<K: BenchKey + Pod> Batch<K> {
     /// those of some segments as the host sorts them.
     pub fn verify(&self, after: After, seed: u64) -> Result<bool> {
         let (sum, descents) = self.totals_of(self.keys.view())?;
-        let as_asked =
-            after == After::Same || (descents == 0 && (self.input.is_empty() || self.verify_sample(seed)?));
+        let in_order = descents == 0 || after == After::Descending;
+        let as_asked = after == After::Same
+            || (in_order && (self.input.is_empty() || self.verify_sample(after, seed)?));
         Ok(sum == self.sum.get() && as_asked)
+    }
+
+    /// Writes payloads of so many words, each its place among all keys.
+    pub fn number(&self, payload: View<'_, u32>, words: usize) -> Result<()> {
+        // SAFETY: the arguments are the kernel's, which stays within the payload.
+        unsafe { self.number.launch(&self.stream, GRID, (payload, words, self.keys.len()))? };
+        Ok(())
+    }
+
+    /// Whether, in some segments, the payloads of the sorted keys are the places where these were, and equal keys kept their
+    /// order. An argsort's places count from the start of their segment, and its keys have not moved.
+    pub fn verify_places(
+        &self,
+        payload: View<'_, u32>,
+        words: usize,
+        argsort: bool,
+        seed: u64,
+    ) -> Result<bool> {
+        let mut rng = Rng::seed_from_u64(seed);
+        for _ in 0..SAMPLE {
+            let range = self.range(rng.next_u64() % self.segments);
+            let mut input = vec![K::of(0); range.len()];
+            self.stream.copy_out(&mut input, self.input.range(range.clone()))?;
+            let mut sorted = input.clone();
+            self.stream.copy_out(&mut sorted, self.keys.range(range.clone()))?;
+            let mut moved = vec![0; range.len() * words];
+            self.stream.copy_out(&mut moved, payload.range(range.start * words..range.end * words))?;
+            let start = if argsort { 0 } else { range.start };
+            let places: Vec<_> = moved.iter().step_by(words).map(|&place| place as usize - start).collect();
+            if argsort {
+                sorted = places.iter().map(|&place| input[place]).collect();
+            }
+            let all_there = places.iter().zip(&sorted).all(|(&place, key)| key.order(&input[place]).is_eq());
+            let stable = (1..places.len()).all(|i| match sorted[i - 1].order(&sorted[i]) {
+                Ordering::Equal => places[i - 1] < places[i],
+                order => order.is_lt(),
+            });
+            if !all_there || !stable {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The keys of a segment.
+    fn range(&self, segment: u64) -> Range<usize> {
+        let at = segment as usize;
+        match self.length {
+            Some(length) => at * length as usize..(at + 1) * length as usize,
+            None => self.starts[at] as usize..self.starts[at + 1] as usize,
+        }
     }
 
     /// The sum and the descents, see the kernel `check`.
@@ -179,19 +236,18 @@ impl<K: BenchKey + Pod> Batch<K> {
         Ok(totals.into())
     }
 
-    fn verify_sample(&self, seed: u64) -> Result<bool> {
+    fn verify_sample(&self, after: After, seed: u64) -> Result<bool> {
         let mut rng = Rng::seed_from_u64(seed);
         for _ in 0..SAMPLE {
-            let at = (rng.next_u64() % self.segments) as usize;
-            let range = match self.length {
-                Some(length) => at * length as usize..(at + 1) * length as usize,
-                None => self.starts[at] as usize..self.starts[at + 1] as usize,
-            };
+            let range = self.range(rng.next_u64() % self.segments);
             let mut expected = vec![K::of(0); range.len()];
             let mut found = expected.clone();
             self.stream.copy_out(&mut expected, self.input.range(range.clone()))?;
             self.stream.copy_out(&mut found, self.keys.range(range))?;
             K::std_sort(&mut expected);
+            if after == After::Descending {
+                expected.reverse();
+            }
             if expected.iter().zip(&found).any(|(expected, found)| expected.order(found).is_ne()) {
                 return Ok(false);
             }
@@ -204,6 +260,7 @@ impl<K: BenchKey + Pod> Batch<K> {
 fn c_name<K: BenchKey>() -> &'static str {
     match K::NAME {
         "f32" => "float",
+        "f64" => "double",
         "u64" => "unsigned long long",
         other => unreachable!("no batches of {other} are measured"),
     }

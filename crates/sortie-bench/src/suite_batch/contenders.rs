@@ -9,7 +9,7 @@ use sortie_device::Device;
 
 use super::batch::{After, Batch, Before, Shape};
 use super::cub::{self, Cub, Peer};
-use super::ours;
+use super::ours::{self, Work};
 use super::torch::Torch;
 use crate::Result;
 use crate::keys::BenchKey;
@@ -19,6 +19,8 @@ pub enum Contender {
     /// Reads and writes every key once: the limit.
     Copy,
     Sortie,
+    /// Ours too, at other work.
+    Ours(Work),
     /// From CUB's parts, one worker a segment, the best of several shapes.
     ByHand,
     SegmentedSort,
@@ -34,9 +36,14 @@ pub enum Contender {
 const LONGEST_BY_HAND: u64 = 20_480;
 
 impl Contender {
-    pub const ALL: [Contender; 7] = [
+    pub const ALL: [Contender; 12] = [
         Contender::Copy,
         Contender::Sortie,
+        Contender::Ours(Work::Descending),
+        Contender::Ours(Work::Pairs(4)),
+        Contender::Ours(Work::Pairs(8)),
+        Contender::Ours(Work::Pairs(16)),
+        Contender::Ours(Work::Argsort),
         Contender::ByHand,
         Contender::SegmentedSort,
         Contender::SegmentedRadixSort,
@@ -47,7 +54,12 @@ impl Contender {
     pub fn name(self) -> &'static str {
         match self {
             Contender::Copy => "copy",
-            Contender::Sortie => "sortie",
+            Contender::Sortie | Contender::Ours(Work::Keys) => "sortie",
+            Contender::Ours(Work::Descending) => "sortie, descending",
+            Contender::Ours(Work::Pairs(4)) => "sortie, payloads of 4",
+            Contender::Ours(Work::Pairs(8)) => "sortie, payloads of 8",
+            Contender::Ours(Work::Pairs(_)) => "sortie, payloads of 16",
+            Contender::Ours(Work::Argsort) => "sortie, argsort",
             Contender::ByHand => "by hand from CUB's parts",
             Contender::SegmentedSort => "CUB segmented sort",
             Contender::SegmentedRadixSort => "CUB segmented radix sort",
@@ -59,7 +71,13 @@ impl Contender {
 
     /// Whether it can sort such a batch at all.
     pub fn takes<K: BenchKey>(self, shape: Shape) -> bool {
+        let by_cub = matches!(
+            self,
+            Contender::ByHand | Contender::SegmentedSort | Contender::SegmentedRadixSort | Contender::ByTags
+        );
         match (self, shape) {
+            // `cub.cu` has two types of keys.
+            _ if by_cub && K::NAME == "f64" => false,
             (Contender::ByHand, Shape::Even { length, .. }) => length <= LONGEST_BY_HAND,
             (Contender::Torch | Contender::ArraySort, Shape::Even { .. }) => K::NAME == "f32",
             (Contender::ByHand | Contender::Torch | Contender::ArraySort, Shape::Ragged { .. }) => false,
@@ -78,7 +96,7 @@ impl Contender {
 }
 
 /// Sorts the batch once and says how many milliseconds that took, and whether the result is right.
-type Run<'a> = Box<dyn FnMut(u64) -> Result<(f64, bool)> + 'a>;
+pub type Run<'a> = Box<dyn FnMut(u64) -> Result<(f64, bool)> + 'a>;
 
 /// A contender that is ready for one batch.
 pub struct Ready<'a> {
@@ -134,7 +152,8 @@ impl Rig {
             Contender::Copy => on_device(batch, Before::Poison, After::Same, || {
                 Ok(batch.stream.copy_within(batch.keys.view(), batch.input.view())?)
             }),
-            Contender::Sortie => on_device(batch, Before::Copy, After::Sorted, ours::sort(&self.gpu, batch)?),
+            Contender::Sortie => ours::work(&self.gpu, batch, Work::Keys)?,
+            Contender::Ours(work) => ours::work(&self.gpu, batch, work)?,
             Contender::ByHand => return from_cub(Peer::ByHand, Before::Copy),
             Contender::SegmentedSort => return from_cub(Peer::SegmentedSort, Before::Poison),
             Contender::SegmentedRadixSort => return from_cub(Peer::SegmentedRadixSort, Before::Poison),

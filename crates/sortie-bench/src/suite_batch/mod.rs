@@ -59,6 +59,7 @@ pub fn cases(args: &Args) -> Vec<Box<dyn Measurable>> {
     cases.push(Case::<f32>::boxed(&shared, ragged, f64::INFINITY));
     cases.extend(even.map(|shape| Case::<u64>::boxed(&shared, shape, f64::INFINITY)));
     cases.push(Case::<u64>::boxed(&shared, ragged, f64::INFINITY));
+    cases.extend(even.map(|shape| Case::<f64>::boxed(&shared, shape, f64::INFINITY)));
     cases
 }
 
@@ -247,10 +248,10 @@ mod tests {
             cases.iter().map(|case| case.describe()).collect::<Vec<_>>()
         };
         let all = described(&[]);
-        assert_eq!(all.len(), 14);
-        assert!(all[0].starts_with("segments f32, 2M x 50: copy, sortie, by hand from CUB's parts, "));
+        assert_eq!(all.len(), 20);
+        assert!(all[0].starts_with("segments f32, 2M x 50: copy, sortie, sortie, descending"));
         assert!(
-            all[6].starts_with("segments f32, power-law lengths, 1G keys: copy, sortie, CUB segmented sort")
+            all[6].starts_with("segments f32, power-law lengths, 1G keys: copy, sortie, sortie, descending")
         );
         assert!(!all[7].contains("torch"), "it cannot sort u64");
         let one =

@@ -4,30 +4,77 @@ use bytemuck::Pod;
 use sortie::Order;
 use sortie::gpu::{Gpu, Pending, Segments};
 
-use super::batch::Batch;
+use super::batch::{After, Batch, Before};
+use super::contenders::Run;
 use crate::Result;
 use crate::keys::BenchKey;
 
-/// What enqueues a sort of the batch's keys on its stream, in place.
-pub fn sort<'a, K: BenchKey + Pod>(
-    gpu: &'a Gpu,
-    batch: &'a Batch<K>,
-) -> Result<impl FnMut() -> Result<()> + 'a> {
+/// What Sortie is asked to do with the batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Work {
+    Keys,
+    Descending,
+    /// Keys with payloads of so many bytes, stable as always.
+    Pairs(usize),
+    Argsort,
+}
+
+impl Work {
+    /// Words of a payload.
+    fn words(self) -> usize {
+        match self {
+            Work::Keys | Work::Descending => 0,
+            Work::Pairs(bytes) => bytes / 4,
+            Work::Argsort => 1,
+        }
+    }
+}
+
+/// This work on the batch's keys, in place: milliseconds, and whether the result is right.
+pub fn work<'a, K: BenchKey + Pod>(gpu: &'a Gpu, batch: &'a Batch<K>, work: Work) -> Result<Run<'a>> {
+    let payload = gpu.device().alloc::<u32>(work.words() * batch.keys.len())?;
+    let order = Order { descending: work == Work::Descending, ..Order::default() };
     let mut pending: Option<Pending<'a>> = None;
     // Found here: it is a look at every offset on the host.
     let longest = batch.longest();
-    Ok(move || {
+    Ok(Box::new(move |seed| {
         let segments = match (&batch.offsets, batch.length) {
             (Some(offsets), _) => Segments::Offsets { offsets: offsets.view(), longest },
             (None, length) => Segments::Length(length.unwrap_or(0)),
         };
+        if let Work::Pairs(_) = work {
+            batch.number(payload.view(), work.words())?;
+        }
+        let (stream, keys, payload) = (&batch.stream, batch.keys.view(), payload.view());
         // The scratch of the last one, which is done by now.
         drop(pending.take());
-        // SAFETY: all that uses the keys is on the batch's stream.
-        pending =
-            Some(unsafe { gpu.sort_segments(&batch.stream, batch.keys.view(), segments, Order::default())? });
-        Ok(())
-    })
+        let ms = batch.time(Before::Copy, || {
+            // SAFETY: all that uses the keys and the payload is on the batch's stream.
+            pending = Some(unsafe {
+                match work {
+                    Work::Keys | Work::Descending => gpu.sort_segments(stream, keys, segments, order)?,
+                    Work::Pairs(4) => gpu.sort_pairs_segments(stream, keys, payload, segments, order)?,
+                    Work::Pairs(8) => {
+                        gpu.sort_pairs_segments(stream, keys, payload.cast::<u64>(), segments, order)?
+                    }
+                    Work::Pairs(_) => {
+                        gpu.sort_pairs_segments(stream, keys, payload.cast::<u128>(), segments, order)?
+                    }
+                    Work::Argsort => gpu.argsort_segments(stream, keys, payload, segments, order)?,
+                }
+            });
+            Ok(())
+        })?;
+        let after = match work {
+            Work::Descending => After::Descending,
+            Work::Argsort => After::Same,
+            _ => After::Sorted,
+        };
+        let places = work.words() > 0;
+        let right = batch.verify(after, seed)?
+            && (!places || batch.verify_places(payload, work.words(), work == Work::Argsort, seed)?);
+        Ok((ms, right))
+    }))
 }
 
 /// What enqueues GPU-ArraySort of the batch's keys, which are f32 in segments of one length.

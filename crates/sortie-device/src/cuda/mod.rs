@@ -50,6 +50,11 @@ pub fn compile(program: &Program, capability: (u32, u32)) -> Result<Vec<u8>, Err
     nvrtc::compile(program, capability)
 }
 
+/// The PTX that becomes the machine code of [`compile`], for tools that report on it; needs and keeps as little.
+pub fn ptx(program: &Program, capability: (u32, u32)) -> Result<Vec<u8>, Error> {
+    nvrtc::ptx(program, capability)
+}
+
 /// What there is once the driver has started.
 #[derive(Debug, Clone, Copy)]
 struct Started {

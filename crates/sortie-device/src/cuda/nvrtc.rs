@@ -46,11 +46,14 @@ pub fn library() -> Option<PathBuf> {
         .map(PathBuf::from)
 }
 
-/// What the compiler is told, the program's macros last.
-pub fn options(program: &Program, capability: (u32, u32)) -> Vec<String> {
-    let (major, minor) = capability;
+/// What the compiler is told to write machine code, the program's macros last.
+pub fn options(program: &Program, (major, minor): (u32, u32)) -> Vec<String> {
+    options_for(program, &format!("sm_{major}{minor}"))
+}
+
+fn options_for(program: &Program, architecture: &str) -> Vec<String> {
     let mut options = vec![
-        format!("--gpu-architecture=sm_{major}{minor}"),
+        format!("--gpu-architecture={architecture}"),
         "--std=c++17".into(),
         "-default-device".into(),
         "-lineinfo".into(),
@@ -61,6 +64,19 @@ pub fn options(program: &Program, capability: (u32, u32)) -> Vec<String> {
 
 /// Machine code (a cubin) for devices of this compute capability.
 pub fn compile(program: &Program, capability: (u32, u32)) -> Result<Vec<u8>, Error> {
+    compile_to(program, &options(program, capability), Compiling::cubin)
+}
+
+/// The PTX that becomes that machine code.
+pub fn ptx(program: &Program, (major, minor): (u32, u32)) -> Result<Vec<u8>, Error> {
+    compile_to(program, &options_for(program, &format!("compute_{major}{minor}")), Compiling::ptx)
+}
+
+fn compile_to(
+    program: &Program,
+    options: &[String],
+    output: fn(&Compiling) -> Result<Vec<u8>, result::NvrtcError>,
+) -> Result<Vec<u8>, Error> {
     version()?;
     let failed = |log: String| Error::Compile { program: program.name.clone(), log };
     let text =
@@ -86,29 +102,38 @@ pub fn compile(program: &Program, capability: (u32, u32)) -> Result<Vec<u8>, Err
     .result()
     .map_err(|error| failed(error.to_string()))?;
     let compiling = Compiling(handle);
-    compiling.run(&options(program, capability)).map_err(failed)
+    compiling.run(options).map_err(failed)?;
+    output(&compiling).map_err(|error| failed(compiling.log(error)))
 }
 
 /// A program in the compiler's hands.
 struct Compiling(sys::nvrtcProgram);
 
 impl Compiling {
-    /// The cubin, or the compiler's complaints.
-    fn run(&self, options: &[String]) -> Result<Vec<u8>, String> {
+    /// Compiles, or returns the compiler's complaints.
+    fn run(&self, options: &[String]) -> Result<(), String> {
         if options.iter().any(|option| option.contains('\0')) {
             return Err("a zero byte in a macro".into());
         }
         // SAFETY: the handle is a program's until `self` is dropped.
-        unsafe { result::compile_program(self.0, options) }.map_err(|error| self.log(error))?;
+        unsafe { result::compile_program(self.0, options) }.map_err(|error| self.log(error))
+    }
+
+    fn cubin(&self) -> Result<Vec<u8>, result::NvrtcError> {
         let mut size = 0;
-        // SAFETY: as above.
-        unsafe { sys::nvrtcGetCUBINSize(self.0, &mut size) }.result().map_err(|error| self.log(error))?;
+        // SAFETY: as in `run`.
+        unsafe { sys::nvrtcGetCUBINSize(self.0, &mut size) }.result()?;
         let mut cubin = vec![0u8; size];
-        // SAFETY: as above, and `cubin` has the size that was asked for.
-        unsafe { sys::nvrtcGetCUBIN(self.0, cubin.as_mut_ptr().cast()) }
-            .result()
-            .map_err(|error| self.log(error))?;
+        // SAFETY: as in `run`, and `cubin` has the size that was asked for.
+        unsafe { sys::nvrtcGetCUBIN(self.0, cubin.as_mut_ptr().cast()) }.result()?;
         Ok(cubin)
+    }
+
+    fn ptx(&self) -> Result<Vec<u8>, result::NvrtcError> {
+        // SAFETY: as in `run`.
+        let text = unsafe { result::get_ptx(self.0) }?;
+        // As C has it: a zero ends it.
+        Ok(text.iter().map(|&byte: &c_char| byte as u8).take_while(|&byte| byte != 0).collect())
     }
 
     fn log(&self, error: result::NvrtcError) -> String {

@@ -9,9 +9,8 @@
 use bytemuck::Pod;
 use sortie_device::{Launch, Stream, View};
 
-use super::kernels::{File, Instance};
+use super::kernels::{File, Instance, kind};
 use super::segments::{Numbers, blocks};
-use super::worker::kind;
 use super::{Gpu, Pending};
 use crate::key::{Bits, Code, Form, Transform};
 use crate::plan::{BITONIC_COALESCED_BYTES, BITONIC_ROW_BITS, BITONIC_TILE_BITS};

@@ -2,13 +2,19 @@
 
 use sortie_device::Program;
 
+use crate::Order;
+use crate::key::Code;
+
+/// A macro that a kernel's source is compiled with.
+pub(crate) type Define = (&'static str, String);
+
 /// A kernel for certain sizes and types: one module.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Instance {
     /// Its name in the source.
     pub kernel: &'static str,
     pub file: File,
-    pub defines: Vec<(&'static str, String)>,
+    pub defines: Vec<Define>,
 }
 
 /// A file of kernels.
@@ -29,9 +35,22 @@ const HEADERS: &[(&str, &str)] = &[
     ("block.cuh", include_str!("../../kernels/papers/block.cuh")),
     ("simt.cuh", include_str!("../../kernels/simt.cuh")),
     ("code.cuh", include_str!("../../kernels/code.cuh")),
+    ("keys_alone.cuh", include_str!("../../kernels/keys_alone.cuh")),
     ("long.cuh", include_str!("../../kernels/long.cuh")),
     ("network.cuh", include_str!("../../kernels/network.cuh")),
+    ("places.cuh", include_str!("../../kernels/places.cuh")),
+    ("segment.cuh", include_str!("../../kernels/segment.cuh")),
+    ("worker.cuh", include_str!("../../kernels/worker.cuh")),
 ];
+
+/// `code::Kind` of the kernels.
+pub(crate) fn kind(code: Code, order: Order) -> &'static str {
+    match code {
+        Code::Unsigned | Code::Signed => "Integers",
+        Code::Float { .. } if order.descending => "FloatsDescending",
+        Code::Float { .. } => "Floats",
+    }
+}
 
 impl Instance {
     pub fn program(&self) -> Program {

@@ -30,7 +30,7 @@ use std::sync::{Arc, LazyLock, Mutex};
 
 use sortie_device::{Buffer, Device, Event, Kernel, Stream};
 
-pub(crate) use host::sort_segments;
+pub(crate) use host::{Payload, sort_segments};
 pub use segments::Segments;
 
 use crate::Error;

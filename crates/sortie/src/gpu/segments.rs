@@ -2,13 +2,14 @@
 //!
 //! Segments of one length go to workers that fit it. Segments between offsets are put into classes by length, on the
 //! device, and each class goes to workers of its size; nothing of their lengths is read back. Segments too long for a
-//! block are sorted as tiles, whose runs are merged between the keys and scratch of their size.
+//! block are sorted as tiles, whose runs are merged between the keys and scratch of their size. A payload goes the way of
+//! its keys; an argsort writes the places instead, and leaves the keys.
 
 use bytemuck::Pod;
-use sortie_device::{Kernel, Launch, Stream, View};
+use sortie_device::{Buffer, Kernel, Launch, Stream, View};
 
 use super::kernels::{File, Instance};
-use super::worker::{From, Worker, kind};
+use super::worker::{CHUNK, Content, From, Payload, Worker};
 use super::{Gpu, Pending};
 use crate::key::{Bits, Code, Form, Transform};
 use crate::{Error, Key, Order};
@@ -38,11 +39,25 @@ const MOST_CLASSES: usize = 64;
 #[derive(Debug, Clone, Copy)]
 struct Capacities {
     count: u32,
+    least: u32,
     of: [u32; MOST_CLASSES - 1],
 }
 
 // SAFETY: laid out as its C equivalent.
 unsafe impl sortie_device::Argument for Capacities {}
+
+/// `Arrays` of the kernels: addresses.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+struct Arrays {
+    keys_in: u64,
+    payload_in: u64,
+    keys: [u64; 2],
+    payload: [u64; 2],
+}
+
+// SAFETY: laid out as its C equivalent.
+unsafe impl sortie_device::Argument for Arrays {}
 
 /// `long_segments::Segments` of the kernels.
 #[repr(C)]
@@ -55,14 +70,14 @@ struct LongSegments {
     counts: u64,
     tiles_before: u64,
     size: u32,
+    tile: u32,
 }
 
 // SAFETY: laid out as its C equivalent.
 unsafe impl sortie_device::Argument for LongSegments {}
 
-/// Threads of a block that merges, and the keys of its chunk.
-const MERGE_BLOCK: u32 = 256;
-const MERGE_CHUNK: usize = 256 * 16;
+/// Threads of a block that merges.
+const MERGE_BLOCK: u32 = 128;
 
 /// Threads of a block that puts segments into classes, and the segments that it takes at a time.
 const CLASSES_BLOCK: u32 = 256;
@@ -73,10 +88,11 @@ const CLASSES_SHARED: usize = 3 * 4 * MOST_CLASSES;
 impl Gpu {
     /// Enqueues a sort of every segment by itself, in place, and does not wait.
     ///
-    /// Keys are sorted alone, so equal ones cannot be told apart. Segments that fit a block (of up to 32,768 keys of 32
-    /// bits on a device with 227 KB of shared memory a block, 8192 with 48 KB) are read and written once, in place; longer
-    /// ones are read and written once more for each doubling over 8192 keys. Scratch: none for one length, up to 8 bytes a segment for
-    /// offsets; and a copy of the keys where segments can be longer than fits a block.
+    /// Keys are sorted alone, so equal ones cannot be told apart. Segments that fit a block are read and written once, in
+    /// place: on a device with 227 KB of shared memory a block up to 40,960 keys of 32 bits or less, or 16,384 of 64 bits.
+    /// Longer ones are sorted as tiles of some 16,384 to 32,768 keys, and read and written once more for each doubling over
+    /// that. Scratch: none for one length, up to 8 bytes a segment for offsets; and a copy of the keys where segments can be
+    /// longer than fits a block.
     ///
     /// # Errors
     /// [`Error::Segments`] where the length does not divide the keys; [`Error::Unsupported`] for keys without codes of 8
@@ -93,23 +109,98 @@ impl Gpu {
         segments: Segments<'_>,
         order: Order,
     ) -> Result<Pending<'_>, Error> {
-        let Form::Bits(code) = K::FORM else {
-            return Err(Error::Unsupported(
-                "only keys of fixed width are sorted on a GPU; use the CPU engine".into(),
-            ));
-        };
+        let moved = Moved { keys: keys.cast::<K::Bits>(), payload: 0, kind: Payload::None };
         // SAFETY: as the caller states.
-        unsafe { self.sort_bits(stream, keys.cast::<K::Bits>(), segments, code, order) }
+        unsafe { self.sort_moved(stream, moved, segments, code::<K>()?, order) }
     }
 
-    /// [`Gpu::sort_segments`] for the bits of keys of this code.
+    /// [`Gpu::sort_segments`] where each payload, of 4, 8 or 16 bytes, moves with its key. Stable.
+    ///
+    /// What is sorted is 32 bits for each key, some of its leading bits and its place in the segment, whatever the width of
+    /// keys and payload; segments whose keys agree in those bits take as many sorts as their codes have digits of about 20
+    /// bits. Segments fit a block up to 16,384 keys, or 24,576 where keys and payload have at most 4 bytes each. Longer
+    /// ones need a copy of the payload as scratch too.
+    ///
+    /// # Errors
+    /// As [`Gpu::sort_segments`]; [`Error::LengthMismatch`]; [`Error::Unsupported`] for payloads of another size, or not
+    /// aligned to 8 bytes or their size.
+    ///
+    /// # Safety
+    /// As [`Gpu::sort_segments`], and nothing else uses the payload until the sort is done.
+    pub unsafe fn sort_pairs_segments<K: Key + Pod, V: Pod>(
+        &self,
+        stream: &Stream,
+        keys: View<'_, K>,
+        payload: View<'_, V>,
+        segments: Segments<'_>,
+        order: Order,
+    ) -> Result<Pending<'_>, Error> {
+        if payload.len() != keys.len() {
+            return Err(Error::LengthMismatch {
+                what: "payload",
+                expected: keys.len(),
+                found: payload.len(),
+            });
+        }
+        let bytes = size_of::<V>();
+        if !matches!(bytes, 4 | 8 | 16) || !payload.address().is_multiple_of(bytes.min(8) as u64) {
+            return Err(Error::Unsupported(format!(
+                "payloads of {bytes} bytes at {:#x} are not moved on a GPU, only such of 4, 8 and 16 bytes, aligned to \
+                 their size or 8 bytes; take argsort_segments for others",
+                payload.address()
+            )));
+        }
+        let moved =
+            Moved { keys: keys.cast::<K::Bits>(), payload: payload.address(), kind: Payload::Moved(bytes) };
+        // SAFETY: as the caller states.
+        unsafe { self.sort_moved(stream, moved, segments, code::<K>()?, order) }
+    }
+
+    /// Enqueues an argsort of every segment: writes the places of its keys in order, counted from the segment's start. The
+    /// keys stay as they are. Stable.
+    ///
+    /// Cost and lengths as of [`Gpu::sort_pairs_segments`] with payloads of 4 bytes. Scratch for segments longer than fits a
+    /// block: two copies of the keys and one of the places. Places that belong to no segment are not written.
+    ///
+    /// # Errors
+    /// As [`Gpu::sort_segments`]; [`Error::LengthMismatch`]; [`Error::Unsupported`] where a segment can have more than
+    /// 2^32 keys.
+    ///
+    /// # Safety
+    /// As [`Gpu::sort_segments`], and nothing else uses the places until the sort is done.
+    pub unsafe fn argsort_segments<K: Key + Pod>(
+        &self,
+        stream: &Stream,
+        keys: View<'_, K>,
+        places: View<'_, u32>,
+        segments: Segments<'_>,
+        order: Order,
+    ) -> Result<Pending<'_>, Error> {
+        if places.len() != keys.len() {
+            return Err(Error::LengthMismatch { what: "places", expected: keys.len(), found: places.len() });
+        }
+        let longest = match segments {
+            Segments::Length(length) => length,
+            Segments::Offsets { longest, .. } => longest.min(keys.len() as u64),
+        };
+        if longest > 1 << 32 {
+            return Err(Error::Unsupported(format!(
+                "places in a segment of {longest} keys do not fit 32 bits; sort its parts"
+            )));
+        }
+        let moved = Moved { keys: keys.cast::<K::Bits>(), payload: places.address(), kind: Payload::Places };
+        // SAFETY: as the caller states.
+        unsafe { self.sort_moved(stream, moved, segments, code::<K>()?, order) }
+    }
+
+    /// Any of the sorts above, for the bits of keys of this code.
     ///
     /// # Safety
     /// As there.
-    pub(super) unsafe fn sort_bits<B: Bits>(
+    pub(super) unsafe fn sort_moved<B: Bits>(
         &self,
         stream: &Stream,
-        keys: View<'_, B>,
+        moved: Moved<'_, B>,
         segments: Segments<'_>,
         code: Code,
         order: Order,
@@ -120,7 +211,14 @@ impl Gpu {
                 B::WIDTH
             )));
         }
-        let job = Job { gpu: self, stream, keys, code, order };
+        let content = Content { key_bytes: size_of::<B>(), payload: moved.kind, code, order };
+        let job = Job {
+            gpu: self,
+            stream,
+            moved,
+            content,
+            transform: Numbers(Transform::<B>::new(code, order).numbers()),
+        };
         match segments {
             // SAFETY: as the caller states.
             Segments::Length(length) => unsafe { job.of_one_length(length) },
@@ -130,45 +228,57 @@ impl Gpu {
     }
 }
 
+fn code<K: Key>() -> Result<Code, Error> {
+    match K::FORM {
+        Form::Bits(code) => Ok(code),
+        _ => {
+            Err(Error::Unsupported("only keys of fixed width are sorted on a GPU; use the CPU engine".into()))
+        }
+    }
+}
+
+/// Keys in device memory, and the address of what moves with them or of where their places go.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Moved<'a, B> {
+    pub keys: View<'a, B>,
+    pub payload: u64,
+    pub kind: Payload,
+}
+
 struct Job<'gpu, 'a, B> {
     gpu: &'gpu Gpu,
     stream: &'a Stream,
-    keys: View<'a, B>,
-    code: Code,
-    order: Order,
+    moved: Moved<'a, B>,
+    content: Content,
+    transform: Numbers,
 }
 
 impl<'gpu, B: Bits> Job<'gpu, '_, B> {
     /// # Safety
     /// As [`Gpu::sort_segments`].
     unsafe fn of_one_length(self, length: u64) -> Result<Pending<'gpu>, Error> {
-        let keys = self.keys.len();
-        if keys == 0 || length == 1 {
+        let keys = self.moved.keys.len();
+        crate::Segments::Length(length as usize).check(keys)?;
+        if keys == 0 || length < self.least() {
             return self.gpu.pending(self.stream, None);
         }
-        crate::Segments::Length(length as usize).check(keys)?;
         let segments = keys as u64 / length;
-        let Some(worker) = Worker::for_length(length as usize, self.item_bytes(), self.shared_per_block())
-        else {
-            let scratch = self.gpu.scratch(self.key_words())?;
+        let Some(worker) = Worker::for_length(length as usize, self.content, self.shared_per_block()) else {
+            let scratch = self.gpu.scratch(self.copies_words())?;
             let long = LongSegments { length, segments, ..LongSegments::default() };
-            // SAFETY: as the caller states; the scratch has room for the keys.
-            unsafe { self.sort_long(long, length, scratch.range(0..self.key_words()).cast())? };
+            // SAFETY: as the caller states; the scratch has room for the copies.
+            unsafe { self.sort_long(long, length, &scratch, 0)? };
             return self.gpu.pending(self.stream, Some(scratch));
         };
-        let kernel =
-            self.gpu.kernel(&worker.instance(From::OneLength, size_of::<B>(), self.code, self.order))?;
+        let kernel = self.gpu.kernel(&worker.instance(From::OneLength))?;
         let launch = Launch {
             blocks: blocks(segments.div_ceil(worker.workers as u64))?,
             threads: worker.block(),
-            shared: match worker.is_tiled() {
-                true => worker.workers * length as usize * size_of::<B>(),
-                false => worker.shared(self.item_bytes()),
-            },
+            shared: worker.shared(From::OneLength, length as usize),
         };
         // SAFETY: these are the kernel's arguments; it stays within the segments, which are the keys. The engine keeps
         // the kernel.
-        unsafe { kernel.launch(self.stream, launch, (self.keys, length, segments, self.numbers()))? };
+        unsafe { kernel.launch(self.stream, launch, (self.in_place(), length, segments, self.transform))? };
         self.gpu.pending(self.stream, None)
     }
 
@@ -176,15 +286,16 @@ impl<'gpu, B: Bits> Job<'gpu, '_, B> {
     /// As [`Gpu::sort_segments`].
     unsafe fn between_offsets(self, offsets: View<'_, u64>, longest: u64) -> Result<Pending<'gpu>, Error> {
         let segments = offsets.len().saturating_sub(1);
-        let longest = longest.min(self.keys.len() as u64);
-        if segments == 0 || longest < 2 {
+        let longest = longest.min(self.moved.keys.len() as u64);
+        if segments == 0 || longest < self.least() {
             return self.gpu.pending(self.stream, None);
         }
         if segments as u64 >= u64::from(u32::MAX) {
             return Err(Error::Unsupported(format!("{segments} segments are too many; sort them in parts")));
         }
-        let workers = Worker::classes(self.item_bytes(), self.shared_per_block());
-        let mut capacities = Capacities { count: workers.len() as u32, of: [0; MOST_CLASSES - 1] };
+        let workers = Worker::classes(self.content, self.shared_per_block());
+        let mut capacities =
+            Capacities { count: workers.len() as u32, least: self.least() as u32, of: [0; MOST_CLASSES - 1] };
         for (capacity, worker) in capacities.of.iter_mut().zip(&workers) {
             *capacity = worker.capacity() as u32;
         }
@@ -196,20 +307,17 @@ impl<'gpu, B: Bits> Job<'gpu, '_, B> {
         let workers = &workers[..needed.min(workers.len())];
         let kernels: Vec<Kernel> = workers
             .iter()
-            .map(|worker| {
-                self.gpu.kernel(&worker.instance(From::List, size_of::<B>(), self.code, self.order))
-            })
+            .map(|worker| self.gpu.kernel(&worker.instance(From::List)))
             .collect::<Result<_, _>>()?;
 
-        // Aligned, as the keys of the scratch are.
-        let listed = (2 * MOST_CLASSES + 2 * segments + 1).next_multiple_of(4);
-        let scratch = self.gpu.scratch(listed + if any_long { self.key_words() } else { 0 })?;
+        let listed = words(2 * MOST_CLASSES + 2 * segments + 1);
+        let scratch = self.gpu.scratch(listed + if any_long { self.copies_words() } else { 0 })?;
         let [counts, cursors] = [0, 1].map(|i| scratch.range(i * MOST_CLASSES..(i + 1) * MOST_CLASSES));
         let list = scratch.range(2 * MOST_CLASSES..2 * MOST_CLASSES + segments);
         let tiles_before = scratch.range(2 * MOST_CLASSES + segments..2 * MOST_CLASSES + 2 * segments + 1);
         self.stream.fill(scratch.range(0..2 * MOST_CLASSES), 0)?;
         let launch = Launch {
-            blocks: blocks((segments as u64).div_ceil(CLASSES_TAKEN))?.min(self.resident()),
+            blocks: self.resident((segments as u64).div_ceil(CLASSES_TAKEN), CLASSES_BLOCK),
             threads: CLASSES_BLOCK,
             shared: CLASSES_SHARED,
         };
@@ -220,26 +328,21 @@ impl<'gpu, B: Bits> Job<'gpu, '_, B> {
         }
         for ((size, worker), kernel) in workers.iter().enumerate().zip(kernels) {
             let launch = Launch {
-                blocks: blocks((segments as u64).div_ceil(worker.workers as u64))?.min(self.resident()),
+                blocks: self.resident((segments as u64).div_ceil(worker.workers as u64), worker.block()),
                 threads: worker.block(),
-                shared: worker.shared(self.item_bytes()),
+                shared: worker.shared(From::List, 0),
             };
-            let arguments = (self.keys, offsets, list, counts, size as u32, self.numbers());
+            let arguments = (self.in_place(), offsets, list, counts, size as u32, self.transform);
             // SAFETY: these are the kernel's arguments; it stays within the segments that are listed.
             unsafe { kernel.launch(self.stream, launch, arguments)? };
         }
         if any_long {
             let size = capacities.count;
-            let tile = Worker::for_tiles(self.item_bytes()).capacity() as u32;
+            let (_, tile) = Worker::for_tiles(None, self.content, self.shared_per_block());
             let launch = Launch { blocks: 1, ..launch };
+            let arguments = (offsets, list, counts, size, tile as u32, tiles_before);
             // SAFETY: as above.
-            unsafe {
-                count_tiles?.launch(
-                    self.stream,
-                    launch,
-                    (offsets, list, counts, size, tile, tiles_before),
-                )?;
-            }
+            unsafe { count_tiles?.launch(self.stream, launch, arguments)? };
             let long = LongSegments {
                 offsets: offsets.address(),
                 list: list.address(),
@@ -248,77 +351,116 @@ impl<'gpu, B: Bits> Job<'gpu, '_, B> {
                 size,
                 ..LongSegments::default()
             };
-            // SAFETY: as the caller states; the scratch has room for the keys.
-            unsafe {
-                self.sort_long(long, longest, scratch.range(listed..listed + self.key_words()).cast())?;
-            }
+            // SAFETY: as the caller states; the scratch has room for the copies behind the lists.
+            unsafe { self.sort_long(long, longest, &scratch, listed)? };
         }
         self.gpu.pending(self.stream, Some(scratch))
     }
 
-    /// Sorts segments by tiles, and merges their runs until the longest is one.
+    /// Sorts segments by tiles, and merges their runs until the longest is one. Copies go to the scratch from word `free` on.
     ///
     /// # Safety
-    /// As [`Gpu::sort_segments`]; the scratch has room for the keys.
-    unsafe fn sort_long(&self, long: LongSegments, longest: u64, scratch: View<'_, u8>) -> Result<(), Error> {
-        let worker = Worker::for_tiles(self.item_bytes());
-        let tile = worker.capacity();
+    /// As [`Gpu::sort_segments`]; the scratch has room for the copies.
+    unsafe fn sort_long(
+        &self,
+        long: LongSegments,
+        longest: u64,
+        scratch: &Buffer<u32>,
+        free: usize,
+    ) -> Result<(), Error> {
+        let length = (long.length > 0).then_some(long.length);
+        let (worker, tile) = Worker::for_tiles(length, self.content, self.shared_per_block());
+        let long = LongSegments { tile: tile as u32, ..long };
+        let arrays = self.with_copies(scratch.address() + 4 * free as u64);
+        // Places, once they are made, are a payload.
+        let merged = match self.content.payload {
+            Payload::Places => Content { payload: Payload::Moved(4), ..self.content },
+            _ => self.content,
+        };
         let merge_runs = self.gpu.kernel(&Instance {
             kernel: "merge_runs",
             file: File::MergeRuns,
-            defines: vec![
-                ("SORTIE_KEY_BYTES", size_of::<B>().to_string()),
-                ("SORTIE_KIND", kind(self.code, self.order).into()),
-                ("SORTIE_TILE", tile.to_string()),
-            ],
+            defines: merged.defines(),
         })?;
-        let sort_tiles =
-            self.gpu.kernel(&worker.instance(From::Tiles, size_of::<B>(), self.code, self.order))?;
-        // No more than there can be: each segment may have one tile that is not full.
-        let tiles = self.keys.len() as u64 / tile as u64 + self.keys.len() as u64 / longest + 1;
+        let sort_tiles = self.gpu.kernel(&worker.instance(From::Tiles))?;
+        // As many as there can be, about: each segment has at most one tile that is not full.
+        let tiles = 2 * self.moved.keys.len() as u64 / tile as u64 + 1;
         let launch = Launch {
-            blocks: blocks(tiles)?.min(self.resident()),
+            blocks: self.resident(tiles, worker.block()),
             threads: worker.block(),
-            shared: worker.shared(self.item_bytes()),
+            shared: worker.shared(From::Tiles, 0),
         };
-        // SAFETY: these are the kernel's arguments; it stays within the segments, and the same places of the scratch.
-        unsafe { sort_tiles.launch(self.stream, launch, (self.keys, scratch, long, self.numbers()))? };
+        // SAFETY: these are the kernel's arguments; it stays within the segments, and the same places of the copies.
+        unsafe { sort_tiles.launch(self.stream, launch, (arrays, long, self.transform))? };
+        let places = if merged.payload == Payload::None { 0 } else { CHUNK * size_of::<u16>() };
         let launch = Launch {
-            blocks: blocks(tiles * (tile / MERGE_CHUNK) as u64)?.min(self.resident()),
+            blocks: self.resident(tiles * (tile / CHUNK) as u64, MERGE_BLOCK),
             threads: MERGE_BLOCK,
-            shared: MERGE_CHUNK * size_of::<B>() + 2 * size_of::<u64>(),
+            shared: CHUNK * size_of::<B>() + 2 * size_of::<u64>() + places,
         };
         let passes = longest.div_ceil(tile as u64).next_power_of_two().ilog2();
         for pass in 0..passes {
-            let arguments = (self.keys, scratch, long, pass, self.numbers());
             // SAFETY: as above.
-            unsafe { merge_runs.launch(self.stream, launch, arguments)? };
+            unsafe { merge_runs.launch(self.stream, launch, (arrays, long, pass, self.transform))? };
         }
         Ok(())
     }
 
-    /// Blocks that keep the device busy where each goes on to the next piece of work.
-    fn resident(&self) -> u32 {
-        self.gpu.device().properties().multiprocessors * 8
+    /// Keys in the shortest segment that is anything to do.
+    fn least(&self) -> u64 {
+        if self.content.payload == Payload::Places { 1 } else { 2 }
     }
 
-    /// Words of scratch that hold a copy of the keys.
-    fn key_words(&self) -> usize {
-        self.keys.bytes().div_ceil(4)
+    fn in_place(&self) -> Arrays {
+        let (keys, payload) = (self.moved.keys.address(), self.moved.payload);
+        Arrays { keys_in: keys, payload_in: payload, keys: [keys; 2], payload: [payload; 2] }
     }
 
-    /// Bytes of a key as the kernels sort it.
-    fn item_bytes(&self) -> usize {
-        size_of::<B>().max(4)
+    /// The arrays and their copies, which begin at this address.
+    fn with_copies(&self, address: u64) -> Arrays {
+        let key_copy = 4 * words(self.moved.keys.bytes().div_ceil(4)) as u64;
+        let mut arrays = self.in_place();
+        match self.content.payload {
+            // The keys stay, so their runs go between two copies.
+            Payload::Places => {
+                arrays.keys = [address, address + key_copy];
+                arrays.payload[1] = address + 2 * key_copy;
+            }
+            _ => {
+                arrays.keys[1] = address;
+                arrays.payload[1] = address + key_copy;
+            }
+        }
+        arrays
+    }
+
+    /// Words of scratch for the copies.
+    fn copies_words(&self) -> usize {
+        let keys = words(self.moved.keys.bytes().div_ceil(4));
+        match self.content.payload {
+            Payload::None => keys,
+            Payload::Moved(bytes) => keys + words(self.moved.keys.len() * bytes / 4),
+            Payload::Places => 2 * keys + words(self.moved.keys.len()),
+        }
+    }
+
+    /// Blocks that keep the device busy, each of which goes on to the next piece of work; no more than there is work for.
+    fn resident(&self, work: u64, threads: u32) -> u32 {
+        let properties = self.gpu.device().properties();
+        work.min(u64::from(properties.multiprocessors * (RESIDENT_THREADS / threads).max(8))) as u32
     }
 
     fn shared_per_block(&self) -> usize {
         self.gpu.device().properties().shared_per_block
     }
+}
 
-    fn numbers(&self) -> Numbers {
-        Numbers(Transform::<B>::new(self.code, self.order).numbers())
-    }
+/// Threads that a multiprocessor has at most.
+const RESIDENT_THREADS: u32 = 2048;
+
+/// Words, rounded up so that what follows is aligned for every key and payload.
+fn words(count: usize) -> usize {
+    count.next_multiple_of(4)
 }
 
 /// A number of blocks that a launch can have.

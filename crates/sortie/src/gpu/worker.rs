@@ -1,10 +1,13 @@
-//! The worker for a segment: how many threads, and how many keys each holds in registers.
+//! The worker for a segment: how many threads, and how many items each holds in registers.
 
-use super::kernels::{File, Instance};
+use super::kernels::{Define, File, Instance, kind};
 use crate::key::{Code, Order};
 
-/// Registers of keys that a thread holds, at most: with more than 40 of 32 bits the compiler runs out of 64 registers.
+/// Items that a thread holds, at most: with more than 40 the compiler runs out of 64 registers.
 const REGISTERS: usize = 40;
+/// Bytes of stages that a thread has, at most, where places are sorted: 1024 threads then fill the 227 KB of shared
+/// memory that a multiprocessor has at most.
+const STAGED: usize = 128;
 /// Keys that a single thread sorts: its network grows faster than linearly, yet needs no step between threads. A
 /// segment of 50 f32 on an H200: 427 G/s by one thread, 404 by two, 305 by eight.
 const ALONE: usize = 64;
@@ -13,6 +16,57 @@ const TILED_UP_TO: usize = 4;
 /// Threads in a block of small workers.
 const BLOCK: usize = 128;
 const MOST_THREADS: usize = 1024;
+const WARP: usize = 32;
+/// Lengths of tiles are multiples of this, the keys of a chunk that a block merges.
+pub(super) const CHUNK: usize = 2048;
+/// Keys of a tile of segments between offsets, whose last tile may be nearly empty: a longer one would be more to sort in
+/// vain, a shorter one would take one more merge.
+const LISTED_TILE: usize = 16_384;
+
+/// What moves with the keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Payload {
+    None,
+    /// So many bytes a key: 4, 8 or 16.
+    Moved(usize),
+    /// The keys stay where they are, and their places in order are written instead.
+    Places,
+}
+
+/// What is sorted, as the kernels see it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Content {
+    pub key_bytes: usize,
+    pub payload: Payload,
+    pub code: Code,
+    pub order: Order,
+}
+
+impl Content {
+    /// Bytes that a key's stage has in shared memory; none where the codes themselves are sorted, and not their places.
+    fn staged(self) -> usize {
+        match self.payload {
+            Payload::None if self.key_bytes <= 4 => 0,
+            Payload::Moved(bytes) => self.key_bytes.max(bytes.min(8)).max(4),
+            _ => self.key_bytes.max(4),
+        }
+    }
+
+    /// What `segment.cuh` is instantiated for.
+    pub fn defines(self) -> Vec<Define> {
+        let (payload, argsort) = match self.payload {
+            Payload::None => (0, 0),
+            Payload::Moved(bytes) => (bytes, 0),
+            Payload::Places => (4, 1),
+        };
+        vec![
+            ("SORTIE_KEY_BYTES", self.key_bytes.to_string()),
+            ("SORTIE_KIND", kind(self.code, self.order).into()),
+            ("SORTIE_PAYLOAD_BYTES", payload.to_string()),
+            ("SORTIE_ARGSORT", argsort.to_string()),
+        ]
+    }
+}
 
 /// Where a kernel finds its segments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,31 +77,26 @@ pub(super) enum From {
     Tiles,
 }
 
-/// `code::Kind` of the kernels.
-pub(super) fn kind(code: Code, order: Order) -> &'static str {
-    match code {
-        Code::Unsigned | Code::Signed => "Integers",
-        Code::Float { .. } if order.descending => "FloatsDescending",
-        Code::Float { .. } => "Floats",
-    }
-}
-
 /// A worker for segments of up to `capacity` keys.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Worker {
     pub threads: usize,
-    /// Keys that each thread holds.
+    /// Items that each thread holds.
     pub row: usize,
     /// Keys that each thread has in every segment, even the shortest.
     full: usize,
     /// Workers in a block.
     pub workers: usize,
+    content: Content,
 }
 
 impl Worker {
     /// A worker for segments of at least `shortest` keys.
-    fn new(threads: usize, row: usize, shortest: usize) -> Worker {
-        Worker { threads, row, full: shortest / threads, workers: (BLOCK / threads).max(1) }
+    fn new(threads: usize, row: usize, shortest: usize, content: Content) -> Worker {
+        // Workers of more than a warp that sort places go on or stop by themselves.
+        let alone = content.staged() > 0 && threads > WARP;
+        let workers = if alone { 1 } else { (BLOCK / threads).max(1) };
+        Worker { threads, row, full: shortest / threads, workers, content }
     }
 
     pub fn capacity(self) -> usize {
@@ -58,69 +107,103 @@ impl Worker {
         (self.threads * self.workers) as u32
     }
 
-    /// Bytes of shared memory that a block needs to pass keys between threads.
-    pub fn shared(self, item_bytes: usize) -> usize {
-        self.workers * self.threads * (self.row | 1) * item_bytes
+    /// Bytes of shared memory that a block needs to sort segments between offsets, or of this one length.
+    pub fn shared(self, source: From, length: usize) -> usize {
+        let staged = self.content.staged();
+        match source {
+            From::OneLength if self.is_tiled() => {
+                let each = if staged == 0 { self.content.key_bytes } else { staged + 1 };
+                self.workers * length * each
+            }
+            _ => self.workers * (self.threads * (self.row | 1) * 4 + self.capacity() * staged) + self.notes(),
+        }
+    }
+
+    /// Bytes of `Notes` of the kernels.
+    fn notes(self) -> usize {
+        match self.content.staged() {
+            0 => 0,
+            _ => {
+                let warps = (self.threads * self.workers).div_ceil(WARP);
+                (warps * 2 * self.content.key_bytes.max(4) + 4).next_multiple_of(16)
+            }
+        }
+    }
+
+    /// Items that a thread holds at most.
+    fn longest_row(content: Content) -> usize {
+        STAGED.checked_div(content.staged()).map_or(REGISTERS, |row| row.min(24))
     }
 
     /// The worker for segments of one length, if one block can sort them.
-    pub fn for_length(length: usize, item_bytes: usize, shared: usize) -> Option<Worker> {
-        let words = item_bytes / 4;
-        let threads = match length <= ALONE / words {
+    pub fn for_length(length: usize, content: Content, shared: usize) -> Option<Worker> {
+        let threads = match length <= ALONE {
             true => 1,
-            false => length.div_ceil(REGISTERS / words).next_power_of_two(),
+            false => length.div_ceil(Self::longest_row(content)).next_power_of_two(),
         };
+        let least = if threads > 1 && content.staged() > 0 { 2 * TILED_UP_TO } else { 1 };
+        let threads = threads.max(least);
         // Rows of many odd factors merge slowly.
-        let step = if length <= 8 { 1 } else { (4 / words).max(1) };
+        let step = if length <= 8 { 1 } else { 4 };
         let row = length.div_ceil(threads).next_multiple_of(step).max(1);
-        let worker = Worker::new(threads, row, (row - step) * threads);
-        (worker.threads <= MOST_THREADS && worker.shared(item_bytes) <= shared).then_some(worker)
+        let worker = Worker::new(threads, row, (row - step) * threads, content);
+        (worker.threads <= MOST_THREADS && worker.shared(From::OneLength, length) <= shared).then_some(worker)
     }
 
     /// The workers for segments of any length, by capacity: two for each power of two, so that no more than a third
     /// of a worker is idle.
-    pub fn classes(item_bytes: usize, shared: usize) -> Vec<Worker> {
-        let words = item_bytes / 4;
-        let short = [2, 4, 8, 12, 16].map(|row| (8, row));
-        let long = (3..=MOST_THREADS.ilog2()).flat_map(|log| [24, 32].map(|row| (1 << log, row)));
+    pub fn classes(content: Content, shared: usize) -> Vec<Worker> {
+        let (short, long): (&[usize], _) = match Self::longest_row(content) {
+            16 => (&[2, 4, 8], [12, 16]),
+            24 => (&[2, 4, 8, 12], [16, 24]),
+            _ => (&[2, 4, 8, 12, 16], [24, 32]),
+        };
+        let short = short.iter().map(|&row| (8, row));
+        let long = (3..=MOST_THREADS.ilog2()).flat_map(|log| long.map(|row| (1 << log, row)));
         let mut shortest = 0;
-        let workers = short.into_iter().chain(long).map(|(threads, row)| {
-            let worker = Worker::new(threads, row / words, shortest);
+        let workers = short.chain(long).map(|(threads, row)| {
+            let worker = Worker::new(threads, row, shortest, content);
             shortest = worker.capacity();
             worker
         });
-        workers.filter(|worker| worker.shared(item_bytes) <= shared).collect()
+        workers.filter(|worker| worker.shared(From::List, 0) <= shared).collect()
     }
 
-    /// The worker for tiles of segments that are too long for one: 8192 words.
-    pub fn for_tiles(item_bytes: usize) -> Worker {
-        Worker::new(256, 32 / (item_bytes / 4), 0)
+    /// The worker for tiles of segments that are too long for one, and the keys of a tile. Segments of one length are cut
+    /// evenly, for a tile that is nearly empty takes as long as a full one.
+    pub fn for_tiles(length: Option<u64>, content: Content, shared: usize) -> (Worker, usize) {
+        let most = Self::classes(content, shared).last().map_or(CHUNK, |worker| worker.capacity());
+        let tile = match length {
+            Some(length) => {
+                (length.div_ceil(length.div_ceil(most as u64)) as usize).next_multiple_of(CHUNK).min(most)
+            }
+            None => most.min(LISTED_TILE),
+        };
+        let tile = tile / CHUNK * CHUNK;
+        let worker = Worker::for_length(tile, content, shared).expect("as large as a class that fits");
+        (Worker { full: 0, ..worker }, tile)
     }
 
     /// Whether its block copies its segments to shared memory as they lie.
-    pub fn is_tiled(self) -> bool {
+    fn is_tiled(self) -> bool {
         self.threads <= TILED_UP_TO
     }
 
-    pub fn instance(self, source: From, key_bytes: usize, code: Code, order: Order) -> Instance {
+    pub fn instance(self, source: From) -> Instance {
         let (kernel, source) = match source {
             From::OneLength if self.is_tiled() => ("sort_tiled", "TILED"),
             From::OneLength => ("sort_segments", "FIXED"),
             From::List => ("sort_listed", "LISTED"),
             From::Tiles => ("sort_tiles", "TILES"),
         };
-        Instance {
-            kernel,
-            file: File::SortSegments,
-            defines: vec![
-                ("SORTIE_SOURCE", source.into()),
-                ("SORTIE_KEY_BYTES", key_bytes.to_string()),
-                ("SORTIE_KIND", kind(code, order).into()),
-                ("SORTIE_THREADS", self.threads.to_string()),
-                ("SORTIE_ROW", self.row.to_string()),
-                ("SORTIE_FULL", self.full.to_string()),
-                ("SORTIE_WORKERS", self.workers.to_string()),
-            ],
-        }
+        let mut defines = self.content.defines();
+        defines.extend([
+            ("SORTIE_SOURCE", source.into()),
+            ("SORTIE_THREADS", self.threads.to_string()),
+            ("SORTIE_ROW", self.row.to_string()),
+            ("SORTIE_FULL", self.full.to_string()),
+            ("SORTIE_WORKERS", self.workers.to_string()),
+        ]);
+        Instance { kernel, file: File::SortSegments, defines }
     }
 }

@@ -7,11 +7,7 @@ use sortie::gpu::Gpu;
 use sortie::{Error, Key, Nans, Order, Sorter};
 use sortie_simt::{Bench, Options, Sanitizer};
 
-use crate::support::{PATTERNS, cuda, keys, on_bench, on_each};
-
-fn cut<K: Pod>(wide: &[u64]) -> Vec<K> {
-    wide.iter().map(|key| bytemuck::pod_read_unaligned(&key.to_le_bytes()[..size_of::<K>()])).collect()
-}
+use crate::support::{PATTERNS, cuda, cut, keys, on_bench, on_each};
 
 /// Sorts keys of a pattern on the device and on the CPU; both must leave the same bits.
 pub fn compare<K: Key + Pod + Debug>(gpu: &Gpu, pattern: &str, n: usize, order: Order) {

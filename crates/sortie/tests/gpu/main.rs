@@ -1,8 +1,11 @@
-//! The GPU engine against the CPU engine: on the test bench, and on a CUDA device where there is one.
+//! The GPU engine against the CPU engine: on the test bench, and on a CUDA device where there is one; and what its
+//! kernels become as machine code.
 
 mod array_sort;
 mod bitonic;
+mod machine_code;
 mod papers;
+mod payloads;
 mod sanitized;
 mod segments;
 mod support;

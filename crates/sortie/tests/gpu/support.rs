@@ -1,5 +1,6 @@
 //! The devices under test, and keys for them.
 
+use bytemuck::Pod;
 use sortie::gpu::Gpu;
 use sortie_device::Device;
 use sortie_simt::{Options, Sanitizer};
@@ -29,7 +30,8 @@ pub fn cuda() -> Option<Device> {
     }
 }
 
-/// Keys of a pattern: any bits, few distinct, ascending, descending, all equal, the ends of the range.
+/// Keys of a pattern: any bits, few distinct, ascending, descending, all equal, the ends of the range, a narrow range but
+/// for a few.
 pub fn keys(pattern: &str, n: usize, seed: u64) -> Vec<u64> {
     let mut random = fastrand::Rng::with_seed(seed);
     (0..n as u64)
@@ -42,9 +44,16 @@ pub fn keys(pattern: &str, n: usize, seed: u64) -> Vec<u64> {
             "ends" => {
                 [0, u64::MAX, 1 << 63, (1 << 63) - 1, 0x8000_0000, 0x7FFF_FFFF_FFFF][random.usize(0..6)]
             }
+            "crowded" if random.u8(0..50) == 0 => u64::MAX,
+            "crowded" => random.u64(0..4096),
             _ => unreachable!("no such pattern: {pattern}"),
         })
         .collect()
 }
 
-pub const PATTERNS: [&str; 6] = ["random", "few", "ascending", "descending", "equal", "ends"];
+/// The low bits of wide keys.
+pub fn cut<K: Pod>(wide: &[u64]) -> Vec<K> {
+    wide.iter().map(|key| bytemuck::pod_read_unaligned(&key.to_le_bytes()[..size_of::<K>()])).collect()
+}
+
+pub const PATTERNS: [&str; 7] = ["random", "few", "ascending", "descending", "equal", "ends", "crowded"];

@@ -1,0 +1,85 @@
+// A worker's sort of a segment of keys of up to 32 bits: the keys' codes are the items.
+//
+// Contract. As sort_segments.cu states. Shared memory: SPAN items a worker; in tiles, the keys.
+#pragma once
+
+#include "code.cuh"
+#include "segment.cuh"
+#include "worker.cuh"
+
+namespace simt::sort_segments {
+
+using namespace worker;
+
+// A key as an item; places past the end are padded with the last code.
+SIMT_FN u32 item(Key key, bool there, const code::Transform& transform) {
+    return there ? u32(code::encode<KIND>(key, transform)) : ~0u;
+}
+
+SIMT_FN void sort_segment(const Segment& segment, const code::Transform& transform) {
+    // A thread reads and writes every THREADS-th key: neighbours have neighbouring keys.
+    const u32 thread = own_thread(), count = segment.count;
+    const i32 left = i32(count) - i32(thread);
+    u32* items = reinterpret_cast<u32*>(shared_memory()) + own_worker() * SPAN;
+    Key read[ROW] = {};
+    if (count > 0) {
+        // Every load is made, of the last key where there is none: loads under conditions of their own would wait for one another.
+        SIMT_UNROLL
+        for (u32 r = 0; r < ROW; ++r) {
+            const u32 i = r * THREADS + thread;
+            read[r] = segment.keys[r < FULL_ROWS ? i : lesser(i, count - 1)];
+        }
+    }
+    u32 row[ROW];
+    SIMT_UNROLL
+    for (u32 r = 0; r < ROW; ++r) row[r] = item(read[r], i32(r * THREADS) < left, transform);
+    sort_rows(row, items);
+    SIMT_UNROLL
+    for (u32 r = 0; r < ROW; ++r) items[thread * STRIDE + r] = code::decode<KIND>(Key(row[r]), transform);
+    worker_barrier();
+    SIMT_UNROLL
+    for (u32 r = 0; r < ROW; ++r) {
+        const u32 i = r * THREADS + thread;
+        if (i32(r * THREADS) < left) segment.sorted_keys[i] = Key(items[spot(i)]);
+    }
+}
+
+// Copies keys between global and shared memory, 16 bytes at a time where both lie so.
+SIMT_FN void copy_tile(Key* to, const Key* from, const Key* global, u32 count) {
+    constexpr u32 PACK = sizeof(Quad) / sizeof(Key);
+    const u32 packs = reinterpret_cast<u64>(global) % sizeof(Quad) == 0 ? count / PACK : 0;
+    for (u32 i = thread_rank(); i < packs; i += BLOCK)
+        reinterpret_cast<Quad*>(to)[i] = reinterpret_cast<const Quad*>(from)[i];
+    for (u32 i = packs * PACK + thread_rank(); i < count; i += BLOCK) to[i] = from[i];
+}
+
+// Sorts `workers` segments of `length` keys that lie side by side; at most four threads sort one.
+SIMT_FN void sort_neighbours(const Segment& first, u32 workers, u32 length, const code::Transform& transform) {
+    Key* tile = reinterpret_cast<Key*>(shared_memory());
+    copy_tile(tile, first.keys, first.keys, workers * length);
+    barrier();
+
+    const u32 worker = own_worker(), thread = own_thread();
+    const u32 live = worker < workers ? length : 0;
+    Key* segment = tile + worker * length;
+    // Where segments start an even number of words apart, workers begin at different keys, in different banks.
+    const u32 shift = length % 2 == 0 && live > 0 ? worker % length : 0;
+    u32 row[ROW];
+    SIMT_UNROLL
+    for (u32 r = 0; r < ROW; ++r) {
+        const u32 i = r * THREADS + thread;
+        const u32 shifted = i + shift < length ? i + shift : i + shift - length;
+        row[r] = item(i < live ? segment[shifted] : Key(0), i < live, transform);
+    }
+    barrier();
+    sort_rows(row, nullptr);
+    SIMT_UNROLL
+    for (u32 r = 0; r < ROW; ++r) {
+        const u32 i = thread * ROW + r;
+        if (i < live) segment[i] = code::decode<KIND>(Key(row[r]), transform);
+    }
+    barrier();
+    copy_tile(first.sorted_keys, tile, first.sorted_keys, workers * length);
+}
+
+} // namespace simt::sort_segments

@@ -1,0 +1,175 @@
+//! A device that runs nothing: it has the limits of one, and records what the engine would compile and launch on it.
+
+use std::collections::BTreeMap;
+use std::ffi::c_void;
+use std::sync::{Arc, Mutex};
+
+use sortie::Error;
+use sortie::gpu::Gpu;
+use sortie_device::{Device, Driver, Error as DeviceError, Launch, Program, Properties};
+
+/// A program that the engine asked for, and how it launched the kernels that it took from it.
+#[derive(Debug, Clone)]
+pub struct Recorded {
+    pub program: Program,
+    /// Each kernel's most bytes of dynamic shared memory.
+    pub shared: BTreeMap<String, usize>,
+}
+
+/// What the engine asks for while it sorts on a device of these limits, in that order.
+pub fn record(
+    compute_capability: (u32, u32),
+    shared_per_block: usize,
+    sort: impl FnOnce(&Gpu) -> Result<(), Error>,
+) -> Vec<Recorded> {
+    let log = Arc::new(Mutex::new(Log::default()));
+    let properties = Properties {
+        name: "a device that runs nothing".into(),
+        kind: "recorder",
+        ordinal: 0,
+        id: "recorder".into(),
+        compute_capability,
+        multiprocessors: 100,
+        shared_per_block,
+        memory_total: 1 << 40,
+        l2_bytes: 1 << 25,
+    };
+    sort(&Gpu::new(Device::new(Recorder { properties, log: log.clone() }))).expect("nothing is refused");
+    let log = log.lock().unwrap();
+    log.recorded.clone()
+}
+
+#[derive(Debug, Default)]
+struct Log {
+    /// By the number that is the module's handle.
+    recorded: Vec<Recorded>,
+    /// Module and name, by the number that is the function's handle.
+    functions: Vec<(u64, String)>,
+}
+
+#[derive(Debug)]
+struct Recorder {
+    properties: Properties,
+    log: Arc<Mutex<Log>>,
+}
+
+/// Where all its memory is said to lie: aligned, and never looked at.
+const ADDRESS: u64 = 1 << 32;
+
+// SAFETY: no work runs, so nothing reads or writes the memory that was handed out.
+unsafe impl Driver for Recorder {
+    fn properties(&self) -> &Properties {
+        &self.properties
+    }
+
+    fn free_memory(&self) -> Result<u64, DeviceError> {
+        Ok(self.properties.memory_total)
+    }
+
+    fn alloc(&self, _bytes: usize) -> Result<u64, DeviceError> {
+        Ok(ADDRESS)
+    }
+
+    unsafe fn free(&self, _address: u64) {}
+
+    fn alloc_pinned(&self, needed: usize) -> Result<*mut u8, DeviceError> {
+        let reason = "nothing is copied here".into();
+        Err(DeviceError::OutOfPinned { needed: needed as u64, reason })
+    }
+
+    unsafe fn free_pinned(&self, _at: *mut u8) {}
+
+    fn stream(&self) -> Result<u64, DeviceError> {
+        Ok(0)
+    }
+
+    unsafe fn free_stream(&self, _stream: u64) {}
+
+    unsafe fn wait_stream(&self, _stream: u64) -> Result<(), DeviceError> {
+        Ok(())
+    }
+
+    fn event(&self) -> Result<u64, DeviceError> {
+        Ok(0)
+    }
+
+    unsafe fn free_event(&self, _event: u64) {}
+
+    unsafe fn record(&self, _event: u64, _stream: u64) -> Result<(), DeviceError> {
+        Ok(())
+    }
+
+    unsafe fn stream_waits(&self, _stream: u64, _event: u64) -> Result<(), DeviceError> {
+        Ok(())
+    }
+
+    unsafe fn wait_event(&self, _event: u64) -> Result<(), DeviceError> {
+        Ok(())
+    }
+
+    unsafe fn elapsed_ms(&self, _from: u64, _to: u64) -> Result<f32, DeviceError> {
+        Ok(0.0)
+    }
+
+    unsafe fn copy_in(
+        &self,
+        _to: u64,
+        _from: *const u8,
+        _bytes: usize,
+        _stream: u64,
+    ) -> Result<(), DeviceError> {
+        Ok(())
+    }
+
+    unsafe fn copy_out(
+        &self,
+        _to: *mut u8,
+        _from: u64,
+        _bytes: usize,
+        _stream: u64,
+    ) -> Result<(), DeviceError> {
+        Ok(())
+    }
+
+    unsafe fn copy_within(
+        &self,
+        _to: u64,
+        _from: u64,
+        _bytes: usize,
+        _stream: u64,
+    ) -> Result<(), DeviceError> {
+        Ok(())
+    }
+
+    unsafe fn fill(&self, _to: u64, _byte: u8, _bytes: usize, _stream: u64) -> Result<(), DeviceError> {
+        Ok(())
+    }
+
+    fn load(&self, program: &Program) -> Result<u64, DeviceError> {
+        let recorded = &mut self.log.lock().unwrap().recorded;
+        recorded.push(Recorded { program: program.clone(), shared: BTreeMap::new() });
+        Ok(recorded.len() as u64 - 1)
+    }
+
+    unsafe fn unload(&self, _module: u64) {}
+
+    unsafe fn function(&self, module: u64, name: &str) -> Result<u64, DeviceError> {
+        let functions = &mut self.log.lock().unwrap().functions;
+        functions.push((module, name.into()));
+        Ok(functions.len() as u64 - 1)
+    }
+
+    unsafe fn launch(
+        &self,
+        function: u64,
+        launch: &Launch,
+        _arguments: &[*const c_void],
+        _stream: u64,
+    ) -> Result<(), DeviceError> {
+        let log = &mut *self.log.lock().unwrap();
+        let (module, name) = &log.functions[function as usize];
+        let most = log.recorded[*module as usize].shared.entry(name.clone()).or_default();
+        *most = launch.shared.max(*most);
+        Ok(())
+    }
+}
