@@ -115,3 +115,16 @@ pub(crate) const DEVICE_TILE_BYTES: usize = 32 << 10;
 /// Seconds that the host spends on the offset of each segment on its way to a device: it is looked at for the prediction,
 /// for the cut into chunks, and copied.
 pub(crate) const SECONDS_AN_OFFSET: f64 = 3e-9;
+
+/// Bits of the places in a row that a thread of the bitonic sort on a device holds in registers: five steps of the network
+/// for each trip to shared memory. With 64 places the compiler runs out of registers.
+pub(crate) const BITONIC_ROW_BITS: u32 = 5;
+
+/// Items of 4 bytes in a tile of the bitonic sort, as bits: the first of which two fit the shared memory that one block
+/// can ask for. By count: 2^28 keys take 26 launches with 14 bits, 30 with 13, 34 with 12. With 15 they take 23, but a
+/// multiprocessor with 227 KB then holds one block, which does nothing while it waits for its keys.
+pub(crate) const BITONIC_TILE_BITS: [u32; 4] = [14, 13, 12, 11];
+
+/// Bytes that lie together in memory where the bitonic sort reads keys far apart: the K-model's coalescing condition. Two
+/// sectors of 32 bytes. By count: 2^28 keys of 32 bits take 26 launches with 64 bytes, 27 with 128, 25 with 32.
+pub(crate) const BITONIC_COALESCED_BYTES: usize = 64;

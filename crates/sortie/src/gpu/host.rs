@@ -280,7 +280,8 @@ impl<B: Bits> Slot<B> {
             // SAFETY: as for the copy in.
             unsafe { self.stream.enqueue_copy_out(to, self.payload.buffer.range(0..moved))? };
         }
-        Ok(self.stream.record(&self.sorted)?)
+        self.stream.record(&self.sorted)?;
+        Ok(())
     }
 
     /// Waits for the chunk under way, if there is one, and puts it back in its place.

@@ -2,6 +2,9 @@
 
 use sortie_device::Program;
 
+use crate::Order;
+use crate::key::Code;
+
 /// A macro that a kernel's source is compiled with.
 pub(crate) type Define = (&'static str, String);
 
@@ -20,10 +23,16 @@ pub(crate) enum File {
     SortSegments,
     Classes,
     MergeRuns,
+    Bitonic,
     ArraySort,
+    Quicksort,
+    SampleSort,
+    RadixSort,
+    Scan,
 }
 
 const HEADERS: &[(&str, &str)] = &[
+    ("block.cuh", include_str!("../../kernels/papers/block.cuh")),
     ("simt.cuh", include_str!("../../kernels/simt.cuh")),
     ("code.cuh", include_str!("../../kernels/code.cuh")),
     ("keys_alone.cuh", include_str!("../../kernels/keys_alone.cuh")),
@@ -34,6 +43,15 @@ const HEADERS: &[(&str, &str)] = &[
     ("worker.cuh", include_str!("../../kernels/worker.cuh")),
 ];
 
+/// `code::Kind` of the kernels.
+pub(crate) fn kind(code: Code, order: Order) -> &'static str {
+    match code {
+        Code::Unsigned | Code::Signed => "Integers",
+        Code::Float { .. } if order.descending => "FloatsDescending",
+        Code::Float { .. } => "Floats",
+    }
+}
+
 impl Instance {
     pub fn program(&self) -> Program {
         let numbers: Vec<&str> = self.defines.iter().map(|(_, value)| value.as_str()).collect();
@@ -43,7 +61,12 @@ impl Instance {
                 File::SortSegments => include_str!("../../kernels/sort_segments.cu"),
                 File::Classes => include_str!("../../kernels/classes.cu"),
                 File::MergeRuns => include_str!("../../kernels/merge_runs.cu"),
+                File::Bitonic => include_str!("../../kernels/bitonic.cu"),
                 File::ArraySort => include_str!("../../kernels/papers/array_sort.cu"),
+                File::Quicksort => include_str!("../../kernels/papers/quicksort.cu"),
+                File::SampleSort => include_str!("../../kernels/papers/sample_sort.cu"),
+                File::RadixSort => include_str!("../../kernels/papers/radix_sort.cu"),
+                File::Scan => include_str!("../../kernels/papers/scan.cu"),
             },
             headers: HEADERS,
             defines: self.defines.iter().map(|(name, value)| ((*name).into(), value.clone())).collect(),

@@ -20,6 +20,7 @@
 //! # }
 //! ```
 
+mod bitonic;
 mod host;
 pub(crate) mod kernels;
 mod memory;

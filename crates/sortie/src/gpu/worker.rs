@@ -1,6 +1,6 @@
 //! The worker for a segment: how many threads, and how many items each holds in registers.
 
-use super::kernels::{Define, File, Instance};
+use super::kernels::{Define, File, Instance, kind};
 use crate::key::{Code, Order};
 
 /// Items that a thread holds, at most: with more than 40 the compiler runs out of 64 registers.
@@ -52,15 +52,6 @@ impl Content {
         }
     }
 
-    /// `code::Kind` of the kernels.
-    fn kind(self) -> &'static str {
-        match self.code {
-            Code::Unsigned | Code::Signed => "Integers",
-            Code::Float { .. } if self.order.descending => "FloatsDescending",
-            Code::Float { .. } => "Floats",
-        }
-    }
-
     /// What `segment.cuh` is instantiated for.
     pub fn defines(self) -> Vec<Define> {
         let (payload, argsort) = match self.payload {
@@ -70,7 +61,7 @@ impl Content {
         };
         vec![
             ("SORTIE_KEY_BYTES", self.key_bytes.to_string()),
-            ("SORTIE_KIND", self.kind().into()),
+            ("SORTIE_KIND", kind(self.code, self.order).into()),
             ("SORTIE_PAYLOAD_BYTES", payload.to_string()),
             ("SORTIE_ARGSORT", argsort.to_string()),
         ]

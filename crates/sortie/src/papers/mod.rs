@@ -1,14 +1,40 @@
 //! Published algorithms as they were published, so that their results can be repeated beside those of this engine.
 //!
-//! Nothing else here uses them: [`Gpu::sort_segments`](crate::gpu::Gpu::sort_segments) is faster and takes more. Where a
-//! paper is silent, each says what it does instead.
+//! Nothing else here uses them: [`Gpu::sort_segments`](crate::gpu::Gpu::sort_segments) is faster and takes more.
+//! Where a paper is silent, each says what it does instead.
 //!
 //! - [`array_sort`]: GPU-ArraySort, many arrays of one length.
+//! - [`quicksort`]: GPU-Quicksort, one array.
+//! - [`fine_sample_sort`], [`sample_sort`]: one array by samples, with the sample of the thesis or of the paper
+//!   before it.
+//! - [`radix_sort`]: one array by digits of four bits.
 //!
-//! The peer that GPU-ArraySort's paper measures against, sorting by tags (STA, its section 7.1.1), is two stable sorts
-//! of pairs over all arrays at once. It is no algorithm of its own beyond that sort, for which the paper took Thrust's;
-//! the benchmark suite takes CUB's, which is behind Thrust's.
+//! The peer that GPU-ArraySort's paper measures against, sorting by tags (STA, its section 7.1.1), is two stable
+//! sorts of pairs over all arrays at once. It is no algorithm of its own beyond that sort, for which the paper took
+//! Thrust's; the benchmark suite takes CUB's, which is behind Thrust's.
 
 mod array_sort;
+mod quicksort;
+mod radix_sort;
+mod sample_sort;
+mod scan;
 
 pub use array_sort::array_sort;
+pub use quicksort::quicksort;
+pub use radix_sort::radix_sort;
+pub use sample_sort::{Histograms, fine_sample_sort, sample_sort};
+
+use crate::Error;
+
+/// Threads of a block.
+const BLOCK: u32 = 256;
+
+/// Their kernels count in 32 bits.
+fn check_count(keys: usize) -> Result<(), Error> {
+    if u32::try_from(keys).is_err() {
+        return Err(Error::Unsupported(format!(
+            "{keys} keys are too many for a published algorithm, which takes fewer than 2^32; use a sort of Gpu"
+        )));
+    }
+    Ok(())
+}

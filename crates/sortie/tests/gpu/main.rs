@@ -2,7 +2,10 @@
 //! kernels become as machine code.
 
 mod array_sort;
+mod bitonic;
 mod machine_code;
+mod papers;
 mod payloads;
+mod sanitized;
 mod segments;
 mod support;

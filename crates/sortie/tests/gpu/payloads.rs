@@ -66,7 +66,7 @@ fn compare<K: Key + Pod + Debug, V: Pod + Send>(
 ) {
     let bits = |slice: &[u8]| slice.to_vec();
     let payload: Vec<V> = (0..keys.len() as u128)
-        .map(|i| bytemuck::pod_read_unaligned(&(i << 64 | i * 3).to_le_bytes()[..size_of::<V>()]))
+        .map(|i| bytemuck::pod_read_unaligned(&((i << 64) | (i * 3)).to_le_bytes()[..size_of::<V>()]))
         .collect();
     let (keys_there, payload_there) = (on_device(gpu, stream, keys), on_device(gpu, stream, &payload));
     let places_there = on_device(gpu, stream, &vec![u32::MAX; keys.len()]);

@@ -19,6 +19,7 @@ use sortie::gpu::{Gpu, Segments};
 use sortie::{Error, Key, Order, papers};
 use sortie_device::{Program, Stream, View, cuda};
 
+use crate::papers::Sort as OfOneArray;
 use recorder::{Recorded, record};
 use report::{Function, parse};
 
@@ -44,7 +45,14 @@ const LIST: &[(&str, Sort)] = &[
     ("f32 with u32, length 1000", |gpu| pairs::<f32, u32>(gpu, Some(1000))),
     ("f32 with u32, any length", |gpu| pairs::<f32, u32>(gpu, None)),
     ("places of f32, length 1000", |gpu| argsort::<f32>(gpu, Some(1000))),
+    ("u32, bitonic", bitonic::<u32>),
+    ("f32, bitonic", bitonic::<f32>),
+    ("u64, bitonic", bitonic::<u64>),
+    ("u8, bitonic", bitonic::<u8>),
     ("GPU-ArraySort, length 20000", |gpu| array_sort(gpu, 20000)),
+    ("GPU-Quicksort, its first phase", |gpu| of_one_array(gpu, 1 << 20, papers::quicksort)),
+    ("GPU-Quicksort, its second phase", |gpu| of_one_array(gpu, 1000, papers::quicksort)),
+    ("radix sort of section 6.1", |gpu| of_one_array(gpu, 1 << 20, papers::radix_sort)),
 ];
 
 struct Architecture {
@@ -112,6 +120,15 @@ const KNOWN: &[Known] = &[
             ("sort_listed-4-Floats-4-0-LISTED-1024-24-16-1", &[("sm_90", 252)]),
         ],
     },
+    Known {
+        reason: "the distances between the 32 keys of a column, where the compiler keeps them for all at once",
+        programs: &[
+            ("sort_tiles-4-Integers-14-5-4", &[("sm_100", 304)]),
+            ("sort_tiles-4-Floats-14-5-4", &[("sm_100", 288)]),
+            ("sort_tiles-1-Integers-14-5-6", &[("sm_80", 16), ("sm_100", 152)]),
+            ("sort_tiles-1-Integers-13-5-6", &[("sm_89", 16)]),
+        ],
+    },
 ];
 
 /// Enqueues a sort of segments of this length, or of any.
@@ -154,6 +171,22 @@ fn with_segments<K: Pod>(
         None => Segments::Offsets { offsets: offsets.view(), longest: keys.len() as u64 },
     };
     sort(&gpu.device().stream()?, keys.view(), segments)
+}
+
+/// Enqueues a bitonic sort that takes supersteps.
+fn bitonic<K: Key + Pod>(gpu: &Gpu) -> Result<(), Error> {
+    let stream = gpu.device().stream()?;
+    let keys = gpu.device().alloc::<K>(1 << 20)?;
+    // SAFETY: the recorder runs nothing.
+    unsafe { gpu.sort_bitonic(&stream, keys.view(), Order::default())? }.wait()
+}
+
+/// Enqueues a published sort of one array.
+fn of_one_array(gpu: &Gpu, n: usize, sort: OfOneArray) -> Result<(), Error> {
+    let stream = gpu.device().stream()?;
+    let keys = gpu.device().alloc::<u32>(n)?;
+    // SAFETY: the recorder runs nothing.
+    unsafe { sort(gpu, &stream, keys.view())? }.wait()
 }
 
 /// Enqueues GPU-ArraySort of arrays of this length.

@@ -1,0 +1,250 @@
+//! GPU-Quicksort: Cederman and Tsigas, "A Practical Quicksort Algorithm for Graphics Processors" (2008).
+
+use bytemuck::{Pod, Zeroable};
+use sortie_device::{Buffer, Kernel, Launch, Stream, View};
+
+use super::{BLOCK, check_count};
+use crate::Error;
+use crate::gpu::kernels::{File, Instance};
+use crate::gpu::{Gpu, Pending};
+
+/// Sequences that a block sorts in shared memory.
+const SMALL: usize = 1024;
+/// The first phase ends when there are so many sequences a multiprocessor.
+const SEQUENCES_A_MULTIPROCESSOR: usize = 8;
+/// Bytes of `quicksort::Shared` of the kernels.
+const SHARED: usize = 4 * (8 + 3 + 4 + 3 * 34 + SMALL);
+
+/// `quicksort::Sequence` of the kernels.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sequence {
+    pub start: u32,
+    pub end: u32,
+    pub in_scratch: u32,
+}
+
+/// `quicksort::Parent` of the kernels.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+struct Parent {
+    all: Sequence,
+    pivot: u32,
+    low: u32,
+    high: u32,
+    left: u32,
+    low_min: u32,
+    low_max: u32,
+    high_min: u32,
+    high_max: u32,
+}
+
+/// `quicksort::Piece` of the kernels.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+struct Piece {
+    start: u32,
+    end: u32,
+    parent: u32,
+}
+
+// SAFETY: words alone, without padding, of which any bits are valid.
+unsafe impl Zeroable for Sequence {}
+// SAFETY: as above.
+unsafe impl Pod for Sequence {}
+// SAFETY: as above.
+unsafe impl Zeroable for Parent {}
+// SAFETY: as above.
+unsafe impl Pod for Parent {}
+// SAFETY: as above.
+unsafe impl Zeroable for Piece {}
+// SAFETY: as above.
+unsafe impl Pod for Piece {}
+
+impl Sequence {
+    pub fn len(&self) -> usize {
+        (self.end - self.start) as usize
+    }
+}
+
+/// Sorts keys in place and ascending, by quicksort. It waits for its first phase, which reads back how each split
+/// came out, and returns with the second one enqueued.
+///
+/// Scratch: as much as the keys, and some kilobytes. Cost: two reads and one write of the keys a split, and of the
+/// keys that are equal to a pivot no more from there on.
+///
+/// What differs from the publication, or is left open there:
+///
+/// - Keys are `u32` alone.
+/// - Pivots of the first phase are the middle between least and greatest key, as in the authors' program; Algorithm 2
+///   shows the median of three. Those of the first split and of the second phase are that median.
+/// - The first phase ends at 8 sequences a multiprocessor; a block has 256 threads; what a block sorts in shared
+///   memory, by a bitonic network, is up to 1024 keys. The paper chooses all three by measurement on its card.
+/// - Prefix sums within a block are by shuffles, which that card did not have.
+///
+/// # Errors
+/// [`Error::Unsupported`] for 2^32 keys or more; [`Error::Device`] where scratch or a kernel could not be had, and
+/// nothing has been enqueued then, or where the device failed between two splits: the keys are then unspecified.
+///
+/// # Safety
+/// Nothing else uses the keys until the sort is done. The stream is of the engine's device.
+pub unsafe fn quicksort<'gpu>(
+    gpu: &'gpu Gpu,
+    stream: &Stream,
+    keys: View<'_, u32>,
+) -> Result<Pending<'gpu>, Error> {
+    check_count(keys.len())?;
+    if keys.len() < 2 {
+        return gpu.pending(stream, None);
+    }
+    let most = gpu.device().properties().multiprocessors as usize * SEQUENCES_A_MULTIPROCESSOR;
+    let split =
+        gpu.kernel(&Instance { kernel: "split_sequences", file: File::Quicksort, defines: vec![] })?;
+    let finish = Finish::new(gpu)?;
+    let scratch = gpu.scratch(keys.len())?;
+    let other = scratch.range(0..keys.len());
+    let lists = Lists {
+        pieces: gpu.device().alloc(2 * most)?,
+        parents: gpu.device().alloc(most)?,
+        sequences: gpu.device().alloc(2 * most)?,
+    };
+    // SAFETY: as the caller states; the scratch is as long as the keys.
+    let sequences = unsafe { lists.split(&split, stream, keys, other, most)? };
+    let list = lists.sequences.range(0..sequences.len());
+    stream.copy_in(list, &sequences)?;
+    // SAFETY: as above; the sequences are apart from each other.
+    unsafe { finish.launch(stream, keys, other, list)? };
+    // The list is freed in the order of the device's work, like all memory.
+    gpu.pending(stream, Some(scratch))
+}
+
+/// The second phase, for sequences of any kind: GPU sample sort ends with it as well.
+pub(super) struct Finish(Kernel);
+
+impl Finish {
+    pub fn new(gpu: &Gpu) -> Result<Finish, Error> {
+        Ok(Finish(gpu.kernel(&Instance {
+            kernel: "sort_sequences",
+            file: File::Quicksort,
+            defines: vec![],
+        })?))
+    }
+
+    /// # Safety
+    /// The sequences are apart from each other and within keys and scratch; nothing else uses those.
+    pub unsafe fn launch(
+        &self,
+        stream: &Stream,
+        keys: View<'_, u32>,
+        scratch: View<'_, u32>,
+        sequences: View<'_, Sequence>,
+    ) -> Result<(), Error> {
+        let launch = Launch { blocks: sequences.len() as u32, threads: BLOCK, shared: SHARED };
+        // SAFETY: these are the kernel's arguments; it stays within the sequences.
+        unsafe { self.0.launch(stream, launch, (keys, scratch, sequences))? };
+        Ok(())
+    }
+}
+
+/// Memory on the device for what the host plans there.
+struct Lists {
+    pieces: Buffer<Piece>,
+    parents: Buffer<Parent>,
+    sequences: Buffer<Sequence>,
+}
+
+impl Lists {
+    /// The first phase, Algorithm 1: splits until there are enough sequences.
+    ///
+    /// # Safety
+    /// As for [`quicksort`]; `scratch` is as long as the keys.
+    unsafe fn split(
+        &self,
+        kernel: &Kernel,
+        stream: &Stream,
+        keys: View<'_, u32>,
+        scratch: View<'_, u32>,
+        most: usize,
+    ) -> Result<Vec<Sequence>, Error> {
+        let n = keys.len();
+        let done_at = (n / most).max(SMALL);
+        let (mut work, mut done) = (vec![], vec![]);
+        let all = Sequence { start: 0, end: n as u32, in_scratch: 0 };
+        if n > done_at {
+            work.push((all, median_of_three(stream, keys)?));
+        } else {
+            done.push(all);
+        }
+        while !work.is_empty() && work.len() + done.len() < most {
+            let keys_left: usize = work.iter().map(|(all, _)| all.len()).sum();
+            let piece = keys_left.div_ceil(most).max(SMALL);
+            let (pieces, mut parents) = plan(&work, piece as u32);
+            let (on_device, parents_on_device) =
+                (self.pieces.range(0..pieces.len()), self.parents.range(0..parents.len()));
+            stream.copy_in(on_device, &pieces)?;
+            stream.copy_in(parents_on_device, &parents)?;
+            let launch = Launch { blocks: pieces.len() as u32, threads: BLOCK, shared: SHARED };
+            // SAFETY: these are the kernel's arguments; it stays within the pieces' sequences.
+            unsafe { kernel.launch(stream, launch, (keys, scratch, on_device, parents_on_device))? };
+            stream.copy_out(&mut parents, parents_on_device)?;
+            work.clear();
+            for (sequence, pivot) in parents.iter().flat_map(Parent::children) {
+                match sequence.len() {
+                    0 => {}
+                    len if len <= done_at => done.push(sequence),
+                    _ => work.push((sequence, pivot)),
+                }
+            }
+        }
+        done.extend(work.iter().map(|(all, _)| all));
+        Ok(done)
+    }
+}
+
+/// Cuts sequences into pieces, each for a block.
+fn plan(work: &[(Sequence, u32)], piece: u32) -> (Vec<Piece>, Vec<Parent>) {
+    let (mut pieces, mut parents) = (vec![], vec![]);
+    for &(all, pivot) in work {
+        let parent = parents.len() as u32;
+        let before = pieces.len();
+        let mut start = all.start;
+        while start < all.end {
+            let end = start + piece.min(all.end - start);
+            pieces.push(Piece { start, end, parent });
+            start = end;
+        }
+        parents.push(Parent {
+            all,
+            pivot,
+            low: all.start,
+            high: all.end,
+            left: (pieces.len() - before) as u32,
+            low_min: u32::MAX,
+            low_max: 0,
+            high_min: u32::MAX,
+            high_max: 0,
+        });
+    }
+    (pieces, parents)
+}
+
+impl Parent {
+    /// The two new sequences of a split, each with the middle of its range for a pivot.
+    fn children(&self) -> [(Sequence, u32); 2] {
+        let in_scratch = 1 - self.all.in_scratch;
+        let child = |start, end, min: u32, max| (Sequence { start, end, in_scratch }, min.midpoint(max));
+        [
+            child(self.all.start, self.low, self.low_min, self.low_max),
+            child(self.high, self.all.end, self.high_min, self.high_max),
+        ]
+    }
+}
+
+fn median_of_three(stream: &Stream, keys: View<'_, u32>) -> Result<u32, Error> {
+    let mut three = [0; 3];
+    for (key, at) in three.iter_mut().zip([0, keys.len() / 2, keys.len() - 1]) {
+        stream.copy_out(std::slice::from_mut(key), keys.range(at..at + 1))?;
+    }
+    three.sort_unstable();
+    Ok(three[1])
+}

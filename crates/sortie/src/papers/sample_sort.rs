@@ -1,0 +1,335 @@
+//! Sample sort, plain and fine: Leischner, Osipov and Sanders, "GPU sample sort" (2010); Munavalli, "Efficient
+//! Algorithms for Sorting on GPUs" (2012).
+
+use std::cmp::Reverse;
+
+use bytemuck::{Pod, Zeroable};
+use sortie_device::{Buffer, Kernel, Launch, Stream, View};
+
+use super::quicksort::{Finish, Sequence};
+use super::scan::{Scan, sums_of};
+use super::{BLOCK, check_count};
+use crate::Error;
+use crate::gpu::kernels::{File, Instance};
+use crate::gpu::segments::blocks;
+use crate::gpu::{Gpu, Pending};
+
+const BUCKETS: usize = 128;
+/// 256 threads of 8 keys.
+const TILE: usize = 2048;
+/// M of the thesis, section 4.1: keys that fit the shared memory of its GPU, 48 KB.
+const SMALL: usize = 12_288;
+/// Leischner's oversampling.
+const OVERSAMPLING: u32 = 30;
+/// Bytes of `sample_sort::Shared` of the kernels.
+const SHARED: usize = 4 * 3 * BUCKETS;
+
+/// Where Fine Sample Sort counts its buckets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Histograms {
+    /// One histogram for each block, as measured in the thesis (section 4.2): 128 words for 2048 keys.
+    OfAllBlocks,
+    /// One of 128 words to which all blocks add (section 5.2). Blocks then take their places in a bucket in any order.
+    Single,
+}
+
+/// Sorts keys in place and ascending by Fine Sample Sort. It waits for the distribution, which reads back how large
+/// each bucket became, and returns with the sort of the buckets enqueued.
+///
+/// Of n keys, a random sample of 128·⌈0.005·∛n⌉ is sorted, and every ⌈0.005·∛n⌉-th of it is a splitter; blocks of 256
+/// threads with 8 keys each distribute the keys to 128 buckets; buckets over 12,288 keys are distributed again, by a
+/// sample of their own; the rest are sorted by the second phase of [`quicksort`](super::quicksort), the largest
+/// first. Scratch: as much as the keys, and a sixteenth of it for [`Histograms::OfAllBlocks`]. Cost: two reads and
+/// one write of the keys a level.
+///
+/// What differs from the publication, or is left open there:
+///
+/// - Keys are `u32` alone.
+/// - All buckets of a level are distributed by the same launches.
+/// - Equal keys: a bucket is above one splitter and up to the next, as in section 4.1, by which an array of one value
+///   would be one bucket for ever. Where a sample is all one value, half of the splitters are the number below it,
+///   which leaves the value a bucket of its own; a large bucket that can hold one value alone is not sorted.
+/// - M is only said to fit the shared memory. The times of its tables jump where n/128 passes some 2^18, which
+///   suggests that the program had a larger one, and left the rest to quicksort.
+/// - The sample is drawn with repetition, from the same seed each time.
+///
+/// # Errors
+/// [`Error::Unsupported`] for 2^32 keys or more; [`Error::Device`] where scratch or a kernel could not be had, and
+/// nothing has been enqueued then, or where the device or its memory failed after a level: the keys are then
+/// unspecified.
+///
+/// # Safety
+/// Nothing else uses the keys until the sort is done. The stream is of the engine's device.
+pub unsafe fn fine_sample_sort<'gpu>(
+    gpu: &'gpu Gpu,
+    stream: &Stream,
+    keys: View<'_, u32>,
+    histograms: Histograms,
+) -> Result<Pending<'gpu>, Error> {
+    let interval = |n: usize| (0.005 * (n as f64).cbrt()).ceil() as u32;
+    // SAFETY: as the caller states.
+    unsafe { sort(gpu, stream, keys, interval, histograms) }
+}
+
+/// Sorts keys in place and ascending by sample sort as Leischner, Osipov and Sanders have it: k = 128 buckets by
+/// every 30th key of a sorted random sample of 3840. It waits as [`fine_sample_sort`] does.
+///
+/// It differs from Fine Sample Sort by the sample alone, so that a comparison of the two is one of samples; scratch,
+/// cost and what is left open are as there. That includes M, which is larger in the publication, and the treatment of
+/// equal keys.
+///
+/// # Errors
+/// As [`fine_sample_sort`].
+///
+/// # Safety
+/// As [`fine_sample_sort`].
+pub unsafe fn sample_sort<'gpu>(
+    gpu: &'gpu Gpu,
+    stream: &Stream,
+    keys: View<'_, u32>,
+) -> Result<Pending<'gpu>, Error> {
+    // SAFETY: as the caller states.
+    unsafe { sort(gpu, stream, keys, |_| OVERSAMPLING, Histograms::OfAllBlocks) }
+}
+
+/// `sample_sort::Segment` of the kernels.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+struct Segment {
+    start: u32,
+    end: u32,
+    first_tile: u32,
+    interval: u32,
+}
+
+// SAFETY: words alone, without padding, of which any bits are valid.
+unsafe impl Zeroable for Segment {}
+// SAFETY: as above.
+unsafe impl Pod for Segment {}
+
+/// `sample_sort::Level` of the kernels.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+struct Level {
+    count: u32,
+    single: u32,
+    seed: u32,
+}
+
+// SAFETY: laid out as its C equivalent.
+unsafe impl sortie_device::Argument for Level {}
+
+/// # Safety
+/// As [`fine_sample_sort`].
+unsafe fn sort<'gpu>(
+    gpu: &'gpu Gpu,
+    stream: &Stream,
+    keys: View<'_, u32>,
+    interval: impl Fn(usize) -> u32,
+    histograms: Histograms,
+) -> Result<Pending<'gpu>, Error> {
+    let n = keys.len();
+    check_count(n)?;
+    if n < 2 {
+        return gpu.pending(stream, None);
+    }
+    let finish = Finish::new(gpu)?;
+    let memory = Memory::new(n, histograms);
+    let distribution = Distribution {
+        kernels: Kernels::new(gpu)?,
+        stream,
+        interval,
+        histograms,
+        list: gpu.device().alloc(memory.segments)?,
+        scratch: gpu.scratch(memory.words)?,
+        memory,
+    };
+    let other = distribution.scratch.range(0..n);
+
+    let all = Bucket { start: 0, end: n as u32, constant: false };
+    let (mut sequences, mut large) = match n <= SMALL {
+        true => (vec![Sequence { start: 0, end: n as u32, in_scratch: 0 }], vec![]),
+        false => (vec![], vec![all]),
+    };
+    let mut level = 0;
+    while !large.is_empty() {
+        let (from, to) = if level % 2 == 0 { (keys, other) } else { (other, keys) };
+        let in_scratch = 1 - level % 2;
+        // SAFETY: as the caller states; the scratch is as long as the memory's plan says.
+        let buckets = unsafe { distribution.distribute(from, to, &large, level)? };
+        level += 1;
+        large.clear();
+        for bucket in buckets {
+            let range = bucket.start as usize..bucket.end as usize;
+            if range.len() <= SMALL {
+                sequences.push(Sequence { start: bucket.start, end: bucket.end, in_scratch });
+            } else if !bucket.constant {
+                large.push(bucket);
+            } else if in_scratch == 1 {
+                stream.copy_within(keys.range(range.clone()), other.range(range))?;
+            }
+        }
+    }
+    sequences.sort_by_key(|sequence| Reverse(sequence.len()));
+    let list = gpu.device().alloc::<Sequence>(sequences.len())?;
+    stream.copy_in(list.view(), &sequences)?;
+    // SAFETY: as the caller states; the buckets are apart from each other.
+    unsafe { finish.launch(stream, keys, other, list.view())? };
+    gpu.pending(stream, Some(distribution.scratch))
+}
+
+/// Where a bucket's keys are.
+#[derive(Debug, Clone, Copy)]
+struct Bucket {
+    start: u32,
+    end: u32,
+    /// It holds one value alone.
+    constant: bool,
+}
+
+struct Kernels {
+    choose_splitters: Kernel,
+    count_buckets: Kernel,
+    scan: Scan,
+    distribute: Kernel,
+    list_buckets: Kernel,
+}
+
+impl Kernels {
+    fn new(gpu: &Gpu) -> Result<Kernels, Error> {
+        let kernel = |kernel| gpu.kernel(&Instance { kernel, file: File::SampleSort, defines: vec![] });
+        Ok(Kernels {
+            choose_splitters: kernel("choose_splitters")?,
+            count_buckets: kernel("count_buckets")?,
+            scan: Scan::new(gpu)?,
+            distribute: kernel("distribute")?,
+            list_buckets: kernel("list_buckets")?,
+        })
+    }
+}
+
+/// How the scratch is divided, in words: the keys' other place comes first.
+struct Memory {
+    /// The most that a level can have.
+    segments: usize,
+    trees: usize,
+    constant: usize,
+    starts: usize,
+    taken: usize,
+    table: usize,
+    sums: usize,
+    words: usize,
+}
+
+impl Memory {
+    fn new(n: usize, histograms: Histograms) -> Memory {
+        let segments = n / SMALL + 1;
+        let rows = match histograms {
+            Histograms::OfAllBlocks => n / TILE + segments,
+            Histograms::Single => segments,
+        };
+        let trees = n;
+        let constant = trees + segments * BUCKETS;
+        let starts = constant + segments * BUCKETS / 32;
+        let taken = starts + segments * BUCKETS;
+        let table = taken + segments * BUCKETS;
+        let sums = table + rows * BUCKETS;
+        let words = sums + sums_of(rows * BUCKETS);
+        Memory { segments, trees, constant, starts, taken, table, sums, words }
+    }
+}
+
+/// What every level is distributed with.
+struct Distribution<'a, Interval> {
+    kernels: Kernels,
+    stream: &'a Stream,
+    interval: Interval,
+    histograms: Histograms,
+    memory: Memory,
+    list: Buffer<Segment>,
+    scratch: Buffer<u32>,
+}
+
+impl<Interval: Fn(usize) -> u32> Distribution<'_, Interval> {
+    /// Distributes every large bucket, and reads back into which ones it fell.
+    ///
+    /// # Safety
+    /// As [`fine_sample_sort`]; `from` and `to` are the keys and their other place, and the buckets are apart.
+    unsafe fn distribute(
+        &self,
+        from: View<'_, u32>,
+        to: View<'_, u32>,
+        large: &[Bucket],
+        seed: u32,
+    ) -> Result<Vec<Bucket>, Error> {
+        let (segments, tiles) = self.segments(large);
+        let count = segments.len();
+        let list = self.list.range(0..count);
+        self.stream.copy_in(list, &segments)?;
+        let single = self.histograms == Histograms::Single;
+        let words = BUCKETS * if single { count } else { tiles as usize };
+        let part = |start: usize, words: usize| self.scratch.range(start..start + words);
+        let m = &self.memory;
+        let trees = part(m.trees, count * BUCKETS);
+        let constant = part(m.constant, count * BUCKETS / 32);
+        let (starts, taken) = (part(m.starts, count * BUCKETS), part(m.taken, count * BUCKETS));
+        let (table, sums) = (part(m.table, words), part(m.sums, sums_of(words)));
+        if single {
+            self.stream.fill(table, 0)?;
+            self.stream.fill(taken, 0)?;
+        }
+        let level = Level { count: count as u32, single: u32::from(single), seed };
+        let longest = segments.iter().map(|segment| segment.interval).max().unwrap_or(0);
+        let sample = 4 * (BUCKETS * longest as usize).next_power_of_two();
+        let a_segment = Launch { blocks: blocks(count as u64)?, threads: BLOCK, shared: sample };
+        let a_tile = Launch { blocks: blocks(u64::from(tiles))?, threads: BLOCK, shared: SHARED };
+        let a_bucket = Launch { threads: BUCKETS as u32, shared: 0, ..a_segment };
+        let (k, stream) = (&self.kernels, self.stream);
+        // SAFETY: these are the kernels' arguments; they stay within the segments and the parts of the scratch.
+        unsafe {
+            k.choose_splitters.launch(stream, a_segment, (from, list, level, trees, constant))?;
+            k.count_buckets.launch(stream, a_tile, (from, list, level, trees, table))?;
+            k.scan.launch(stream, table, sums)?;
+            let arguments = (from, to, list, level, trees, table, sums, taken);
+            k.distribute.launch(stream, a_tile, arguments)?;
+            k.list_buckets.launch(stream, a_bucket, (list, level, table, sums, starts))?;
+        }
+        read_buckets(stream, &segments, starts, constant)
+    }
+
+    /// The large buckets as segments, and the tiles they have together.
+    fn segments(&self, large: &[Bucket]) -> (Vec<Segment>, u32) {
+        let mut first_tile = 0;
+        let segments = large.iter().map(|&Bucket { start, end, .. }| {
+            let interval = (self.interval)((end - start) as usize);
+            let segment = Segment { start, end, first_tile, interval };
+            first_tile += (end - start).div_ceil(TILE as u32);
+            segment
+        });
+        (segments.collect(), first_tile)
+    }
+}
+
+fn read_buckets(
+    stream: &Stream,
+    segments: &[Segment],
+    starts: View<'_, u32>,
+    constant: View<'_, u32>,
+) -> Result<Vec<Bucket>, Error> {
+    let mut starts_here = vec![0; starts.len()];
+    let mut constant_here = vec![0; constant.len()];
+    stream.copy_out(&mut starts_here, starts)?;
+    stream.copy_out(&mut constant_here, constant)?;
+    let mut buckets = vec![];
+    for (s, segment) in segments.iter().enumerate() {
+        let starts = &starts_here[s * BUCKETS..(s + 1) * BUCKETS];
+        let ends = starts[1..].iter().chain([&segment.end]);
+        for (b, (&start, &end)) in starts.iter().zip(ends).enumerate() {
+            let bit = s * BUCKETS + b;
+            let constant = constant_here[bit / 32] >> (bit % 32) & 1 == 1;
+            buckets.push(Bucket { start, end, constant });
+        }
+    }
+    buckets.retain(|bucket| bucket.start < bucket.end);
+    Ok(buckets)
+}
