@@ -5,9 +5,9 @@ use crate::key::{Code, Order};
 
 /// Items that a thread holds, at most: with more than 40 the compiler runs out of 64 registers.
 const REGISTERS: usize = 40;
-/// Bytes of stages that a thread has, at most, where places are sorted: 1024 threads then fill the 227 KB of shared
-/// memory that a multiprocessor has at most.
-const STAGED: usize = 128;
+/// The same where places are sorted: more would leave registers too few for keys and payloads, and with stages of 8 bytes
+/// 1024 threads fill the 227 KB of shared memory that a block can have.
+const REGISTERS_OF_PLACES: usize = 16;
 /// Keys that a single thread sorts: its network grows faster than linearly, yet needs no step between threads. A
 /// segment of 50 f32 on an H200: 427 G/s by one thread, 404 by two, 305 by eight.
 const ALONE: usize = 64;
@@ -132,7 +132,7 @@ impl Worker {
 
     /// Items that a thread holds at most.
     fn longest_row(content: Content) -> usize {
-        STAGED.checked_div(content.staged()).map_or(REGISTERS, |row| row.min(24))
+        if content.staged() > 0 { REGISTERS_OF_PLACES } else { REGISTERS }
     }
 
     /// The worker for segments of one length, if one block can sort them.
@@ -153,10 +153,9 @@ impl Worker {
     /// The workers for segments of any length, by capacity: two for each power of two, so that no more than a third
     /// of a worker is idle.
     pub fn classes(content: Content, shared: usize) -> Vec<Worker> {
-        let (short, long): (&[usize], _) = match Self::longest_row(content) {
-            16 => (&[2, 4, 8], [12, 16]),
-            24 => (&[2, 4, 8, 12], [16, 24]),
-            _ => (&[2, 4, 8, 12, 16], [24, 32]),
+        let (short, long): (&[usize], _) = match content.staged() {
+            0 => (&[2, 4, 8, 12, 16], [24, 32]),
+            _ => (&[2, 4, 8], [12, 16]),
         };
         let short = short.iter().map(|&row| (8, row));
         let long = (3..=MOST_THREADS.ilog2()).flat_map(|log| long.map(|row| (1 << log, row)));
