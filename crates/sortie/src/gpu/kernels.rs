@@ -17,12 +17,17 @@ pub(crate) enum File {
     SortSegments,
     Classes,
     MergeRuns,
+    CountBuckets,
+    Partition,
+    Settle,
     ArraySort,
 }
 
 const HEADERS: &[(&str, &str)] = &[
     ("simt.cuh", include_str!("../../kernels/simt.cuh")),
     ("code.cuh", include_str!("../../kernels/code.cuh")),
+    ("classify.cuh", include_str!("../../kernels/classify.cuh")),
+    ("scan.cuh", include_str!("../../kernels/scan.cuh")),
     ("long.cuh", include_str!("../../kernels/long.cuh")),
     ("network.cuh", include_str!("../../kernels/network.cuh")),
 ];
@@ -36,6 +41,9 @@ impl Instance {
                 File::SortSegments => include_str!("../../kernels/sort_segments.cu"),
                 File::Classes => include_str!("../../kernels/classes.cu"),
                 File::MergeRuns => include_str!("../../kernels/merge_runs.cu"),
+                File::CountBuckets => include_str!("../../kernels/count_buckets.cu"),
+                File::Partition => include_str!("../../kernels/partition.cu"),
+                File::Settle => include_str!("../../kernels/settle.cu"),
                 File::ArraySort => include_str!("../../kernels/papers/array_sort.cu"),
             },
             headers: HEADERS,

@@ -21,6 +21,7 @@
 
 mod host;
 pub(crate) mod kernels;
+mod radix;
 pub(crate) mod segments;
 mod worker;
 
@@ -97,7 +98,7 @@ impl Gpu {
     ) -> Result<Pending<'_>, Error> {
         let done = self.device.event()?;
         stream.record(&done)?;
-        Ok(Pending { gpu: self, done, scratch })
+        Ok(Pending { gpu: self, done, scratch: scratch.into_iter().collect() })
     }
 }
 
@@ -107,7 +108,7 @@ impl Gpu {
 pub struct Pending<'gpu> {
     gpu: &'gpu Gpu,
     done: Event,
-    scratch: Option<Buffer<u32>>,
+    scratch: Vec<Buffer<u32>>,
 }
 
 impl Pending<'_> {
@@ -119,11 +120,15 @@ impl Pending<'_> {
         self.finish()
     }
 
+    /// Holds more scratch, of what was enqueued on the same stream before.
+    pub(crate) fn holding(mut self, scratch: Buffer<u32>) -> Self {
+        self.scratch.push(scratch);
+        self
+    }
+
     fn finish(&mut self) -> Result<(), Error> {
         self.done.wait()?;
-        if let Some(scratch) = self.scratch.take() {
-            self.gpu.scratch.lock().expect("no holder panics").push(scratch);
-        }
+        self.gpu.scratch.lock().expect("no holder panics").append(&mut self.scratch);
         Ok(())
     }
 }
@@ -131,7 +136,7 @@ impl Pending<'_> {
 impl Drop for Pending<'_> {
     fn drop(&mut self) {
         // A lost device has no scratch to give back.
-        if self.scratch.is_some() {
+        if !self.scratch.is_empty() {
             let _ = self.finish();
         }
     }
