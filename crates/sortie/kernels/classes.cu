@@ -1,7 +1,7 @@
 // Puts the segments between offsets into classes by length, each class for a worker of its size.
 //
 // Contract. A segment belongs to the first class whose capacity is no less than its length; the last class takes all
-// that are longer than every capacity. Segments of fewer than two keys belong to none. `counts` and `cursors` have a
+// that are longer than every capacity. Segments of fewer than two keys belong to none, nor do those of more than `longest`. `counts` and `cursors` have a
 // word for each class and are zero before. count_classes fills `counts`; then list_classes writes the places of the
 // segments to `list`, class after class, in no given order within one. Any number of blocks. Cost: two reads of the
 // offsets, one write of 4 bytes a segment. count_tiles, of one block, then writes how many tiles of the listed segments of
@@ -17,6 +17,7 @@ constexpr u32 MOST = 64;
 constexpr u32 NONE = ~0u;
 
 struct Capacities {
+    u64 longest;
     u32 count;
     u32 of[MOST - 1];
 };
@@ -28,9 +29,9 @@ struct Shared {
     u32 starts[MOST];
 };
 
-SIMT_FN u32 class_of(u64 length, const Shared& shared, u32 capacities) {
-    if (length < 2) return NONE;
-    u32 low = 0, high = capacities;
+SIMT_FN u32 class_of(u64 length, const Shared& shared, const Capacities& capacities) {
+    if (length < 2 || length > capacities.longest) return NONE;
+    u32 low = 0, high = capacities.count;
     while (low < high) {
         const u32 middle = (low + high) / 2;
         if (shared.capacities[middle] < length) low = middle + 1;
@@ -50,7 +51,7 @@ SIMT_FN Shared& prepare(const Capacities& capacities) {
 SIMT_KERNEL(BLOCK, 1) count_classes(const u64* offsets, u64 segments, Capacities capacities, u32* counts) {
     Shared& shared = prepare(capacities);
     for (u64 i = u64(block_rank()) * BLOCK + thread_rank(); i < segments; i += u64(grid_blocks()) * BLOCK) {
-        const u32 c = class_of(offsets[i + 1] - offsets[i], shared, capacities.count);
+        const u32 c = class_of(offsets[i + 1] - offsets[i], shared, capacities);
         if (c != NONE) atomic_add<Relaxed, Block>(&shared.counts[c], 1);
     }
     barrier();
@@ -67,7 +68,7 @@ list_classes(const u64* offsets, u64 segments, Capacities capacities, const u32*
         SIMT_UNROLL
         for (u32 t = 0; t < TAKEN; ++t) {
             const u64 i = first + t * BLOCK + thread_rank();
-            of[t] = i < segments ? class_of(offsets[i + 1] - offsets[i], shared, capacities.count) : NONE;
+            of[t] = i < segments ? class_of(offsets[i + 1] - offsets[i], shared, capacities) : NONE;
             rank[t] = of[t] == NONE ? 0 : atomic_add<Relaxed, Block>(&shared.counts[of[t]], 1);
         }
         barrier();

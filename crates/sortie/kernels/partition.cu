@@ -1,11 +1,12 @@
 // One unstable pass of a distribution: moves keys to groups of buckets, or those of each group to its buckets.
 //
 // Contract. An instantiation is made for SORTIE_KEY_BYTES and SORTIE_KIND, blocks of SORTIE_THREADS with SORTIE_ROW keys a
-// thread, and SORTIE_STEP: FIRST moves all keys to groups of 2^bits buckets, SECOND those of each group to its buckets, each
-// from one buffer to another. No more than SORTIE_THREADS groups, nor buckets in one. `cursors` says where the next key of
-// each group, or bucket, goes, and is moved on. `group_starts` and `tiles_before` are as count_buckets.cu leaves them for tiles
-// of SORTIE_THREADS * SORTIE_ROW keys, and SECOND's alone. A block a tile, of which there may be fewer. Nothing is moved
-// where the profile's plan is not to distribute. Dynamic shared memory: a Shared.
+// thread, and SORTIE_STEP. Each moves keys from one buffer to another: FIRST moves all to groups of 2^bits buckets, SECOND
+// those of each group to its buckets, AGAIN those of each long bucket (long_buckets.cuh), unless all are equal, to buckets of
+// its own. No more than SORTIE_THREADS groups, nor buckets in one. `cursors` says where the next key of each group, or bucket,
+// goes, and is moved on. `group_starts` and `tiles_before` are as count_buckets.cu leaves them for tiles of SORTIE_THREADS *
+// SORTIE_ROW keys, and SECOND's alone. A block a tile, of which there may be fewer. Nothing is moved where the profile's
+// plan is not to distribute. Dynamic shared memory: a Shared.
 // Cost: one read and one write of the keys, an atomic in shared memory a key, one in global memory for each digit and tile.
 //
 // A key's rank in its tile is what the atomic returned that counted its digit. A tile's room in each bucket is reserved by
@@ -13,11 +14,13 @@
 // memory, so that they are written in runs.
 #include "classify.cuh"
 #include "code.cuh"
+#include "long_buckets.cuh"
 #include "scan.cuh"
 #include "simt.cuh"
 
 #define FIRST 0
 #define SECOND 1
+#define AGAIN 2
 
 namespace simt::partition {
 
@@ -52,6 +55,8 @@ struct Job {
     const u64* group_starts;
     const u32* tiles_before;
     u64* cursors;
+    // AGAIN's alone, which has no use for groups.
+    long_buckets::Buckets long_buckets;
 };
 
 struct Tile {
@@ -66,6 +71,11 @@ SIMT_FN Tile own_tile(const Job& job, Shared& shared) {
         barrier();
         const u64 first = u64(number) * TILE;
         return {first, u32(lesser(job.keys - first, u64(TILE))), 0};
+    } else if constexpr (SORTIE_STEP == AGAIN) {
+        barrier();
+        const u32 bucket = long_buckets::bucket_of(job.long_buckets, number);
+        const long_buckets::Tile tile = long_buckets::tile_of(job.long_buckets, bucket, number);
+        return {tile.first, tile.count, bucket};
     } else {
         if (thread_rank() < job.groups) {
             const u32 before = job.tiles_before[thread_rank()];
@@ -97,14 +107,21 @@ SIMT_FN void load(Key (&row)[ROW], const Key* from, const Tile& tile) {
 SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) partition(Job job, code::Transform transform) {
     if (classify::plan(*job.profile) != classify::DISTRIBUTE) return;
     if (SORTIE_STEP == SECOND && block_rank() >= job.tiles_before[job.groups]) return;
+    if (SORTIE_STEP == AGAIN && block_rank() >= long_buckets::tiles(job.long_buckets)) return;
     Shared& shared = *reinterpret_cast<Shared*>(shared_memory());
     shared.counts[thread_rank()] = 0;
     const Tile tile = own_tile(job, shared);
-    const classify::Classifier<Key> classifier(job.profile->range);
+    classify::Range range = job.profile->range;
+    if constexpr (SORTIE_STEP == AGAIN) {
+        const long_buckets::Bucket& bucket = job.long_buckets.buckets[tile.group];
+        if (bucket.low == bucket.high) return;
+        range = long_buckets::range_of<Key>(bucket);
+    }
+    const classify::Classifier<Key> classifier(range);
     const u32 bits = job.bits;
     auto digit_of = [&](Key code) {
         const u32 bucket = classifier.bucket(code);
-        return SORTIE_STEP == FIRST ? bucket >> bits : bucket & ((1u << bits) - 1);
+        return SORTIE_STEP == FIRST ? bucket >> bits : SORTIE_STEP == SECOND ? bucket & ((1u << bits) - 1) : bucket;
     };
     Key row[ROW];
     load(row, job.from, tile);

@@ -20,6 +20,7 @@ pub(crate) enum File {
     CountBuckets,
     Partition,
     Settle,
+    Redistribute,
     ArraySort,
 }
 
@@ -27,6 +28,7 @@ const HEADERS: &[(&str, &str)] = &[
     ("simt.cuh", include_str!("../../kernels/simt.cuh")),
     ("code.cuh", include_str!("../../kernels/code.cuh")),
     ("classify.cuh", include_str!("../../kernels/classify.cuh")),
+    ("long_buckets.cuh", include_str!("../../kernels/long_buckets.cuh")),
     ("scan.cuh", include_str!("../../kernels/scan.cuh")),
     ("long.cuh", include_str!("../../kernels/long.cuh")),
     ("network.cuh", include_str!("../../kernels/network.cuh")),
@@ -44,6 +46,7 @@ impl Instance {
                 File::CountBuckets => include_str!("../../kernels/count_buckets.cu"),
                 File::Partition => include_str!("../../kernels/partition.cu"),
                 File::Settle => include_str!("../../kernels/settle.cu"),
+                File::Redistribute => include_str!("../../kernels/redistribute.cu"),
                 File::ArraySort => include_str!("../../kernels/papers/array_sort.cu"),
             },
             headers: HEADERS,

@@ -22,6 +22,7 @@
 mod host;
 pub(crate) mod kernels;
 mod radix;
+mod redistribute;
 pub(crate) mod segments;
 mod worker;
 
@@ -123,6 +124,12 @@ impl Pending<'_> {
     /// Holds more scratch, of what was enqueued on the same stream before.
     pub(crate) fn holding(mut self, scratch: Buffer<u32>) -> Self {
         self.scratch.push(scratch);
+        self
+    }
+
+    /// Holds what an earlier one of the same stream held too.
+    pub(crate) fn after(mut self, mut earlier: Pending<'_>) -> Self {
+        self.scratch.append(&mut earlier.scratch);
         self
     }
 

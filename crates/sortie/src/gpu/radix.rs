@@ -8,6 +8,7 @@ use bytemuck::Pod;
 use sortie_device::{Kernel, Launch, Properties, Stream, View};
 
 use super::kernels::{File, Instance};
+use super::redistribute::{self, LongBuckets};
 use super::segments::{Numbers, blocks};
 use super::worker::kind;
 use super::{Gpu, Pending, Segments};
@@ -31,7 +32,7 @@ const SETTLE_BLOCK: u32 = 512;
 /// Its blocks on a multiprocessor: all that there is room for.
 const SETTLE_BLOCKS: u32 = 4;
 
-const PARTITION_BLOCK: u32 = 512;
+pub(super) const PARTITION_BLOCK: u32 = 512;
 /// Words of keys that a thread of a pass holds in registers, as many as there is shared memory for. The first pass of
 /// 2^28 u32 by 226 groups on an H200: 0.79 ms with 24, 0.82 with 20, 0.89 with 16. A block takes one tile: with blocks that
 /// stay and load the next tile's keys while they write, two passes of u32 took 0.13 ms more, of u64 0.6.
@@ -45,8 +46,8 @@ impl Gpu {
     ///
     /// Keys are sorted alone, so equal ones cannot be told apart. They are read three times and written twice before
     /// their buckets are finished, which is one more read and write. Keys in order cost one read, keys in reverse order or of
-    /// few codes close together one more write. Buckets that many equal or close keys make too long for a block are merged as
-    /// long segments are. Scratch: a copy of the keys and 16 bytes for each 2780 of them, and one more copy for long
+    /// few codes close together one more write. Buckets that close keys make too long for a block are distributed once
+    /// more, by their own range, at two reads and writes more; what is too long still is merged as long segments are. Scratch: a copy of the keys and 16 bytes for each 2780 of them, and one more copy for long
     /// buckets.
     ///
     /// # Errors
@@ -85,21 +86,25 @@ impl Gpu {
             kernels,
             transform: Numbers(Transform::<K::Bits>::new(code, order).numbers()),
         };
-        // SAFETY: as the caller states. What is not settled falls into the segments of the last call.
-        let finish = unsafe {
+        let longest = self.device().properties().shared_per_block / 2 / size_of::<K>().max(4);
+        let again = redistribute::Tables::new(self, n, longest)?;
+        let short = Segments::Offsets { offsets: job.tables.ends, longest: longest as u64 };
+        let rest = Segments::Offsets { offsets: again.segments(), longest: n as u64 };
+        // SAFETY: as the caller states. What is not settled falls into the segments.
+        let (short, rest) = unsafe {
             job.profile()?;
             job.distribute()?;
             job.settle()?;
-            let segments = Segments::Offsets { offsets: job.tables.ends, longest: n as u64 };
-            self.sort_segments(stream, keys, segments, order)?
+            job.redistribute(&job.kernels.redistribute, &again, longest)?;
+            (self.sort_segments(stream, keys, short, order)?, self.sort_segments(stream, keys, rest, order)?)
         };
-        Ok(finish.holding(scratch))
+        Ok(rest.after(short).holding(again.into_scratch()).holding(scratch))
     }
 }
 
 /// How many buckets there are: groups of 2^bits.
 #[derive(Debug, Clone, Copy)]
-struct Buckets {
+pub(super) struct Buckets {
     bits: u32,
     groups: usize,
 }
@@ -118,18 +123,18 @@ impl Buckets {
         Buckets { bits, groups: (wanted >> bits).max(1) }
     }
 
-    fn count(self) -> usize {
+    pub fn count(self) -> usize {
         self.groups << self.bits
     }
 }
 
 /// What decides on how many buckets, keys and threads there are.
 #[derive(Debug, Clone, Copy)]
-struct Shape {
-    buckets: Buckets,
+pub(super) struct Shape {
+    pub buckets: Buckets,
     /// Keys that a thread of a pass holds.
     row: usize,
-    multiprocessors: u32,
+    pub multiprocessors: u32,
 }
 
 impl Shape {
@@ -140,7 +145,7 @@ impl Shape {
         Shape { buckets, row: if fits { large } else { small }, multiprocessors: device.multiprocessors }
     }
 
-    fn tile(self) -> usize {
+    pub fn tile(self) -> usize {
         PARTITION_BLOCK as usize * self.row
     }
 }
@@ -165,6 +170,7 @@ struct Kernels {
     second: Kernel,
     reverse: Kernel,
     fill: Kernel,
+    redistribute: redistribute::Kernels,
 }
 
 impl Kernels {
@@ -182,6 +188,7 @@ impl Kernels {
             ];
             kernel(File::Partition, "partition", &more)
         };
+        let again = |name| kernel(File::Redistribute, name, &[]);
         Ok(Kernels {
             sample: kernel(File::CountBuckets, "sample", &[])?,
             count_buckets: kernel(File::CountBuckets, "count_buckets", &[])?,
@@ -190,13 +197,14 @@ impl Kernels {
             second: pass("SECOND")?,
             reverse: kernel(File::Settle, "reverse", &[])?,
             fill: kernel(File::Settle, "fill", &[])?,
+            redistribute: redistribute::Kernels::new(again, pass("AGAIN")?)?,
         })
     }
 }
 
 /// The scratch of a sort, as the kernels say.
 #[derive(Clone, Copy)]
-struct Tables<'a> {
+pub(super) struct Tables<'a> {
     /// What is zero before: the profile, counts and groups.
     zero: View<'a, u32>,
     profile: View<'a, u32>,
@@ -205,8 +213,8 @@ struct Tables<'a> {
     group_starts: View<'a, u64>,
     group_cursors: View<'a, u64>,
     tiles_before: View<'a, u32>,
-    ends: View<'a, u64>,
-    copy: View<'a, u32>,
+    pub ends: View<'a, u64>,
+    pub copy: View<'a, u32>,
 }
 
 impl<'a> Tables<'a> {
@@ -245,7 +253,7 @@ impl<'a> Tables<'a> {
 /// `partition::Job` of the kernels.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
-struct Pass {
+pub(super) struct Pass {
     from: u64,
     to: u64,
     keys: u64,
@@ -255,19 +263,20 @@ struct Pass {
     group_starts: u64,
     tiles_before: u64,
     cursors: u64,
+    long_buckets: LongBuckets,
 }
 
 // SAFETY: laid out as its C equivalent.
 unsafe impl sortie_device::Argument for Pass {}
 
 /// Its methods enqueue, in this order. Each needs what [`Gpu::sort`] needs.
-struct Job<'a, B> {
-    stream: &'a Stream,
-    keys: View<'a, B>,
-    shape: Shape,
-    tables: Tables<'a>,
+pub(super) struct Job<'a, B> {
+    pub stream: &'a Stream,
+    pub keys: View<'a, B>,
+    pub shape: Shape,
+    pub tables: Tables<'a>,
     kernels: Kernels,
-    transform: Numbers,
+    pub transform: Numbers,
 }
 
 // SAFETY of all launches: the arguments are the kernel's; it stays within the keys and the tables, whose lengths are as it
@@ -310,7 +319,7 @@ impl<'a, B: Bits> Job<'a, B> {
     unsafe fn distribute(&self) -> Result<(), Error> {
         let (keys, copy) = (self.keys.address(), self.tables.copy.address());
         let tiles = self.keys.len().div_ceil(self.shape.tile()) as u64;
-        let shared = partition_shared(self.shape.row, size_of::<B>());
+        let shared = self.partition_shared();
         let to_groups = Launch { blocks: blocks(tiles)?, threads: PARTITION_BLOCK, shared };
         // Each group may have one tile that is not full.
         let to_buckets = Launch { blocks: blocks(tiles + self.shape.buckets.groups as u64)?, ..to_groups };
@@ -336,7 +345,23 @@ impl<'a, B: Bits> Job<'a, B> {
             group_starts: self.tables.group_starts.address(),
             tiles_before: self.tables.tiles_before.address(),
             cursors,
+            long_buckets: LongBuckets::default(),
         }
+    }
+
+    /// The pass that moves the keys of long buckets to the copy.
+    pub fn pass_again(&self, cursors: u64, long_buckets: LongBuckets) -> Pass {
+        // Each has 2^7 buckets, whose cursors lie together.
+        Pass {
+            bits: redistribute::OWN.ilog2(),
+            long_buckets,
+            ..self.pass(self.keys.address(), self.tables.copy.address(), cursors)
+        }
+    }
+
+    /// Bytes of shared memory of a pass.
+    pub fn partition_shared(&self) -> usize {
+        partition_shared(self.shape.row, size_of::<B>())
     }
 
     /// Puts in order what was not distributed.

@@ -88,6 +88,19 @@ fn outliers_and_skew() {
         compare::<u64>(gpu, &narrow, Order::default(), "few codes close together");
         (narrow[n / 3], narrow[n - 1], narrow[0]) = (0, u64::MAX, 1 << 39);
         compare::<u64>(gpu, &narrow, Order::default(), "few codes close together, and outliers");
+        // Far from a distant outlier, a tight cluster, within which most keys are in a tighter one, or are equal.
+        for width in [1 << 12, 200, 1] {
+            let mut nested: Vec<u64> = (0..n)
+                .map(|_| match random.u32(0..4) {
+                    0 => (1 << 50) + random.u64(0..1 << 30),
+                    _ => (1 << 50) + (1 << 20) + random.u64(0..width),
+                })
+                .collect();
+            nested.iter_mut().step_by(100).for_each(|key| *key = random.u64(..));
+            compare::<u64>(gpu, &nested, Order::default(), "nested clusters");
+            let nested: Vec<i64> = nested.into_iter().map(|key| key as i64).collect();
+            compare(gpu, &nested, Order { descending: true, ..Order::default() }, "nested clusters");
+        }
         // The head of a power law: some buckets are longer than a block sorts.
         let skewed: Vec<u32> = (0..n).map(|_| (1.0 / (1e-9 + random.f64())) as u32).collect();
         compare::<u32>(gpu, &skewed, Order::default(), "power law");
