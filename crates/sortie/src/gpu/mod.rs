@@ -83,7 +83,9 @@ impl Gpu {
     /// Scratch of at least so many words, its content unspecified.
     pub(crate) fn scratch(&self, words: usize) -> Result<Buffer<u32>, Error> {
         let mut free = self.scratch.lock().expect("no holder panics");
-        if let Some(fits) = free.iter().position(|buffer| buffer.len() >= words) {
+        // The smallest that fits, so that a large one is there for who needs it.
+        let fits = (0..free.len()).filter(|&i| free[i].len() >= words).min_by_key(|&i| free[i].len());
+        if let Some(fits) = fits {
             return Ok(free.swap_remove(fits));
         }
         // What is too small will not be asked for again.

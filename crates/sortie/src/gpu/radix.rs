@@ -47,8 +47,9 @@ impl Gpu {
     /// Keys are sorted alone, so equal ones cannot be told apart. They are read three times and written twice before
     /// their buckets are finished, which is one more read and write. Keys in order cost one read, keys in reverse order or of
     /// few codes close together one more write. Buckets that close keys make too long for a block are distributed once
-    /// more, by their own range, at two reads and writes more; what is too long still is merged as long segments are. Scratch: a copy of the keys and 16 bytes for each 2780 of them, and one more copy for long
-    /// buckets.
+    /// more, by their own range, at two reads and writes more; what is too long still is merged as long segments are. Scratch: a copy of the keys, and a
+    /// tenth of a byte for each on a device with 227 KB of shared memory a block, half a byte with 48 KB; and one more copy for
+    /// what is merged.
     ///
     /// # Errors
     /// [`Error::Unsupported`] for keys without codes of 8 to 64 bits, or 2^32 of them and more; [`Error::Device`] where

@@ -78,6 +78,19 @@ fn lengths_at_the_edges_of_tiles() {
     });
 }
 
+#[test]
+fn scratch_is_used_again() {
+    on_bench(Options::default(), |gpu| {
+        let keys: Vec<u32> = cut(&keys("random", LARGE, 9));
+        compare(gpu, &keys, Order::default(), "random");
+        let free = gpu.device().free_memory().unwrap();
+        for _ in 0..4 {
+            compare(gpu, &keys, Order::default(), "random");
+        }
+        assert_eq!(gpu.device().free_memory().unwrap(), free);
+    });
+}
+
 /// Codes that the sample has every reason to guess wrongly.
 #[test]
 fn outliers_and_skew() {
