@@ -396,16 +396,64 @@ const char *guarded(Work work) {
 
 }  // namespace
 
+// ---- One array ----
+
+enum class OneArray { Radix = 4, Merge = 5 };
+
+/// Sorts a batch of one segment: by radix from the input, or by comparison in place.
+template <class Key, OneArray ALGORITHM>
+struct OneArraySort : Job {
+    explicit OneArraySort(const Batch &batch) : batch(batch) {
+        size_t bytes = 0;
+        check(call(nullptr, bytes, nullptr), "asking for temporary storage");
+        storage = Memory(bytes);
+    }
+
+    void run(cudaStream_t stream) override {
+        size_t bytes = storage.bytes;
+        check(call(storage.at, bytes, stream), "sorting one array");
+    }
+
+    cudaError_t call(void *at, size_t &bytes, cudaStream_t stream) {
+        auto from = static_cast<const Key *>(batch.input);
+        auto keys = static_cast<Key *>(batch.keys);
+        if constexpr (ALGORITHM == OneArray::Radix) {
+            return cub::DeviceRadixSort::SortKeys(at, bytes, from, keys, batch.n, 0, sizeof(Key) * 8, stream);
+        } else {
+            return cub::DeviceMergeSort::SortKeys(at, bytes, keys, batch.n, Less{}, stream);
+        }
+    }
+
+    struct Less {
+        template <class T>
+        __device__ bool operator()(const T &a, const T &b) const {
+            return a < b;
+        }
+    };
+
+    Batch batch;
+    Memory storage;
+};
+
+template <class Key>
+std::unique_ptr<Job> make_one_array(int peer, const Batch &batch) {
+    if (peer == int(OneArray::Radix)) return std::make_unique<OneArraySort<Key, OneArray::Radix>>(batch);
+    return std::make_unique<OneArraySort<Key, OneArray::Merge>>(batch);
+}
+
 extern "C" {
 
-/// Makes a peer ready: 0 DeviceSegmentedSort, 1 DeviceSegmentedRadixSort, 2 by hand, 3 by tags. `key` is "f32" or
-/// "u64". What is enqueued meanwhile is enqueued on `stream`, and leaves `keys` as it likes.
+/// Makes a peer ready: 0 DeviceSegmentedSort, 1 DeviceSegmentedRadixSort, 2 by hand, 3 by tags, for keys of "f32" or
+/// "u64"; for one array of "u32" or "u64" 4 DeviceRadixSort, 5 DeviceMergeSort. What is enqueued meanwhile is enqueued on `stream`, and leaves `keys` as it likes.
 const char *sortie_peer_open(int peer, const char *key, int device, const Batch *batch, cudaStream_t stream,
                              Job **job) {
     return guarded([&] {
         check(cudaSetDevice(device), "taking the device");
         const std::string type = key;
-        if (type == "f32") *job = make<float>(peer, *batch, stream).release();
+        const bool one_array = peer == int(OneArray::Radix) || peer == int(OneArray::Merge);
+        if (one_array && type == "u32") *job = make_one_array<uint32_t>(peer, *batch).release();
+        else if (one_array && type == "u64") *job = make_one_array<uint64_t>(peer, *batch).release();
+        else if (type == "f32") *job = make<float>(peer, *batch, stream).release();
         else if (type == "u64") *job = make<uint64_t>(peer, *batch, stream).release();
         else throw std::runtime_error("no peers for keys of type " + type);
     });

@@ -75,6 +75,8 @@ pub enum Suite {
     Files,
     /// Many segments in one call, on a GPU.
     Batch,
+    /// One array, on a GPU.
+    Large,
     /// What published papers measured, with their algorithms beside Sortie.
     Papers,
 }

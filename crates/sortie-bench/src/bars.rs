@@ -80,6 +80,11 @@ pub fn least_rate(row: &Row) -> Option<f64> {
         ("batch", "sortie", "f32", 800_000_000, Some(4000)) => 130.0,
         ("batch", "sortie", "f32", 500_000_000, Some(10_000)) => 95.0,
         ("batch", "sortie", "f32", 1_000_000_000, None) => 80.0,
+        ("large", "sortie", "u32", 0x1000_0000, _) => 80.0,
+        ("large", "sortie", "u32", 0x4000_0000, _) => 65.0,
+        ("large", "sortie", "u64", 0x1000_0000, _) => 40.0,
+        ("large", "sortie", "u64", 0x4000_0000, _) => 32.0,
+        ("large", "sortie, bitonic", "u32", 0x1000_0000, _) => 8.0,
         _ => return None,
     };
     Some(billions * 1e9)

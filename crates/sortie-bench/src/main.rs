@@ -11,6 +11,7 @@ mod report;
 mod suite_batch;
 mod suite_cpu;
 mod suite_files;
+mod suite_large;
 mod suite_papers;
 mod suite_strings;
 
@@ -44,6 +45,7 @@ fn run(args: &Args) -> Result<bool> {
         Suite::Strings => suite_strings::cases(args),
         Suite::Files => suite_files::cases(args)?,
         Suite::Batch => suite_batch::cases(args),
+        Suite::Large => suite_large::cases(args),
         Suite::Papers => suite_papers::cases(args),
     };
     cases.retain_mut(|case| case.keep(&args.filter, &args.threads));

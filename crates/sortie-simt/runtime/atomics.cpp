@@ -12,6 +12,7 @@ template <class T> T combine(Atomic operation, T before, T value, T expected) {
     case Atomic::Store:
     case Atomic::Exchange: return value;
     case Atomic::Add: return T(u64(before) + u64(value));
+    case Atomic::And: return before & value;
     case Atomic::Or: return before | value;
     case Atomic::Min: return value < before ? value : before;
     case Atomic::Max: return before < value ? value : before;

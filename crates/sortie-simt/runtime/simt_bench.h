@@ -27,7 +27,7 @@ inline __attribute__((always_inline)) constexpr Line here(const char* file = __b
 }
 
 enum class Collective : u32 { Barrier, Ballot, Match, Shuffle };
-enum class Atomic : u32 { Load, Store, Add, Or, Min, Max, Exchange, Cas };
+enum class Atomic : u32 { Load, Store, Add, And, Or, Min, Max, Exchange, Cas };
 
 #pragma GCC visibility push(default)
 

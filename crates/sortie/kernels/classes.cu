@@ -1,7 +1,8 @@
 // Puts the segments between offsets into classes by length, each class for a worker of its size.
 //
 // Contract. A segment belongs to the first class whose capacity is no less than its length; the last class takes all
-// that are longer than every capacity. Segments of fewer than `least` keys belong to none. `counts` and `cursors` have a
+// that are longer than every capacity. Segments of fewer than `least` keys belong to none, nor do those of more than
+// `longest`. `counts` and `cursors` have a
 // word for each class and are zero before. count_classes fills `counts`; then list_classes writes the places of the
 // segments to `list`, class after class, in no given order within one. Any number of blocks. Cost: two reads of the
 // offsets, one write of 4 bytes a segment. count_tiles, of one block, then writes how many tiles of the listed segments of
@@ -17,6 +18,7 @@ constexpr u32 MOST = 64;
 constexpr u32 NONE = ~0u;
 
 struct Capacities {
+    u64 longest;
     u32 count;
     u32 least;
     u32 of[MOST - 1];
@@ -30,7 +32,7 @@ struct Shared {
 };
 
 SIMT_FN u32 class_of(u64 length, const Shared& shared, const Capacities& capacities) {
-    if (length < capacities.least) return NONE;
+    if (length < capacities.least || length > capacities.longest) return NONE;
     u32 low = 0, high = capacities.count;
     while (low < high) {
         const u32 middle = (low + high) / 2;

@@ -170,6 +170,7 @@ template <Order order, Scope scope, class T, class Operation> SIMT_FN T ordered(
     }
 // Each returns what was there before.
 SIMT_ATOMIC(atomic_add, atomicAdd, detail::Bits<T>)
+SIMT_ATOMIC(atomic_and, atomicAnd, detail::Bits<T>)
 SIMT_ATOMIC(atomic_or, atomicOr, detail::Bits<T>)
 SIMT_ATOMIC(atomic_min, atomicMin, T)
 SIMT_ATOMIC(atomic_max, atomicMax, T)
@@ -367,6 +368,7 @@ template <Scope scope = Device> SIMT_FN void fence() { bench::fence(scope); }
                                scope));                                                                                \
     }
 SIMT_ATOMIC(atomic_add, Add)
+SIMT_ATOMIC(atomic_and, And)
 SIMT_ATOMIC(atomic_or, Or)
 SIMT_ATOMIC(atomic_min, Min)
 SIMT_ATOMIC(atomic_max, Max)

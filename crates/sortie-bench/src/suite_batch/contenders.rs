@@ -30,6 +30,11 @@ pub enum Contender {
     ByTags,
     /// As published, see `sortie::papers`.
     ArraySort,
+    /// Of one array.
+    Radix,
+    Bitonic,
+    CubRadix,
+    CubMerge,
 }
 
 /// The most keys that a shape of `cub.cu` holds.
@@ -66,6 +71,10 @@ impl Contender {
             Contender::Torch => "torch.sort",
             Contender::ByTags => "by tags (STA)",
             Contender::ArraySort => "GPU-ArraySort",
+            Contender::Radix => "sortie",
+            Contender::Bitonic => "sortie, bitonic",
+            Contender::CubRadix => "CUB radix sort",
+            Contender::CubMerge => "CUB merge sort",
         }
     }
 
@@ -158,6 +167,14 @@ impl Rig {
             Contender::SegmentedSort => return from_cub(Peer::SegmentedSort, Before::Poison),
             Contender::SegmentedRadixSort => return from_cub(Peer::SegmentedRadixSort, Before::Poison),
             Contender::ByTags => return from_cub(Peer::ByTags, Before::Copy),
+            Contender::CubRadix => return from_cub(Peer::Radix, Before::Poison),
+            Contender::CubMerge => return from_cub(Peer::Merge, Before::Copy),
+            Contender::Radix => {
+                on_device(batch, Before::Copy, After::Sorted, ours::one_array(&self.gpu, batch, false))
+            }
+            Contender::Bitonic => {
+                on_device(batch, Before::Copy, After::Sorted, ours::one_array(&self.gpu, batch, true))
+            }
             Contender::ArraySort => {
                 on_device(batch, Before::Copy, After::Sorted, ours::array_sort(&self.gpu, batch))
             }

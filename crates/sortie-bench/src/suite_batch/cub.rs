@@ -22,6 +22,8 @@ pub enum Peer {
     SegmentedRadixSort,
     ByHand,
     ByTags,
+    Radix,
+    Merge,
 }
 
 /// `Batch` of `cub.cu`.

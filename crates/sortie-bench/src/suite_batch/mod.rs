@@ -197,7 +197,7 @@ pub fn row<K: BenchKey + Pod>(
 ) -> Row {
     let facts = Facts {
         suite,
-        work: "segments",
+        work: if batch.segments == 1 { "keys" } else { "segments" },
         key: K::NAME,
         payload: "",
         n: batch.keys.len(),

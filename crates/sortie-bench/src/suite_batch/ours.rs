@@ -32,7 +32,6 @@ impl Work {
 
 /// This work on the batch's keys, in place: milliseconds, and whether the result is right.
 pub fn work<'a, K: BenchKey + Pod>(gpu: &'a Gpu, batch: &'a Batch<K>, work: Work) -> Result<Run<'a>> {
-    let payload = gpu.device().alloc::<u32>(work.words() * batch.keys.len())?;
     let order = Order { descending: work == Work::Descending, ..Order::default() };
     let mut pending: Option<Pending<'a>> = None;
     // Found here: it is a look at every offset on the host.
@@ -42,6 +41,8 @@ pub fn work<'a, K: BenchKey + Pod>(gpu: &'a Gpu, batch: &'a Batch<K>, work: Work
             (Some(offsets), _) => Segments::Offsets { offsets: offsets.view(), longest },
             (None, length) => Segments::Length(length.unwrap_or(0)),
         };
+        // For this run alone: with those of all contenders there would be no room.
+        let payload = gpu.device().alloc::<u32>(work.words() * batch.keys.len())?;
         if let Work::Pairs(_) = work {
             batch.number(payload.view(), work.words())?;
         }
@@ -75,6 +76,27 @@ pub fn work<'a, K: BenchKey + Pod>(gpu: &'a Gpu, batch: &'a Batch<K>, work: Work
             && (!places || batch.verify_places(payload, work.words(), work == Work::Argsort, seed)?);
         Ok((ms, right))
     }))
+}
+
+/// What enqueues a sort of the batch's keys as one array, by radix or by the bitonic network.
+pub fn one_array<'a, K: BenchKey + Pod>(
+    gpu: &'a Gpu,
+    batch: &'a Batch<K>,
+    bitonic: bool,
+) -> impl FnMut() -> Result<()> + 'a {
+    let mut pending: Option<Pending<'a>> = None;
+    move || {
+        drop(pending.take());
+        let (stream, keys, order) = (&batch.stream, batch.keys.view(), Order::default());
+        // SAFETY: all that uses the keys is on the batch's stream.
+        pending = Some(unsafe {
+            match bitonic {
+                true => gpu.sort_bitonic(stream, keys, order)?,
+                false => gpu.sort(stream, keys, order)?,
+            }
+        });
+        Ok(())
+    }
 }
 
 /// What enqueues GPU-ArraySort of the batch's keys, which are f32 in segments of one length.

@@ -24,6 +24,8 @@ mod bitonic;
 mod host;
 pub(crate) mod kernels;
 mod memory;
+mod radix;
+mod redistribute;
 pub(crate) mod segments;
 mod worker;
 
@@ -95,10 +97,28 @@ impl Gpu {
         Ok(self.kernels.lock().expect("no holder panics").entry(instance.clone()).or_insert(kernel).clone())
     }
 
+    /// The kernels of several instances, compiled at the same time.
+    pub(crate) fn kernels(&self, instances: &[Instance]) -> Result<Vec<Kernel>, Error> {
+        let threads = std::thread::available_parallelism().map_or(1, |n| n.get()).min(instances.len());
+        let new =
+            |instance: &&Instance| !self.kernels.lock().expect("no holder panics").contains_key(*instance);
+        let missing: Vec<&Instance> = instances.iter().filter(new).collect();
+        std::thread::scope(|scope| {
+            for first in 0..threads.min(missing.len()) {
+                let own = missing.iter().skip(first).step_by(threads);
+                // What fails is asked for again below, and says why there.
+                scope.spawn(move || own.map_while(|instance| self.kernel(instance).ok()).for_each(drop));
+            }
+        });
+        instances.iter().map(|instance| self.kernel(instance)).collect()
+    }
+
     /// Scratch of at least so many words, its content unspecified.
     pub(crate) fn scratch(&self, words: usize) -> Result<Buffer<u32>, Error> {
         let mut free = self.scratch.lock().expect("no holder panics");
-        if let Some(fits) = free.iter().position(|buffer| buffer.len() >= words) {
+        // The smallest that fits, so that a large one is there for who needs it.
+        let fits = (0..free.len()).filter(|&i| free[i].len() >= words).min_by_key(|&i| free[i].len());
+        if let Some(fits) = fits {
             return Ok(free.swap_remove(fits));
         }
         // What is too small will not be asked for again.
@@ -124,7 +144,7 @@ impl Gpu {
     ) -> Result<Pending<'_>, Error> {
         let done = self.device.event()?;
         stream.record(&done)?;
-        Ok(Pending { gpu: self, done, scratch })
+        Ok(Pending { gpu: self, done, scratch: scratch.into_iter().collect() })
     }
 }
 
@@ -134,7 +154,7 @@ impl Gpu {
 pub struct Pending<'gpu> {
     gpu: &'gpu Gpu,
     done: Event,
-    scratch: Option<Buffer<u32>>,
+    scratch: Vec<Buffer<u32>>,
 }
 
 impl Pending<'_> {
@@ -146,11 +166,21 @@ impl Pending<'_> {
         self.finish()
     }
 
+    /// Holds more scratch, of what was enqueued on the same stream before.
+    pub(crate) fn holding(mut self, scratch: Buffer<u32>) -> Self {
+        self.scratch.push(scratch);
+        self
+    }
+
+    /// Holds what an earlier one of the same stream held too.
+    pub(crate) fn after(mut self, mut earlier: Pending<'_>) -> Self {
+        self.scratch.append(&mut earlier.scratch);
+        self
+    }
+
     fn finish(&mut self) -> Result<(), Error> {
         self.done.wait()?;
-        if let Some(scratch) = self.scratch.take() {
-            self.gpu.scratch.lock().expect("no holder panics").push(scratch);
-        }
+        self.gpu.scratch.lock().expect("no holder panics").append(&mut self.scratch);
         Ok(())
     }
 }
@@ -158,7 +188,7 @@ impl Pending<'_> {
 impl Drop for Pending<'_> {
     fn drop(&mut self) {
         // A lost device has no scratch to give back.
-        if self.scratch.is_some() {
+        if !self.scratch.is_empty() {
             let _ = self.finish();
         }
     }

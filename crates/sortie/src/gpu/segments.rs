@@ -20,7 +20,7 @@ pub enum Segments<'a> {
     /// Segments of one length, which divides the number of keys.
     Length(u64),
     /// Segment `i` is `offsets[i]..offsets[i + 1]`; the offsets, on the device too, never go backwards and stay within
-    /// the keys. No segment is longer than `longest`, which decides what is launched, and whether scratch is needed.
+    /// the keys. A segment longer than `longest` is left as it is; that decides what is launched, and whether scratch is needed.
     Offsets { offsets: View<'a, u64>, longest: u64 },
 }
 
@@ -38,6 +38,7 @@ const MOST_CLASSES: usize = 64;
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 struct Capacities {
+    longest: u64,
     count: u32,
     least: u32,
     of: [u32; MOST_CLASSES - 1],
@@ -303,8 +304,12 @@ impl<'gpu, B: Bits> Job<'gpu, '_, B> {
             return Err(Error::Unsupported(format!("{segments} segments are too many; sort them in parts")));
         }
         let workers = Worker::classes(self.content, self.shared_per_block());
-        let mut capacities =
-            Capacities { count: workers.len() as u32, least: self.least() as u32, of: [0; MOST_CLASSES - 1] };
+        let mut capacities = Capacities {
+            longest,
+            count: workers.len() as u32,
+            least: self.least() as u32,
+            of: [0; MOST_CLASSES - 1],
+        };
         for (capacity, worker) in capacities.of.iter_mut().zip(&workers) {
             *capacity = worker.capacity() as u32;
         }
@@ -314,10 +319,8 @@ impl<'gpu, B: Bits> Job<'gpu, '_, B> {
             .map(|kernel| self.gpu.kernel(&Instance { kernel, file: File::Classes, defines: vec![] }));
         let needed = 1 + workers.partition_point(|worker| (worker.capacity() as u64) < longest);
         let workers = &workers[..needed.min(workers.len())];
-        let kernels: Vec<Kernel> = workers
-            .iter()
-            .map(|worker| self.gpu.kernel(&worker.instance(From::List)))
-            .collect::<Result<_, _>>()?;
+        let instances: Vec<Instance> = workers.iter().map(|worker| worker.instance(From::List)).collect();
+        let kernels = self.gpu.kernels(&instances)?;
         let tiles = if any_long { Some(self.tiles(None)?) } else { None };
 
         // Aligned, as the copies after it in the scratch are.

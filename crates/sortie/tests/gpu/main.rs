@@ -3,6 +3,7 @@
 
 mod array_sort;
 mod bitonic;
+mod large;
 mod machine_code;
 mod papers;
 mod payloads;

@@ -138,6 +138,30 @@ fn long_segments() {
 }
 
 #[test]
+fn segments_longer_than_said_are_left() {
+    on_each(|gpu| {
+        let keys: Vec<u32> = cut(&keys("random", 9100, 4));
+        let stream = gpu.device().stream().unwrap();
+        let buffer = gpu.device().alloc::<u32>(keys.len()).unwrap();
+        stream.copy_in(buffer.view(), &keys).unwrap();
+        let offsets = gpu.device().alloc::<u64>(4).unwrap();
+        stream.copy_in(offsets.view(), &[0, 100, 9000, 9100]).unwrap();
+        let segments = gpu::Segments::Offsets { offsets: offsets.view(), longest: 100 };
+        // SAFETY: nothing else uses the buffers meanwhile.
+        unsafe { gpu.sort_segments(&stream, buffer.view(), segments, Order::default()) }
+            .unwrap()
+            .wait()
+            .unwrap();
+        let mut sorted = keys.clone();
+        stream.copy_out(&mut sorted, buffer.view()).unwrap();
+        let mut expected = keys;
+        expected[..100].sort_unstable();
+        expected[9000..].sort_unstable();
+        assert!(sorted == expected);
+    });
+}
+
+#[test]
 fn devices_of_every_size_of_shared_memory() {
     for shared_per_block in [sortie_simt::SHARED_48K, sortie_simt::SHARED_99K, sortie_simt::SHARED_227K] {
         on_bench(Options { shared_per_block, sanitizer: Sanitizer::Race, ..Options::default() }, |gpu| {

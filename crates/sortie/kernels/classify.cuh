@@ -1,0 +1,84 @@
+// The classifier of a distribution by digits: which of many buckets of one width a code belongs to.
+//
+// Contract. Codes from `low` to `low + span` are cut into buckets of one width; codes below belong to the first bucket,
+// codes above to the last. The bucket never falls as the code rises, so sorted buckets in their order are a sorted whole
+// whatever the range is: it may be a guess. Where there are more buckets than codes in the range, each of those codes has
+// the bucket of its place. Cost: five instructions a code of up to 32 bits.
+#pragma once
+
+#include "simt.cuh"
+
+namespace simt::classify {
+
+struct Range {
+    u64 low, span;
+    // Brings the highest bit of the span to the top of its word.
+    u32 shift;
+    // Buckets for the word's upper 32 bits, as a part of 2^32.
+    u32 scale;
+};
+
+// What is known of the keys. The order of keys is seen by the read that counts them, the rest is from a sample before.
+struct Profile {
+    Range range;
+    // Each code of the range has a bucket of its own.
+    u32 exact;
+    // Of ASCENT, DESCENT and OUTSIDE.
+    u32 seen;
+};
+
+// Neighbours that rise or fall, and a code outside of an exact range.
+enum Seen : u32 { ASCENT = 1, DESCENT = 2, OUTSIDE = 4 };
+
+// How the keys are put in order: some inputs need no distribution.
+enum Plan : u32 { LEAVE, REVERSE, FILL, DISTRIBUTE };
+
+SIMT_FN Plan plan(const Profile& profile) {
+    if (!(profile.seen & DESCENT)) return LEAVE;
+    if (!(profile.seen & ASCENT)) return REVERSE;
+    return profile.exact && !(profile.seen & OUTSIDE) ? FILL : DISTRIBUTE;
+}
+
+template <class Code> struct WordOf {
+    using Type = u32;
+};
+template <> struct WordOf<u64> {
+    using Type = u64;
+};
+
+SIMT_FN u32 upper_half(u32 word) { return word; }
+SIMT_FN u32 upper_half(u64 word) { return u32(word >> 32); }
+
+template <class Code> class Classifier {
+    using Word = typename WordOf<Code>::Type;
+
+    Word low, span;
+    u32 shift, scale;
+
+public:
+    SIMT_FN explicit Classifier(const Range& range)
+        : low(Word(range.low)), span(Word(range.span)), shift(range.shift), scale(range.scale) {}
+
+    SIMT_FN u32 bucket(Code code) const {
+        const Word place = lesser(Word(greater(Word(code), low) - low), span);
+        return u32(u64(upper_half(Word(place << shift))) * scale >> 32);
+    }
+
+    SIMT_FN bool is_outside(Code code) const { return Word(Word(code) - low) > span; }
+
+    // Of an exact range.
+    SIMT_FN Code code_of(u32 bucket) const { return Code(low + bucket); }
+};
+
+// The range from `low` to `low + span`, cut into at most `buckets`, of which there are 2 to 2^30.
+template <class Code> SIMT_FN Range cut(Code low, Code span, u32 buckets) {
+    using Word = typename WordOf<Code>::Type;
+    const Word last = greater(Word(span), Word(1));
+    const u32 shift = leading_zeros(last);
+    const u32 top = upper_half(Word(last << shift));
+    // Of an exact range the scale shifts the word back.
+    const u32 scale = Word(span) < buckets ? 1u << (8 * sizeof(Word) - shift) : u32((u64(buckets) << 32) / (u64(top) + 1));
+    return {u64(low), u64(span), shift, scale};
+}
+
+} // namespace simt::classify

@@ -1,0 +1,239 @@
+// The profile of one large array: where its buckets are, how many keys each has, and whether it is in order already.
+//
+// Contract. An instantiation is made for SORTIE_KEY_BYTES and SORTIE_KIND. Buckets are counted in groups of 2^bits, bits at
+// least 6. There are fewer than 2^32 keys. Zero before: `profile`, `counts` (a word a bucket), `groups` (a word a group).
+// - sample, of one block, guesses the range of the codes from SAMPLED keys. Dynamic shared memory: two codes.
+// - count_buckets, of any number of blocks, counts and completes the profile. Dynamic shared memory: two bytes a bucket.
+//   Cost: one read of the keys, an atomic in shared memory a key; for each block one in global memory a pair of buckets.
+// - place_buckets, a block a group of at least 2^bits threads, says where groups and buckets begin: `group_starts` (one
+//   more than groups) and `group_cursors`, and in `ends`, one more than buckets, the start of bucket b at place b + 1. Where
+//   nothing is to be distributed all `ends` are 0. `tiles_before` says how many tiles of `tile` keys come before each group,
+//   one more than groups. Dynamic shared memory: a word for each warp, and two.
+//
+// A counter has 16 bits, so that enough of them fit a block. Who fills the lower half of its range moves that to global
+// memory.
+#include "classify.cuh"
+#include "code.cuh"
+#include "scan.cuh"
+#include "simt.cuh"
+
+namespace simt::count_buckets {
+
+using Key = code::OfBytes<SORTIE_KEY_BYTES>::Type;
+using classify::Classifier;
+using classify::Profile;
+
+constexpr code::Kind KIND = code::SORTIE_KIND;
+constexpr u32 SAMPLED = 4096;
+constexpr u32 SAMPLE_BLOCK = 1024;
+constexpr u32 BLOCK = 1024;
+// Keys that a thread holds, while as many are on their way. 2^28 u32 on an H200: 0.40 ms with 8, 0.46 with 4.
+constexpr u32 ROW = 8;
+constexpr u32 TILE = BLOCK * ROW;
+constexpr u32 PLACE_BLOCK = 512;
+
+constexpr u32 HALF = 1u << 15;
+// A count that its filler has not moved yet is moved by others from here on. What all threads have under way does not fill
+// the rest: 32 warps, 8 rows, 32 lanes.
+constexpr u32 URGENT = HALF + (1u << 14);
+static_assert(2 * BLOCK * ROW <= (1u << 14), "counts do not overflow");
+
+// A code as a word that has atomics.
+using Word = classify::WordOf<Key>::Type;
+
+SIMT_KERNEL(SAMPLE_BLOCK, 1)
+sample(const Key* keys, u64 count, u32 buckets, Profile* profile, code::Transform transform) {
+    Word* ends = reinterpret_cast<Word*>(shared_memory());
+    if (thread_rank() < 2) ends[thread_rank()] = thread_rank() == 0 ? ~Word(0) : 0;
+    barrier();
+    Word least = ~Word(0), most = 0;
+    const u64 stretch = lesser(count / SAMPLED, u64(1) << 32);
+    SIMT_UNROLL
+    for (u32 s = 0; s < SAMPLED / SAMPLE_BLOCK; ++s) {
+        const u32 i = s * SAMPLE_BLOCK + thread_rank();
+        // One of each stretch, at no regular distance.
+        const u32 random = (i + 1) * 0x9E3779B9u;
+        const Word code = code::encode<KIND>(keys[count / SAMPLED * i + (u64(random) * stretch >> 32)], transform);
+        least = lesser(least, code);
+        most = greater(most, code);
+    }
+    atomic_min<Relaxed, Block>(&ends[0], least);
+    atomic_max<Relaxed, Block>(&ends[1], most);
+    barrier();
+    if (thread_rank() > 0) return;
+    constexpr Word last = Word(Key(~Key(0)));
+    least = ends[0];
+    most = ends[1];
+    // The ends of the sample are not those of the keys. Of buckets that would be left over, each side gets its share.
+    const Word span = most - least;
+    Word margin = span / (SAMPLED / 16);
+    if (span < buckets / 2) margin = greater(margin, Word((buckets - span) / 2 - 1));
+    least -= lesser(least, margin);
+    most += lesser(Word(last - most), margin);
+    profile->range = classify::cut<Key>(Key(least), Key(most - least), buckets);
+    profile->exact = Word(most - least) < buckets;
+}
+
+// Counts of two buckets are one word to all atomics, since such of two sizes are none to each other.
+SIMT_FN void add_to_pair(u32* counts, u32 pair, u64 keys) { atomic_add(&reinterpret_cast<u64*>(counts)[pair], keys); }
+
+struct Counter {
+    u32* pairs;
+    u32* counts;
+    u32* groups;
+    u32 bits;
+
+    // Moves the lower half of the range of a full count, unless another has done so.
+    SIMT_FN void relieve(u32 bucket) const {
+        const u32 half = HALF << 16 * (bucket % 2);
+        if (!(atomic_and<Relaxed, Block>(&pairs[bucket / 2], ~half) & half)) return;
+        add_to_pair(counts, bucket / 2, u64(HALF) << 32 * (bucket % 2));
+        atomic_add(&groups[bucket >> bits], HALF);
+    }
+
+    // Counts a row of buckets, those that are `there`. Returns whether a count was full.
+    template <bool TOGETHER> SIMT_FN bool add(const u32 (&buckets)[ROW], u32 there) const {
+        u32 before[ROW], added[ROW];
+        u32 full = 0;
+        SIMT_UNROLL
+        for (u32 r = 0; r < ROW; ++r) {
+            u32 keys = there >> r & 1;
+            // A warp of one bucket counts at once, where as many atomics on one word would wait for one another.
+            if constexpr (TOGETHER) {
+                const u32 first = shuffle(buckets[r], 0);
+                if (all(keys > 0 && buckets[r] == first)) keys = lane() == 0 ? WARP : 0;
+            }
+            added[r] = keys;
+            before[r] = 0;
+            if (keys > 0) before[r] = atomic_add<Relaxed, Block>(&pairs[buckets[r] / 2], keys << 16 * (buckets[r] % 2));
+        }
+        SIMT_UNROLL
+        for (u32 r = 0; r < ROW; ++r) full |= before[r] + (added[r] << 16 * (buckets[r] % 2));
+        full &= HALF << 16 | HALF;
+        if (full) {
+            SIMT_UNROLL
+            for (u32 r = 0; r < ROW; ++r) {
+                const u32 count = before[r] >> 16 * (buckets[r] % 2) & 0xFFFF;
+                const bool fills = count < HALF && count + added[r] >= HALF;
+                if (fills || count >= URGENT) relieve(buckets[r]);
+            }
+        }
+        return full != 0;
+    }
+};
+
+// Whether neighbours rise or fall within a tile, and from its last key to the next.
+SIMT_FN u32 compare(const Key* keys, u64 first, u64 count, const Key (&codes)[ROW], const code::Transform& transform) {
+    u32 seen = 0;
+    SIMT_UNROLL
+    for (u32 r = 0; r < ROW; ++r) {
+        const u64 i = first + r * BLOCK + thread_rank();
+        const Key next = i + 1 < count ? code::encode<KIND>(keys[i + 1], transform) : codes[r];
+        if (i + 1 < count && codes[r] < next) seen |= classify::ASCENT;
+        if (i + 1 < count && next < codes[r]) seen |= classify::DESCENT;
+    }
+    if (any(seen & classify::ASCENT)) seen |= classify::ASCENT;
+    if (any(seen & classify::DESCENT)) seen |= classify::DESCENT;
+    return seen;
+}
+
+SIMT_FN void load(Key (&row)[ROW], const Key* keys, u64 first, u64 count) {
+    if (first + TILE <= count) {
+        const Key* own = keys + first + thread_rank();
+        SIMT_UNROLL
+        for (u32 r = 0; r < ROW; ++r) row[r] = own[r * BLOCK];
+    } else {
+        SIMT_UNROLL
+        for (u32 r = 0; r < ROW; ++r) row[r] = keys[lesser(first + r * BLOCK + thread_rank(), count - 1)];
+    }
+}
+
+SIMT_KERNEL(BLOCK, 1)
+count_buckets(const Key* keys, u64 count, Profile* profile, u32 bits, u32 buckets, u32* counts, u32* groups,
+              code::Transform transform) {
+    u32* pairs = reinterpret_cast<u32*>(shared_memory());
+    for (u32 i = thread_rank(); i < buckets / 2; i += BLOCK) pairs[i] = 0;
+    barrier();
+    const Counter counter = {pairs, counts, groups, bits};
+    const Classifier<Key> classifier(profile->range);
+    const bool exact = profile->exact;
+    u32 seen = 0;
+    bool full = false;
+    Key row[ROW], next[ROW];
+    u64 first = u64(block_rank()) * TILE;
+    load(next, keys, first, count);
+    for (; first < count; first += u64(grid_blocks()) * TILE) {
+        SIMT_UNROLL
+        for (u32 r = 0; r < ROW; ++r) row[r] = next[r];
+        load(next, keys, first + u64(grid_blocks()) * TILE, count);
+
+        u32 there = (1u << ROW) - 1;
+        if (first + TILE > count) {
+            there = 0;
+            SIMT_UNROLL
+            for (u32 r = 0; r < ROW; ++r) there |= u32(first + r * BLOCK + thread_rank() < count) << r;
+        }
+        u32 of[ROW];
+        SIMT_UNROLL
+        for (u32 r = 0; r < ROW; ++r) {
+            row[r] = code::encode<KIND>(row[r], transform);
+            of[r] = classifier.bucket(row[r]);
+            // Past the end the last key was loaded again.
+            if (exact && classifier.is_outside(row[r])) seen |= classify::OUTSIDE;
+        }
+        // Most inputs break both orders at once: no more is compared then.
+        if (!all((seen & (classify::ASCENT | classify::DESCENT)) == (classify::ASCENT | classify::DESCENT)))
+            seen |= compare(keys, first, count, row, transform);
+        const bool together = any(full) || all(of[0] == shuffle(of[0], 0));
+        full = together ? counter.add<true>(of, there) : counter.add<false>(of, there);
+    }
+    const u32 missing = seen & ~atomic_load<Relaxed>(&profile->seen);
+    if (missing) atomic_or(&profile->seen, missing);
+    barrier();
+    // Blocks begin at different places, so that their atomics do not meet.
+    const u32 words = buckets / 2, start = u32(u64(words) * block_rank() / grid_blocks()) / WARP * WARP;
+    for (u32 k = thread_rank(); k < words; k += BLOCK) {
+        const u32 i = k + start < words ? k + start : k + start - words;
+        const u32 even = pairs[i] & 0xFFFF, odd = pairs[i] >> 16;
+        if (pairs[i]) add_to_pair(counts, i, u64(odd) << 32 | even);
+        // A warp's buckets are of one group.
+        u32 sum = even + odd;
+        SIMT_UNROLL
+        for (u32 by = WARP / 2; by > 0; by /= 2) sum += shuffle_xor(sum, by);
+        if (lane() == 0 && sum > 0) atomic_add(&groups[2 * i >> bits], sum);
+    }
+}
+
+SIMT_KERNEL(PLACE_BLOCK, 1)
+place_buckets(const Profile* profile, u32 bits, u32 groups_count, const u32* counts, const u32* groups, u32 tile,
+              u64* group_starts, u64* group_cursors, u32* tiles_before, u64* ends) {
+    u32* sums = reinterpret_cast<u32*>(shared_memory());
+    u32* before = sums + PLACE_BLOCK / WARP;
+    const bool distributed = classify::plan(*profile) == classify::DISTRIBUTE;
+    const u32 group = block_rank();
+    if (thread_rank() < 2) before[thread_rank()] = 0;
+    barrier();
+    for (u32 g = thread_rank(); g < group; g += PLACE_BLOCK) {
+        atomic_add<Relaxed, Block>(&before[0], groups[g]);
+        atomic_add<Relaxed, Block>(&before[1], (groups[g] + tile - 1) / tile);
+    }
+    barrier();
+    const u32 start = before[0];
+    if (thread_rank() == 0) {
+        group_starts[group] = start;
+        group_cursors[group] = start;
+        tiles_before[group] = before[1];
+        if (group + 1 == groups_count) {
+            group_starts[groups_count] = start + groups[group];
+            tiles_before[groups_count] = before[1] + (groups[group] + tile - 1) / tile;
+        }
+        if (group == 0) ends[0] = 0;
+    }
+    const bool own = thread_rank() < 1u << bits;
+    const u64 bucket = (u64(group) << bits) + thread_rank();
+    const u32 keys = own ? counts[bucket] : 0;
+    const u32 sum = scan::exclusive<PLACE_BLOCK>(keys, sums);
+    if (own) ends[bucket + 1] = distributed ? start + sum : 0;
+}
+
+} // namespace simt::count_buckets

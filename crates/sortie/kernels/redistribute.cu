@@ -1,0 +1,141 @@
+// Prepares another distribution of the buckets that are too long for a block, and brings back what it has moved.
+//
+// Contract. An instantiation is made for SORTIE_KEY_BYTES and SORTIE_KIND. Zero before: `listed`, `counts`. The kernels
+// run in this order, with partition.cu's step AGAIN before the last; any number of blocks of BLOCK threads but where said.
+// - list_long lists the buckets of more than `longest` keys between `ends`.
+// - count_tiles, of one block, writes `tiles_before`. Dynamic shared memory: a word a warp.
+// - find_extremes finds the least and greatest code of each.
+// - count_long counts the keys of their buckets in `counts`, 2^BITS words each. Dynamic shared memory: 2^BITS words.
+// - place_long says where they begin: `cursors`, 2^BITS each; and where they begin and end, for the segment sort, in
+//   `segments`, 2^BITS + 2 each, of which the last is NO_PLACE. Buckets of equal keys are no segments. Dynamic shared memory: a
+//   word a warp.
+// - bring_back copies the keys of the buckets.
+// Cost: two reads of the keys, and a read and a write more.
+#include "code.cuh"
+#include "long_buckets.cuh"
+#include "scan.cuh"
+#include "simt.cuh"
+
+namespace simt::redistribute {
+
+using Key = code::OfBytes<SORTIE_KEY_BYTES>::Type;
+using namespace long_buckets;
+
+constexpr code::Kind KIND = code::SORTIE_KIND;
+constexpr u32 BLOCK = 256;
+constexpr u32 OWN = 1u << BITS;
+// More than any number of keys, so that what ends or begins there is a segment too long to be one.
+constexpr u64 NO_PLACE = 0x8080808080808080;
+// Keys that a thread loads at a time.
+constexpr u32 ROW = 8;
+static_assert(OWN <= BLOCK, "a thread for each bucket");
+
+SIMT_KERNEL(BLOCK, 4) list_long(const u64* ends, u32 buckets, u64 longest, Bucket* list, u32* listed) {
+    for (u32 b = block_rank() * BLOCK + thread_rank(); b < buckets; b += grid_blocks() * BLOCK)
+        if (ends[b + 1] - ends[b] > longest) list[atomic_add(listed, 1)] = {ends[b], ends[b + 1], ~u64(0), 0};
+}
+
+SIMT_KERNEL(BLOCK, 1) count_tiles(const Bucket* list, const u32* listed, u32 tile, u32* tiles_before) {
+    u32* sums = reinterpret_cast<u32*>(shared_memory());
+    const u32 count = *listed;
+    u32 before = 0;
+    for (u32 first = 0; first <= count; first += BLOCK) {
+        const u32 i = first + thread_rank();
+        const u32 own = i < count ? u32((list[i].end - list[i].start + tile - 1) / tile) : 0;
+        const u32 sum = before + scan::exclusive<BLOCK>(own, sums);
+        if (i <= count) tiles_before[i] = sum;
+        barrier();
+        if (thread_rank() == BLOCK - 1) sums[0] = sum + own;
+        barrier();
+        before = sums[0];
+        barrier();
+    }
+}
+
+SIMT_KERNEL(BLOCK, 4) find_extremes(const Key* keys, Buckets all, code::Transform transform) {
+    for (u32 number = block_rank(); number < tiles(all); number += grid_blocks()) {
+        const u32 bucket = bucket_of(all, number);
+        const Tile tile = tile_of(all, bucket, number);
+        classify::WordOf<Key>::Type low = ~classify::WordOf<Key>::Type(0), high = 0;
+        for (u32 first = 0; first < tile.count; first += BLOCK * ROW) {
+            SIMT_UNROLL
+            for (u32 r = 0; r < ROW; ++r) {
+                // The last key counts as often as one likes.
+                const u32 i = lesser(first + r * BLOCK + thread_rank(), tile.count - 1);
+                const Key code = code::encode<KIND>(keys[tile.first + i], transform);
+                if (code < low) low = code;
+                if (high < code) high = code;
+            }
+        }
+        SIMT_UNROLL
+        for (u32 by = WARP / 2; by > 0; by /= 2) {
+            low = lesser(low, shuffle_xor(low, by));
+            high = greater(high, shuffle_xor(high, by));
+        }
+        if (lane() == 0) {
+            atomic_min(&all.buckets[bucket].low, low);
+            atomic_max(&all.buckets[bucket].high, high);
+        }
+    }
+}
+
+SIMT_KERNEL(BLOCK, 4) count_long(const Key* keys, Buckets all, u32* counts, code::Transform transform) {
+    u32* own = reinterpret_cast<u32*>(shared_memory());
+    for (u32 number = block_rank(); number < tiles(all); number += grid_blocks()) {
+        const u32 bucket = bucket_of(all, number);
+        const Tile tile = tile_of(all, bucket, number);
+        const classify::Classifier<Key> classifier(range_of<Key>(all.buckets[bucket]));
+        if (all.buckets[bucket].low == all.buckets[bucket].high) continue;
+        if (thread_rank() < OWN) own[thread_rank()] = 0;
+        barrier();
+        for (u32 first = 0; first < tile.count; first += BLOCK * ROW) {
+            Key row[ROW];
+            SIMT_UNROLL
+            for (u32 r = 0; r < ROW; ++r)
+                row[r] = keys[tile.first + lesser(first + r * BLOCK + thread_rank(), tile.count - 1)];
+            SIMT_UNROLL
+            for (u32 r = 0; r < ROW; ++r) {
+                const Key code = code::encode<KIND>(row[r], transform);
+                if (first + r * BLOCK + thread_rank() < tile.count)
+                    atomic_add<Relaxed, Block>(&own[classifier.bucket(code)], 1);
+            }
+        }
+        barrier();
+        if (thread_rank() < OWN && own[thread_rank()] > 0)
+            atomic_add(&counts[u64(bucket) * OWN + thread_rank()], own[thread_rank()]);
+        barrier();
+    }
+}
+
+SIMT_KERNEL(BLOCK, 4)
+place_long(const Bucket* list, const u32* listed, const u32* counts, u64* cursors, u64* segments) {
+    u32* sums = reinterpret_cast<u32*>(shared_memory());
+    for (u32 b = block_rank(); b < *listed; b += grid_blocks()) {
+        const u64 start = list[b].start;
+        const u32 i = thread_rank();
+        const u32 count = i < OWN ? counts[u64(b) * OWN + i] : 0;
+        const u32 before = scan::exclusive<BLOCK>(count, sums);
+        u64* own = segments + u64(b) * (OWN + 2);
+        const bool sorted = is_exact(list[b]);
+        if (i < OWN) {
+            cursors[u64(b) * OWN + i] = start + before;
+            own[i] = sorted ? NO_PLACE : start + before;
+        }
+        if (i == OWN) {
+            own[OWN] = sorted ? NO_PLACE : list[b].end;
+            own[OWN + 1] = NO_PLACE;
+        }
+        barrier();
+    }
+}
+
+SIMT_KERNEL(BLOCK, 4) bring_back(Key* keys, const Key* copy, Buckets all) {
+    for (u32 number = block_rank(); number < tiles(all); number += grid_blocks()) {
+        const u32 bucket = bucket_of(all, number);
+        const Tile tile = tile_of(all, bucket, number);
+        if (all.buckets[bucket].low == all.buckets[bucket].high) continue;
+        for (u32 i = thread_rank(); i < tile.count; i += BLOCK) keys[tile.first + i] = copy[tile.first + i];
+    }
+}
+
+} // namespace simt::redistribute

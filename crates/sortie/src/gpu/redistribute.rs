@@ -1,0 +1,140 @@
+//! Buckets too long for a block, distributed again by their own range. Which ones there are is known on the device alone.
+
+use sortie_device::{Buffer, Kernel, Launch, View};
+
+use super::Gpu;
+use crate::Error;
+
+/// Threads of the kernels of redistribute.cu.
+const BLOCK: u32 = 256;
+/// Their blocks on a multiprocessor: all that there is room for.
+const BLOCKS: u32 = 8;
+/// Buckets that a long one is distributed to.
+pub(super) const OWN: usize = 1 << 7;
+/// `long_buckets::Bucket` in words.
+const BUCKET_WORDS: usize = 8;
+/// `NO_PLACE` of redistribute.cu, byte by byte.
+const NO_PLACE: u8 = 0x80;
+
+/// `long_buckets::Buckets` of the kernels.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct LongBuckets {
+    buckets: u64,
+    listed: u64,
+    tiles_before: u64,
+    tile: u32,
+}
+
+// SAFETY: laid out as its C equivalent.
+unsafe impl sortie_device::Argument for LongBuckets {}
+
+/// The kernels of redistribute.cu, and partition.cu's step.
+pub(super) struct Kernels {
+    list_long: Kernel,
+    count_tiles: Kernel,
+    find_extremes: Kernel,
+    count_long: Kernel,
+    place_long: Kernel,
+    again: Kernel,
+    bring_back: Kernel,
+}
+
+impl Kernels {
+    /// By their names, and the step.
+    pub fn new(
+        kernel: impl Fn(&'static str) -> Result<Kernel, Error>,
+        again: Kernel,
+    ) -> Result<Kernels, Error> {
+        Ok(Kernels {
+            list_long: kernel("list_long")?,
+            count_tiles: kernel("count_tiles")?,
+            find_extremes: kernel("find_extremes")?,
+            count_long: kernel("count_long")?,
+            place_long: kernel("place_long")?,
+            bring_back: kernel("bring_back")?,
+            again,
+        })
+    }
+}
+
+/// The scratch of a redistribution.
+pub(super) struct Tables {
+    scratch: Buffer<u32>,
+    /// Words of each table, in order: `listed`, `counts`, the list, `tiles_before`, `cursors`, `segments`.
+    lengths: [usize; 6],
+    /// The most buckets that there can be.
+    most: usize,
+}
+
+impl Tables {
+    /// Where buckets of more than `longest` keys are long.
+    pub fn new(gpu: &Gpu, keys: usize, longest: usize) -> Result<Tables, Error> {
+        let most = keys / longest;
+        let lengths = [1, most * OWN, most * BUCKET_WORDS, most + 1, 2 * most * OWN, 2 * most * (OWN + 2)]
+            .map(|words: usize| words.next_multiple_of(4));
+        Ok(Tables { scratch: gpu.scratch(lengths.iter().sum())?, lengths, most })
+    }
+
+    fn part(&self, i: usize) -> View<'_, u32> {
+        let start = self.lengths[..i].iter().sum();
+        self.scratch.range(start..start + self.lengths[i])
+    }
+
+    /// Where the buckets of long ones begin and end, as segments; what is none is longer than there are keys.
+    pub fn segments(&self) -> View<'_, u64> {
+        self.part(5).cast()
+    }
+
+    pub fn into_scratch(self) -> Buffer<u32> {
+        self.scratch
+    }
+}
+
+impl<B: crate::key::Bits> super::radix::Job<'_, B> {
+    /// Distributes the buckets of more than `longest` keys again.
+    pub(super) unsafe fn redistribute(
+        &self,
+        kernels: &Kernels,
+        tables: &Tables,
+        longest: usize,
+    ) -> Result<(), Error> {
+        let [listed, counts, list, tiles_before, cursors, _] = std::array::from_fn(|i| tables.part(i));
+        let segments = tables.segments();
+        let tile = self.shape.tile() as u32;
+        let long = LongBuckets {
+            buckets: list.address(),
+            listed: listed.address(),
+            tiles_before: tiles_before.address(),
+            tile,
+        };
+        let stream = self.stream;
+        stream.fill(tables.scratch.range(0..tables.lengths[0] + tables.lengths[1]), 0)?;
+        stream.fill(segments, NO_PLACE)?;
+        let launch = Launch { blocks: self.shape.multiprocessors * BLOCKS, threads: BLOCK, shared: 4 * OWN };
+        let one = Launch { blocks: 1, ..launch };
+        let (ends, buckets) = (self.tables.ends, self.shape.buckets.count() as u32);
+        let again = self.pass_again(cursors.address(), long);
+        let (keys, copy) = (self.keys, self.tables.copy);
+        let shared = self.partition_shared();
+        // Each long bucket may have one tile that is not full.
+        let tiles = (keys.len().div_ceil(self.shape.tile()) + tables.most) as u64;
+        let moved = Launch {
+            blocks: super::segments::blocks(tiles)?,
+            threads: super::radix::PARTITION_BLOCK,
+            shared,
+        };
+        // SAFETY: these are the kernels' arguments; they stay within the keys and the tables, which are as they say. The
+        // engine keeps the kernels.
+        unsafe {
+            kernels.list_long.launch(stream, launch, (ends, buckets, longest as u64, list, listed))?;
+            kernels.count_tiles.launch(stream, one, (list, listed, tile, tiles_before))?;
+            kernels.find_extremes.launch(stream, launch, (keys, long, self.transform))?;
+            kernels.count_long.launch(stream, launch, (keys, long, counts, self.transform))?;
+            kernels.place_long.launch(stream, launch, (list, listed, counts, cursors, segments))?;
+            kernels.again.launch(stream, moved, (again, self.transform))?;
+            kernels.bring_back.launch(stream, launch, (keys, copy, long))?;
+        }
+        Ok(())
+    }
+}

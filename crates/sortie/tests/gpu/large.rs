@@ -1,0 +1,169 @@
+//! One large array in device memory.
+
+use std::fmt::Debug;
+
+use bytemuck::Pod;
+use sortie::gpu::Gpu;
+use sortie::{Key, Nans, Order, Sorter};
+use sortie_simt::{Options, Sanitizer};
+
+use crate::support::{PATTERNS, keys, on_bench, on_each};
+
+/// The fewest keys that are distributed.
+const LARGE: usize = 1 << 17;
+
+/// Sorts on the device and on the CPU; both must leave the same bits.
+fn compare<K: Key + Pod + Debug>(gpu: &Gpu, keys: &[K], order: Order, what: &str) {
+    let stream = gpu.device().stream().unwrap();
+    // Guarded by keys that are not sorted.
+    let guard: Vec<K> = vec![K::zeroed(); 3];
+    let all = [&guard, keys, &guard].concat();
+    let buffer = gpu.device().alloc::<K>(all.len()).unwrap();
+    stream.copy_in(buffer.view(), &all).unwrap();
+    // SAFETY: nothing else uses the buffer meanwhile.
+    unsafe { gpu.sort(&stream, buffer.range(3..3 + keys.len()), order) }.unwrap().wait().unwrap();
+    let mut sorted = all.clone();
+    stream.copy_out(&mut sorted, buffer.view()).unwrap();
+
+    let mut expected = keys.to_vec();
+    let sorter = Sorter::builder().threads(1).descending(order.descending).nans(order.nans).build().unwrap();
+    sorter.sort(&mut expected).unwrap();
+    let bits = |keys: &[K]| bytemuck::cast_slice::<K, u8>(keys).to_vec();
+    let what = format!("{} {} {order:?} {what}", keys.len(), std::any::type_name::<K>());
+    assert!(bits(&sorted[3..3 + keys.len()]) == bits(&expected), "{what}");
+    let beyond = [&sorted[..3], &sorted[3 + keys.len()..]].concat();
+    assert!(bits(&beyond) == bits(&[&guard[..], &guard].concat()), "{what}: beyond");
+}
+
+fn cut<K: Pod>(wide: &[u64]) -> Vec<K> {
+    wide.iter().map(|key| bytemuck::pod_read_unaligned(&key.to_le_bytes()[8 - size_of::<K>()..])).collect()
+}
+
+#[test]
+fn every_pattern() {
+    on_each(|gpu| {
+        for (seed, pattern) in PATTERNS.into_iter().enumerate() {
+            let wide = keys(pattern, LARGE + 4321, seed as u64);
+            compare::<u32>(gpu, &cut(&wide), Order::default(), pattern);
+            compare::<u64>(gpu, &wide, Order::default(), pattern);
+        }
+    });
+}
+
+#[test]
+fn every_type_and_order() {
+    on_each(|gpu| {
+        for descending in [false, true] {
+            let wide = keys("random", LARGE, 11);
+            let order = Order { descending, ..Order::default() };
+            compare::<u8>(gpu, &cut(&wide), order, "random");
+            compare::<i16>(gpu, &cut(&wide), order, "random");
+            compare::<i32>(gpu, &cut(&wide), order, "random");
+            compare::<i64>(gpu, &cut(&wide), order, "random");
+            for nans in [Nans::Last, Nans::First] {
+                let order = Order { descending, nans, ..Order::default() };
+                compare::<f32>(gpu, &cut(&wide), order, "random");
+            }
+            compare::<f64>(gpu, &cut(&wide), order, "random");
+        }
+    });
+}
+
+#[test]
+fn lengths_at_the_edges_of_tiles() {
+    on_each(|gpu| {
+        for n in [0, 1, 2, 5000, LARGE - 1, LARGE + 1, 11 * 12_288 - 1, 11 * 12_288, 11 * 12_288 + 1] {
+            compare::<u32>(gpu, &cut(&keys("random", n, n as u64)), Order::default(), "random");
+        }
+    });
+}
+
+#[test]
+fn scratch_is_used_again() {
+    on_bench(Options::default(), |gpu| {
+        let keys: Vec<u32> = cut(&keys("random", LARGE, 9));
+        compare(gpu, &keys, Order::default(), "random");
+        let free = gpu.device().free_memory().unwrap();
+        for _ in 0..4 {
+            compare(gpu, &keys, Order::default(), "random");
+        }
+        assert_eq!(gpu.device().free_memory().unwrap(), free);
+    });
+}
+
+/// Codes that the sample has every reason to guess wrongly.
+#[test]
+fn outliers_and_skew() {
+    on_each(|gpu| {
+        let mut random = fastrand::Rng::with_seed(5);
+        let n = LARGE + 77;
+        let mut narrow: Vec<u64> = (0..n).map(|_| 1 << 40 | random.u64(0..50)).collect();
+        compare::<u64>(gpu, &narrow, Order::default(), "few codes close together");
+        (narrow[n / 3], narrow[n - 1], narrow[0]) = (0, u64::MAX, 1 << 39);
+        compare::<u64>(gpu, &narrow, Order::default(), "few codes close together, and outliers");
+        // Far from a distant outlier, a tight cluster, within which most keys are in a tighter one, or are equal.
+        for width in [1 << 12, 200, 1] {
+            let mut nested: Vec<u64> = (0..n)
+                .map(|_| match random.u32(0..4) {
+                    0 => (1 << 50) + random.u64(0..1 << 30),
+                    _ => (1 << 50) + (1 << 20) + random.u64(0..width),
+                })
+                .collect();
+            nested.iter_mut().step_by(100).for_each(|key| *key = random.u64(..));
+            compare::<u64>(gpu, &nested, Order::default(), "nested clusters");
+            let nested: Vec<i64> = nested.into_iter().map(|key| key as i64).collect();
+            compare(gpu, &nested, Order { descending: true, ..Order::default() }, "nested clusters");
+        }
+        // The head of a power law: some buckets are longer than a block sorts.
+        let skewed: Vec<u32> = (0..n).map(|_| (1.0 / (1e-9 + random.f64())) as u32).collect();
+        compare::<u32>(gpu, &skewed, Order::default(), "power law");
+    });
+}
+
+#[test]
+fn order_that_is_almost_there() {
+    on_each(|gpu| {
+        let n = LARGE + 5;
+        let ascending: Vec<u32> = (0..n as u32).map(|i| i * 7).collect();
+        // Broken between the keys of two tiles, at the ends, by equal keys.
+        for at in [1, 8191, 8192, 16_384, n - 1] {
+            let mut keys = ascending.clone();
+            keys.swap(at - 1, at);
+            compare(gpu, &keys, Order::default(), &format!("swapped at {at}"));
+            keys.reverse();
+            compare(gpu, &keys, Order::default(), &format!("reversed, swapped at {at}"));
+        }
+        let twice: Vec<u32> = (0..n as u32).map(|i| i / 2).collect();
+        compare(gpu, &twice, Order { descending: true, ..Order::default() }, "each twice");
+    });
+}
+
+/// More of one code in a block's share than a counter of 16 bits can hold: there are four blocks on the bench.
+#[test]
+fn counts_past_their_range() {
+    on_each(|gpu| {
+        let mut random = fastrand::Rng::with_seed(8);
+        let keys: Vec<u32> = (0..3 * LARGE).map(|_| u32::from(random.u32(0..10) == 0) << 30 | 5).collect();
+        compare(gpu, &keys, Order::default(), "two values");
+        // Whole warps of one code.
+        let stretches: Vec<u32> = (0..3 * LARGE as u32).map(|i| (i / 100_000 % 3) << 29).collect();
+        compare(gpu, &stretches, Order::default(), "stretches");
+    });
+}
+
+#[test]
+fn devices_of_little_shared_memory() {
+    let shared_per_block = sortie_simt::SHARED_48K;
+    on_bench(Options { shared_per_block, sanitizer: Sanitizer::Race, ..Options::default() }, |gpu| {
+        compare::<u32>(gpu, &cut(&keys("random", LARGE, 3)), Order::default(), "random");
+    });
+}
+
+#[test]
+fn every_interleaving_gives_the_same() {
+    for seed in 1..4 {
+        on_bench(Options { seed, sanitizer: Sanitizer::Race, ..Options::default() }, |gpu| {
+            compare::<u32>(gpu, &cut(&keys("random", LARGE, seed)), Order::default(), "random");
+        });
+    }
+}
