@@ -119,7 +119,8 @@ impl Gpu {
     ///
     /// What is sorted is 32 bits for each key, some of its leading bits and its place in the segment, whatever the width of
     /// keys and payload; segments whose keys agree in those bits take as many sorts as their codes have digits of about 20
-    /// bits. Segments fit a block up to 16,384 keys; longer ones need a copy of the payload as scratch too.
+    /// bits. Segments fit a block up to 16,384 keys, or 24,576 where keys and payload have at most 4 bytes each.
+    /// Longer ones need a copy of the payload as scratch too.
     ///
     /// # Errors
     /// As [`Gpu::sort_segments`]; [`Error::LengthMismatch`]; [`Error::Unsupported`] for payloads of another size, or not

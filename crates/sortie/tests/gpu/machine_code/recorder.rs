@@ -37,7 +37,12 @@ pub fn record(
     };
     sort(&Gpu::new(Device::new(Recorder { properties, log: log.clone() }))).expect("nothing is refused");
     let log = log.lock().unwrap();
-    log.recorded.clone()
+    // Several are loaded at a time, in any order; the order of launches is the engine's.
+    let mut modules: Vec<usize> = (0..log.recorded.len()).collect();
+    modules.sort_by_key(|module| {
+        log.launched.iter().position(|launched| launched == module).unwrap_or(usize::MAX)
+    });
+    modules.into_iter().map(|module| log.recorded[module].clone()).collect()
 }
 
 #[derive(Debug, Default)]
@@ -46,6 +51,8 @@ struct Log {
     recorded: Vec<Recorded>,
     /// Module and name, by the number that is the function's handle.
     functions: Vec<(u64, String)>,
+    /// Modules, at each launch of their functions.
+    launched: Vec<usize>,
 }
 
 #[derive(Debug)]
@@ -175,6 +182,7 @@ unsafe impl Driver for Recorder {
         let (module, name) = &log.functions[function as usize];
         let most = log.recorded[*module as usize].shared.entry(name.clone()).or_default();
         *most = launch.shared.max(*most);
+        log.launched.push(*module as usize);
         Ok(())
     }
 }
