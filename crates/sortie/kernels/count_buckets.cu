@@ -1,7 +1,7 @@
 // The profile of one large array: where its buckets are, how many keys each has, and whether it is in order already.
 //
 // Contract. An instantiation is made for SORTIE_KEY_BYTES and SORTIE_KIND. Buckets are counted in groups of 2^bits, bits at
-// least 6. There are fewer than 2^32 keys. Zero before: `profile`, `counts` (a word a bucket), `groups` (a word a group).
+// least 6. There are at most 2^32 - 2^16 keys. Zero before: `profile`, `counts` (a word a bucket), `groups` (a word a group).
 // - sample, of one block, guesses the range of the codes from SAMPLED keys. Dynamic shared memory: two codes.
 // - count_buckets, of any number of blocks, counts and completes the profile. Dynamic shared memory: two bytes a bucket.
 //   Cost: one read of the keys, an atomic in shared memory a key; for each block one in global memory a pair of buckets.

@@ -9,7 +9,7 @@ use crate::cpu::{self, Job};
 use crate::gpu::{self, Gpu};
 use crate::key::{self, Bits, Code, Form, Transform};
 use crate::plan::auto;
-use crate::{Error, Index, Key, Nans, Nulls, Order, Ran, Report, Segments};
+use crate::{Bound, Error, Index, Key, Nans, Nulls, Order, Ran, Report, Segments};
 
 /// Where a sort runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -21,8 +21,8 @@ pub enum Engine {
     Auto,
     /// On the CPU.
     Cpu,
-    /// On the CUDA device of this number. [`Sorter::sort_segments`] alone has an engine there so far; other calls return
-    /// [`Error::Unsupported`].
+    /// On the CUDA device of this number. [`Sorter::sort_segments`] and [`Sorter::sort_pairs_segments`] have an engine there
+    /// so far; other calls return [`Error::Unsupported`]. There is one algorithm there, so a choice of one is of no account.
     Cuda(u32),
 }
 
@@ -63,7 +63,8 @@ pub enum Algorithm {
 
 /// Sorts with everything chosen that can be chosen; made by [`Sorter::builder`].
 ///
-/// A call either sorts and says what it did, or returns an error and leaves the data as it was.
+/// A call either sorts and says what it did, or returns an error and leaves the data as it was; a device that fails while it
+/// works leaves a permutation.
 ///
 /// ```
 /// # fn main() -> Result<(), sortie::Error> {
@@ -270,9 +271,9 @@ impl Sorter {
             // SAFETY: the engine leaves a permutation.
             let bits = unsafe { key::as_bits_mut(keys) };
             let host = gpu::Host { keys: bits, payload: None, pinned: false };
-            match (self.on_gpu(&gpu, host, segments, code), self.choices.engine) {
+            match (self.on_gpu(&gpu, host, segments, code, 0), self.choices.engine) {
                 (Err(error), Engine::Auto) => {
-                    if !matches!(error, Error::Memory { .. }) {
+                    if matches!(error, Error::Device(_)) {
                         auto::give_up();
                     }
                     abandoned.push(Ran::Cuda, "abandoned", start.elapsed(), 0, 0);
@@ -292,18 +293,22 @@ impl Sorter {
         Ok(report)
     }
 
-    /// Sorts segments on a GPU, with this sorter's threads and within its limit.
+    /// Sorts segments on a GPU, with this sorter's threads and within its limit, of which so many bytes are held already.
     fn on_gpu<B: Bits>(
         &self,
         gpu: &Gpu,
         host: gpu::Host<'_, B>,
         segments: Segments<'_>,
         code: Code,
+        held: u64,
     ) -> Result<Report, Error> {
-        self.in_pool(host.keys.len(), |threads| {
-            let allowed = gpu::Allowed { threads, memory_limit: self.memory_limit() };
+        let memory_limit = self.memory_limit() - held;
+        let mut report = self.in_pool(host.keys.len(), |threads| {
+            let allowed = gpu::Allowed { threads, memory_limit };
             gpu::sort_segments(gpu, host, segments, code, self.choices.order, allowed)
-        })
+        })?;
+        report.scratch_peak += held;
+        Ok(report)
     }
 
     /// The GPU that is to sort the segments, if one is.
@@ -343,7 +348,8 @@ impl Sorter {
     /// # Errors
     /// [`Error::LengthMismatch`]; [`Error::Segments`] where they do not fit the keys; [`Error::Memory`] where the limit
     /// does not leave room for the scratch; [`Error::Unsupported`] for an algorithm that does not apply to such keys or
-    /// cannot be stable.
+    /// cannot be stable; [`Error::Device`] where a device cannot be had, or fails: keys are a permutation then, and each
+    /// payload is with its key.
     pub fn sort_pairs_segments<K: Key, V: Send>(
         &self,
         keys: &mut [K],
@@ -359,12 +365,21 @@ impl Sorter {
             let bits = unsafe { key::as_bits_mut(keys) };
             if let Some(moved) = gpu::HostPayload::of(payload) {
                 let host = gpu::Host { keys: bits, payload: Some(moved), pinned: false };
-                return self.on_gpu(&gpu, host, segments, code);
+                return self.on_gpu(&gpu, host, segments, code, 0);
+            }
+            let held = (size_of::<usize>() * bits.len()) as u64;
+            if held > self.memory_limit() {
+                return Err(Error::Memory {
+                    bound: Bound::Limit,
+                    needed: held,
+                    available: self.memory_limit(),
+                    hint: "payloads that have not 4, 8 or 16 bytes are moved by their places; use the CPU engine",
+                });
             }
             let mut places: Vec<usize> = (0..bits.len()).collect();
             let moved = gpu::HostPayload::of(&mut places);
             let host = gpu::Host { keys: bits, payload: moved, pinned: false };
-            let result = self.on_gpu(&gpu, host, segments, code);
+            let result = self.on_gpu(&gpu, host, segments, code, held);
             // Whatever failed: what was sorted by then has its places.
             cpu::permute(payload, &mut places);
             return result;

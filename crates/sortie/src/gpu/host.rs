@@ -104,6 +104,12 @@ pub(crate) fn sort_segments<B: Bits>(
     order: Order,
     allowed: Allowed,
 ) -> Result<Report, Error> {
+    if B::WIDTH > 64 {
+        return Err(Error::Unsupported(format!(
+            "keys of {} bits are not sorted on a GPU; use the CPU engine",
+            B::WIDTH
+        )));
+    }
     let start = Instant::now();
     let payload = host.payload.as_ref().map_or(Payload::None, |payload| Payload::Moved(payload.each));
     let request = Request {

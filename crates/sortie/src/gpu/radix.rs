@@ -14,6 +14,8 @@ use super::{Gpu, Pending, Segments};
 use crate::key::{Bits, Code, Form, Transform};
 use crate::{Error, Key, Order};
 
+/// Places are 32 bits wide, also those just past a tile that is the last.
+const MOST_KEYS: u64 = (1 << 32) - (1 << 16);
 /// Fewer keys are one segment: the launches of a distribution take longer than merges.
 const DISTRIBUTE_FROM: usize = 1 << 17;
 /// Keys of a bucket, or a power of two times as many where there cannot be so many buckets: a worker for 3072 keys then
@@ -46,13 +48,14 @@ impl Gpu {
     /// Keys are sorted alone, so equal ones cannot be told apart. They are read three times and written twice before
     /// their buckets are finished, which is one more read and write. Keys in order cost one read, keys in reverse order or of
     /// few codes close together one more write. Buckets that close keys make too long for a block are distributed once
-    /// more, by their own range, at two reads and writes more; what is too long still is merged as long segments are. Scratch: a copy of the keys, and a
-    /// tenth of a byte for each on a device with 227 KB of shared memory a block, half a byte with 48 KB; and one more copy for
-    /// what is merged.
+    /// more, by their own range, at two reads and writes more; what is too long still is merged as long segments are. Scratch:
+    /// two copies of the keys, one of them for what may have to be merged, and a tenth of a byte for each on a device with 227
+    /// KB of shared memory a block, half a byte with 48 KB.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for keys without codes of 8 to 64 bits, or 2^32 of them and more; [`Error::Device`] where
-    /// scratch or a kernel could not be had. The keys are a permutation of what they were then.
+    /// [`Error::Unsupported`] for keys without codes of 8 to 64 bits, or more than 2^32 - 2^16 of them; [`Error::Memory`]
+    /// where the device has too little free for the scratch; [`Error::Device`] where a kernel could not be had. The keys are a
+    /// permutation of what they were then.
     ///
     /// # Safety
     /// Nothing else uses the keys until the sort is done. The stream is of this engine's device.
@@ -71,8 +74,10 @@ impl Gpu {
                 return self.sort_segments(stream, keys, Segments::Length(n.max(1) as u64), order);
             },
         };
-        if n as u64 >= 1 << 32 {
-            return Err(Error::Unsupported(format!("{n} keys are 2^32 or more; sort them in parts")));
+        if n as u64 > MOST_KEYS {
+            return Err(Error::Unsupported(format!(
+                "{n} keys are more than {MOST_KEYS}; sort them in parts"
+            )));
         }
         let shape = Shape::new(n, size_of::<K>(), self.device().properties());
         // Kernels first: what cannot be had is found out before any of them runs.

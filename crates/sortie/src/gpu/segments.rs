@@ -91,7 +91,7 @@ impl Gpu {
     ///
     /// Keys are sorted alone, so equal ones cannot be told apart. Segments that fit a block are read and written once, in
     /// place: on a device with 227 KB of shared memory a block up to 40,960 keys of 32 bits or less, or 16,384 of 64 bits.
-    /// Longer ones are sorted as tiles of some 16,384 to 32,768 keys, and read and written once more for each doubling over
+    /// Longer ones are sorted as tiles of some 8192 to 32,768 keys, and read and written once more for each doubling over
     /// that. Scratch: none for one length, up to 8 bytes a segment for offsets; and a copy of the keys where segments can be
     /// longer than fits a block.
     ///
@@ -316,8 +316,12 @@ impl<'gpu, B: Bits> Job<'gpu, '_, B> {
         }
         let any_long = workers.last().is_none_or(|largest| longest > largest.capacity() as u64);
         // Kernels first: what cannot be had is found out before any of them runs.
-        let [count, list_them, count_tiles] = ["count_classes", "list_classes", "count_tiles"]
-            .map(|kernel| self.gpu.kernel(&Instance { kernel, file: File::Classes, defines: vec![] }));
+        let by_class = ["count_classes", "list_classes", "count_tiles"].map(|kernel| Instance {
+            kernel,
+            file: File::Classes,
+            defines: vec![],
+        });
+        let by_class = self.gpu.kernels(&by_class)?;
         let needed = 1 + workers.partition_point(|worker| (worker.capacity() as u64) < longest);
         let workers = &workers[..needed.min(workers.len())];
         let instances: Vec<Instance> = workers.iter().map(|worker| worker.instance(From::List)).collect();
@@ -338,8 +342,12 @@ impl<'gpu, B: Bits> Job<'gpu, '_, B> {
         };
         // SAFETY: these are the kernels' arguments; they read the offsets and write the scratch, which is large enough.
         unsafe {
-            count?.launch(self.stream, launch, (offsets, segments, capacities, counts))?;
-            list_them?.launch(self.stream, launch, (offsets, segments, capacities, counts, cursors, list))?;
+            by_class[0].launch(self.stream, launch, (offsets, segments, capacities, counts))?;
+            by_class[1].launch(
+                self.stream,
+                launch,
+                (offsets, segments, capacities, counts, cursors, list),
+            )?;
         }
         for ((size, worker), kernel) in workers.iter().enumerate().zip(kernels) {
             let launch = Launch {
@@ -356,7 +364,7 @@ impl<'gpu, B: Bits> Job<'gpu, '_, B> {
             let launch = Launch { blocks: 1, ..launch };
             let arguments = (offsets, list, counts, size, tiles.length as u32, tiles_before);
             // SAFETY: as above.
-            unsafe { count_tiles?.launch(self.stream, launch, arguments)? };
+            unsafe { by_class[2].launch(self.stream, launch, arguments)? };
             let long = LongSegments {
                 offsets: offsets.address(),
                 list: list.address(),

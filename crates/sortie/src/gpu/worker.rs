@@ -142,17 +142,18 @@ impl Worker {
 
     /// The worker for segments of one length, if one block can sort them.
     pub fn for_length(length: usize, content: Content, shared: usize) -> Option<Worker> {
-        let threads = match length <= ALONE {
-            true => 1,
-            false => length.div_ceil(Self::longest_row(content)).next_power_of_two(),
-        };
-        let least = if threads > 1 && content.staged() > 0 { 2 * TILED_UP_TO } else { 1 };
-        let threads = threads.max(least);
-        // Rows of many odd factors merge slowly.
-        let step = if length <= 8 { 1 } else { 4 };
-        let row = length.div_ceil(threads).next_multiple_of(step).max(1);
-        let worker = Worker::new(threads, row, (row - step) * threads, content);
-        (worker.threads <= MOST_THREADS && worker.shared(From::OneLength, length) <= shared).then_some(worker)
+        let many = length.div_ceil(Self::longest_row(content)).next_power_of_two();
+        // Places are sorted by one thread, or by those that read what lies close together.
+        let many = if content.staged() > 0 { many.max(2 * TILED_UP_TO) } else { many };
+        let alone = (length <= ALONE).then_some(1);
+        alone.into_iter().chain([many]).find_map(|threads| {
+            // Rows of many odd factors merge slowly.
+            let step = if length <= 8 { 1 } else { 4 };
+            let row = length.div_ceil(threads).next_multiple_of(step).max(1);
+            let worker = Worker::new(threads, row, (row - step) * threads, content);
+            let fits = threads <= MOST_THREADS && worker.shared(From::OneLength, length) <= shared;
+            fits.then_some(worker)
+        })
     }
 
     /// The workers for segments of any length, by capacity: two for each power of two, so that no more than a third
@@ -171,7 +172,7 @@ impl Worker {
             shortest = worker.capacity();
             worker
         });
-        workers.filter(|worker| worker.shared(From::List, 0) <= shared).collect()
+        workers.take_while(|worker| worker.shared(From::List, 0) <= shared).collect()
     }
 
     /// The worker for tiles of segments that are too long for one, and the keys of a tile, if a block can sort any. Segments of one length are cut
@@ -211,5 +212,33 @@ impl Worker {
             ("SORTIE_WORKERS", self.workers.to_string()),
         ]);
         Instance { kernel, file: File::SortSegments, defines }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Once a segment of 50 u64 went by tiles and a copy on devices with 48 KB, since a block of single threads did not fit.
+    #[test]
+    fn short_segments_fit_a_block_of_every_device() {
+        for payload in [Payload::None, Payload::Moved(4), Payload::Moved(16), Payload::Places] {
+            for key_bytes in [1, 2, 4, 8] {
+                let content = Content { key_bytes, payload, code: Code::Unsigned, order: Order::default() };
+                for shared in [48 << 10, 99 << 10, 227 << 10] {
+                    for length in 1..=1024 {
+                        let worker = Worker::for_length(length, content, shared);
+                        let worker = worker.unwrap_or_else(|| panic!("{length} of {content:?} in {shared}"));
+                        assert!(worker.capacity() >= length && worker.full * worker.threads <= length);
+                        assert!(worker.shared(From::OneLength, length) <= shared);
+                    }
+                    let classes = Worker::classes(content, shared);
+                    assert!(classes.is_sorted_by_key(|worker| worker.capacity()));
+                    assert!(
+                        classes.windows(2).all(|pair| pair[1].full * pair[1].threads <= pair[0].capacity())
+                    );
+                }
+            }
+        }
     }
 }

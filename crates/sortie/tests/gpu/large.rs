@@ -167,3 +167,18 @@ fn every_interleaving_gives_the_same() {
         });
     }
 }
+
+/// Just under 2^32 keys the tiles of a group once came to none, and the keys were left as they were.
+#[test]
+fn too_many_keys_are_told() {
+    on_bench(Options::default(), |gpu| {
+        let stream = gpu.device().stream().unwrap();
+        let n = (1 << 32) - (1 << 16) + 1;
+        // SAFETY: nothing is sorted there.
+        let refused = unsafe {
+            let keys = sortie_device::View::<u8>::from_raw(1 << 20, n);
+            gpu.sort(&stream, keys, Order::default())
+        };
+        assert!(matches!(refused, Err(sortie::Error::Unsupported(why)) if why.contains("4294901760")));
+    });
+}
