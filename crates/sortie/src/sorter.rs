@@ -273,7 +273,7 @@ impl Sorter {
             let host = gpu::Host { keys: bits, payload: None, pinned: false };
             match (self.on_gpu(&gpu, host, segments, code, 0), self.choices.engine) {
                 (Err(error), Engine::Auto) => {
-                    if matches!(error, Error::Device(_)) {
+                    if !matches!(error, Error::Memory { .. }) {
                         auto::give_up();
                     }
                     abandoned.push(Ran::Cuda, "abandoned", start.elapsed(), 0, 0);
