@@ -7,6 +7,7 @@
 // segments to `list`, class after class, in no given order within one. Any number of blocks. Cost: two reads of the
 // offsets, one write of 4 bytes a segment. count_tiles, of one block, then writes how many tiles of the listed segments of
 // the last class come before each.
+#include "scan.cuh"
 #include "simt.cuh"
 
 namespace simt::classes {
@@ -101,21 +102,9 @@ count_tiles(const u64* offsets, const u32* list, const u32* counts, u32 size, u3
             const u32 segment = list[before + i];
             own = u32((offsets[segment + 1] - offsets[segment] + tile - 1) / tile);
         }
-        // Sums over the warp, then over warps.
-        u32 sum = own;
-        SIMT_UNROLL
-        for (u32 by = 1; by < WARP; by *= 2) {
-            const u32 below = shuffle_up(sum, by);
-            if (lane() >= by) sum += below;
-        }
-        if (lane() == WARP - 1) sums[warp_rank()] = sum;
-        barrier();
-        u32 all = 0;
-        for (u32 w = 0; w < BLOCK / WARP; ++w) {
-            if (w == warp_rank()) sum += all;
-            all += sums[w];
-        }
-        if (i < segments) tiles_before[i] = tiles + sum - own;
+        u32 all;
+        const u32 sum = scan::exclusive<BLOCK>(own, sums, all);
+        if (i < segments) tiles_before[i] = tiles + sum;
         tiles += all;
         barrier();
     }

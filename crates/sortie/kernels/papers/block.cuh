@@ -3,9 +3,10 @@
 // Contract. Blocks of BLOCK threads. Each call is reached by all of them, and ends with a barrier, after which its
 // shared memory is free.
 //
-// Source: Hillis and Steele, "Data parallel algorithms" (1986), for sums; Batcher's bitonic sort.
+// Source: Batcher's bitonic sort; for sums, scan.cuh.
 #pragma once
 
+#include "scan.cuh"
 #include "simt.cuh"
 
 namespace simt::papers {
@@ -15,29 +16,15 @@ constexpr u32 WARPS = BLOCK / WARP;
 
 // The sum of all lower threads' values, and of all. `sums` is shared memory.
 SIMT_FN u32 exclusive_sum(u32 value, u32 (&sums)[WARPS], u32& total) {
-    u32 inclusive = value;
-    SIMT_UNROLL
-    for (u32 distance = 1; distance < WARP; distance *= 2) {
-        const u32 below = shuffle_up(inclusive, distance);
-        if (lane() >= distance) inclusive += below;
-    }
-    if (lane() == WARP - 1) sums[warp_rank()] = inclusive;
+    const u32 before = scan::exclusive<BLOCK>(value, sums, total);
     barrier();
-    u32 before = 0;
-    total = 0;
-    SIMT_UNROLL
-    for (u32 w = 0; w < WARPS; ++w) {
-        if (w < warp_rank()) before += sums[w];
-        total += sums[w];
-    }
-    barrier();
-    return before + inclusive - value;
+    return before;
 }
 
-// Words that a block of scan.cu takes.
+// Words that a block of scan_table.cu takes.
 constexpr u32 SCANNED = BLOCK * 8;
 
-// What scan.cu has found to come before a word of a table.
+// What scan_table.cu has found to come before a word of a table.
 SIMT_FN u32 sum_before(const u32* table, const u32* sums, u64 word) { return table[word] + sums[word / SCANNED]; }
 
 // Sorts keys in shared memory; `count` is a power of two.

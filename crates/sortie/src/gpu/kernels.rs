@@ -32,7 +32,7 @@ pub(crate) enum File {
     Quicksort,
     SampleSort,
     RadixSort,
-    Scan,
+    ScanTable,
 }
 
 const HEADERS: &[(&str, &str)] = &[
@@ -77,7 +77,7 @@ impl Instance {
                 File::Quicksort => include_str!("../../kernels/papers/quicksort.cu"),
                 File::SampleSort => include_str!("../../kernels/papers/sample_sort.cu"),
                 File::RadixSort => include_str!("../../kernels/papers/radix_sort.cu"),
-                File::Scan => include_str!("../../kernels/papers/scan.cu"),
+                File::ScanTable => include_str!("../../kernels/papers/scan_table.cu"),
             },
             headers: HEADERS,
             defines: self.defines.iter().map(|(name, value)| ((*name).into(), value.clone())).collect(),

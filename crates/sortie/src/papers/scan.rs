@@ -25,7 +25,7 @@ pub(super) struct Scan {
 
 impl Scan {
     pub fn new(gpu: &Gpu) -> Result<Scan, Error> {
-        let kernel = |kernel| gpu.kernel(&Instance { kernel, file: File::Scan, defines: vec![] });
+        let kernel = |kernel| gpu.kernel(&Instance { kernel, file: File::ScanTable, defines: vec![] });
         Ok(Scan { table: kernel("scan_table")?, sums: kernel("scan_sums")? })
     }
 

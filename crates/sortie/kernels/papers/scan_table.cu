@@ -9,7 +9,7 @@
 #include "block.cuh"
 #include "simt.cuh"
 
-namespace simt::scan {
+namespace simt::scan_table {
 
 using papers::BLOCK;
 using papers::SCANNED;
@@ -49,4 +49,4 @@ SIMT_KERNEL(BLOCK, 1) scan_sums(u32* sums, u64 count) {
     }
 }
 
-} // namespace simt::scan
+} // namespace simt::scan_table
