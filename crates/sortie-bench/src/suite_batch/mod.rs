@@ -49,7 +49,7 @@ pub fn cases(args: &Args) -> Vec<Box<dyn Measurable>> {
         let n = args.n.unwrap_or(SWEPT) as u64;
         let lengths = lengths(args.lengths, per_doubling).into_iter();
         let shapes = lengths.map(|length| Shape::Even { segments: (n / length).max(1), length });
-        return shapes.map(|shape| Case::<f32>::boxed(&shared, shape, SWEEP_PATIENCE)).collect();
+        return shapes.map(|shape| Box::new(Case::<f32>::swept(&shared, shape)) as _).collect();
     }
     let even = EVEN.map(|(segments, length)| Shape::Even {
         segments: args.n.map_or(segments, |n| (n as u64 / length).max(1)),
@@ -57,11 +57,11 @@ pub fn cases(args: &Args) -> Vec<Box<dyn Measurable>> {
     });
     let ragged = Shape::Ragged { n: args.n.unwrap_or(RAGGED), seed: args.seed };
     let mut cases: Vec<Box<dyn Measurable>> = Vec::new();
-    cases.extend(even.map(|shape| Case::<f32>::boxed(&shared, shape, f64::INFINITY)));
-    cases.push(Case::<f32>::boxed(&shared, ragged, f64::INFINITY));
-    cases.extend(even.map(|shape| Case::<u64>::boxed(&shared, shape, f64::INFINITY)));
-    cases.push(Case::<u64>::boxed(&shared, ragged, f64::INFINITY));
-    cases.extend(even.map(|shape| Case::<f64>::boxed(&shared, shape, f64::INFINITY)));
+    cases.extend(even.map(|shape| Box::new(Case::<f32>::new(&shared, shape)) as _));
+    cases.push(Box::new(Case::<f32>::new(&shared, ragged)));
+    cases.extend(even.map(|shape| Box::new(Case::<u64>::new(&shared, shape)) as _));
+    cases.push(Box::new(Case::<u64>::new(&shared, ragged)));
+    cases.extend(even.map(|shape| Box::new(Case::<f64>::new(&shared, shape)) as _));
     cases.push(Box::new(HostToHost::new(shared, args.n)));
     cases
 }
@@ -108,17 +108,24 @@ pub struct Case<K> {
 }
 
 impl<K: BenchKey + Pod> Case<K> {
-    fn boxed(shared: &Rc<Shared>, shape: Shape, patience: f64) -> Box<dyn Measurable> {
+    fn new(shared: &Rc<Shared>, shape: Shape) -> Case<K> {
         let contenders = Contender::ALL.into_iter().filter(|contender| contender.takes::<K>(shape)).collect();
-        Box::new(Case::<K> {
+        Case::<K> {
             suite: "batch",
             title: "segments",
             shared: shared.clone(),
             shape,
             contenders,
-            patience,
+            patience: f64::INFINITY,
             key: PhantomData,
-        })
+        }
+    }
+
+    /// Of a sweep: keys alone, for each other work would compile kernels for each length.
+    fn swept(shared: &Rc<Shared>, shape: Shape) -> Case<K> {
+        let mut case = Case::<K>::new(shared, shape);
+        case.contenders.retain(|contender| !matches!(contender, Contender::Ours(_)));
+        Case { patience: SWEEP_PATIENCE, ..case }
     }
 
     fn label(&self) -> String {
@@ -263,5 +270,7 @@ mod tests {
             one,
             ["segments f32, 3 x 20000: copy, torch.sort", "segments f32, 2 x 30000: copy, torch.sort"]
         );
+        let ours = described(&["--filter", "sortie", "--sweep", "1", "--lengths", "7..7", "--n", "70"]);
+        assert_eq!(ours, ["segments f32, 10 x 7: copy, sortie"]);
     }
 }
