@@ -55,14 +55,16 @@ template <class Code> class Classifier {
     Word low, span;
     u32 shift, scale;
 
+    SIMT_FN u32 at(Word place) const { return u32(u64(upper_half(Word(place << shift))) * scale >> 32); }
+
 public:
     SIMT_FN explicit Classifier(const Range& range)
         : low(Word(range.low)), span(Word(range.span)), shift(range.shift), scale(range.scale) {}
 
-    SIMT_FN u32 bucket(Code code) const {
-        const Word place = lesser(Word(greater(Word(code), low) - low), span);
-        return u32(u64(upper_half(Word(place << shift))) * scale >> 32);
-    }
+    SIMT_FN u32 bucket(Code code) const { return at(lesser(Word(greater(Word(code), low) - low), span)); }
+
+    // Of a code that is not outside.
+    SIMT_FN u32 bucket_within(Code code) const { return at(Word(Word(code) - low)); }
 
     SIMT_FN bool is_outside(Code code) const { return Word(Word(code) - low) > span; }
 

@@ -1,7 +1,7 @@
 // Buckets too long for a block, which are distributed again: where each lies, and its tiles.
 //
 // Contract. The buckets are listed in no given order, `listed` of them. `tiles_before` says how many tiles of `tile` keys come
-// before each, one more than buckets. Each has 2^BITS buckets of its own.
+// before each, one more than buckets. Each has buckets of its own, 2^BITS at most, of about `share` keys.
 #pragma once
 
 #include "classify.cuh"
@@ -21,15 +21,22 @@ struct Buckets {
     Bucket* buckets;
     const u32* listed;
     const u32* tiles_before;
-    u32 tile;
+    u32 tile, share;
 };
 
-template <class Code> SIMT_FN classify::Range range_of(const Bucket& bucket) {
-    return classify::cut<Code>(Code(bucket.low), Code(bucket.high - bucket.low), 1u << BITS);
+// How many buckets of its own it has, at least 2.
+SIMT_FN u32 own_buckets(const Bucket& bucket, u32 share) {
+    return u32(lesser((bucket.end - bucket.start) / share + 2, u64(1) << BITS));
+}
+
+template <class Code> SIMT_FN classify::Range range_of(const Bucket& bucket, u32 share) {
+    return classify::cut<Code>(Code(bucket.low), Code(bucket.high - bucket.low), own_buckets(bucket, share));
 }
 
 // Whether each of its own buckets has equal keys.
-SIMT_FN bool is_exact(const Bucket& bucket) { return bucket.high - bucket.low < 1u << BITS; }
+SIMT_FN bool is_exact(const Bucket& bucket, u32 share) {
+    return bucket.high - bucket.low < own_buckets(bucket, share);
+}
 
 SIMT_FN u32 tiles(const Buckets& all) { return *all.listed == 0 ? 0 : all.tiles_before[*all.listed]; }
 

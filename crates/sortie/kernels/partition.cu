@@ -5,7 +5,7 @@
 // those of each group to its buckets, AGAIN those of each long bucket (long_buckets.cuh), unless all are equal, to buckets of
 // its own. No more than SORTIE_THREADS groups, nor buckets in one. `cursors` says where the next key of each group, or bucket,
 // goes, and is moved on. `group_starts` and `tiles_before` are as count_buckets.cu leaves them for tiles of SORTIE_THREADS *
-// SORTIE_ROW keys, and SECOND's alone. A block a tile, of which there may be fewer. Nothing is moved where the profile's
+// SORTIE_ROW keys, and SECOND's alone. A block a tile, of which there may be fewer; of AGAIN any number. Nothing is moved where the profile's
 // plan is not to distribute. Dynamic shared memory: a Shared.
 // Cost: one read and one write of the keys, an atomic in shared memory a key, one in global memory for each digit and tile.
 //
@@ -64,9 +64,8 @@ struct Tile {
     u32 count, group;
 };
 
-// The tile of the block, once all threads have come here.
-SIMT_FN Tile own_tile(const Job& job, Shared& shared) {
-    const u32 number = block_rank();
+// The tile of this number, once all threads have come here.
+SIMT_FN Tile find_tile(const Job& job, u32 number, Shared& shared) {
     if constexpr (SORTIE_STEP == FIRST) {
         barrier();
         const u64 first = u64(number) * TILE;
@@ -104,18 +103,14 @@ SIMT_FN void load(Key (&row)[ROW], const Key* from, const Tile& tile) {
     }
 }
 
-SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) partition(Job job, code::Transform transform) {
-    if (classify::plan(*job.profile) != classify::DISTRIBUTE) return;
-    if (SORTIE_STEP == SECOND && block_rank() >= job.tiles_before[job.groups]) return;
-    if (SORTIE_STEP == AGAIN && block_rank() >= long_buckets::tiles(job.long_buckets)) return;
-    Shared& shared = *reinterpret_cast<Shared*>(shared_memory());
+SIMT_FN void move_tile(const Job& job, u32 number, Shared& shared, const code::Transform& transform) {
     shared.counts[thread_rank()] = 0;
-    const Tile tile = own_tile(job, shared);
+    const Tile tile = find_tile(job, number, shared);
     classify::Range range = job.profile->range;
     if constexpr (SORTIE_STEP == AGAIN) {
         const long_buckets::Bucket& bucket = job.long_buckets.buckets[tile.group];
         if (bucket.low == bucket.high) return;
-        range = long_buckets::range_of<Key>(bucket);
+        range = long_buckets::range_of<Key>(bucket, job.long_buckets.share);
     }
     const classify::Classifier<Key> classifier(range);
     const u32 bits = job.bits;
@@ -157,6 +152,21 @@ SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) partition(Job job, code::Transform transfor
             const Key code = shared.codes[i];
             job.to[shared.moves[digit_of(code)] + i] = code::decode<KIND>(code, transform);
         }
+    }
+}
+
+SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) partition(Job job, code::Transform transform) {
+    if (classify::plan(*job.profile) != classify::DISTRIBUTE) return;
+    Shared& shared = *reinterpret_cast<Shared*>(shared_memory());
+    if constexpr (SORTIE_STEP == AGAIN) {
+        const u32 tiles = long_buckets::tiles(job.long_buckets);
+        for (u32 number = block_rank(); number < tiles; number += grid_blocks()) {
+            move_tile(job, number, shared, transform);
+            barrier();
+        }
+    } else {
+        if (SORTIE_STEP == FIRST || block_rank() < job.tiles_before[job.groups])
+            move_tile(job, block_rank(), shared, transform);
     }
 }
 

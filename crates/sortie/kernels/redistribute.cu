@@ -1,14 +1,13 @@
 // Prepares another distribution of the buckets that are too long for a block, and brings back what it has moved.
 //
-// Contract. An instantiation is made for SORTIE_KEY_BYTES and SORTIE_KIND. Zero before: `listed`, `counts`. The kernels
+// Contract. An instantiation is made for SORTIE_KEY_BYTES and SORTIE_KIND. Zero before: `listed`, `placed_count`, `counts`. The kernels
 // run in this order, with partition.cu's step AGAIN before the last; any number of blocks of BLOCK threads but where said.
 // - list_long lists the buckets of more than `longest` keys between `ends`.
 // - count_tiles, of one block, writes `tiles_before`. Dynamic shared memory: a word a warp.
 // - find_extremes finds the least and greatest code of each.
 // - count_long counts the keys of their buckets in `counts`, 2^BITS words each. Dynamic shared memory: 2^BITS words.
-// - place_long says where they begin: `cursors`, 2^BITS each; and where they begin and end, for the segment sort, in
-//   `segments`, 2^BITS + 2 each, of which the last is NO_PLACE. Buckets of equal keys are no segments. Dynamic shared memory: a
-//   word a warp.
+// - place_long says where they begin: `cursors`, 2^BITS each; and lists those of two keys or more that are not all equal in
+//   `placed`: where each begins and ends, `placed_count` of them. Dynamic shared memory: a word a warp.
 // - bring_back copies the keys of the buckets.
 // Cost: two reads of the keys, and a read and a write more.
 #include "code.cuh"
@@ -24,8 +23,6 @@ using namespace long_buckets;
 constexpr code::Kind KIND = code::SORTIE_KIND;
 constexpr u32 BLOCK = 256;
 constexpr u32 OWN = 1u << BITS;
-// More than any number of keys, so that what ends or begins there is a segment too long to be one.
-constexpr u64 NO_PLACE = 0x8080808080808080;
 // Keys that a thread loads at a time.
 constexpr u32 ROW = 8;
 static_assert(OWN <= BLOCK, "a thread for each bucket");
@@ -84,7 +81,7 @@ SIMT_KERNEL(BLOCK, 4) count_long(const Key* keys, Buckets all, u32* counts, code
     for (u32 number = block_rank(); number < tiles(all); number += grid_blocks()) {
         const u32 bucket = bucket_of(all, number);
         const Tile tile = tile_of(all, bucket, number);
-        const classify::Classifier<Key> classifier(range_of<Key>(all.buckets[bucket]));
+        const classify::Classifier<Key> classifier(range_of<Key>(all.buckets[bucket], all.share));
         if (all.buckets[bucket].low == all.buckets[bucket].high) continue;
         if (thread_rank() < OWN) own[thread_rank()] = 0;
         barrier();
@@ -108,22 +105,18 @@ SIMT_KERNEL(BLOCK, 4) count_long(const Key* keys, Buckets all, u32* counts, code
 }
 
 SIMT_KERNEL(BLOCK, 4)
-place_long(const Bucket* list, const u32* listed, const u32* counts, u64* cursors, u64* segments) {
+place_long(Buckets all, const u32* counts, u64* cursors, u64* placed, u32* placed_count) {
     u32* sums = reinterpret_cast<u32*>(shared_memory());
-    for (u32 b = block_rank(); b < *listed; b += grid_blocks()) {
-        const u64 start = list[b].start;
+    for (u32 b = block_rank(); b < *all.listed; b += grid_blocks()) {
+        const Bucket& bucket = all.buckets[b];
         const u32 i = thread_rank();
         const u32 count = i < OWN ? counts[u64(b) * OWN + i] : 0;
-        const u32 before = scan::exclusive<BLOCK>(count, sums);
-        u64* own = segments + u64(b) * (OWN + 2);
-        const bool sorted = is_exact(list[b]);
-        if (i < OWN) {
-            cursors[u64(b) * OWN + i] = start + before;
-            own[i] = sorted ? NO_PLACE : start + before;
-        }
-        if (i == OWN) {
-            own[OWN] = sorted ? NO_PLACE : list[b].end;
-            own[OWN + 1] = NO_PLACE;
+        const u64 start = bucket.start + scan::exclusive<BLOCK>(count, sums);
+        if (i < OWN) cursors[u64(b) * OWN + i] = start;
+        if (count > 1 && !is_exact(bucket, all.share)) {
+            u64* own = placed + 2 * u64(atomic_add(placed_count, 1));
+            own[0] = start;
+            own[1] = start + count;
         }
         barrier();
     }

@@ -432,4 +432,21 @@ SIMT_FN void assume(bool holds, bench::Line line = bench::here()) {
 
 #endif
 
+// --------------------------------------------------------------------------------------------------- on both: a whole warp
+
+// The least and the greatest value of a warp's lanes.
+SIMT_FN u32 warp_least(u32 value) {
+#if defined(__CUDACC__) && __CUDA_ARCH__ >= 800
+    return __reduce_min_sync(FULL, value);
+#else
+    for (u32 flip = 1; flip < WARP; flip *= 2) value = lesser(value, shuffle_xor(value, flip));
+    return value;
+#endif
+}
+SIMT_FN u64 warp_least(u64 value) {
+    const u32 high = warp_least(u32(value >> 32));
+    return u64(high) << 32 | warp_least(u32(value >> 32) == high ? u32(value) : FULL);
+}
+template <class T> SIMT_FN T warp_greatest(T value) { return T(~warp_least(T(~value))); }
+
 } // namespace simt

@@ -21,6 +21,7 @@
 //! ```
 
 mod bitonic;
+mod finish;
 mod host;
 pub(crate) mod kernels;
 mod memory;
@@ -169,12 +170,6 @@ impl Pending<'_> {
     /// Holds more scratch, of what was enqueued on the same stream before.
     pub(crate) fn holding(mut self, scratch: Buffer<u32>) -> Self {
         self.scratch.push(scratch);
-        self
-    }
-
-    /// Holds what an earlier one of the same stream held too.
-    pub(crate) fn after(mut self, mut earlier: Pending<'_>) -> Self {
-        self.scratch.append(&mut earlier.scratch);
         self
     }
 

@@ -8,8 +8,9 @@ use bytemuck::Pod;
 use sortie_device::{Kernel, Launch, Properties, Stream, View};
 
 use super::kernels::{File, Instance, kind};
+use super::finish::{self, Block, Finish};
 use super::redistribute::{self, LongBuckets};
-use super::segments::{Numbers, blocks};
+use super::segments::{Numbers, Rest, blocks};
 use super::{Gpu, Pending, Segments};
 use crate::key::{Bits, Code, Form, Transform};
 use crate::{Error, Key, Order};
@@ -18,9 +19,6 @@ use crate::{Error, Key, Order};
 const MOST_KEYS: u64 = (1 << 32) - (1 << 16);
 /// Fewer keys are one segment: the launches of a distribution take longer than merges.
 const DISTRIBUTE_FROM: usize = 1 << 17;
-/// Keys of a bucket, or a power of two times as many where there cannot be so many buckets: a worker for 3072 keys then
-/// has room for nearly every one, and is nine tenths full.
-const BUCKET_KEYS: usize = 2780;
 /// Buckets are in groups of at least two warps, and at most a thread each.
 const GROUP_BITS: std::ops::RangeInclusive<u32> = 6..=9;
 const MOST_GROUPS: usize = PARTITION_BLOCK as usize;
@@ -91,19 +89,22 @@ impl Gpu {
             kernels,
             transform: Numbers(Transform::<K::Bits>::new(code, order).numbers()),
         };
-        let longest = self.device().properties().shared_per_block / 2 / size_of::<K>().max(4);
+        let longest = shape.block.capacity();
         let again = redistribute::Tables::new(self, n, longest)?;
-        let short = Segments::Offsets { offsets: job.tables.ends, longest: longest as u64 };
-        let rest = Segments::Offsets { offsets: again.segments(), longest: n as u64 };
-        // SAFETY: as the caller states. What is not settled falls into the segments.
-        let (short, rest) = unsafe {
+        let finish = Finish::new(self, shape.block, n, code, order)?;
+        let rest = Rest { offsets: finish.left(), longest: n as u64, shortest: longest, copy: job.tables.copy };
+        // SAFETY: as the caller states. What is not settled falls into the buckets.
+        let rest = unsafe {
             job.profile()?;
             job.distribute()?;
             job.settle()?;
             job.redistribute(&job.kernels.redistribute, &again, longest)?;
-            (self.sort_segments(stream, keys, short, order)?, self.sort_segments(stream, keys, rest, order)?)
+            finish.begin(stream)?;
+            job.finish(&finish, finish::Buckets::between(job.tables.ends), longest)?;
+            job.finish(&finish, again.placed(), n)?;
+            self.sort_rest(stream, job.keys, rest, code, order)?
         };
-        Ok(rest.after(short).holding(again.into_scratch()).holding(scratch))
+        Ok(rest.holding(again.into_scratch()).holding(finish.into_scratch()).holding(scratch))
     }
 }
 
@@ -115,14 +116,14 @@ pub(super) struct Buckets {
 }
 
 impl Buckets {
-    /// For so many keys, on a device whose blocks have so many bytes of shared memory: a counter has two.
-    fn new(keys: usize, shared: usize) -> Buckets {
-        let most = (shared / 2).min(MOST_GROUPS << GROUP_BITS.end());
-        let mut each = BUCKET_KEYS;
-        while keys / each > most {
-            each *= 2;
-        }
-        let wanted = (keys / each).max(1);
+    /// The most that there can be on a device whose blocks have so many bytes of shared memory: a counter has two.
+    fn most(shared: usize) -> usize {
+        (shared / 2).min(MOST_GROUPS << GROUP_BITS.end())
+    }
+
+    /// For so many keys, and blocks that sort a bucket each.
+    fn new(keys: usize, block: Block, shared: usize) -> Buckets {
+        let wanted = (keys / block.bucket_keys()).clamp(1, Buckets::most(shared));
         let half = wanted.next_power_of_two().ilog2().div_ceil(2);
         let bits = half.clamp(*GROUP_BITS.start(), *GROUP_BITS.end());
         Buckets { bits, groups: (wanted >> bits).max(1) }
@@ -137,6 +138,7 @@ impl Buckets {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shape {
     pub buckets: Buckets,
+    pub block: Block,
     /// Keys that a thread of a pass holds.
     row: usize,
     pub multiprocessors: u32,
@@ -144,10 +146,12 @@ pub(super) struct Shape {
 
 impl Shape {
     fn new(keys: usize, key_bytes: usize, device: &Properties) -> Shape {
-        let buckets = Buckets::new(keys, device.shared_per_block);
+        let shared = device.shared_per_block;
+        let block = Block::new(keys, key_bytes, Buckets::most(shared), shared);
+        let buckets = Buckets::new(keys, block, shared);
         let [large, small] = PARTITION_WORDS.map(|words| words / key_bytes.div_ceil(4));
-        let fits = partition_shared(large, key_bytes) <= device.shared_per_block;
-        Shape { buckets, row: if fits { large } else { small }, multiprocessors: device.multiprocessors }
+        let row = if partition_shared(large, key_bytes) <= shared { large } else { small };
+        Shape { buckets, block, row, multiprocessors: device.multiprocessors }
     }
 
     pub fn tile(self) -> usize {
@@ -383,6 +387,11 @@ impl<'a, B: Bits> Job<'a, B> {
             self.kernels.fill.launch(self.stream, launch, arguments)?;
         }
         Ok(())
+    }
+
+    unsafe fn finish(&self, finish: &Finish, buckets: finish::Buckets, longest: usize) -> Result<(), Error> {
+        // SAFETY: the buckets lie within the keys.
+        unsafe { finish.sort(self.stream, self.keys, buckets, longest, self.transform, self.shape.multiprocessors) }
     }
 
     fn bits(&self) -> u32 {

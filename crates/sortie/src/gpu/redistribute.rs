@@ -2,19 +2,19 @@
 
 use sortie_device::{Buffer, Kernel, Launch, View};
 
-use super::Gpu;
+use super::{Gpu, finish};
 use crate::Error;
 
 /// Threads of the kernels of redistribute.cu.
 const BLOCK: u32 = 256;
 /// Their blocks on a multiprocessor: all that there is room for.
 const BLOCKS: u32 = 8;
-/// Buckets that a long one is distributed to.
+/// The same of the pass, which has larger ones. A block for each tile that there could be took 0.1 ms of 2^28 keys to find none.
+const MOVING_BLOCKS: u32 = 2;
+/// Buckets that a long one is distributed to, at most.
 pub(super) const OWN: usize = 1 << 7;
 /// `long_buckets::Bucket` in words.
 const BUCKET_WORDS: usize = 8;
-/// `NO_PLACE` of redistribute.cu, byte by byte.
-const NO_PLACE: u8 = 0x80;
 
 /// `long_buckets::Buckets` of the kernels.
 #[repr(C)]
@@ -24,6 +24,7 @@ pub(super) struct LongBuckets {
     listed: u64,
     tiles_before: u64,
     tile: u32,
+    share: u32,
 }
 
 // SAFETY: laid out as its C equivalent.
@@ -58,10 +59,15 @@ impl Kernels {
     }
 }
 
+/// Keys that a bucket of a long one is to have: few, for where there are too many they are rarely spread evenly.
+fn share(longest: usize) -> usize {
+    longest / 3
+}
+
 /// The scratch of a redistribution.
 pub(super) struct Tables {
     scratch: Buffer<u32>,
-    /// Words of each table, in order: `listed`, `counts`, the list, `tiles_before`, `cursors`, `segments`.
+    /// Words of each table, in order: `listed` and `placed_count`, `counts`, the list, `tiles_before`, `cursors`, `placed`.
     lengths: [usize; 6],
     /// The most buckets that there can be.
     most: usize,
@@ -71,7 +77,9 @@ impl Tables {
     /// Where buckets of more than `longest` keys are long.
     pub fn new(gpu: &Gpu, keys: usize, longest: usize) -> Result<Tables, Error> {
         let most = keys / longest;
-        let lengths = [1, most * OWN, most * BUCKET_WORDS, most + 1, 2 * most * OWN, 2 * most * (OWN + 2)]
+        // As `own_buckets` of long_buckets.cuh has it, for all of them.
+        let placed = keys / share(longest) + 2 * most;
+        let lengths = [2, most * OWN, most * BUCKET_WORDS, most + 1, 2 * most * OWN, 4 * placed]
             .map(|words: usize| words.next_multiple_of(4));
         Ok(Tables { scratch: gpu.scratch(lengths.iter().sum())?, lengths, most })
     }
@@ -81,9 +89,10 @@ impl Tables {
         self.scratch.range(start..start + self.lengths[i])
     }
 
-    /// Where the buckets of long ones begin and end, as segments; what is none is longer than there are keys.
-    pub fn segments(&self) -> View<'_, u64> {
-        self.part(5).cast()
+    /// The buckets of long ones.
+    pub fn placed(&self) -> finish::Buckets {
+        let count = self.part(0).range(1..2);
+        finish::Buckets::listed(self.part(5).cast(), count)
     }
 
     pub fn into_scratch(self) -> Buffer<u32> {
@@ -92,37 +101,34 @@ impl Tables {
 }
 
 impl<B: crate::key::Bits> super::radix::Job<'_, B> {
-    /// Distributes the buckets of more than `longest` keys again.
+    /// Distributes the buckets of more than `longest` keys again, to some that are likely shorter.
     pub(super) unsafe fn redistribute(
         &self,
         kernels: &Kernels,
         tables: &Tables,
         longest: usize,
     ) -> Result<(), Error> {
-        let [listed, counts, list, tiles_before, cursors, _] = std::array::from_fn(|i| tables.part(i));
-        let segments = tables.segments();
+        let [listed, counts, list, tiles_before, cursors, placed] = std::array::from_fn(|i| tables.part(i));
+        let (listed, placed_count) = (listed.range(0..1), listed.range(1..2));
         let tile = self.shape.tile() as u32;
         let long = LongBuckets {
             buckets: list.address(),
             listed: listed.address(),
             tiles_before: tiles_before.address(),
             tile,
+            share: share(longest) as u32,
         };
         let stream = self.stream;
         stream.fill(tables.scratch.range(0..tables.lengths[0] + tables.lengths[1]), 0)?;
-        stream.fill(segments, NO_PLACE)?;
         let launch = Launch { blocks: self.shape.multiprocessors * BLOCKS, threads: BLOCK, shared: 4 * OWN };
         let one = Launch { blocks: 1, ..launch };
         let (ends, buckets) = (self.tables.ends, self.shape.buckets.count() as u32);
         let again = self.pass_again(cursors.address(), long);
         let (keys, copy) = (self.keys, self.tables.copy);
-        let shared = self.partition_shared();
-        // Each long bucket may have one tile that is not full.
-        let tiles = (keys.len().div_ceil(self.shape.tile()) + tables.most) as u64;
         let moved = Launch {
-            blocks: super::segments::blocks(tiles)?,
+            blocks: self.shape.multiprocessors * MOVING_BLOCKS,
             threads: super::radix::PARTITION_BLOCK,
-            shared,
+            shared: self.partition_shared(),
         };
         // SAFETY: these are the kernels' arguments; they stay within the keys and the tables, which are as they say. The
         // engine keeps the kernels.
@@ -131,7 +137,7 @@ impl<B: crate::key::Bits> super::radix::Job<'_, B> {
             kernels.count_tiles.launch(stream, one, (list, listed, tile, tiles_before))?;
             kernels.find_extremes.launch(stream, launch, (keys, long, self.transform))?;
             kernels.count_long.launch(stream, launch, (keys, long, counts, self.transform))?;
-            kernels.place_long.launch(stream, launch, (list, listed, counts, cursors, segments))?;
+            kernels.place_long.launch(stream, launch, (long, counts, cursors, placed, placed_count))?;
             kernels.again.launch(stream, moved, (again, self.transform))?;
             kernels.bring_back.launch(stream, launch, (keys, copy, long))?;
         }

@@ -6,7 +6,7 @@
 //! its keys; an argsort writes the places instead, and leaves the keys.
 
 use bytemuck::Pod;
-use sortie_device::{Buffer, Kernel, Launch, Stream, View};
+use sortie_device::{Kernel, Launch, Stream, View};
 
 use super::kernels::{File, Instance};
 use super::worker::{CHUNK, Content, From, Payload, Worker};
@@ -224,9 +224,45 @@ impl Gpu {
             // SAFETY: as the caller states.
             Segments::Length(length) => unsafe { job.of_one_length(length) },
             // SAFETY: as the caller states.
-            Segments::Offsets { offsets, longest } => unsafe { job.between_offsets(offsets, longest) },
+            Segments::Offsets { offsets, longest } => unsafe { job.between_offsets(offsets, longest, None) },
         }
     }
+
+    /// Sorts the few segments of keys alone that another sort has left.
+    ///
+    /// # Safety
+    /// As [`Gpu::sort_segments`]; nothing else uses the copy until the sort is done.
+    pub(super) unsafe fn sort_rest<B: Bits>(
+        &self,
+        stream: &Stream,
+        keys: View<'_, B>,
+        rest: Rest<'_>,
+        code: Code,
+        order: Order,
+    ) -> Result<Pending<'_>, Error> {
+        let content = Content { key_bytes: size_of::<B>(), payload: Payload::None, code, order };
+        let job = Job {
+            gpu: self,
+            stream,
+            moved: Moved { keys, payload: 0, kind: Payload::None },
+            content,
+            transform: Numbers(Transform::<B>::new(code, order).numbers()),
+        };
+        // SAFETY: as the caller states.
+        unsafe { job.between_offsets(rest.offsets, rest.longest, Some(rest)) }
+    }
+}
+
+/// Segments that another sort has left.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rest<'a> {
+    /// As of [`Segments::Offsets`].
+    pub offsets: View<'a, u64>,
+    pub longest: u64,
+    /// Shorter ones are not worth a launch of their own.
+    pub shortest: usize,
+    /// Room for a copy of the keys.
+    pub copy: View<'a, u32>,
 }
 
 fn code<K: Key>() -> Result<Code, Error> {
@@ -278,7 +314,7 @@ impl<'gpu, B: Bits> Job<'gpu, '_, B> {
             let scratch = self.gpu.scratch(self.copies_words())?;
             let long = LongSegments { length, segments, ..LongSegments::default() };
             // SAFETY: as the caller states; the scratch has room for the copies.
-            unsafe { self.sort_long(&tiles, long, length, &scratch, 0)? };
+            unsafe { self.sort_long(&tiles, long, length, scratch.address())? };
             return self.gpu.pending(self.stream, Some(scratch));
         };
         let kernel = self.gpu.kernel(&worker.instance(From::OneLength))?;
@@ -295,7 +331,12 @@ impl<'gpu, B: Bits> Job<'gpu, '_, B> {
 
     /// # Safety
     /// As [`Gpu::sort_segments`].
-    unsafe fn between_offsets(self, offsets: View<'_, u64>, longest: u64) -> Result<Pending<'gpu>, Error> {
+    unsafe fn between_offsets(
+        self,
+        offsets: View<'_, u64>,
+        longest: u64,
+        rest: Option<Rest<'_>>,
+    ) -> Result<Pending<'gpu>, Error> {
         let segments = offsets.len().saturating_sub(1);
         let longest = longest.min(self.moved.keys.len() as u64);
         if segments == 0 || longest < self.least() {
@@ -304,7 +345,8 @@ impl<'gpu, B: Bits> Job<'gpu, '_, B> {
         if segments as u64 >= u64::from(u32::MAX) {
             return Err(Error::Unsupported(format!("{segments} segments are too many; sort them in parts")));
         }
-        let workers = Worker::classes(self.content, self.shared_per_block());
+        let shortest = rest.map_or(0, |rest| rest.shortest);
+        let workers = Worker::classes_from(shortest, self.content, self.shared_per_block());
         let mut capacities = Capacities {
             longest,
             count: workers.len() as u32,
@@ -330,7 +372,9 @@ impl<'gpu, B: Bits> Job<'gpu, '_, B> {
 
         // Aligned, as the copies after it in the scratch are.
         let listed = listed_words(segments);
-        let scratch = self.gpu.scratch(listed + if any_long { self.copies_words() } else { 0 })?;
+        let copies = if any_long && rest.is_none() { self.copies_words() } else { 0 };
+        let scratch = self.gpu.scratch(listed + copies)?;
+        let copies = rest.map_or(scratch.address() + 4 * listed as u64, |rest| rest.copy.address());
         let [counts, cursors] = [0, 1].map(|i| scratch.range(i * MOST_CLASSES..(i + 1) * MOST_CLASSES));
         let list = scratch.range(2 * MOST_CLASSES..2 * MOST_CLASSES + segments);
         let tiles_before = scratch.range(2 * MOST_CLASSES + segments..2 * MOST_CLASSES + 2 * segments + 1);
@@ -374,7 +418,7 @@ impl<'gpu, B: Bits> Job<'gpu, '_, B> {
                 ..LongSegments::default()
             };
             // SAFETY: as the caller states; the scratch has room for the copies behind the lists.
-            unsafe { self.sort_long(&tiles, long, longest, &scratch, listed)? };
+            unsafe { self.sort_long(&tiles, long, longest, copies)? };
         }
         self.gpu.pending(self.stream, Some(scratch))
     }
@@ -401,20 +445,19 @@ impl<'gpu, B: Bits> Job<'gpu, '_, B> {
         })
     }
 
-    /// Sorts segments by tiles, and merges their runs until the longest is one. Copies go to the scratch from word `free` on.
+    /// Sorts segments by tiles, and merges their runs until the longest is one, with copies at this address.
     ///
     /// # Safety
-    /// As [`Gpu::sort_segments`]; the scratch has room for the copies.
+    /// As [`Gpu::sort_segments`]; there is room for the copies.
     unsafe fn sort_long(
         &self,
         tiles: &Tiles,
         long: LongSegments,
         longest: u64,
-        scratch: &Buffer<u32>,
-        free: usize,
+        copies: u64,
     ) -> Result<(), Error> {
         let long = LongSegments { tile: tiles.length as u32, ..long };
-        let arrays = self.with_copies(scratch.address() + 4 * free as u64);
+        let arrays = self.with_copies(copies);
         // As many as there can be, about: each segment has at most one tile that is not full.
         let count = 2 * self.moved.keys.len() as u64 / tiles.length as u64 + 1;
         let launch = Launch {

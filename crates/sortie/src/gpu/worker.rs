@@ -18,6 +18,8 @@ const TILED_UP_TO: usize = 4;
 const BLOCK: usize = 128;
 const MOST_THREADS: usize = 1024;
 const WARP: usize = 32;
+/// Bytes that all banks of shared memory have side by side.
+const LINE: usize = 128;
 /// Lengths of tiles are multiples of this, the keys of a chunk that a block merges.
 pub(super) const CHUNK: usize = 2048;
 /// Keys of a tile of segments between offsets, whose last tile may be nearly empty: a longer one would be more to sort in
@@ -114,7 +116,7 @@ impl Worker {
         match source {
             From::OneLength if self.is_tiled() => {
                 let each = if staged == 0 { self.content.key_bytes } else { staged + 1 };
-                self.workers * length * each
+                (self.workers * length * each).next_multiple_of(LINE)
             }
             _ => self.workers * (self.threads * (self.row | 1) * 4 + self.capacity() * staged) + self.notes(),
         }
@@ -173,6 +175,16 @@ impl Worker {
             worker
         });
         workers.take_while(|worker| worker.shared(From::List, 0) <= shared).collect()
+    }
+
+    /// The workers for segments that are seldom shorter than this, of any length all the same.
+    pub fn classes_from(shortest: usize, content: Content, shared: usize) -> Vec<Worker> {
+        let mut workers = Self::classes(content, shared);
+        workers.retain(|worker| worker.capacity() >= shortest);
+        if let Some(first) = workers.first_mut() {
+            first.full = 0;
+        }
+        workers
     }
 
     /// The worker for tiles of segments that are too long for one, and the keys of a tile, if a block can sort any. Segments of one length are cut
