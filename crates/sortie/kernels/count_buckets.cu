@@ -1,6 +1,7 @@
 // The profile of one large array: where its buckets are, how many keys each has, and whether it is in order already.
 //
-// Contract. An instantiation is made for SORTIE_KEY_BYTES and SORTIE_KIND. Buckets are counted in groups of 2^bits, bits at
+// Contract. An instantiation is made as item.cuh says. Keys that something goes with are left as they are where they are in
+// order, else distributed. Buckets are counted in groups of 2^bits, bits at
 // least 6. There are at most 2^32 - 2^16 keys. Zero before: `profile`, `counts` (a word a bucket), `groups` (a word a group).
 // - sample, of one block, guesses the range of the codes from SAMPLED keys. Dynamic shared memory: two codes.
 // - count_buckets, of any number of blocks, counts and completes the profile. Dynamic shared memory: two bytes a bucket.
@@ -14,12 +15,13 @@
 // memory.
 #include "classify.cuh"
 #include "code.cuh"
+#include "item.cuh"
 #include "scan.cuh"
 #include "simt.cuh"
 
 namespace simt::count_buckets {
 
-using Key = code::OfBytes<SORTIE_KEY_BYTES>::Type;
+using item::Key;
 using classify::Classifier;
 using classify::Profile;
 
@@ -71,7 +73,9 @@ sample(const Key* keys, u64 count, u32 buckets, Profile* profile, code::Transfor
     least -= lesser(least, margin);
     most += lesser(Word(last - most), margin);
     profile->range = classify::cut<Key>(Key(least), Key(most - least), buckets);
-    profile->exact = Word(most - least) < buckets;
+    profile->exact = SORTIE_LOW == ALONE && Word(most - least) < buckets;
+    // Equal keys would be reversed too.
+    if (SORTIE_LOW != ALONE) profile->seen = classify::ASCENT;
 }
 
 // Counts of two buckets are one word to all atomics, since such of two sizes are none to each other.

@@ -1,27 +1,34 @@
-// Sorts buckets that fit a block, in place: each key goes almost to its place at once, and its neighbours settle the rest.
+// Sorts buckets that fit a block: each item goes almost to its place at once, and its neighbours settle the rest.
 //
-// Contract. An instantiation is made for SORTIE_KEY_BYTES and SORTIE_KIND, blocks of SORTIE_THREADS with SORTIE_ROW keys a
-// thread, an even number. Buckets of more than `longest` keys are passed over. Those that are too long for a block, and those
-// whose keys crowd in few of the bins, are left as they are and listed in `left`: where each begins, where it ends, and NO_PLACE,
-// `left_count` of them, which is zero before; none has fewer than LEAST_LEFT keys. Any number of blocks. Dynamic shared memory: a
-// Shared. Cost: one read and one write of the keys, an atomic in shared memory a key.
+// Contract. An instantiation is made as item.cuh says, for SORTIE_PAYLOAD_BYTES, and blocks of SORTIE_THREADS with SORTIE_ROW
+// items a thread, an even number. Keys alone are sorted in place. Other items are read from `items` and taken apart: to keys and
+// payloads; or, at PLACE, to places where SORTIE_PAYLOAD_BYTES is 0, else to keys and the payloads of these places in `payload_from`.
+// Buckets of more than `longest` items are passed over. Those that are too long for a block, and those whose items crowd in few of
+// the bins, are left as they are and listed in `left`: where each begins, where it ends, and NO_PLACE, `left_count` of them,
+// which is zero before; none has fewer than LEAST_LEFT items. `take_apart` does that with items which have been left, and are in
+// order since. Any number of blocks. Dynamic shared memory: a Shared. Cost: one read and one write of the items, an atomic in
+// shared memory an item.
 //
-// The range of a bucket's codes is cut into as many bins as a block has keys, and keys are put in the order of their bins. Few
-// share one, so none is far from its place: rows of neighbouring keys are sorted in registers, and then the rows between
-// them, from the middle of one to the middle of the next. A key that is no more than half a row off is in its place then.
+// The range of a bucket is cut into as many bins as a block has items, which are put in the order of their bins. Few
+// share one, so none is far from its place: rows of neighbouring items are sorted in registers, and then the rows between
+// them, from the middle of one to the middle of the next. An item that is no more than half a row off is in its place then.
 //
 // Source: the bins are those of Dobosiewicz, "Sorting by distributive partitioning" (1978).
 #include "classify.cuh"
 #include "code.cuh"
+#include "item.cuh"
 #include "network.cuh"
 #include "scan.cuh"
 #include "simt.cuh"
 
 namespace simt::finish_buckets {
 
-using Key = code::OfBytes<SORTIE_KEY_BYTES>::Type;
-// A code as a word that has atomics.
-using Word = classify::WordOf<Key>::Type;
+using item::Item;
+using item::Key;
+// An item as a word that has atomics.
+using Word = classify::WordOf<Item>::Type;
+// Whether items are to be taken apart.
+constexpr bool APART = SORTIE_LOW != ALONE;
 
 constexpr code::Kind KIND = code::SORTIE_KIND;
 constexpr u32 BLOCK = SORTIE_THREADS;
@@ -48,13 +55,37 @@ struct Buckets {
     u32 count, stride;
 };
 
+template <u32 bytes> struct PayloadOf;
+template <> struct PayloadOf<0> { using Type = u32; };
+template <> struct PayloadOf<4> { using Type = u32; };
+template <> struct PayloadOf<8> { using Type = u64; };
+template <> struct PayloadOf<16> { using Type = Quad; };
+using Payload = PayloadOf<SORTIE_PAYLOAD_BYTES>::Type;
+
+struct Arrays {
+    Item* items;
+    Key* keys;
+    // Or places.
+    Payload* payload;
+    const Payload* payload_from;
+};
+
+SIMT_FN void put(const Arrays& arrays, u64 place, Item item, [[maybe_unused]] const code::Transform& transform) {
+    if (!APART || SORTIE_PAYLOAD_BYTES > 0) arrays.keys[place] = code::decode<KIND>(item::code_of(item), transform);
+#if SORTIE_LOW == PLACE && SORTIE_PAYLOAD_BYTES > 0
+    arrays.payload[place] = arrays.payload_from[item::low_of(item)];
+#elif SORTIE_LOW != ALONE
+    arrays.payload[place] = item::low_of(item);
+#endif
+}
+
 struct Shared {
     Word least[WARPS], greatest[WARPS];
     classify::Range range;
     u32 sums[WARPS];
     // Whether neighbours are in the wrong order.
     u32 wrong;
-    // Keys of each bin; then the codes, in rows.
+    // Items of each bin; then the items, in rows.
     Word items[BLOCK * STRIDE];
 };
 
@@ -79,13 +110,13 @@ SIMT_FN classify::Range find_range(const Word (&row)[ROW], Shared& shared) {
     if (thread_rank() < WARP) {
         least = warp_least(shared.least[lane() % WARPS]);
         greatest = warp_greatest(shared.greatest[lane() % WARPS]);
-        if (lane() == 0) shared.range = classify::cut<Key>(Key(least), Key(greatest - least), BINS);
+        if (lane() == 0) shared.range = classify::cut<Item>(Item(least), Item(greatest - least), BINS);
     }
     barrier();
     return shared.range;
 }
 
-// Turns the keys of each bin into how many come before it.
+// Turns the items of each bin into how many come before it.
 SIMT_FN void sum_bins(u32* bins, Shared& shared) {
     u32* own = bins + thread_rank() * STRIDE;
     u32 sum = 0;
@@ -139,29 +170,36 @@ SIMT_FN bool sort_neighbours(Shared& shared) {
     return shared.wrong == 0;
 }
 
-// Returns false where the keys are left as they were.
-SIMT_FN bool finish(Key* keys, u32 count, Shared& shared, const code::Transform& transform) {
+// Returns false where the items are left as they were.
+SIMT_FN bool finish(const Arrays& arrays, u64 start, u32 count, Shared& shared, const code::Transform& transform) {
     const u32 thread = thread_rank();
     const u32 left = count - lesser(count, thread);
-    Key read[ROW];
-    // Every load is made, of the last key where there is none: loads under conditions of their own would wait for one another.
+    const Item* items = arrays.items + start;
+    Item read[ROW];
+    // Every load is made, of the last item where there is none: loads under conditions of their own would wait for one
+    // another.
     SIMT_UNROLL
-    for (u32 r = 0; r < ROW; ++r) read[r] = keys[lesser(r * BLOCK + thread, count - 1)];
+    for (u32 r = 0; r < ROW; ++r) read[r] = items[lesser(r * BLOCK + thread, count - 1)];
     u32* bins = reinterpret_cast<u32*>(shared.items);
     SIMT_UNROLL
     for (u32 r = 0; r < STRIDE; ++r) bins[r * BLOCK + thread] = 0;
     Word row[ROW];
     SIMT_UNROLL
-    for (u32 r = 0; r < ROW; ++r) row[r] = code::encode<KIND>(read[r], transform);
+    for (u32 r = 0; r < ROW; ++r) {
+#if SORTIE_LOW == ALONE
+        row[r] = code::encode<KIND>(read[r], transform);
+#else
+        row[r] = read[r];
+#endif
+    }
     const classify::Range range = find_range(row, shared);
-    if (range.span == 0) return true;
-
-    // A bin, and the key's rank in it.
-    const classify::Classifier<Key> classifier(range);
+    if (!APART && range.span == 0) return true;
+    // A bin, and the item's rank in it.
+    const classify::Classifier<Item> classifier(range);
     u32 places[ROW];
     SIMT_UNROLL
     for (u32 r = 0; r < ROW; ++r) {
-        const u32 bin = spot(classifier.bucket_within(Key(row[r])));
+        const u32 bin = spot(classifier.bucket_within(Item(row[r])));
         places[r] = bin << 16;
         if (r * BLOCK < left) places[r] |= atomic_add<Relaxed, Block>(&bins[bin], 1);
     }
@@ -185,20 +223,20 @@ SIMT_FN bool finish(Key* keys, u32 count, Shared& shared, const code::Transform&
     SIMT_UNROLL
     for (u32 r = 0; r < ROW; ++r) {
         const u32 i = r * BLOCK + thread;
-        if (r * BLOCK < left) keys[i] = code::decode<KIND>(Key(shared.items[spot(i)]), transform);
+        if (r * BLOCK < left) put(arrays, start + i, Item(shared.items[spot(i)]), transform);
     }
     return true;
 }
 
 SIMT_KERNEL(BLOCK, RESIDENT / BLOCK)
-finish_buckets(Key* keys, Buckets buckets, u64 longest, u64* left, u32* left_count, code::Transform transform) {
+finish_buckets(Arrays arrays, Buckets buckets, u64 longest, u64* left, u32* left_count, code::Transform transform) {
     Shared& shared = *reinterpret_cast<Shared*>(shared_memory());
     const u32 bucket_count = buckets.listed ? *buckets.listed : buckets.count;
     for (u32 b = block_rank(); b < bucket_count; b += grid_blocks()) {
         const u64* ends = buckets.ends + u64(b) * buckets.stride;
         const u64 start = ends[0], end = ends[1], count = end - start;
-        if (count < 2 || count > longest) continue;
-        const bool done = count <= CAPACITY && finish(keys + start, u32(count), shared, transform);
+        if (count < (APART ? 1 : 2) || count > longest) continue;
+        const bool done = count <= CAPACITY && finish(arrays, start, u32(count), shared, transform);
         if (!done && thread_rank() == 0) {
             u64* own = left + 3 * u64(atomic_add(left_count, 1));
             own[0] = start;
@@ -206,6 +244,21 @@ finish_buckets(Key* keys, Buckets buckets, u64 longest, u64* left, u32* left_cou
             own[2] = NO_PLACE;
         }
         barrier();
+    }
+}
+
+// Stretches of up to so many items are a block's, longer ones that of all blocks.
+constexpr u64 OWN_STRETCH = 1 << 16;
+
+SIMT_KERNEL(BLOCK, RESIDENT / BLOCK)
+take_apart(Arrays arrays, const u64* left, const u32* left_count, code::Transform transform) {
+    const u64 all = u64(grid_blocks()) * BLOCK, own = u64(block_rank()) * BLOCK + thread_rank();
+    for (u32 s = 0; s < *left_count; ++s) {
+        const u64 start = left[3 * u64(s)], end = left[3 * u64(s) + 1];
+        const bool shared = end - start > OWN_STRETCH;
+        if (!shared && s % grid_blocks() != block_rank()) continue;
+        for (u64 i = start + (shared ? own : thread_rank()); i < end; i += shared ? all : BLOCK)
+            put(arrays, i, arrays.items[i], transform);
     }
 }
 

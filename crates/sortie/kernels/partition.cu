@@ -1,19 +1,21 @@
 // One unstable pass of a distribution: moves keys to groups of buckets, or those of each group to its buckets.
 //
-// Contract. An instantiation is made for SORTIE_KEY_BYTES and SORTIE_KIND, blocks of SORTIE_THREADS with SORTIE_ROW keys a
-// thread, and SORTIE_STEP. Each moves keys from one buffer to another: FIRST moves all to groups of 2^bits buckets, SECOND
-// those of each group to its buckets, AGAIN those of each long bucket (long_buckets.cuh), unless all are equal, to buckets of
-// its own. No more than SORTIE_THREADS groups, nor buckets in one. `cursors` says where the next key of each group, or bucket,
-// goes, and is moved on. `group_starts` and `tiles_before` are as count_buckets.cu leaves them for tiles of SORTIE_THREADS *
-// SORTIE_ROW keys, and SECOND's alone. A block a tile, of which there may be fewer; of AGAIN any number. Nothing is moved where the profile's
-// plan is not to distribute. Dynamic shared memory: a Shared.
-// Cost: one read and one write of the keys, an atomic in shared memory a key, one in global memory for each digit and tile.
+// Contract. An instantiation is made as item.cuh says, for blocks of SORTIE_THREADS with SORTIE_ROW items a thread, and
+// SORTIE_STEP. Each moves items from one buffer to another: FIRST moves all to groups of 2^bits buckets, SECOND those of each
+// group to its buckets, AGAIN those of each long bucket (long_buckets.cuh), unless all are equal, to buckets of its own. FIRST
+// makes the items from keys and, at SORTIE_LOW PAYLOAD, the words of `low`; what has nothing below its code is a key wherever it
+// lies. AGAIN is there for such alone. No more than SORTIE_THREADS groups, nor buckets in one. `cursors` says where the next item
+// of each group, or bucket, goes, and is moved on. `group_starts` and `tiles_before` are as count_buckets.cu leaves them for
+// tiles of SORTIE_THREADS * SORTIE_ROW items, and SECOND's alone. A block a tile, of which there may be fewer; of AGAIN any
+// number. Nothing is moved where the profile's plan is not to distribute. Dynamic shared memory: a Shared.
+// Cost: one read and one write of the items, an atomic in shared memory an item, one in global memory for each digit and tile.
 //
-// A key's rank in its tile is what the atomic returned that counted its digit. A tile's room in each bucket is reserved by
-// one atomic, so tiles are written in no given order and wait for nothing. Keys are put in order of their digits in shared
+// An item's rank in its tile is what the atomic returned that counted its digit. A tile's room in each bucket is reserved by
+// one atomic, so tiles are written in no given order and wait for nothing. Items are put in order of their digits in shared
 // memory, so that they are written in runs.
 #include "classify.cuh"
 #include "code.cuh"
+#include "item.cuh"
 #include "long_buckets.cuh"
 #include "scan.cuh"
 #include "simt.cuh"
@@ -24,7 +26,13 @@
 
 namespace simt::partition {
 
-using Key = code::OfBytes<SORTIE_KEY_BYTES>::Type;
+using item::Item;
+using item::Key;
+#if SORTIE_STEP == FIRST
+using From = Key;
+#else
+using From = Item;
+#endif
 
 constexpr code::Kind KIND = code::SORTIE_KIND;
 constexpr u32 BLOCK = SORTIE_THREADS;
@@ -35,11 +43,11 @@ constexpr u32 RESIDENT = 1024;
 static_assert(TILE < 1u << 16, "a rank has 16 bits");
 
 struct Shared {
-    Key codes[TILE];
-    // Where a digit's keys go, less where they begin in the tile.
+    Item items[TILE];
+    // Where a digit's items go, less where they begin in the tile.
     u64 moves[BLOCK];
     u32 counts[BLOCK];
-    // Where a digit's keys begin in the tile.
+    // Where a digit's items begin in the tile.
     u32 starts[BLOCK];
     u32 sums[BLOCK / WARP];
     // The tile's group, and how many tiles come before that group.
@@ -47,9 +55,10 @@ struct Shared {
 };
 
 struct Job {
-    const Key* from;
-    Key* to;
-    u64 keys;
+    const From* from;
+    const u32* low;
+    Item* to;
+    u64 count;
     const classify::Profile* profile;
     u32 bits, groups;
     const u64* group_starts;
@@ -69,7 +78,7 @@ SIMT_FN Tile find_tile(const Job& job, u32 number, Shared& shared) {
     if constexpr (SORTIE_STEP == FIRST) {
         barrier();
         const u64 first = u64(number) * TILE;
-        return {first, u32(lesser(job.keys - first, u64(TILE))), 0};
+        return {first, u32(lesser(job.count - first, u64(TILE))), 0};
     } else if constexpr (SORTIE_STEP == AGAIN) {
         barrier();
         const u32 bucket = long_buckets::bucket_of(job.long_buckets, number);
@@ -90,16 +99,38 @@ SIMT_FN Tile find_tile(const Job& job, u32 number, Shared& shared) {
     }
 }
 
-SIMT_FN void load(Key (&row)[ROW], const Key* from, const Tile& tile) {
-    const Key* own = from + tile.first;
+// The item of a place.
+SIMT_FN Item load(const Job& job, u64 place, [[maybe_unused]] const code::Transform& transform) {
+    const From from = job.from[place];
+#if SORTIE_LOW == ALONE
+    return code::encode<KIND>(from, transform);
+#elif SORTIE_STEP != FIRST
+    return from;
+#elif SORTIE_LOW == PAYLOAD
+    return item::join(code::encode<KIND>(from, transform), job.low[place]);
+#else
+    return item::join(code::encode<KIND>(from, transform), u32(place));
+#endif
+}
+
+SIMT_FN void store(const Job& job, u64 place, Item item, [[maybe_unused]] const code::Transform& transform) {
+#if SORTIE_LOW == ALONE
+    job.to[place] = code::decode<KIND>(item, transform);
+#else
+    job.to[place] = item;
+#endif
+}
+
+SIMT_FN void load_row(Item (&row)[ROW], const Job& job, const Tile& tile, const code::Transform& transform) {
     if (tile.count == TILE) {
         SIMT_UNROLL
-        for (u32 r = 0; r < ROW; ++r) row[r] = own[r * BLOCK + thread_rank()];
+        for (u32 r = 0; r < ROW; ++r) row[r] = load(job, tile.first + r * BLOCK + thread_rank(), transform);
     } else {
-        // Every load is made, of the last key where there is none: loads under conditions of their own would wait for one
+        // Every load is made, of the last item where there is none: loads under conditions of their own would wait for one
         // another.
         SIMT_UNROLL
-        for (u32 r = 0; r < ROW; ++r) row[r] = own[lesser(r * BLOCK + thread_rank(), tile.count - 1)];
+        for (u32 r = 0; r < ROW; ++r)
+            row[r] = load(job, tile.first + lesser(r * BLOCK + thread_rank(), tile.count - 1), transform);
     }
 }
 
@@ -114,19 +145,18 @@ SIMT_FN void move_tile(const Job& job, u32 number, Shared& shared, const code::T
     }
     const classify::Classifier<Key> classifier(range);
     const u32 bits = job.bits;
-    auto digit_of = [&](Key code) {
-        const u32 bucket = classifier.bucket(code);
+    auto digit_of = [&](Item item) {
+        const u32 bucket = classifier.bucket(item::code_of(item));
         return SORTIE_STEP == FIRST ? bucket >> bits : SORTIE_STEP == SECOND ? bucket & ((1u << bits) - 1) : bucket;
     };
-    Key row[ROW];
-    load(row, job.from, tile);
+    Item row[ROW];
+    load_row(row, job, tile, transform);
 
-    // A digit, and the key's rank under it.
+    // A digit, and the item's rank under it.
     u32 places[ROW];
     const u32 left = tile.count - lesser(tile.count, thread_rank());
     SIMT_UNROLL
     for (u32 r = 0; r < ROW; ++r) {
-        row[r] = code::encode<KIND>(row[r], transform);
         const u32 digit = digit_of(row[r]);
         places[r] = digit << 16;
         if (r * BLOCK < left) places[r] |= atomic_add<Relaxed, Block>(&shared.counts[digit], 1);
@@ -141,7 +171,7 @@ SIMT_FN void move_tile(const Job& job, u32 number, Shared& shared, const code::T
     barrier();
     SIMT_UNROLL
     for (u32 r = 0; r < ROW; ++r)
-        if (r * BLOCK < left) shared.codes[shared.starts[places[r] >> 16] + (places[r] & 0xFFFF)] = row[r];
+        if (r * BLOCK < left) shared.items[shared.starts[places[r] >> 16] + (places[r] & 0xFFFF)] = row[r];
     // Late: the atomic has had its time.
     shared.moves[thread_rank()] = room - start;
     barrier();
@@ -149,8 +179,8 @@ SIMT_FN void move_tile(const Job& job, u32 number, Shared& shared, const code::T
     for (u32 r = 0; r < ROW; ++r) {
         const u32 i = r * BLOCK + thread_rank();
         if (r * BLOCK < left) {
-            const Key code = shared.codes[i];
-            job.to[shared.moves[digit_of(code)] + i] = code::decode<KIND>(code, transform);
+            const Item item = shared.items[i];
+            store(job, shared.moves[digit_of(item)] + i, item, transform);
         }
     }
 }

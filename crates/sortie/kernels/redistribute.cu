@@ -1,13 +1,13 @@
 // Prepares another distribution of the buckets that are too long for a block, and brings back what it has moved.
 //
-// Contract. An instantiation is made for SORTIE_KEY_BYTES and SORTIE_KIND. Zero before: `listed`, `placed_count`, `counts`. The kernels
+// Contract. An instantiation is made for SORTIE_KEY_BYTES, SORTIE_KIND and SORTIE_ALL. Zero before: `listed`, `placed_count`, `counts`. The kernels
 // run in this order, with partition.cu's step AGAIN before the last; any number of blocks of BLOCK threads but where said.
 // - list_long lists the buckets of more than `longest` keys between `ends`.
 // - count_tiles, of one block, writes `tiles_before`. Dynamic shared memory: a word a warp.
 // - find_extremes finds the least and greatest code of each.
 // - count_long counts the keys of their buckets in `counts`, 2^BITS words each. Dynamic shared memory: 2^BITS words.
-// - place_long says where they begin: `cursors`, 2^BITS each; and lists those of two keys or more that are not all equal in
-//   `placed`: where each begins and ends, `placed_count` of them. Dynamic shared memory: a word a warp.
+// - place_long says where they begin: `cursors`, 2^BITS each; and lists in `placed` where each begins and ends, `placed_count` of
+//   them: with SORTIE_ALL all that have a key, else those that have something to sort. Dynamic shared memory: a word a warp.
 // - bring_back copies the keys of the buckets.
 // Cost: two reads of the keys, and a read and a write more.
 #include "code.cuh"
@@ -113,10 +113,12 @@ place_long(Buckets all, const u32* counts, u64* cursors, u64* placed, u32* place
         const u32 count = i < OWN ? counts[u64(b) * OWN + i] : 0;
         const u64 start = bucket.start + scan::exclusive<BLOCK>(count, sums);
         if (i < OWN) cursors[u64(b) * OWN + i] = start;
-        if (count > 1 && !is_exact(bucket, all.share)) {
+        // Of equal keys none were counted.
+        const bool whole = SORTIE_ALL && i == 0 && bucket.low == bucket.high;
+        if (SORTIE_ALL ? count > 0 || whole : count > 1 && !is_exact(bucket, all.share)) {
             u64* own = placed + 2 * u64(atomic_add(placed_count, 1));
             own[0] = start;
-            own[1] = start + count;
+            own[1] = whole ? bucket.end : start + count;
         }
         barrier();
     }

@@ -1,8 +1,10 @@
-// Puts keys in order whose profile says that they need no distribution: they descend, or all have one of few codes.
+// Does what is left to do where the profile says that keys need no distribution: they descend, or all have one of few codes;
+// or they are in order, which an argsort has to say.
 //
 // Contract. An instantiation is made for SORTIE_KEY_BYTES and SORTIE_KIND. Any number of blocks; nothing is done where the
 // profile has another plan. Cost: `reverse` reads and writes the keys once, `fill` writes them once.
 // - reverse.
+// - number writes each place to itself. Cost: one write of the places.
 // - fill: `counts` has the keys of each bucket, in groups of 2^bits, of which there are no more than BLOCK, as are buckets in
 //   one; `group_starts` and `tiles_before` say where groups begin and how many tiles of `tile` keys come before each. Dynamic
 //   shared memory: a Shared.
@@ -42,6 +44,11 @@ SIMT_KERNEL(BLOCK, 2) reverse(Key* keys, u64 count, const Profile* profile) {
             }
         }
     }
+}
+
+SIMT_KERNEL(BLOCK, 2) number(u32* places, u64 count, const Profile* profile) {
+    if (classify::plan(*profile) != classify::LEAVE) return;
+    for (u64 i = u64(block_rank()) * BLOCK + thread_rank(); i < count; i += u64(grid_blocks()) * BLOCK) places[i] = u32(i);
 }
 
 struct Shared {

@@ -1,18 +1,19 @@
 //! Buckets that fit a block, each read and written once.
 
-use sortie_device::{Buffer, Kernel, Launch, Stream, View};
+use sortie_device::{Buffer, Kernel, Launch, View};
 
 use super::Gpu;
-use super::kernels::{File, Instance, kind};
-use super::segments::{Numbers, blocks};
-use crate::key::{Bits, Code};
-use crate::{Error, Order};
+use super::distribute::Job;
+use super::items::Items;
+use super::kernels::{File, Instance};
+use super::segments::blocks;
+use crate::Error;
 
 /// Threads of a block, the first that are enough: fewer wait less for one another, more take longer buckets, of which there
 /// are fewer to distribute to. The last are for devices of little shared memory. A sort of 2^28 u32 and u64 on an H200: 3.46 and
 /// 5.57 ms with 512 threads, 3.48 and 5.87 with 256, 3.61 and 5.77 with 1024.
 const THREADS: [usize; 3] = [512, 1024, 256];
-/// Keys of a thread, as many as 64 registers hold; with 20 and 256 threads, 3.54 and 6.14 ms.
+/// Items of a thread, as many as 64 registers hold; with 20 and 256 threads, 3.54 and 6.14 ms.
 const ROW: usize = 16;
 /// `LEAST_LEFT` and `NO_PLACE` of finish_buckets.cu, the latter byte by byte.
 const LEAST_LEFT: usize = 1024;
@@ -24,15 +25,15 @@ const BLOCKS: u32 = 8;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Block {
     threads: usize,
-    key_bytes: usize,
+    item_bytes: usize,
 }
 
 impl Block {
-    /// One for so many keys in at most so many buckets, on a device whose blocks have so many bytes of shared memory.
-    pub fn new(keys: usize, key_bytes: usize, most_buckets: usize, shared: usize) -> Block {
-        let blocks = THREADS.map(|threads| Block { threads, key_bytes });
+    /// One for so many items in at most so many buckets, on a device whose blocks have so many bytes of shared memory.
+    pub fn new(n: usize, item_bytes: usize, most_buckets: usize, shared: usize) -> Block {
+        let blocks = THREADS.map(|threads| Block { threads, item_bytes });
         let fits = |block: &&Block| block.shared() <= shared;
-        let enough = |block: &&Block| keys / block.bucket_keys() <= most_buckets;
+        let enough = |block: &&Block| n / block.bucket_keys() <= most_buckets;
         let fitting = || blocks.iter().filter(fits);
         *fitting().find(enough).or(fitting().next()).unwrap_or(&blocks[2])
     }
@@ -49,7 +50,7 @@ impl Block {
     /// Bytes of `Shared` of the kernel.
     fn shared(self) -> usize {
         let warps = self.threads / 32;
-        let word = self.key_bytes.max(4);
+        let word = self.item_bytes.max(4);
         (2 * warps * word + 24 + 4 * warps + 4).next_multiple_of(8) + self.threads * (ROW | 1) * word
     }
 }
@@ -80,7 +81,9 @@ impl Buckets {
 }
 
 pub(super) struct Finish {
-    kernel: Kernel,
+    finish_buckets: Kernel,
+    /// Where items are taken apart.
+    take_apart: Option<Kernel>,
     block: Block,
     /// `left_count`, then `left`, of so many words.
     scratch: Buffer<u32>,
@@ -88,47 +91,57 @@ pub(super) struct Finish {
 }
 
 impl Finish {
-    pub fn new(gpu: &Gpu, block: Block, keys: usize, code: Code, order: Order) -> Result<Finish, Error> {
-        let defines = vec![
-            ("SORTIE_KEY_BYTES", block.key_bytes.to_string()),
-            ("SORTIE_KIND", kind(code, order).to_string()),
-            ("SORTIE_THREADS", block.threads.to_string()),
-            ("SORTIE_ROW", ROW.to_string()),
-        ];
-        let instance = Instance { kernel: "finish_buckets", file: File::FinishBuckets, defines };
-        let left_words = 6 * (keys / LEAST_LEFT + 1);
-        Ok(Finish { kernel: gpu.kernel(&instance)?, block, scratch: gpu.scratch(4 + left_words)?, left_words })
+    pub fn new(gpu: &Gpu, block: Block, n: usize, items: Items) -> Result<Finish, Error> {
+        let mut defines = items.defines();
+        defines.push(("SORTIE_PAYLOAD_BYTES", items.payload_bytes().to_string()));
+        defines.push(("SORTIE_THREADS", block.threads.to_string()));
+        defines.push(("SORTIE_ROW", ROW.to_string()));
+        let kernel =
+            |kernel| gpu.kernel(&Instance { kernel, file: File::FinishBuckets, defines: defines.clone() });
+        let left_words = 6 * (n / LEAST_LEFT + 1);
+        Ok(Finish {
+            finish_buckets: kernel("finish_buckets")?,
+            take_apart: if items.are_alone() { None } else { Some(kernel("take_apart")?) },
+            block,
+            scratch: gpu.scratch(4 + left_words)?,
+            left_words,
+        })
     }
 
     /// Makes the list of what is left empty.
-    pub fn begin(&self, stream: &Stream) -> Result<(), Error> {
-        stream.fill(self.scratch.range(0..4), 0)?;
-        Ok(stream.fill(self.left().cast::<u32>(), NO_PLACE)?)
-    }
-
-    /// Sorts the buckets of up to `longest` keys.
     ///
     /// # Safety
-    /// The buckets lie within the keys, which nothing else uses meanwhile.
-    pub unsafe fn sort<B: Bits>(
-        &self,
-        stream: &Stream,
-        keys: View<'_, B>,
-        buckets: Buckets,
-        longest: usize,
-        transform: Numbers,
-        multiprocessors: u32,
-    ) -> Result<(), Error> {
-        let count = if buckets.listed == 0 { buckets.count } else { multiprocessors * BLOCKS };
+    /// As of [`Gpu::sort`]; so of all methods.
+    pub unsafe fn begin(&self, job: &Job<'_>) -> Result<(), Error> {
+        job.stream.fill(self.scratch.range(0..4), 0)?;
+        Ok(job.stream.fill(self.left().cast::<u32>(), NO_PLACE)?)
+    }
+
+    /// Sorts the buckets of up to `longest` items.
+    pub unsafe fn sort(&self, job: &Job<'_>, buckets: Buckets, longest: usize) -> Result<(), Error> {
+        let count = if buckets.listed == 0 { buckets.count } else { job.shape.multiprocessors * BLOCKS };
         let launch = Launch {
             blocks: blocks(count.into())?,
             threads: self.block.threads as u32,
             shared: self.block.shared(),
         };
-        let left_count = self.scratch.range(0..1);
-        let arguments = (keys, buckets, longest as u64, self.left(), left_count, transform);
+        let arguments = (job.arrays, buckets, longest as u64, self.left(), self.left_count(), job.transform);
         // SAFETY: these are the kernel's arguments; the list has room for all that can be left. The engine keeps the kernel.
-        Ok(unsafe { self.kernel.launch(stream, launch, arguments)? })
+        Ok(unsafe { self.finish_buckets.launch(job.stream, launch, arguments)? })
+    }
+
+    /// Takes apart what was left, once it is sorted.
+    pub unsafe fn take_apart(&self, job: &Job<'_>) -> Result<(), Error> {
+        let Some(take_apart) = &self.take_apart else { return Ok(()) };
+        let blocks = job.shape.multiprocessors * BLOCKS;
+        let launch = Launch { blocks, threads: self.block.threads as u32, shared: 0 };
+        let arguments = (job.arrays, self.left(), self.left_count(), job.transform);
+        // SAFETY: as above.
+        Ok(unsafe { take_apart.launch(job.stream, launch, arguments)? })
+    }
+
+    fn left_count(&self) -> View<'_, u32> {
+        self.scratch.range(0..1)
     }
 
     /// Offsets of what is left, and of what is no segment.

@@ -40,6 +40,7 @@ const HEADERS: &[(&str, &str)] = &[
     ("block.cuh", include_str!("../../kernels/papers/block.cuh")),
     ("simt.cuh", include_str!("../../kernels/simt.cuh")),
     ("code.cuh", include_str!("../../kernels/code.cuh")),
+    ("item.cuh", include_str!("../../kernels/item.cuh")),
     ("keys_alone.cuh", include_str!("../../kernels/keys_alone.cuh")),
     ("classify.cuh", include_str!("../../kernels/classify.cuh")),
     ("long_buckets.cuh", include_str!("../../kernels/long_buckets.cuh")),

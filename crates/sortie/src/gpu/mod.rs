@@ -21,8 +21,10 @@
 //! ```
 
 mod bitonic;
+mod distribute;
 mod finish;
 mod host;
+mod items;
 pub(crate) mod kernels;
 mod memory;
 mod radix;
@@ -170,6 +172,12 @@ impl Pending<'_> {
     /// Holds more scratch, of what was enqueued on the same stream before.
     pub(crate) fn holding(mut self, scratch: Buffer<u32>) -> Self {
         self.scratch.push(scratch);
+        self
+    }
+
+    /// Holds what an earlier one of the same stream held too.
+    pub(crate) fn after(mut self, mut earlier: Pending<'_>) -> Self {
+        self.scratch.append(&mut earlier.scratch);
         self
     }
 

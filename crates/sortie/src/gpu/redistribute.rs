@@ -2,6 +2,9 @@
 
 use sortie_device::{Buffer, Kernel, Launch, View};
 
+use super::distribute::{Job, PARTITION_BLOCK};
+use super::items::Items;
+use super::kernels::{File, Instance};
 use super::{Gpu, finish};
 use crate::Error;
 
@@ -42,11 +45,12 @@ pub(super) struct Kernels {
 }
 
 impl Kernels {
-    /// By their names, and the step.
-    pub fn new(
-        kernel: impl Fn(&'static str) -> Result<Kernel, Error>,
-        again: Kernel,
-    ) -> Result<Kernels, Error> {
+    /// For such items, and the step of partition.cu.
+    pub fn new(gpu: &Gpu, items: Items, again: Kernel) -> Result<Kernels, Error> {
+        let mut defines = items.as_keys().defines();
+        // What is to be taken apart is so even where it is in order already.
+        defines.push(("SORTIE_ALL", u8::from(!items.are_alone()).to_string()));
+        let kernel = |kernel| gpu.kernel(&Instance { kernel, file: File::Redistribute, defines: defines.clone() });
         Ok(Kernels {
             list_long: kernel("list_long")?,
             count_tiles: kernel("count_tiles")?,
@@ -69,8 +73,6 @@ pub(super) struct Tables {
     scratch: Buffer<u32>,
     /// Words of each table, in order: `listed` and `placed_count`, `counts`, the list, `tiles_before`, `cursors`, `placed`.
     lengths: [usize; 6],
-    /// The most buckets that there can be.
-    most: usize,
 }
 
 impl Tables {
@@ -81,7 +83,7 @@ impl Tables {
         let placed = keys / share(longest) + 2 * most;
         let lengths = [2, most * OWN, most * BUCKET_WORDS, most + 1, 2 * most * OWN, 4 * placed]
             .map(|words: usize| words.next_multiple_of(4));
-        Ok(Tables { scratch: gpu.scratch(lengths.iter().sum())?, lengths, most })
+        Ok(Tables { scratch: gpu.scratch(lengths.iter().sum())?, lengths })
     }
 
     fn part(&self, i: usize) -> View<'_, u32> {
@@ -100,14 +102,13 @@ impl Tables {
     }
 }
 
-impl<B: crate::key::Bits> super::radix::Job<'_, B> {
-    /// Distributes the buckets of more than `longest` keys again, to some that are likely shorter.
-    pub(super) unsafe fn redistribute(
-        &self,
-        kernels: &Kernels,
-        tables: &Tables,
-        longest: usize,
-    ) -> Result<(), Error> {
+impl Job<'_> {
+    /// Distributes the buckets of more than `longest` items again, to some that are likely shorter.
+    ///
+    /// # Safety
+    /// As of [`Gpu::sort`].
+    pub(super) unsafe fn redistribute(&self, tables: &Tables, longest: usize) -> Result<(), Error> {
+        let kernels = self.redistribution();
         let [listed, counts, list, tiles_before, cursors, placed] = std::array::from_fn(|i| tables.part(i));
         let (listed, placed_count) = (listed.range(0..1), listed.range(1..2));
         let tile = self.shape.tile() as u32;
@@ -124,22 +125,22 @@ impl<B: crate::key::Bits> super::radix::Job<'_, B> {
         let one = Launch { blocks: 1, ..launch };
         let (ends, buckets) = (self.tables.ends, self.shape.buckets.count() as u32);
         let again = self.pass_again(cursors.address(), long);
-        let (keys, copy) = (self.keys, self.tables.copy);
+        let (items, copy, transform) = (self.arrays.items, self.copy, self.item_transform);
         let moved = Launch {
             blocks: self.shape.multiprocessors * MOVING_BLOCKS,
-            threads: super::radix::PARTITION_BLOCK,
-            shared: self.partition_shared(),
+            threads: PARTITION_BLOCK,
+            shared: self.shape.partition_shared(),
         };
         // SAFETY: these are the kernels' arguments; they stay within the keys and the tables, which are as they say. The
         // engine keeps the kernels.
         unsafe {
             kernels.list_long.launch(stream, launch, (ends, buckets, longest as u64, list, listed))?;
             kernels.count_tiles.launch(stream, one, (list, listed, tile, tiles_before))?;
-            kernels.find_extremes.launch(stream, launch, (keys, long, self.transform))?;
-            kernels.count_long.launch(stream, launch, (keys, long, counts, self.transform))?;
+            kernels.find_extremes.launch(stream, launch, (items, long, transform))?;
+            kernels.count_long.launch(stream, launch, (items, long, counts, transform))?;
             kernels.place_long.launch(stream, launch, (long, counts, cursors, placed, placed_count))?;
-            kernels.again.launch(stream, moved, (again, self.transform))?;
-            kernels.bring_back.launch(stream, launch, (keys, copy, long))?;
+            kernels.again.launch(stream, moved, (again, transform))?;
+            kernels.bring_back.launch(stream, launch, (items, copy, long))?;
         }
         Ok(())
     }

@@ -136,23 +136,9 @@ impl Gpu {
         segments: Segments<'_>,
         order: Order,
     ) -> Result<Pending<'_>, Error> {
-        if payload.len() != keys.len() {
-            return Err(Error::LengthMismatch {
-                what: "payload",
-                expected: keys.len(),
-                found: payload.len(),
-            });
-        }
-        let bytes = size_of::<V>();
-        if !matches!(bytes, 4 | 8 | 16) || !payload.address().is_multiple_of(bytes.min(8) as u64) {
-            return Err(Error::Unsupported(format!(
-                "payloads of {bytes} bytes at {:#x} are not moved on a GPU, only such of 4, 8 and 16 bytes, aligned to \
-                 their size or 8 bytes; take argsort_segments for others",
-                payload.address()
-            )));
-        }
-        let moved =
-            Moved { keys: keys.cast::<K::Bits>(), payload: payload.address(), kind: Payload::Moved(bytes) };
+        check_payload(keys.len(), payload)?;
+        let kind = Payload::Moved(size_of::<V>());
+        let moved = Moved { keys: keys.cast::<K::Bits>(), payload: payload.address(), kind };
         // SAFETY: as the caller states.
         unsafe { self.sort_moved(stream, moved, segments, code::<K>()?, order) }
     }
@@ -265,7 +251,23 @@ pub(super) struct Rest<'a> {
     pub copy: View<'a, u32>,
 }
 
-fn code<K: Key>() -> Result<Code, Error> {
+/// Whether a payload is of a size that moves with so many keys.
+pub(super) fn check_payload<V: Pod>(keys: usize, payload: View<'_, V>) -> Result<(), Error> {
+    if payload.len() != keys {
+        return Err(Error::LengthMismatch { what: "payload", expected: keys, found: payload.len() });
+    }
+    let bytes = size_of::<V>();
+    if !matches!(bytes, 4 | 8 | 16) || !payload.address().is_multiple_of(bytes.min(8) as u64) {
+        return Err(Error::Unsupported(format!(
+            "payloads of {bytes} bytes at {:#x} are not moved on a GPU, only such of 4, 8 and 16 bytes, aligned to their \
+             size or 8 bytes; take an argsort for others",
+            payload.address()
+        )));
+    }
+    Ok(())
+}
+
+pub(super) fn code<K: Key>() -> Result<Code, Error> {
     match K::FORM {
         Form::Bits(code) => Ok(code),
         _ => {

@@ -35,6 +35,73 @@ fn compare<K: Key + Pod + Debug>(gpu: &Gpu, keys: &[K], order: Order, what: &str
     assert!(bits(&beyond) == bits(&[&guard[..], &guard].concat()), "{what}: beyond");
 }
 
+/// Pairs, stable and not, and an argsort, on the device and on the CPU.
+fn compare_pairs<K: Key + Pod + Debug>(gpu: &Gpu, keys: &[K], order: Order, what: &str) {
+    let n = keys.len();
+    let what = format!("{n} {} {order:?} {what}", std::any::type_name::<K>());
+    let mut places: Vec<u32> = (0..n as u32).collect();
+    let transform = Sorter::builder().threads(1).descending(order.descending).nans(order.nans).build().unwrap();
+    let mut expected = keys.to_vec();
+    transform.sort_pairs(&mut expected, &mut places).unwrap();
+    let expected = bytemuck::cast_slice::<K, u8>(&expected);
+
+    let stream = gpu.device().stream().unwrap();
+    let buffer = gpu.device().alloc::<K>(n).unwrap();
+    let sorted = |payload: &[u32], words: usize, stable: bool| {
+        stream.copy_in(buffer.view(), keys).unwrap();
+        let moved = gpu.device().alloc::<u32>(payload.len()).unwrap();
+        stream.copy_in(moved.view(), payload).unwrap();
+        let (keys, moved) = (buffer.view(), moved.view());
+        // SAFETY: nothing else uses the buffers meanwhile.
+        let pending = unsafe {
+            match (words, stable) {
+                (1, true) => gpu.sort_pairs(&stream, keys, moved, order),
+                (2, true) => gpu.sort_pairs(&stream, keys, moved.cast::<u64>(), order),
+                (_, true) => gpu.sort_pairs(&stream, keys, moved.cast::<u128>(), order),
+                (1, false) => gpu.sort_pairs_unstable(&stream, keys, moved, order),
+                (2, false) => gpu.sort_pairs_unstable(&stream, keys, moved.cast::<u64>(), order),
+                (_, false) => gpu.sort_pairs_unstable(&stream, keys, moved.cast::<u128>(), order),
+            }
+        };
+        pending.unwrap().wait().unwrap();
+        let (mut sorted, mut payload) = (vec![K::zeroed(); n], payload.to_vec());
+        stream.copy_out(&mut sorted, keys).unwrap();
+        stream.copy_out(&mut payload, moved).unwrap();
+        assert!(bytemuck::cast_slice::<K, u8>(&sorted) == expected, "{what}: keys, {words} words, {stable}");
+        payload
+    };
+    for words in [1, 2, 4] {
+        let payload: Vec<u32> = (0..(n * words) as u32).collect();
+        let stable = sorted(&payload, words, true);
+        let right = stable.chunks(words).zip(&places).all(|(moved, &place)| {
+            moved.iter().enumerate().all(|(w, &word)| word as usize == place as usize * words + w)
+        });
+        assert!(right, "{what}: payload, {words} words");
+    }
+    // Payloads that repeat, so that whole pairs do.
+    let payload: Vec<u32> = (0..n as u32).map(|i| i.wrapping_mul(0x9E37_79B9) >> 28).collect();
+    let mut pairs: Vec<(Vec<u8>, u32)> =
+        places.iter().map(|&place| (bytemuck::bytes_of(&keys[place as usize]).to_vec(), payload[place as usize])).collect();
+    let mut found: Vec<_> = sorted(&payload, 1, false)
+        .into_iter()
+        .zip(expected.chunks(size_of::<K>()))
+        .map(|(payload, key)| (key.to_vec(), payload))
+        .collect();
+    pairs.sort_unstable();
+    found.sort_unstable();
+    assert!(pairs == found, "{what}: unstable");
+
+    stream.copy_in(buffer.view(), keys).unwrap();
+    let found = gpu.device().alloc::<u32>(n).unwrap();
+    // SAFETY: as above.
+    unsafe { gpu.argsort(&stream, buffer.view(), found.view(), order) }.unwrap().wait().unwrap();
+    let (mut untouched, mut argsorted) = (vec![K::zeroed(); n], vec![0; n]);
+    stream.copy_out(&mut untouched, buffer.view()).unwrap();
+    stream.copy_out(&mut argsorted, found.view()).unwrap();
+    assert!(argsorted == places, "{what}: argsort");
+    assert!(bytemuck::cast_slice::<K, u8>(&untouched) == bytemuck::cast_slice::<K, u8>(keys), "{what}: keys of an argsort");
+}
+
 fn cut<K: Pod>(wide: &[u64]) -> Vec<K> {
     wide.iter().map(|key| bytemuck::pod_read_unaligned(&key.to_le_bytes()[8 - size_of::<K>()..])).collect()
 }
@@ -75,6 +142,31 @@ fn lengths_at_the_edges_of_tiles() {
         for n in [0, 1, 2, 5000, LARGE - 1, LARGE + 1, 11 * 12_288 - 1, 11 * 12_288, 11 * 12_288 + 1] {
             compare::<u32>(gpu, &cut(&keys("random", n, n as u64)), Order::default(), "random");
         }
+    });
+}
+
+#[test]
+fn pairs_and_argsort_of_every_pattern() {
+    on_each(|gpu| {
+        for (seed, pattern) in PATTERNS.into_iter().enumerate() {
+            let wide = keys(pattern, LARGE + 321, seed as u64);
+            compare_pairs::<u32>(gpu, &cut(&wide), Order::default(), pattern);
+        }
+    });
+}
+
+#[test]
+fn pairs_and_argsort_of_every_type() {
+    on_each(|gpu| {
+        for descending in [false, true] {
+            let wide = keys("random", LARGE, 21);
+            let order = Order { descending, ..Order::default() };
+            compare_pairs::<u8>(gpu, &cut(&wide), order, "random");
+            compare_pairs::<i16>(gpu, &cut(&wide), order, "random");
+            compare_pairs::<f32>(gpu, &cut(&wide), Order { nans: Nans::First, ..order }, "random");
+        }
+        compare_pairs::<u64>(gpu, &keys("random", 3000, 22), Order::default(), "wide");
+        compare_pairs::<f32>(gpu, &cut(&keys("random", 1000, 23)), Order::default(), "few");
     });
 }
 
