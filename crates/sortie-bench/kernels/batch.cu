@@ -26,9 +26,63 @@ __device__ u64 bits(double key) { return __double_as_longlong(key); }
 __device__ u64 bits(unsigned key) { return key; }
 __device__ u64 bits(u64 key) { return key; }
 
-/// Uniform keys.
-extern "C" __global__ void draw(KEY *keys, u64 n, u64 seed) {
-    for (u64 at = rank(); at < n; at += threads()) key_at(mix(mix(seed) + at * 0x9E3779B97F4A7C15ull), keys + at);
+/// The number as a key.
+template <class Key> __device__ void key_of(u64 number, Key *key) { *key = Key(number); }
+
+/// Distributions, as `DRAWN` of batch.rs lists them; described in distributions/keys.rs.
+enum Distribution { Uniform, Sorted, Reversed, Equal, AlmostSorted, FewDistinct, Zipf, Normal, Staggered, BucketSorted };
+
+/// Blocks of the input and slots of the range.
+constexpr u64 P = 128;
+constexpr u64 SWAPPED_OF = 1000;
+
+__device__ u64 random(u64 seed, u64 at) { return mix(mix(seed) + at * 0x9E3779B97F4A7C15ull); }
+
+/// The place whose key of the order this place has: two keys of each thousand, of two thousands, have changed places.
+__device__ u64 almost(u64 at, u64 n, u64 seed) {
+    const u64 stretches = n / SWAPPED_OF, own = at / SWAPPED_OF;
+    if (own >= stretches / 2 * 2) return at;
+    auto picked = [&](u64 stretch) { return stretch * SWAPPED_OF + random(seed, stretch) % SWAPPED_OF; };
+    const u64 other = own < stretches / 2 ? own + stretches / 2 : own - stretches / 2;
+    return at == picked(own) ? picked(other) : at;
+}
+
+/// A place in the range, in units of 2^-64.
+__device__ u64 fraction(int distribution, u64 at, u64 n, u64 seed) {
+    const u64 uniform = random(seed, at), step = ~0ull / n;
+    auto ascending = [&](u64 i) { return i * step + random(seed, i) % (step / 2); };
+    auto in_slot = [&](u64 slot) { return slot << 57 | uniform >> 7; };
+    const u64 block = at * P / n;
+    switch (distribution) {
+        case Sorted: return ascending(at);
+        case Reversed: return ascending(n - 1 - at);
+        case Equal: return random(seed, 0);
+        case AlmostSorted: return ascending(almost(at, n, seed));
+        case FewDistinct: return random(seed ^ 1, uniform >> 60);
+        case Normal: {
+            const double radius = sqrt(-2 * log((double(uniform >> 11) + 1) / double(1ull << 53)));
+            const u64 angle = random(seed ^ 1, at);
+            const double place = 0.5 + 0.125 * radius * cospi(2 * double(angle >> 11) / double(1ull << 53));
+            // A double has 53 digits; the lowest come from elsewhere.
+            return u64(fmin(fmax(place, 0.0), 1.0 - 0x1p-53) * 0x1p64) ^ angle >> 53;
+        }
+        case Staggered: return in_slot(block < P / 2 ? 2 * block + 1 : 2 * block - P);
+        case BucketSorted: return in_slot(at * P * P / n % P);
+        default: return uniform;
+    }
+}
+
+/// Keys of a distribution.
+extern "C" __global__ void draw(KEY *keys, u64 n, u64 seed, int distribution) {
+    for (u64 at = rank(); at < n; at += threads()) {
+        if (distribution == Zipf) {
+            // 1 to 2^20, each with a probability that falls as its reciprocal.
+            const double place = double(random(seed, at) >> 11) / double(1ull << 53);
+            key_of(u64(exp2(20 * place)), keys + at);
+        } else {
+            key_at(fraction(distribution, at, n, seed), keys + at);
+        }
+    }
 }
 
 /// Payloads of so many words, whose first is their place.
@@ -61,4 +115,21 @@ extern "C" __global__ void check(const KEY *keys, u64 segments, u64 length, cons
         atomicAdd(totals, sum);
         atomicAdd(totals + 1, descents);
     }
+}
+
+/// Adds to `wrong` how many places of one array hold what they must not. The payload was the places of the input: each must
+/// name its key, of an argsort without sorted keys too, and these must be in order, by place where they are equal and the sort is stable.
+extern "C" __global__ void check_places(const KEY *input, const KEY *sorted, const unsigned *payload, u64 n, int stable,
+                                        u64 *wrong) {
+    u64 found = 0;
+    for (u64 at = rank(); at < n; at += threads()) {
+        const KEY key = input[payload[at]];
+        bool right = !sorted || bits(sorted[at]) == bits(key);
+        if (at > 0) {
+            const KEY before = input[payload[at - 1]];
+            right = right && !(key < before) && (!stable || before < key || payload[at - 1] < payload[at]);
+        }
+        found += !right;
+    }
+    if (found) atomicAdd(wrong, found);
 }

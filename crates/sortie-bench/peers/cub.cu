@@ -398,12 +398,16 @@ const char *guarded(Work work) {
 
 // ---- One array ----
 
-enum class OneArray { Radix = 4, Merge = 5 };
+enum class OneArray { Radix = 4, Merge = 5, RadixPairs = 6 };
 
-/// Sorts a batch of one segment: by radix from the input, or by comparison in place.
+/// Sorts a batch of one segment: by radix from the input, with payloads of 4 bytes or without, or by comparison in place.
 template <class Key, OneArray ALGORITHM>
 struct OneArraySort : Job {
     explicit OneArraySort(const Batch &batch) : batch(batch) {
+        if (ALGORITHM == OneArray::RadixPairs) {
+            payload = Memory(batch.n * sizeof(uint32_t));
+            sorted_payload = Memory(batch.n * sizeof(uint32_t));
+        }
         size_t bytes = 0;
         check(call(nullptr, bytes, nullptr), "asking for temporary storage");
         storage = Memory(bytes);
@@ -419,6 +423,10 @@ struct OneArraySort : Job {
         auto keys = static_cast<Key *>(batch.keys);
         if constexpr (ALGORITHM == OneArray::Radix) {
             return cub::DeviceRadixSort::SortKeys(at, bytes, from, keys, batch.n, 0, sizeof(Key) * 8, stream);
+        } else if constexpr (ALGORITHM == OneArray::RadixPairs) {
+            return cub::DeviceRadixSort::SortPairs(at, bytes, from, keys, static_cast<const uint32_t *>(payload.at),
+                                                   static_cast<uint32_t *>(sorted_payload.at), batch.n, 0,
+                                                   sizeof(Key) * 8, stream);
         } else {
             return cub::DeviceMergeSort::SortKeys(at, bytes, keys, batch.n, Less{}, stream);
         }
@@ -432,25 +440,27 @@ struct OneArraySort : Job {
     };
 
     Batch batch;
-    Memory storage;
+    Memory payload, sorted_payload, storage;
 };
 
 template <class Key>
 std::unique_ptr<Job> make_one_array(int peer, const Batch &batch) {
     if (peer == int(OneArray::Radix)) return std::make_unique<OneArraySort<Key, OneArray::Radix>>(batch);
+    if (peer == int(OneArray::RadixPairs)) return std::make_unique<OneArraySort<Key, OneArray::RadixPairs>>(batch);
     return std::make_unique<OneArraySort<Key, OneArray::Merge>>(batch);
 }
 
 extern "C" {
 
 /// Makes a peer ready: 0 DeviceSegmentedSort, 1 DeviceSegmentedRadixSort, 2 by hand, 3 by tags, for keys of "f32" or
-/// "u64"; for one array of "u32" or "u64" 4 DeviceRadixSort, 5 DeviceMergeSort. What is enqueued meanwhile is enqueued on `stream`, and leaves `keys` as it likes.
+/// "u64"; for one array of "u32" or "u64" 4 DeviceRadixSort, 5 DeviceMergeSort, 6 DeviceRadixSort of pairs. What is enqueued
+/// meanwhile is enqueued on `stream`, and leaves `keys` as it likes.
 const char *sortie_peer_open(int peer, const char *key, int device, const Batch *batch, cudaStream_t stream,
                              Job **job) {
     return guarded([&] {
         check(cudaSetDevice(device), "taking the device");
         const std::string type = key;
-        const bool one_array = peer == int(OneArray::Radix) || peer == int(OneArray::Merge);
+        const bool one_array = peer >= int(OneArray::Radix);
         if (one_array && type == "u32") *job = make_one_array<uint32_t>(peer, *batch).release();
         else if (one_array && type == "u64") *job = make_one_array<uint64_t>(peer, *batch).release();
         else if (type == "f32") *job = make<float>(peer, *batch, stream).release();

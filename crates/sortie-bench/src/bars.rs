@@ -80,11 +80,23 @@ pub fn least_rate(row: &Row) -> Option<f64> {
         ("batch", "sortie", "f32", 800_000_000, Some(4000)) => 130.0,
         ("batch", "sortie", "f32", 500_000_000, Some(10_000)) => 95.0,
         ("batch", "sortie", "f32", 1_000_000_000, None) => 80.0,
-        ("large", "sortie", "u32", 0x1000_0000, _) => 80.0,
-        ("large", "sortie", "u32", 0x4000_0000, _) => 65.0,
-        ("large", "sortie", "u64", 0x1000_0000, _) => 40.0,
-        ("large", "sortie", "u64", 0x4000_0000, _) => 32.0,
-        ("large", "sortie, bitonic", "u32", 0x1000_0000, _) => 8.0,
+        ("large", ..) => return least_rate_of_one_array(row),
+        _ => return None,
+    };
+    Some(billions * 1e9)
+}
+
+fn least_rate_of_one_array(row: &Row) -> Option<f64> {
+    let billions = match (row.contender, row.facts.key, row.facts.n, row.facts.distribution) {
+        ("sortie", "u32", 0x1000_0000, "uniform") => 80.0,
+        ("sortie", "u32", 0x4000_0000, "uniform") => 65.0,
+        ("sortie", "u64", 0x1000_0000, "uniform") => 40.0,
+        ("sortie", "u64", 0x4000_0000, "uniform") => 32.0,
+        ("sortie, pairs", "u32", 0x1000_0000, "uniform") => 38.0,
+        ("sortie, unstable pairs", "u32", 0x1000_0000, "uniform") => 50.0,
+        ("sortie", "u64", 0x1000_0000, "sorted" | "equal") => 400.0,
+        ("sortie", "u64", 0x1000_0000, "reversed") => 140.0,
+        ("sortie, bitonic", "u32", 0x1000_0000, "uniform") => 8.0,
         _ => return None,
     };
     Some(billions * 1e9)

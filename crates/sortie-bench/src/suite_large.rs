@@ -6,17 +6,21 @@ use std::rc::Rc;
 use bytemuck::Pod;
 
 use crate::args::Args;
+use crate::distributions::Distribution;
 use crate::keys::BenchKey;
 use crate::measure::Measurable;
-use crate::suite_batch::batch::Shape;
-use crate::suite_batch::contenders::Contender;
+use crate::suite_batch::batch::{DRAWN, Shape};
+use crate::suite_batch::contenders::{Contender, OneArray};
 use crate::suite_batch::{Case, Shared};
 
 /// Keys: few fit a GPU's caches, many do not.
 const LOGS: [u32; 5] = [16, 20, 24, 28, 30];
 
-const CONTENDERS: [Contender; 5] =
-    [Contender::Copy, Contender::Radix, Contender::Bitonic, Contender::CubRadix, Contender::CubMerge];
+/// Of these, keys of every distribution.
+const SKEWED_LOG: u32 = 28;
+
+const OURS: [OneArray; 4] =
+    [OneArray::Keys, OneArray::Pairs, OneArray::UnstablePairs, OneArray::Argsort];
 
 pub fn cases(args: &Args) -> Vec<Box<dyn Measurable>> {
     let shared = Shared::new(args);
@@ -24,19 +28,44 @@ pub fn cases(args: &Args) -> Vec<Box<dyn Measurable>> {
         Some(n) => vec![n as u64],
         None => LOGS.map(|log| 1 << log).to_vec(),
     };
-    let of_u32 = sizes.iter().map(|&n| case::<u32>(&shared, n));
-    let of_u64 = sizes.iter().map(|&n| case::<u64>(&shared, n));
-    of_u32.chain(of_u64).collect()
+    let skewed = args.n.map_or(1 << SKEWED_LOG, |n| n as u64);
+    let mut cases: Vec<Box<dyn Measurable>> = Vec::new();
+    cases.extend(sizes.iter().map(|&n| case::<u32>(&shared, n, Distribution::Uniform)));
+    cases.extend(sizes.iter().map(|&n| case::<u64>(&shared, n, Distribution::Uniform)));
+    cases.push(case::<f32>(&shared, skewed, Distribution::Uniform));
+    cases.push(case::<f64>(&shared, skewed, Distribution::Uniform));
+    for distribution in DRAWN.into_iter().skip(1) {
+        cases.push(case::<u32>(&shared, skewed, distribution));
+        cases.push(case::<u64>(&shared, skewed, distribution));
+    }
+    cases
 }
 
-fn case<K: BenchKey + Pod>(shared: &Rc<Shared>, n: u64) -> Box<dyn Measurable> {
+fn case<K: BenchKey + Pod>(
+    shared: &Rc<Shared>,
+    n: u64,
+    distribution: Distribution,
+) -> Box<dyn Measurable> {
+    let by_cub = matches!(K::NAME, "u32" | "u64");
+    let narrow = size_of::<K>() == 4;
+    let mut contenders = vec![Contender::Copy];
+    let ours = if narrow { &OURS[..] } else { &OURS[..1] };
+    contenders.extend(ours.iter().map(|&work| Contender::OneArray(work)));
+    contenders.push(Contender::Bitonic);
+    if by_cub {
+        contenders.extend([Contender::CubRadix, Contender::CubMerge]);
+    }
+    if by_cub && narrow {
+        contenders.push(Contender::CubRadixPairs);
+    }
     Box::new(Case::<K> {
         suite: "large",
         title: "one array",
         shared: shared.clone(),
         shape: Shape::Even { segments: 1, length: n },
-        contenders: CONTENDERS.to_vec(),
+        contenders,
         patience: f64::INFINITY,
+        distribution,
         key: PhantomData,
     })
 }
@@ -55,9 +84,11 @@ mod tests {
             cases(&args).iter().map(|case| case.describe()).collect::<Vec<_>>()
         };
         let all = described(&[]);
-        assert_eq!(all.len(), 10);
+        assert_eq!(all.len(), 30);
         let names = "copy, sortie, sortie, bitonic, CUB radix sort, CUB merge sort";
-        assert_eq!(all[3], format!("one array u32, 1 x 268435456: {names}"));
-        assert_eq!(described(&["--n", "1000"])[1], format!("one array u64, 1 x 1000: {names}"));
+        assert!(all[3].starts_with("one array u32, 2^28, uniform: copy, sortie, sortie, pairs"));
+        assert_eq!(all[8], format!("one array u64, 2^28, uniform: {names}"));
+        assert!(all[13].starts_with("one array u64, 2^28, sorted: "), "{}", all[13]);
+        assert_eq!(described(&["--n", "1000"])[1], format!("one array u64, 1000, uniform: {names}"));
     }
 }

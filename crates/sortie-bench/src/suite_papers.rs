@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use crate::Result;
 use crate::args::Args;
+use crate::distributions::Distribution;
 use crate::measure::{Measurable, Measured};
 use crate::report::Row;
 use crate::suite_batch::batch::{Batch, Shape};
@@ -43,6 +44,7 @@ pub fn cases(args: &Args) -> Vec<Box<dyn Measurable>> {
             shape: Shape::Even { segments, length },
             contenders: CONTENDERS.to_vec(),
             patience: f64::INFINITY,
+            distribution: Distribution::Uniform,
             key: PhantomData,
         })
     };
@@ -97,7 +99,7 @@ impl Fit {
         let (ms, verified) = (ready.run)(seed)?;
         let bytes = shape.n() * size_of::<f32>();
         let measured = Measured { times_ms: vec![ms], bytes, peak_bytes: 0, verified };
-        let mut row = row("papers", rig, &batch, &ready, &measured);
+        let mut row = row("papers", "uniform", rig, &batch, &ready, &measured);
         row.facts.work = "as many segments as fit";
         row.label = self.label();
         row.note = format!("{segments} arrays fit");

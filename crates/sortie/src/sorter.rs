@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::cpu::{self, Job};
-use crate::gpu::{self, Gpu};
+use crate::gpu::{self, Gpu, Whole};
 use crate::key::{self, Bits, Code, Form, Transform};
 use crate::plan::auto;
 use crate::{Bound, Error, Index, Key, Nans, Nulls, Order, Ran, Report, Segments};
@@ -190,10 +190,21 @@ impl Sorter {
 
     /// Sorts keys. In place; at most 5% of the data as scratch.
     ///
+    /// On a GPU, which is only taken where the engine is one: two copies of the keys on the device, and 128 MiB of pinned
+    /// memory at most.
+    ///
     /// # Errors
-    /// [`Error::Unsupported`] for an algorithm that does not apply to such keys.
+    /// [`Error::Unsupported`] for an algorithm that does not apply to such keys. On a GPU: [`Error::Memory`] where that is
+    /// more than there is, with both numbers, and [`Error::Device`] where it cannot be had or fails; the keys are untouched
+    /// then, unless they were on their way back: those are unspecified.
     pub fn sort<K: Key>(&self, keys: &mut [K]) -> Result<Report, Error> {
         let order = self.choices.order;
+        if let (Engine::Cuda(ordinal), Form::Bits(code)) = (self.choices.engine, K::FORM) {
+            let gpu = Gpu::cuda(ordinal)?;
+            // SAFETY: the engine leaves a permutation.
+            let keys = unsafe { key::as_bits_mut(keys) };
+            return self.whole_on_gpu(&gpu, Whole::Sorted { keys, payload: None }, code, 0);
+        }
         self.run(keys.len(), |job| match K::FORM {
             Form::Bits(code) => {
                 // SAFETY: the engine leaves a permutation.
@@ -209,10 +220,27 @@ impl Sorter {
     ///
     /// # Errors
     /// [`Error::LengthMismatch`]; [`Error::Memory`] where the limit does not leave room for a copy of the data;
-    /// [`Error::Unsupported`] for an algorithm that does not apply to such keys or cannot be stable.
+    /// [`Error::Unsupported`] for an algorithm that does not apply to such keys or cannot be stable; on a GPU those of
+    /// [`Sorter::sort`].
     pub fn sort_pairs<K: Key, V: Send>(&self, keys: &mut [K], payload: &mut [V]) -> Result<Report, Error> {
         same_length("payload", keys.len(), payload.len())?;
         let order = self.choices.order;
+        if let (Engine::Cuda(ordinal), Form::Bits(code)) = (self.choices.engine, K::FORM) {
+            let gpu = Gpu::cuda(ordinal)?;
+            // SAFETY: the engine leaves a permutation.
+            let keys = unsafe { key::as_bits_mut(keys) };
+            let stable = !self.choices.unstable;
+            if let Some(moved) = gpu::HostPayload::of(payload) {
+                let whole = Whole::Sorted { keys, payload: Some((moved, stable)) };
+                return self.whole_on_gpu(&gpu, whole, code, 0);
+            }
+            let held = self.hold_places(keys.len())?;
+            let mut places: Vec<usize> = (0..keys.len()).collect();
+            let moved = gpu::HostPayload::of(&mut places).map(|moved| (moved, stable));
+            let report = self.whole_on_gpu(&gpu, Whole::Sorted { keys, payload: moved }, code, held)?;
+            cpu::permute(payload, &mut places);
+            return Ok(report);
+        }
         self.run(keys.len(), |job| match K::FORM {
             Form::Bits(code) => {
                 // SAFETY: the engine leaves a permutation.
@@ -230,6 +258,16 @@ impl Sorter {
     pub fn argsort<K: Key, I: Index>(&self, keys: &[K], places: &mut [I]) -> Result<Report, Error> {
         index_fits::<I>(keys.len())?;
         same_length("places", keys.len(), places.len())?;
+        if let (Engine::Cuda(ordinal), Form::Bits(code)) = (self.choices.engine, K::FORM) {
+            let gpu = Gpu::cuda(ordinal)?;
+            let keys = key::as_bits(keys);
+            let held = (size_of::<u32>() * keys.len()) as u64;
+            self.check_held(held, "places come from a GPU as 32 bits; use the CPU engine")?;
+            let mut found = vec![0u32; keys.len()];
+            let report = self.whole_on_gpu(&gpu, Whole::Argsorted { keys, places: &mut found }, code, held)?;
+            places.iter_mut().zip(found).for_each(|(place, found)| *place = I::from_place(found as usize));
+            return Ok(report);
+        }
         self.run(keys.len(), |job| self.argsort_job(keys, places, job))
     }
 
@@ -311,6 +349,35 @@ impl Sorter {
         Ok(report)
     }
 
+    /// Sorts one array on a GPU, as [`Sorter::on_gpu`].
+    fn whole_on_gpu<B: Bits>(
+        &self,
+        gpu: &Gpu,
+        whole: Whole<'_, B>,
+        code: Code,
+        held: u64,
+    ) -> Result<Report, Error> {
+        let memory_limit = self.memory_limit() - held;
+        let mut report = self.in_pool(whole.keys().len(), |threads| {
+            let allowed = gpu::Allowed { threads, memory_limit };
+            gpu::sort_whole(gpu, whole, code, self.choices.order, allowed)
+        })?;
+        report.scratch_peak += held;
+        Ok(report)
+    }
+
+    /// Bytes of the places that move payloads of odd sizes, where the limit allows them.
+    fn hold_places(&self, n: usize) -> Result<u64, Error> {
+        let held = (size_of::<usize>() * n) as u64;
+        let hint = "payloads that have not 4, 8 or 16 bytes are moved by their places; use the CPU engine";
+        self.check_held(held, hint).map(|()| held)
+    }
+
+    fn check_held(&self, needed: u64, hint: &'static str) -> Result<(), Error> {
+        let available = self.memory_limit();
+        if needed <= available { Ok(()) } else { Err(Error::Memory { bound: Bound::Limit, needed, available, hint }) }
+    }
+
     /// The GPU that is to sort the segments, if one is.
     fn gpu_for_segments(
         &self,
@@ -367,15 +434,7 @@ impl Sorter {
                 let host = gpu::Host { keys: bits, payload: Some(moved), pinned: false };
                 return self.on_gpu(&gpu, host, segments, code, 0);
             }
-            let held = (size_of::<usize>() * bits.len()) as u64;
-            if held > self.memory_limit() {
-                return Err(Error::Memory {
-                    bound: Bound::Limit,
-                    needed: held,
-                    available: self.memory_limit(),
-                    hint: "payloads that have not 4, 8 or 16 bytes are moved by their places; use the CPU engine",
-                });
-            }
+            let held = self.hold_places(bits.len())?;
             let mut places: Vec<usize> = (0..bits.len()).collect();
             let moved = gpu::HostPayload::of(&mut places);
             let host = gpu::Host { keys: bits, payload: moved, pinned: false };

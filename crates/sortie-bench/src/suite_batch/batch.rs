@@ -8,8 +8,9 @@ use bytemuck::Pod;
 use rand::{Rng as _, SeedableRng};
 use sortie_device::{Buffer, Device, Event, Kernel, Launch, Program, Stream, View};
 
+use super::contenders::OneArray;
 use crate::Result;
-use crate::distributions::{Rng, power_law};
+use crate::distributions::{Distribution, Rng, power_law};
 use crate::keys::BenchKey;
 
 /// How many segments of what lengths.
@@ -35,6 +36,20 @@ impl Shape {
     }
 }
 
+/// What the kernel `draw` can draw, in its order.
+pub const DRAWN: [Distribution; 10] = [
+    Distribution::Uniform,
+    Distribution::Sorted,
+    Distribution::Reversed,
+    Distribution::Equal,
+    Distribution::AlmostSorted,
+    Distribution::FewDistinct,
+    Distribution::Zipf,
+    Distribution::Normal,
+    Distribution::Staggered,
+    Distribution::BucketSorted,
+];
+
 /// Segments of a result that are compared with the host's sort, key by key, unless they are longer than so many keys.
 const SAMPLE: usize = 16;
 const SAMPLED_UP_TO: u64 = 1 << 20;
@@ -57,6 +72,7 @@ pub struct Batch<K> {
     draw: Kernel,
     number: Kernel,
     check: Kernel,
+    check_places: Kernel,
     totals: Buffer<u64>,
     start: Event,
     end: Event,
@@ -125,6 +141,7 @@ impl<K: BenchKey + Pod> Batch<K> {
             draw: module.kernel("draw")?,
             number: module.kernel("number")?,
             check: module.kernel("check")?,
+            check_places: module.kernel("check_places")?,
             totals: device.alloc(2)?,
             start: device.event()?,
             end: device.event()?,
@@ -141,9 +158,17 @@ impl<K: BenchKey + Pod> Batch<K> {
 
     /// Draws the input, uniform.
     pub fn draw(&self, seed: u64) -> Result<()> {
+        self.draw_from(Distribution::Uniform, seed)
+    }
+
+    pub fn draw_from(&self, distribution: Distribution, seed: u64) -> Result<()> {
+        let drawn = DRAWN.iter().position(|&drawn| drawn == distribution);
+        let Some(drawn) = drawn else {
+            return Err(format!("no {} keys are drawn on a device", distribution.name()).into());
+        };
         let to = if self.input.is_empty() { self.keys.view() } else { self.input.view() };
         // SAFETY: the arguments are the kernel's, which stays within the keys.
-        unsafe { self.draw.launch(&self.stream, GRID, (to, to.len() as u64, seed))? };
+        unsafe { self.draw.launch(&self.stream, GRID, (to, to.len() as u64, seed, drawn as i32))? };
         self.sum.set(self.totals_of(to)?.0);
         Ok(())
     }
@@ -212,6 +237,23 @@ impl<K: BenchKey + Pod> Batch<K> {
             }
         }
         Ok(true)
+    }
+
+    /// Whether the payload of every key of one array is the place where it was, all of them in order.
+    pub fn verify_one_array(&self, payload: View<'_, u32>, work: OneArray) -> Result<bool> {
+        if work == OneArray::Keys {
+            return Ok(true);
+        }
+        let sorted = if work == OneArray::Argsort { 0 } else { self.keys.address() };
+        let stable = i32::from(work != OneArray::UnstablePairs);
+        let wrong = self.totals.range(0..1);
+        self.stream.fill(wrong, 0)?;
+        let arguments = (&self.input, sorted, payload, self.keys.len() as u64, stable, wrong);
+        // SAFETY: the arguments are the kernel's; a payload that is no place would be a fault, which is told as well.
+        unsafe { self.check_places.launch(&self.stream, GRID, arguments)? };
+        let mut found = [0];
+        self.stream.copy_out(&mut found, wrong)?;
+        Ok(found == [0])
     }
 
     /// The keys of a segment.

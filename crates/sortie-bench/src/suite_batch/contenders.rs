@@ -31,10 +31,22 @@ pub enum Contender {
     /// As published, see `sortie::papers`.
     ArraySort,
     /// Of one array.
-    Radix,
+    OneArray(OneArray),
     Bitonic,
     CubRadix,
     CubMerge,
+    /// Keys with payloads of 4 bytes.
+    CubRadixPairs,
+}
+
+/// What Sortie is asked to do with one array.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OneArray {
+    Keys,
+    /// With payloads of 4 bytes.
+    Pairs,
+    UnstablePairs,
+    Argsort,
 }
 
 /// The most keys that a shape of `cub.cu` holds.
@@ -71,10 +83,23 @@ impl Contender {
             Contender::Torch => "torch.sort",
             Contender::ByTags => "by tags (STA)",
             Contender::ArraySort => "GPU-ArraySort",
-            Contender::Radix => "sortie",
+            Contender::OneArray(OneArray::Keys) => "sortie",
+            Contender::OneArray(OneArray::Pairs) => "sortie, pairs",
+            Contender::OneArray(OneArray::UnstablePairs) => "sortie, unstable pairs",
+            Contender::OneArray(OneArray::Argsort) => "sortie, argsort",
             Contender::Bitonic => "sortie, bitonic",
             Contender::CubRadix => "CUB radix sort",
             Contender::CubMerge => "CUB merge sort",
+            Contender::CubRadixPairs => "CUB radix sort, pairs",
+        }
+    }
+
+    /// The work on a batch of one array.
+    pub fn one_array(self) -> &'static str {
+        match self {
+            Contender::OneArray(OneArray::Pairs | OneArray::UnstablePairs) | Contender::CubRadixPairs => "pairs",
+            Contender::OneArray(OneArray::Argsort) => "argsort",
+            _ => "keys",
         }
     }
 
@@ -169,11 +194,10 @@ impl Rig {
             Contender::ByTags => return from_cub(Peer::ByTags, Before::Copy),
             Contender::CubRadix => return from_cub(Peer::Radix, Before::Poison),
             Contender::CubMerge => return from_cub(Peer::Merge, Before::Copy),
-            Contender::Radix => {
-                on_device(batch, Before::Copy, After::Sorted, ours::one_array(&self.gpu, batch, false))
-            }
+            Contender::CubRadixPairs => return from_cub(Peer::RadixPairs, Before::Poison),
+            Contender::OneArray(work) => ours::one_array(&self.gpu, batch, work),
             Contender::Bitonic => {
-                on_device(batch, Before::Copy, After::Sorted, ours::one_array(&self.gpu, batch, true))
+                on_device(batch, Before::Copy, After::Sorted, ours::bitonic(&self.gpu, batch))
             }
             Contender::ArraySort => {
                 on_device(batch, Before::Copy, After::Sorted, ours::array_sort(&self.gpu, batch))

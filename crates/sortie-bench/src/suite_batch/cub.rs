@@ -24,6 +24,7 @@ pub enum Peer {
     ByTags,
     Radix,
     Merge,
+    RadixPairs,
 }
 
 /// `Batch` of `cub.cu`.

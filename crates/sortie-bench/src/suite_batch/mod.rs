@@ -20,6 +20,7 @@ use self::contenders::{Contender, Ready, Rig, left_out};
 use self::host::HostToHost;
 use crate::Result;
 use crate::args::Args;
+use crate::distributions::Distribution;
 use crate::keys::BenchKey;
 use crate::measure::{Facts, Measurable, Measured, rotation};
 use crate::report::Row;
@@ -104,6 +105,7 @@ pub struct Case<K> {
     /// The first is the copy.
     pub contenders: Vec<Contender>,
     pub patience: f64,
+    pub distribution: Distribution,
     pub key: PhantomData<K>,
 }
 
@@ -117,6 +119,7 @@ impl<K: BenchKey + Pod> Case<K> {
             shape,
             contenders,
             patience: f64::INFINITY,
+            distribution: Distribution::Uniform,
             key: PhantomData,
         }
     }
@@ -130,6 +133,9 @@ impl<K: BenchKey + Pod> Case<K> {
 
     fn label(&self) -> String {
         match self.shape {
+            Shape::Even { length, .. } if self.suite == "large" => {
+                format!("{} {}, {}, {}", self.title, K::NAME, power(length), self.distribution.name())
+            }
             Shape::Even { segments, length } => {
                 format!("{} {}, {} x {length}", self.title, K::NAME, short(segments))
             }
@@ -158,7 +164,7 @@ impl<K: BenchKey + Pod> Measurable for Case<K> {
     fn measure(&self, reps: usize, seed: u64) -> Result<Vec<Row>> {
         let rig = self.shared.rig()?;
         let batch = Batch::<K>::new(&rig.device, self.shape)?;
-        batch.draw(seed)?;
+        batch.draw_from(self.distribution, seed)?;
         let mut running = Vec::new();
         for &contender in &self.contenders {
             // The first run is the warm-up.
@@ -174,7 +180,7 @@ impl<K: BenchKey + Pod> Measurable for Case<K> {
         }
         for rep in 0..reps {
             let seed = seed.wrapping_mul(1000).wrapping_add(rep as u64);
-            batch.draw(seed)?;
+            batch.draw_from(self.distribution, seed)?;
             for at in [0].into_iter().chain(rotation(running.len(), rep)) {
                 let (ready, measured) = &mut running[at];
                 if measured.times_ms.iter().sum::<f64>() > self.patience {
@@ -188,7 +194,7 @@ impl<K: BenchKey + Pod> Measurable for Case<K> {
         }
         let rows = running.iter().map(|(ready, measured)| Row {
             label: self.label(),
-            ..row(self.suite, rig, &batch, ready, measured)
+            ..row(self.suite, self.distribution.name(), rig, &batch, ready, measured)
         });
         Ok(rows.collect())
     }
@@ -197,6 +203,7 @@ impl<K: BenchKey + Pod> Measurable for Case<K> {
 /// What a contender came to at a batch.
 pub fn row<K: BenchKey + Pod>(
     suite: &'static str,
+    distribution: &'static str,
     rig: &Rig,
     batch: &Batch<K>,
     ready: &Ready<'_>,
@@ -204,13 +211,13 @@ pub fn row<K: BenchKey + Pod>(
 ) -> Row {
     let facts = Facts {
         suite,
-        work: if batch.segments == 1 { "keys" } else { "segments" },
+        work: if batch.segments == 1 { ready.contender.one_array() } else { "segments" },
         key: K::NAME,
         payload: "",
         n: batch.keys.len(),
         segments: Some(batch.segments as usize),
         length: batch.length.map(|length| length as usize),
-        distribution: "uniform",
+        distribution,
         includes: ready.contender.includes(),
     };
     let mut row = Row::new(&facts, ready.contender.name(), 1, measured);
@@ -221,6 +228,11 @@ pub fn row<K: BenchKey + Pod>(
         row.includes += &format!("; {}", row.note);
     }
     row
+}
+
+/// 268435456 as 2^28.
+fn power(number: u64) -> String {
+    if number.is_power_of_two() { format!("2^{}", number.ilog2()) } else { number.to_string() }
 }
 
 /// 2000000 as 2M.

@@ -5,7 +5,7 @@ use sortie::Order;
 use sortie::gpu::{Gpu, Pending, Segments};
 
 use super::batch::{After, Batch, Before};
-use super::contenders::Run;
+use super::contenders::{OneArray, Run};
 use crate::Result;
 use crate::keys::BenchKey;
 
@@ -78,23 +78,44 @@ pub fn work<'a, K: BenchKey + Pod>(gpu: &'a Gpu, batch: &'a Batch<K>, work: Work
     }))
 }
 
-/// What enqueues a sort of the batch's keys as one array, by radix or by the bitonic network.
-pub fn one_array<'a, K: BenchKey + Pod>(
-    gpu: &'a Gpu,
-    batch: &'a Batch<K>,
-    bitonic: bool,
-) -> impl FnMut() -> Result<()> + 'a {
+/// This work on the batch's keys as one array.
+pub fn one_array<'a, K: BenchKey + Pod>(gpu: &'a Gpu, batch: &'a Batch<K>, work: OneArray) -> Run<'a> {
+    let mut pending: Option<Pending<'a>> = None;
+    Box::new(move |seed| {
+        let moved = if work == OneArray::Keys { 0 } else { batch.keys.len() };
+        // For this run alone: with those of all contenders there would be no room.
+        let payload = gpu.device().alloc::<u32>(moved)?;
+        if moved > 0 {
+            batch.number(payload.view(), 1)?;
+        }
+        let (stream, keys, payload, order) =
+            (&batch.stream, batch.keys.view(), payload.view(), Order::default());
+        drop(pending.take());
+        let ms = batch.time(Before::Copy, || {
+            // SAFETY: all that uses the keys and the payload is on the batch's stream.
+            pending = Some(unsafe {
+                match work {
+                    OneArray::Keys => gpu.sort(stream, keys, order)?,
+                    OneArray::Pairs => gpu.sort_pairs(stream, keys, payload, order)?,
+                    OneArray::UnstablePairs => gpu.sort_pairs_unstable(stream, keys, payload, order)?,
+                    OneArray::Argsort => gpu.argsort(stream, keys, payload, order)?,
+                }
+            });
+            Ok(())
+        })?;
+        let after = if work == OneArray::Argsort { After::Same } else { After::Sorted };
+        let right = batch.verify(after, seed)? && batch.verify_one_array(payload, work)?;
+        Ok((ms, right))
+    })
+}
+
+/// What enqueues the bitonic network on the batch's keys as one array.
+pub fn bitonic<'a, K: BenchKey + Pod>(gpu: &'a Gpu, batch: &'a Batch<K>) -> impl FnMut() -> Result<()> + 'a {
     let mut pending: Option<Pending<'a>> = None;
     move || {
         drop(pending.take());
-        let (stream, keys, order) = (&batch.stream, batch.keys.view(), Order::default());
         // SAFETY: all that uses the keys is on the batch's stream.
-        pending = Some(unsafe {
-            match bitonic {
-                true => gpu.sort_bitonic(stream, keys, order)?,
-                false => gpu.sort(stream, keys, order)?,
-            }
-        });
+        pending = Some(unsafe { gpu.sort_bitonic(&batch.stream, batch.keys.view(), Order::default())? });
         Ok(())
     }
 }

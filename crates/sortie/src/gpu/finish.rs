@@ -98,14 +98,28 @@ impl Finish {
         defines.push(("SORTIE_ROW", ROW.to_string()));
         let kernel =
             |kernel| gpu.kernel(&Instance { kernel, file: File::FinishBuckets, defines: defines.clone() });
-        let left_words = 6 * (n / LEAST_LEFT + 1);
+        let left_words = Finish::left_words(n);
         Ok(Finish {
             finish_buckets: kernel("finish_buckets")?,
             take_apart: if items.are_alone() { None } else { Some(kernel("take_apart")?) },
             block,
-            scratch: gpu.scratch(4 + left_words)?,
+            scratch: gpu.scratch(Finish::words(n))?,
             left_words,
         })
+    }
+
+    fn left_words(n: usize) -> usize {
+        6 * (n / LEAST_LEFT + 1)
+    }
+
+    /// Segments between the offsets of what is left, at most.
+    pub fn most_left(n: usize) -> usize {
+        Finish::left_words(n) / 2 - 1
+    }
+
+    /// Words of scratch.
+    pub fn words(n: usize) -> usize {
+        4 + Finish::left_words(n)
     }
 
     /// Makes the list of what is left empty.

@@ -50,8 +50,13 @@ impl<'a> HostPayload<'a> {
         matches!(each, 4 | 8 | 16).then_some(HostPayload { bytes, each })
     }
 
+    /// Bytes of a key's.
+    pub fn each(&self) -> usize {
+        self.each
+    }
+
     /// Of these keys.
-    fn range(&mut self, keys: Range<usize>) -> &mut [MaybeUninit<u8>] {
+    pub fn range(&mut self, keys: Range<usize>) -> &mut [MaybeUninit<u8>] {
         &mut self.bytes[keys.start * self.each..keys.end * self.each]
     }
 }
@@ -157,7 +162,7 @@ struct Way<B> {
 impl<B: Bits> Way<B> {
     fn new(gpu: &Gpu, plan: &Plan) -> Result<Self, Error> {
         let device = gpu.device();
-        let gpu = gpu.with_scratch(memory::alloc(device, plan.scratch)?);
+        let gpu = gpu.with_scratch(vec![memory::alloc(device, plan.scratch)?]);
         let offsets = memory::alloc(device, plan.offsets)?;
         let mut slots: Vec<Slot<B>> = Vec::new();
         for _ in 0..plan.slots {
@@ -314,12 +319,12 @@ impl<B> Drop for Slot<B> {
     }
 }
 
-fn bytes<T: Pod>(slice: &[T]) -> &[MaybeUninit<u8>] {
+pub(super) fn bytes<T: Pod>(slice: &[T]) -> &[MaybeUninit<u8>] {
     // SAFETY: the same memory; any byte may be seen as one that need not be initialised.
     unsafe { std::slice::from_raw_parts(slice.as_ptr().cast(), size_of_val(slice)) }
 }
 
-fn bytes_mut<T: Pod>(slice: &mut [T]) -> &mut [MaybeUninit<u8>] {
+pub(super) fn bytes_mut<T: Pod>(slice: &mut [T]) -> &mut [MaybeUninit<u8>] {
     // SAFETY: as above; what is written here are bytes of keys and payloads as they were read.
     unsafe { std::slice::from_raw_parts_mut(slice.as_mut_ptr().cast(), size_of_val(slice)) }
 }

@@ -30,6 +30,7 @@ mod memory;
 mod radix;
 mod redistribute;
 pub(crate) mod segments;
+mod whole;
 mod worker;
 
 use std::collections::HashMap;
@@ -38,6 +39,7 @@ use std::sync::{Arc, LazyLock, Mutex};
 use sortie_device::{Buffer, Device, Event, Kernel, Stream};
 
 pub(crate) use host::{Allowed, Host, HostPayload, copy, sort_segments};
+pub(crate) use whole::{Whole, sort as sort_whole};
 pub use segments::Segments;
 
 pub use crate::plan::auto::{Enabled, enable};
@@ -130,8 +132,8 @@ impl Gpu {
     }
 
     /// The engine on the same device, with the same kernels and no scratch but this: nobody else can take that.
-    fn with_scratch(&self, scratch: Buffer<u32>) -> Gpu {
-        Gpu { device: self.device.clone(), kernels: self.kernels.clone(), scratch: Mutex::new(vec![scratch]) }
+    fn with_scratch(&self, scratch: Vec<Buffer<u32>>) -> Gpu {
+        Gpu { device: self.device.clone(), kernels: self.kernels.clone(), scratch: Mutex::new(scratch) }
     }
 
     /// Gives free scratch back to the device.

@@ -5,14 +5,15 @@
 //! on the device: nothing is read back. The steps are in `distribute`, `redistribute` and `finish`.
 
 use bytemuck::Pod;
-use sortie_device::{Stream, View};
+use sortie_device::{Buffer, Stream, View};
 
 use super::distribute::{Job, Kernels, Shape, Tables};
 use super::finish::{self, Finish};
 use super::items::{Arrays, Items, Low};
-use super::segments::{Numbers, Rest, check_payload, code};
+use super::segments::{Moved, Numbers, Rest, check_payload, code, copies_words, listed_words};
+use super::worker::{Content, Payload, Worker};
 use super::{Gpu, Pending, Segments, redistribute};
-use crate::key::{Bits, Transform};
+use crate::key::{Bits, Code, Transform};
 use crate::{Error, Key, Order};
 
 /// Places are 32 bits wide, also those just past a tile that is the last.
@@ -43,14 +44,8 @@ impl Gpu {
         keys: View<'_, K>,
         order: Order,
     ) -> Result<Pending<'_>, Error> {
-        if keys.len() < DISTRIBUTE_FROM || K::Bits::WIDTH > 64 {
-            // Which tells what it does not sort.
-            // SAFETY: as the caller states.
-            return unsafe { self.sort_segments(stream, keys, whole(&keys), order) };
-        }
-        let items = Items { key_bytes: size_of::<K>(), code: code::<K>()?, order, low: Low::Nothing };
         // SAFETY: as the caller states.
-        unsafe { self.sort_items(stream, keys.cast::<K::Bits>(), 0, items) }
+        unsafe { self.sort_whole(stream, keys.cast::<K::Bits>(), 0, With::Nothing, code::<K>()?, order) }
     }
 
     /// [`Gpu::sort`] where each payload, of 4, 8 or 16 bytes, moves with its key. Stable.
@@ -72,9 +67,11 @@ impl Gpu {
         payload: View<'_, V>,
         order: Order,
     ) -> Result<Pending<'_>, Error> {
-        let low = Low::Place { payload_bytes: size_of::<V>() };
+        check_payload(keys.len(), payload)?;
+        let with = With::Payload { bytes: size_of::<V>(), stable: true };
+        let (keys, payload) = (keys.cast::<K::Bits>(), payload.address());
         // SAFETY: as the caller states.
-        unsafe { self.sort_pairs_by(stream, keys, payload, order, low) }
+        unsafe { self.sort_whole(stream, keys, payload, with, code::<K>()?, order) }
     }
 
     /// [`Gpu::sort_pairs`] where payloads of equal keys come out in any order; it is the same in every run.
@@ -94,10 +91,11 @@ impl Gpu {
         payload: View<'_, V>,
         order: Order,
     ) -> Result<Pending<'_>, Error> {
-        let payload_bytes = size_of::<V>();
-        let low = if payload_bytes == 4 { Low::Payload } else { Low::Place { payload_bytes } };
+        check_payload(keys.len(), payload)?;
+        let with = With::Payload { bytes: size_of::<V>(), stable: false };
+        let (keys, payload) = (keys.cast::<K::Bits>(), payload.address());
         // SAFETY: as the caller states.
-        unsafe { self.sort_pairs_by(stream, keys, payload, order, low) }
+        unsafe { self.sort_whole(stream, keys, payload, with, code::<K>()?, order) }
     }
 
     /// Enqueues an argsort: writes the places of the keys in order. The keys stay as they are. Stable.
@@ -117,35 +115,54 @@ impl Gpu {
         places: View<'_, u32>,
         order: Order,
     ) -> Result<Pending<'_>, Error> {
-        if !takes_wide_items(&keys) || places.len() != keys.len() {
-            // Which tells what it does not sort.
-            // SAFETY: as the caller states.
-            return unsafe { self.argsort_segments(stream, keys, places, whole(&keys), order) };
+        if places.len() != keys.len() {
+            return Err(Error::LengthMismatch { what: "places", expected: keys.len(), found: places.len() });
         }
-        let low = Low::Place { payload_bytes: 0 };
-        let items = Items { key_bytes: size_of::<K>(), code: code::<K>()?, order, low };
+        let (keys, places) = (keys.cast::<K::Bits>(), places.address());
         // SAFETY: as the caller states.
-        unsafe { self.sort_items(stream, keys.cast::<K::Bits>(), places.address(), items) }
+        unsafe { self.sort_whole(stream, keys, places, With::Places, code::<K>()?, order) }
     }
 
+    /// Any of the sorts above, for the bits of keys of this code.
+    ///
     /// # Safety
-    /// As [`Gpu::sort_pairs`].
-    unsafe fn sort_pairs_by<K: Key + Pod, V: Pod>(
+    /// As there.
+    pub(super) unsafe fn sort_whole<B: Bits>(
         &self,
         stream: &Stream,
-        keys: View<'_, K>,
-        payload: View<'_, V>,
+        keys: View<'_, B>,
+        payload: u64,
+        with: With,
+        code: Code,
         order: Order,
-        low: Low,
     ) -> Result<Pending<'_>, Error> {
-        if !takes_wide_items(&keys) {
-            // SAFETY: as the caller states.
-            return unsafe { self.sort_pairs_segments(stream, keys, payload, whole(&keys), order) };
+        let n = keys.len();
+        if n > MOST_KEYS && B::WIDTH <= 64 {
+            return Err(Error::Unsupported(format!("{n} keys are more than {MOST_KEYS}; sort them in parts")));
         }
-        check_payload(keys.len(), payload)?;
-        let items = Items { key_bytes: size_of::<K>(), code: code::<K>()?, order, low };
-        // SAFETY: as the caller states.
-        unsafe { self.sort_items(stream, keys.cast::<K::Bits>(), payload.address(), items) }
+        match items::<B>(n, with, code, order) {
+            // SAFETY: as the caller states.
+            Some(items) => unsafe { self.sort_items(stream, keys, payload, items) },
+            None => {
+                let moved = Moved { keys, payload, kind: with.in_segments() };
+                // SAFETY: as the caller states.
+                unsafe { self.sort_moved(stream, moved, Segments::Length(n.max(1) as u64), code, order) }
+            }
+        }
+    }
+
+    /// Words of each piece of scratch that such a sort takes.
+    pub(super) fn whole_words<B: Bits>(&self, n: usize, with: With, code: Code, order: Order) -> Vec<usize> {
+        let properties = self.device().properties();
+        let Some(items) = items::<B>(n, with, code, order) else {
+            let content = Content { key_bytes: size_of::<B>(), payload: with.in_segments(), code, order };
+            let fits = Worker::for_length(n, content, properties.shared_per_block).is_some();
+            return if fits { vec![] } else { vec![copies_words(content, n)] };
+        };
+        let shape = Shape::new(n, items, properties);
+        let again = redistribute::Tables::words(n, shape.block.capacity());
+        let rest = listed_words(Finish::most_left(n));
+        vec![Parts::new(n, shape, items).words(), again, Finish::words(n), rest]
     }
 
     /// Sorts items of these keys, and what is at the address of the payload.
@@ -160,27 +177,14 @@ impl Gpu {
         items: Items,
     ) -> Result<Pending<'_>, Error> {
         let n = keys.len();
-        if n > MOST_KEYS {
-            return Err(Error::Unsupported(format!(
-                "{n} keys are more than {MOST_KEYS}; sort them in parts"
-            )));
-        }
         let shape = Shape::new(n, items, self.device().properties());
         // Kernels first: what cannot be had is found out before any of them runs.
         let kernels = Kernels::new(self, shape, items)?;
-        let copy_words = (n * items.bytes()).div_ceil(4).next_multiple_of(4);
-        let fetched_words = match items.low {
-            Low::Place { payload_bytes } => n * payload_bytes / 4,
-            _ => 0,
-        };
-        let table_words = Tables::words(shape);
-        let copies = if items.are_alone() { 1 } else { 2 };
-        let scratch = self.scratch(table_words + copies * copy_words + fetched_words)?;
-        let part = |start: usize, words: usize| scratch.range(table_words + start..table_words + start + words);
-        let copy = part(0, copy_words);
-        let fetched = part(copies * copy_words, fetched_words);
+        let parts = Parts::new(n, shape, items);
+        let scratch = self.scratch(parts.words())?;
+        let [copy, items_apart, fetched] = parts.of(&scratch);
         let arrays = Arrays {
-            items: if items.are_alone() { keys.address() } else { part(copy_words, copy_words).address() },
+            items: if items.are_alone() { keys.address() } else { items_apart.address() },
             keys: keys.address(),
             payload,
             payload_from: fetched.address(),
@@ -204,7 +208,7 @@ impl Gpu {
         // SAFETY: as the caller states. What is not settled falls into the buckets. The payload has as many words as it has room
         // for in the copy; the items are where they were distributed to.
         let rest = unsafe {
-            stream.copy_within(fetched, View::from_raw(payload, fetched_words))?;
+            stream.copy_within(fetched, View::from_raw(payload, fetched.len()))?;
             job.profile()?;
             job.distribute()?;
             job.settle()?;
@@ -227,12 +231,66 @@ impl Gpu {
     }
 }
 
-/// All keys as one segment.
-fn whole<K: Pod>(keys: &View<'_, K>) -> Segments<'static> {
-    Segments::Length(keys.len().max(1) as u64)
+/// What goes with the keys of one array.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum With {
+    Nothing,
+    Payload {
+        bytes: usize,
+        stable: bool,
+    },
+    /// The keys stay where they are, and their places in order are written.
+    Places,
 }
 
-/// Whether something may go below the codes of these keys.
-fn takes_wide_items<K: Key + Pod>(keys: &View<'_, K>) -> bool {
-    keys.len() >= DISTRIBUTE_FROM && K::Bits::WIDTH <= 32
+impl With {
+    fn in_segments(self) -> Payload {
+        match self {
+            With::Nothing => Payload::None,
+            With::Payload { bytes, .. } => Payload::Moved(bytes),
+            With::Places => Payload::Places,
+        }
+    }
+}
+
+/// The items that go through a distribution, unless the keys are to be sorted as one segment.
+fn items<B: Bits>(n: usize, with: With, code: Code, order: Order) -> Option<Items> {
+    let low = match with {
+        With::Nothing => Low::Nothing,
+        With::Payload { bytes: 4, stable: false } => Low::Payload,
+        With::Payload { bytes, .. } => Low::Place { payload_bytes: bytes },
+        With::Places => Low::Place { payload_bytes: 0 },
+    };
+    let widest = if low == Low::Nothing { 64 } else { 32 };
+    let items = Items { key_bytes: size_of::<B>(), code, order, low };
+    (n >= DISTRIBUTE_FROM && B::WIDTH <= widest).then_some(items)
+}
+
+/// Words of each part of the scratch: the tables, a copy of the items, another where they are not the keys, and a copy of the
+/// payload that is fetched.
+struct Parts([usize; 4]);
+
+impl Parts {
+    fn new(n: usize, shape: Shape, items: Items) -> Parts {
+        // What comes after it begins where 16 bytes do.
+        let copy = (n * items.bytes()).div_ceil(4).next_multiple_of(4);
+        let fetched = match items.low {
+            Low::Place { payload_bytes } => n * payload_bytes / 4,
+            _ => 0,
+        };
+        Parts([Tables::words(shape), copy, if items.are_alone() { 0 } else { copy }, fetched])
+    }
+
+    fn words(&self) -> usize {
+        self.0.iter().sum()
+    }
+
+    /// All but the tables.
+    fn of<'a>(&self, scratch: &'a Buffer<u32>) -> [View<'a, u32>; 3] {
+        let mut start = self.0[0];
+        [1, 2, 3].map(|part| {
+            start += self.0[part];
+            scratch.range(start - self.0[part]..start)
+        })
+    }
 }

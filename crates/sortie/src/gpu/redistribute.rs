@@ -76,13 +76,22 @@ pub(super) struct Tables {
 }
 
 impl Tables {
-    /// Where buckets of more than `longest` keys are long.
-    pub fn new(gpu: &Gpu, keys: usize, longest: usize) -> Result<Tables, Error> {
+    /// Words of each table, where buckets of more than `longest` keys are long.
+    fn lengths(keys: usize, longest: usize) -> [usize; 6] {
         let most = keys / longest;
         // As `own_buckets` of long_buckets.cuh has it, for all of them.
         let placed = keys / share(longest) + 2 * most;
-        let lengths = [2, most * OWN, most * BUCKET_WORDS, most + 1, 2 * most * OWN, 4 * placed]
-            .map(|words: usize| words.next_multiple_of(4));
+        [2, most * OWN, most * BUCKET_WORDS, most + 1, 2 * most * OWN, 4 * placed]
+            .map(|words: usize| words.next_multiple_of(4))
+    }
+
+    /// Words of all.
+    pub fn words(keys: usize, longest: usize) -> usize {
+        Tables::lengths(keys, longest).into_iter().sum()
+    }
+
+    pub fn new(gpu: &Gpu, keys: usize, longest: usize) -> Result<Tables, Error> {
+        let lengths = Tables::lengths(keys, longest);
         Ok(Tables { scratch: gpu.scratch(lengths.iter().sum())?, lengths })
     }
 

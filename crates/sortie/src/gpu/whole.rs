@@ -1,0 +1,321 @@
+//! One array in host memory: copied to the device in pieces through pinned buffers, sorted there at once, and copied back.
+
+use std::mem::MaybeUninit;
+use std::time::Instant;
+
+use sortie_device::{Buffer, Event, Pinned, Stream, View};
+
+use super::host::{Allowed, HostPayload, bytes, bytes_mut, copy};
+use super::radix::With;
+use super::{Gpu, memory};
+use crate::key::{Bits, Code};
+use crate::plan::{CHUNK_BYTES, LEFT_FREE};
+use crate::{Bound, Error, Order, Ran, Report};
+
+/// What becomes of the keys.
+pub(crate) enum Whole<'a, B> {
+    Sorted {
+        keys: &'a mut [B],
+        /// It moves with the keys; whether equal ones keep their order.
+        payload: Option<(HostPayload<'a>, bool)>,
+    },
+    /// Their places in order are written.
+    Argsorted { keys: &'a [B], places: &'a mut [u32] },
+}
+
+impl<B: Bits> Whole<'_, B> {
+    pub fn keys(&self) -> &[B] {
+        match self {
+            Whole::Sorted { keys, .. } => keys,
+            Whole::Argsorted { keys, .. } => keys,
+        }
+    }
+
+    fn with(&self) -> With {
+        match self {
+            Whole::Sorted { payload: None, .. } => With::Nothing,
+            Whole::Sorted { payload: Some((payload, stable)), .. } => {
+                With::Payload { bytes: payload.each(), stable: *stable }
+            }
+            Whole::Argsorted { .. } => With::Places,
+        }
+    }
+}
+
+/// Sorts the array, and waits.
+///
+/// All memory is had before anything is copied, so too little leaves the keys as they are; so does a device that fails before
+/// they are on their way back.
+pub(crate) fn sort<B: Bits>(
+    gpu: &Gpu,
+    mut whole: Whole<'_, B>,
+    code: Code,
+    order: Order,
+    allowed: Allowed,
+) -> Result<Report, Error> {
+    let (n, with) = (whole.keys().len(), whole.with());
+    if B::WIDTH > 64 {
+        return Err(Error::Unsupported(format!(
+            "keys of {} bits are not sorted on a GPU; use the CPU engine",
+            B::WIDTH
+        )));
+    }
+    let each = match with {
+        With::Nothing => 0,
+        With::Payload { bytes, .. } => bytes,
+        With::Places => size_of::<u32>(),
+    };
+    let words = gpu.whole_words::<B>(n, with, code, order);
+    let staged = (n * size_of::<B>().max(each)).min(CHUNK_BYTES);
+    let on_device = n * (size_of::<B>() + each) + 4 * words.iter().sum::<usize>();
+    // A payload comes back as a whole or not at all: half of one would have some elements twice.
+    let held_back = if let With::Payload { bytes, .. } = with { n * bytes } else { 0 };
+    let needed = (on_device + STAGES * staged + held_back) as u64;
+    if needed > allowed.memory_limit {
+        let available = allowed.memory_limit;
+        return Err(Error::Memory { bound: Bound::Limit, needed, available, hint: HINT });
+    }
+    let reserve = || -> Result<_, Error> {
+        let device = gpu.device();
+        let free = device.free_memory()?;
+        let (needed, available) = (on_device as u64, free - free / LEFT_FREE);
+        if needed > available {
+            return Err(Error::Memory { bound: Bound::Device, needed, available, hint: HINT });
+        }
+        let keys: Buffer<B> = memory::alloc(device, n)?;
+        let payload: Buffer<u8> = memory::alloc(device, n * each)?;
+        let scratch = words.iter().map(|&words| memory::alloc(device, words)).collect::<Result<_, _>>()?;
+        Ok((keys, payload, gpu.with_scratch(scratch)))
+    };
+    let (keys, payload, gpu) = reserve().or_else(|error| match error {
+        Error::Memory { bound: Bound::Device, .. } => {
+            // What was kept for later calls may be all that is missing.
+            gpu.give_back_scratch();
+            reserve()
+        }
+        other => Err(other),
+    })?;
+    let mut stage = Stage::new(&gpu, staged, allowed.threads)?;
+
+    let mut report = Report { scratch_peak: needed, ..Report::default() };
+    let (key_bytes, payload_bytes) = (n * size_of::<B>(), n * each);
+    let start = Instant::now();
+    stage.copy_in(keys.view().cast(), bytes(whole.keys()))?;
+    if let Whole::Sorted { payload: Some((from, _)), .. } = &mut whole {
+        stage.copy_in(payload.view(), from.range(0..n))?;
+    }
+    report.push(Ran::Cuda, "copy in", start.elapsed(), key_bytes + payload_bytes, key_bytes + payload_bytes);
+    let start = Instant::now();
+    // SAFETY: the keys and the payload are on the device for this sort alone.
+    unsafe { gpu.sort_whole(&stage.stream, keys.view(), payload.address(), with, code, order)? }.wait()?;
+    report.push(Ran::Cuda, "sort", start.elapsed(), key_bytes + payload_bytes, key_bytes + payload_bytes);
+    let start = Instant::now();
+    let mut copied = payload_bytes;
+    match whole {
+        Whole::Sorted { keys: to, payload: moved } => {
+            copied += key_bytes;
+            let mut back: Vec<u8> = Vec::with_capacity(held_back);
+            stage.copy_out(&mut back.spare_capacity_mut()[..held_back], payload.view())?;
+            stage.copy_out(bytes_mut(to), keys.view().cast())?;
+            if let Some((mut to, _)) = moved {
+                copy(to.range(0..n), &back.spare_capacity_mut()[..held_back], stage.threads);
+            }
+        }
+        Whole::Argsorted { places, .. } => stage.copy_out(bytes_mut(places), payload.view())?,
+    }
+    report.push(Ran::Cuda, "copy out", start.elapsed(), copied, copied);
+    Ok(report)
+}
+
+const HINT: &str = "sort in parts, or use the CPU engine";
+
+/// Pieces under way at a time: one between host and pinned memory, one between that and the device.
+const STAGES: usize = 2;
+
+/// Pinned memory on the way to the device and back.
+struct Stage {
+    stream: Stream,
+    slots: Vec<(Pinned<u8>, Event)>,
+    threads: usize,
+}
+
+impl Stage {
+    /// With pieces of at most so many bytes.
+    fn new(gpu: &Gpu, piece: usize, threads: usize) -> Result<Stage, Error> {
+        let device = gpu.device();
+        let slot = |i: usize| -> Result<_, Error> {
+            let pinned = device.alloc_pinned(piece).map_err(|error| match error {
+                sortie_device::Error::OutOfPinned { .. } => Error::Memory {
+                    bound: Bound::Host,
+                    needed: (STAGES * piece) as u64,
+                    available: (i * piece) as u64,
+                    hint: "it is pinned memory, for a GPU; use the CPU engine, or see ulimit -l",
+                },
+                other => other.into(),
+            })?;
+            Ok((pinned, device.event()?))
+        };
+        Ok(Stage { stream: device.stream()?, slots: (0..STAGES).map(slot).collect::<Result<_, _>>()?, threads })
+    }
+
+    /// Returns when all has left the host's memory.
+    fn copy_in(&mut self, to: View<'_, u8>, from: &[MaybeUninit<u8>]) -> Result<(), Error> {
+        let piece = self.slots[0].0.len().max(1);
+        for (i, part) in from.chunks(piece).enumerate() {
+            let (pinned, free) = &mut self.slots[i % STAGES];
+            free.wait()?;
+            copy(bytes_mut(&mut pinned[..part.len()]), part, self.threads);
+            // SAFETY: the pinned memory is not touched until its event has come.
+            unsafe {
+                self.stream
+                    .enqueue_copy_in(to.range(i * piece..i * piece + part.len()), &pinned[..part.len()])?
+            };
+            self.stream.record(free)?;
+        }
+        Ok(())
+    }
+
+    /// Returns when all is in the host's memory.
+    fn copy_out(&mut self, to: &mut [MaybeUninit<u8>], from: View<'_, u8>) -> Result<(), Error> {
+        let piece = self.slots[0].0.len().max(1);
+        let threads = self.threads;
+        let mut parts: Vec<&mut [MaybeUninit<u8>]> = to.chunks_mut(piece).collect();
+        for i in 0..parts.len() + 1 {
+            if i < parts.len() {
+                let len = parts[i].len();
+                let (pinned, there) = &mut self.slots[i % STAGES];
+                there.wait()?;
+                // SAFETY: as above.
+                unsafe {
+                    self.stream.enqueue_copy_out(&mut pinned[..len], from.range(i * piece..i * piece + len))?
+                };
+                self.stream.record(there)?;
+            }
+            if let Some(before) = i.checked_sub(1) {
+                let (pinned, there) = &mut self.slots[before % STAGES];
+                there.wait()?;
+                let len = parts[before].len();
+                copy(parts[before], bytes(&pinned[..len]), threads);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        // Before the memory goes that a copy may still use.
+        let _ = self.stream.wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sortie_simt::Options;
+
+    use super::*;
+    use crate::key::Form;
+    use crate::{Key, Sorter};
+
+    fn on_bench(test: impl FnOnce(&Gpu)) {
+        match sortie_simt::device(Options::default()) {
+            Ok(device) => test(&Gpu::new(device)),
+            Err(why) => println!("skipped: {why}"),
+        }
+    }
+
+    fn code<K: Key>() -> Code {
+        match K::FORM {
+            Form::Bits(code) => code,
+            _ => unreachable!("keys of a fixed width"),
+        }
+    }
+
+    const ALLOWED: Allowed = Allowed { threads: 1, memory_limit: u64::MAX };
+
+    #[test]
+    fn as_on_the_cpu() {
+        on_bench(|gpu| {
+            let mut random = fastrand::Rng::with_seed(1);
+            let cpu = Sorter::builder().threads(1).build().unwrap();
+            for n in [0, 1, 1000, 150_000] {
+                let keys: Vec<u32> = (0..n).map(|_| random.u32(0..50_000)).collect();
+                let mut expected = keys.clone();
+                let mut places: Vec<u32> = (0..n as u32).collect();
+                cpu.sort_pairs(&mut expected, &mut places).unwrap();
+
+                let mut sorted = keys.clone();
+                let whole = Whole::Sorted { keys: &mut sorted, payload: None };
+                sort(gpu, whole, code::<u32>(), Order::default(), ALLOWED).unwrap();
+                assert!(sorted == expected, "{n} keys");
+
+                // A payload that must neither be lost nor be there twice.
+                let mut sorted = keys.clone();
+                let mut boxes: Vec<Box<u32>> = (0..n as u32).map(Box::new).collect();
+                let payload = HostPayload::of(&mut boxes).map(|payload| (payload, true));
+                let whole = Whole::Sorted { keys: &mut sorted, payload };
+                let report = sort(gpu, whole, code::<u32>(), Order::default(), ALLOWED).unwrap();
+                assert!(sorted == expected, "{n} pairs");
+                assert!(boxes.iter().map(|place| **place).eq(places.iter().copied()), "{n} payloads");
+                assert_eq!(report.phases.len(), 3);
+
+                let mut found = vec![0; n];
+                let whole = Whole::Argsorted { keys: &keys, places: &mut found };
+                sort(gpu, whole, code::<u32>(), Order::default(), ALLOWED).unwrap();
+                assert!(found == places, "places of {n}");
+            }
+        });
+    }
+
+    #[test]
+    fn too_little_memory_leaves_all_as_it_is() {
+        let limited = Options { memory: 1 << 20, ..Options::default() };
+        let device = match sortie_simt::device(limited) {
+            Ok(device) => device,
+            Err(why) => return println!("skipped: {why}"),
+        };
+        let gpu = Gpu::new(device);
+        let descending: Vec<u32> = (0..200_000).rev().collect();
+        for (allowed, bound) in
+            [(ALLOWED, Bound::Device), (Allowed { memory_limit: 1 << 20, ..ALLOWED }, Bound::Limit)]
+        {
+            let mut keys = descending.clone();
+            let whole = Whole::Sorted { keys: &mut keys, payload: None };
+            let error = sort(&gpu, whole, code::<u32>(), Order::default(), allowed).unwrap_err();
+            assert!(matches!(error, Error::Memory { bound: found, needed, available, .. }
+                if found == bound && needed > 1_600_000 && available <= 1 << 20), "{error}");
+            assert!(keys == descending);
+        }
+    }
+
+    /// Nothing more is had than was planned.
+    #[test]
+    fn the_memory_planned_is_enough() {
+        on_bench(|gpu| {
+            for with in [With::Nothing, With::Payload { bytes: 8, stable: true }, With::Places] {
+                let n = 150_000;
+                let words = gpu.whole_words::<u32>(n, with, code::<u32>(), Order::default());
+                let each = if let With::Payload { bytes, .. } = with { bytes } else { 4 };
+                let keys = gpu.device().alloc::<u32>(n).unwrap();
+                let payload = gpu.device().alloc::<u8>(n * each).unwrap();
+                let scratch = words.iter().map(|&words| gpu.device().alloc(words).unwrap()).collect();
+                let gpu = gpu.with_scratch(scratch);
+                let free = gpu.device().free_memory().unwrap();
+                let stream = gpu.device().stream().unwrap();
+                // SAFETY: nothing else uses the keys and the payload.
+                unsafe {
+                    let sort = gpu.sort_whole(
+                        &stream,
+                        keys.view(),
+                        payload.address(),
+                        with,
+                        code::<u32>(),
+                        Order::default(),
+                    );
+                    assert_eq!(gpu.device().free_memory().unwrap(), free, "{with:?}");
+                    sort.unwrap().wait().unwrap();
+                }
+            }
+        });
+    }
+}
