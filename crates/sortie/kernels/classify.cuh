@@ -1,9 +1,10 @@
-// The classifier of a distribution by digits: which of many buckets of one width a code belongs to.
+// The classifier of a distribution by digits: which of many buckets a code belongs to.
 //
-// Contract. Codes from `low` to `low + span` are cut into buckets of one width; codes below belong to the first bucket,
-// codes above to the last. The bucket never falls as the code rises, so sorted buckets in their order are a sorted whole
-// whatever the range is: it may be a guess. Where there are more buckets than codes in the range, each of those codes has
-// the bucket of its place. Cost: five instructions a code of up to 32 bits.
+// Contract. Codes from `low` to `low + span` are cut into buckets: of one width where keys are spread evenly; else the range is
+// cut into cells of one width, each of which has as many buckets as a sample has keys there. Codes below belong to the first
+// bucket, codes above to the last. The bucket never falls as the code rises, so sorted buckets in their order are a sorted whole
+// whatever the range is: it may be a guess. Where there are more buckets than codes in the range, each of those codes has the
+// bucket of its place. Cost: five instructions a code of up to 32 bits; with cells two reads of shared memory and four more.
 #pragma once
 
 #include "simt.cuh"
@@ -18,17 +19,27 @@ struct Range {
     u32 scale;
 };
 
-// What is known of the keys. The order of keys is seen by the read that counts them, the rest is from a sample before.
+// Cells of a range, a power of two.
+constexpr u32 CELL_BITS = 10;
+constexpr u32 CELLS = 1u << CELL_BITS;
+// Binary digits of a bucket's number where cells begin.
+constexpr u32 CELL_FRACTION = 12;
+
+// What is known of the keys, from a sample; their order by a read of all, where the sample is in order.
 struct Profile {
     Range range;
     // Each code of the range has a bucket of its own.
     u32 exact;
     // Of ASCENT, DESCENT and OUTSIDE.
     u32 seen;
+    // Keys are not spread evenly: there are cells.
+    u32 uneven;
+    // Buckets before each cell, and all, in units of 2^-CELL_FRACTION.
+    u32 cells[CELLS + 1];
 };
 
 // Neighbours that rise or fall, and a code outside of an exact range.
-enum Seen : u32 { ASCENT = 1, DESCENT = 2, OUTSIDE = 4 };
+constexpr u32 ASCENT = 1, DESCENT = 2, OUTSIDE = 4;
 
 // How the keys are put in order: some inputs need no distribution.
 enum Plan : u32 { LEAVE, REVERSE, FILL, DISTRIBUTE };
@@ -49,19 +60,34 @@ template <> struct WordOf<u64> {
 SIMT_FN u32 upper_half(u32 word) { return word; }
 SIMT_FN u32 upper_half(u64 word) { return u32(word >> 32); }
 
-template <class Code> class Classifier {
+template <class Code, bool UNEVEN = false> class Classifier {
     using Word = typename WordOf<Code>::Type;
 
     Word low, span;
     u32 shift, scale;
+    const u32* cells;
 
-    SIMT_FN u32 at(Word place) const { return u32(u64(upper_half(Word(place << shift))) * scale >> 32); }
+    SIMT_FN u32 at(Word place) const {
+        const u32 top = upper_half(Word(place << shift));
+        if constexpr (UNEVEN) {
+            const u32 before = cells[cell(top)], own = cells[cell(top) + 1] - before;
+            return (before + u32(u64(top << CELL_BITS) * own >> 32)) >> CELL_FRACTION;
+        }
+        return u32(u64(top) * scale >> 32);
+    }
+
+    static SIMT_FN u32 cell(u32 top) { return top >> (32 - CELL_BITS); }
 
 public:
-    SIMT_FN explicit Classifier(const Range& range)
-        : low(Word(range.low)), span(Word(range.span)), shift(range.shift), scale(range.scale) {}
+    // With cells, those of the profile in shared memory.
+    SIMT_FN explicit Classifier(const Range& range, const u32* cells = nullptr)
+        : low(Word(range.low)), span(Word(range.span)), shift(range.shift), scale(range.scale), cells(cells) {}
 
     SIMT_FN u32 bucket(Code code) const { return at(lesser(Word(greater(Word(code), low) - low), span)); }
+
+    SIMT_FN u32 cell_of(Code code) const {
+        return cell(upper_half(Word(lesser(Word(greater(Word(code), low) - low), span) << shift)));
+    }
 
     // Of a code that is not outside.
     SIMT_FN u32 bucket_within(Code code) const { return at(Word(Word(code) - low)); }
@@ -71,6 +97,11 @@ public:
     // Of an exact range.
     SIMT_FN Code code_of(u32 bucket) const { return Code(low + bucket); }
 };
+
+// Brings the cells to shared memory; they are there after the next barrier.
+template <u32 THREADS> SIMT_FN void load_cells(u32* cells, const Profile& profile) {
+    for (u32 i = thread_rank(); i <= CELLS; i += THREADS) cells[i] = profile.cells[i];
+}
 
 // The range from `low` to `low + span`, cut into at most `buckets`, of which there are 2 to 2^30.
 template <class Code> SIMT_FN Range cut(Code low, Code span, u32 buckets) {

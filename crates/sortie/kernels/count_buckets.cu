@@ -1,11 +1,10 @@
-// The profile of one large array: where its buckets are, how many keys each has, and whether it is in order already.
+// How many keys each bucket of a distribution has, and where the buckets are.
 //
-// Contract. An instantiation is made as item.cuh says. Keys that something goes with are left as they are where they are in
-// order, else distributed. Buckets are counted in groups of 2^bits, bits at
-// least 6. There are at most 2^32 - 2^16 keys. Zero before: `profile`, `counts` (a word a bucket), `groups` (a word a group).
-// - sample, of one block, guesses the range of the codes from SAMPLED keys. Dynamic shared memory: two codes.
-// - count_buckets, of any number of blocks, counts and completes the profile. Dynamic shared memory: two bytes a bucket.
-//   Cost: one read of the keys, an atomic in shared memory a key; for each block one in global memory a pair of buckets.
+// Contract. An instantiation is made as item.cuh says. The profile is as profile.cu leaves it. Buckets are counted in groups of
+// 2^bits, bits at least 6. There are at most 2^32 - 2^16 keys. Zero before: `counts` (a word a bucket), `groups` (a word a group).
+// - count_buckets, of any number of blocks, counts, and notes in the profile whether a code is outside of an exact range. Dynamic
+//   shared memory: CELLS + 2 words, and two bytes a bucket. Cost: one read of the keys, an atomic in shared memory a key; for
+//   each block one in global memory a pair of buckets. Keys in order are not counted.
 // - place_buckets, a block a group of at least 2^bits threads, says where groups and buckets begin: `group_starts` (one
 //   more than groups) and `group_cursors`, and in `ends`, one more than buckets, the start of bucket b at place b + 1. Where
 //   nothing is to be distributed all `ends` are 0. `tiles_before` says how many tiles of `tile` keys come before each group,
@@ -26,8 +25,6 @@ using classify::Classifier;
 using classify::Profile;
 
 constexpr code::Kind KIND = code::SORTIE_KIND;
-constexpr u32 SAMPLED = 4096;
-constexpr u32 SAMPLE_BLOCK = 1024;
 constexpr u32 BLOCK = 1024;
 // Keys that a thread holds, while as many are on their way. 2^28 u32 on an H200: 0.40 ms with 8, 0.46 with 4.
 constexpr u32 ROW = 8;
@@ -39,44 +36,6 @@ constexpr u32 HALF = 1u << 15;
 // the rest: 32 warps, 8 rows, 32 lanes.
 constexpr u32 URGENT = HALF + (1u << 14);
 static_assert(2 * BLOCK * ROW <= (1u << 14), "counts do not overflow");
-
-// A code as a word that has atomics.
-using Word = classify::WordOf<Key>::Type;
-
-SIMT_KERNEL(SAMPLE_BLOCK, 1)
-sample(const Key* keys, u64 count, u32 buckets, Profile* profile, code::Transform transform) {
-    Word* ends = reinterpret_cast<Word*>(shared_memory());
-    if (thread_rank() < 2) ends[thread_rank()] = thread_rank() == 0 ? ~Word(0) : 0;
-    barrier();
-    Word least = ~Word(0), most = 0;
-    const u64 stretch = lesser(count / SAMPLED, u64(1) << 32);
-    SIMT_UNROLL
-    for (u32 s = 0; s < SAMPLED / SAMPLE_BLOCK; ++s) {
-        const u32 i = s * SAMPLE_BLOCK + thread_rank();
-        // One of each stretch, at no regular distance.
-        const u32 random = (i + 1) * 0x9E3779B9u;
-        const Word code = code::encode<KIND>(keys[count / SAMPLED * i + (u64(random) * stretch >> 32)], transform);
-        least = lesser(least, code);
-        most = greater(most, code);
-    }
-    atomic_min<Relaxed, Block>(&ends[0], least);
-    atomic_max<Relaxed, Block>(&ends[1], most);
-    barrier();
-    if (thread_rank() > 0) return;
-    constexpr Word last = Word(Key(~Key(0)));
-    least = ends[0];
-    most = ends[1];
-    // The ends of the sample are not those of the keys. Of buckets that would be left over, each side gets its share.
-    const Word span = most - least;
-    Word margin = span / (SAMPLED / 16);
-    if (span < buckets / 2) margin = greater(margin, Word((buckets - span) / 2 - 1));
-    least -= lesser(least, margin);
-    most += lesser(Word(last - most), margin);
-    profile->range = classify::cut<Key>(Key(least), Key(most - least), buckets);
-    profile->exact = SORTIE_LOW == ALONE && Word(most - least) < buckets;
-    // Equal keys would be reversed too.
-    if (SORTIE_LOW != ALONE) profile->seen = classify::ASCENT;
-}
 
 // Counts of two buckets are one word to all atomics, since such of two sizes are none to each other.
 SIMT_FN void add_to_pair(u32* counts, u32 pair, u64 keys) { atomic_add(&reinterpret_cast<u64*>(counts)[pair], keys); }
@@ -126,21 +85,6 @@ struct Counter {
     }
 };
 
-// Whether neighbours rise or fall within a tile, and from its last key to the next.
-SIMT_FN u32 compare(const Key* keys, u64 first, u64 count, const Key (&codes)[ROW], const code::Transform& transform) {
-    u32 seen = 0;
-    SIMT_UNROLL
-    for (u32 r = 0; r < ROW; ++r) {
-        const u64 i = first + r * BLOCK + thread_rank();
-        const Key next = i + 1 < count ? code::encode<KIND>(keys[i + 1], transform) : codes[r];
-        if (i + 1 < count && codes[r] < next) seen |= classify::ASCENT;
-        if (i + 1 < count && next < codes[r]) seen |= classify::DESCENT;
-    }
-    if (any(seen & classify::ASCENT)) seen |= classify::ASCENT;
-    if (any(seen & classify::DESCENT)) seen |= classify::DESCENT;
-    return seen;
-}
-
 SIMT_FN void load(Key (&row)[ROW], const Key* keys, u64 first, u64 count) {
     if (first + TILE <= count) {
         const Key* own = keys + first + thread_rank();
@@ -152,17 +96,11 @@ SIMT_FN void load(Key (&row)[ROW], const Key* keys, u64 first, u64 count) {
     }
 }
 
-SIMT_KERNEL(BLOCK, 1)
-count_buckets(const Key* keys, u64 count, Profile* profile, u32 bits, u32 buckets, u32* counts, u32* groups,
-              code::Transform transform) {
-    u32* pairs = reinterpret_cast<u32*>(shared_memory());
-    for (u32 i = thread_rank(); i < buckets / 2; i += BLOCK) pairs[i] = 0;
-    barrier();
-    const Counter counter = {pairs, counts, groups, bits};
-    const Classifier<Key> classifier(profile->range);
+template <bool UNEVEN>
+SIMT_FN void count_keys(const Key* keys, u64 count, const Classifier<Key, UNEVEN>& classifier, Profile* profile,
+                        const Counter& counter, const code::Transform& transform) {
     const bool exact = profile->exact;
-    u32 seen = 0;
-    bool full = false;
+    bool outside = false, full = false;
     Key row[ROW], next[ROW];
     u64 first = u64(block_rank()) * TILE;
     load(next, keys, first, count);
@@ -183,16 +121,30 @@ count_buckets(const Key* keys, u64 count, Profile* profile, u32 bits, u32 bucket
             row[r] = code::encode<KIND>(row[r], transform);
             of[r] = classifier.bucket(row[r]);
             // Past the end the last key was loaded again.
-            if (exact && classifier.is_outside(row[r])) seen |= classify::OUTSIDE;
+            outside |= exact && classifier.is_outside(row[r]);
         }
-        // Most inputs break both orders at once: no more is compared then.
-        if (!all((seen & (classify::ASCENT | classify::DESCENT)) == (classify::ASCENT | classify::DESCENT)))
-            seen |= compare(keys, first, count, row, transform);
         const bool together = any(full) || all(of[0] == shuffle(of[0], 0));
         full = together ? counter.add<true>(of, there) : counter.add<false>(of, there);
     }
-    const u32 missing = seen & ~atomic_load<Relaxed>(&profile->seen);
-    if (missing) atomic_or(&profile->seen, missing);
+    if (outside && !(atomic_load<Relaxed>(&profile->seen) & classify::OUTSIDE))
+        atomic_or(&profile->seen, classify::OUTSIDE);
+}
+
+SIMT_KERNEL(BLOCK, 1)
+count_buckets(const Key* keys, u64 count, Profile* profile, u32 bits, u32 buckets, u32* counts, u32* groups,
+              code::Transform transform) {
+    // What is in order needs no counts; OUTSIDE does not matter to that.
+    const u32 order = atomic_load<Relaxed>(&profile->seen) & (classify::ASCENT | classify::DESCENT);
+    if (order != (classify::ASCENT | classify::DESCENT)) return;
+    u32* cells = reinterpret_cast<u32*>(shared_memory());
+    u32* pairs = cells + classify::CELLS + 2;
+    for (u32 i = thread_rank(); i < buckets / 2; i += BLOCK) pairs[i] = 0;
+    if (profile->uneven) classify::load_cells<BLOCK>(cells, *profile);
+    barrier();
+    const Counter counter = {pairs, counts, groups, bits};
+    if (profile->uneven)
+        count_keys(keys, count, Classifier<Key, true>(profile->range, cells), profile, counter, transform);
+    else count_keys(keys, count, Classifier<Key>(profile->range), profile, counter, transform);
     barrier();
     // Blocks begin at different places, so that their atomics do not meet.
     const u32 words = buckets / 2, start = u32(u64(words) * block_rank() / grid_blocks()) / WARP * WARP;

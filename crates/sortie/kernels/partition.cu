@@ -52,6 +52,8 @@ struct Shared {
     u32 sums[BLOCK / WARP];
     // The tile's group, and how many tiles come before that group.
     u32 group, tiles_before;
+    // Of the profile.
+    u32 cells[classify::CELLS + 1];
 };
 
 struct Job {
@@ -134,7 +136,9 @@ SIMT_FN void load_row(Item (&row)[ROW], const Job& job, const Tile& tile, const 
     }
 }
 
+template <bool UNEVEN>
 SIMT_FN void move_tile(const Job& job, u32 number, Shared& shared, const code::Transform& transform) {
+    if constexpr (UNEVEN) classify::load_cells<BLOCK>(shared.cells, *job.profile);
     shared.counts[thread_rank()] = 0;
     const Tile tile = find_tile(job, number, shared);
     classify::Range range = job.profile->range;
@@ -143,7 +147,7 @@ SIMT_FN void move_tile(const Job& job, u32 number, Shared& shared, const code::T
         if (bucket.low == bucket.high) return;
         range = long_buckets::range_of<Key>(bucket, job.long_buckets.share);
     }
-    const classify::Classifier<Key> classifier(range);
+    const classify::Classifier<Key, UNEVEN> classifier(range, shared.cells);
     const u32 bits = job.bits;
     auto digit_of = [&](Item item) {
         const u32 bucket = classifier.bucket(item::code_of(item));
@@ -191,12 +195,13 @@ SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) partition(Job job, code::Transform transfor
     if constexpr (SORTIE_STEP == AGAIN) {
         const u32 tiles = long_buckets::tiles(job.long_buckets);
         for (u32 number = block_rank(); number < tiles; number += grid_blocks()) {
-            move_tile(job, number, shared, transform);
+            move_tile<false>(job, number, shared, transform);
             barrier();
         }
     } else {
-        if (SORTIE_STEP == FIRST || block_rank() < job.tiles_before[job.groups])
-            move_tile(job, block_rank(), shared, transform);
+        if (SORTIE_STEP == SECOND && block_rank() >= job.tiles_before[job.groups]) return;
+        if (job.profile->uneven) move_tile<true>(job, block_rank(), shared, transform);
+        else move_tile<false>(job, block_rank(), shared, transform);
     }
 }
 

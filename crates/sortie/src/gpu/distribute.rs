@@ -17,9 +17,17 @@ use crate::Error;
 const GROUP_BITS: std::ops::RangeInclusive<u32> = 6..=9;
 const MOST_GROUPS: usize = PARTITION_BLOCK as usize;
 
-const SAMPLE_BLOCK: u32 = 1024;
+const PROFILE_BLOCK: u32 = 1024;
+/// Blocks on a multiprocessor that compare or sample.
+const PROFILE_BLOCKS: u32 = 2;
+/// One key of so many is sampled to see how they are spread: of 2^28, some 500 a cell, whose share is right within a tenth then.
+/// Of few keys more.
+const SAMPLED_OF: usize = 512;
+const SAMPLED_LEAST: usize = 1 << 16;
 const COUNT_BLOCK: u32 = 1024;
 const COUNT_TILE: usize = 1024 * 8;
+/// Bytes of shared memory besides the counts.
+const COUNT_CELLS: usize = 4 * (CELLS + 2);
 const PLACE_BLOCK: u32 = 512;
 const SETTLE_BLOCK: u32 = 512;
 /// Its blocks on a multiprocessor: all that there is room for.
@@ -31,8 +39,9 @@ pub(super) const PARTITION_BLOCK: u32 = 512;
 /// stay and load the next tile's keys while they write, two passes of u32 took 0.13 ms more, of u64 0.6.
 const PARTITION_WORDS: [usize; 2] = [24, 16];
 
-/// `classify::Profile` of the kernels, in words.
-const PROFILE_WORDS: usize = 8;
+/// `CELLS` of classify.cuh, and its `Profile` in words.
+const CELLS: usize = 1 << 10;
+const PROFILE_WORDS: usize = 9 + CELLS + 1;
 
 /// How many buckets there are: groups of 2^bits.
 #[derive(Debug, Clone, Copy)]
@@ -44,7 +53,7 @@ pub(super) struct Buckets {
 impl Buckets {
     /// The most that there can be on a device whose blocks have so many bytes of shared memory: a counter has two.
     fn most(shared: usize) -> usize {
-        (shared / 2).min(MOST_GROUPS << GROUP_BITS.end())
+        ((shared - COUNT_CELLS) / 2).min(MOST_GROUPS << GROUP_BITS.end())
     }
 
     /// For so many keys, and blocks that sort a bucket each.
@@ -94,7 +103,8 @@ impl Shape {
 /// Bytes of `partition::Shared`, with rows of so many items.
 fn partition_shared(row: usize, item_bytes: usize) -> usize {
     let threads = PARTITION_BLOCK as usize;
-    (threads * row * item_bytes + threads * (8 + 4 + 4) + threads / 32 * 4 + 8).next_multiple_of(8)
+    let cells = 4 * (CELLS + 1);
+    (threads * row * item_bytes + threads * (8 + 4 + 4) + threads / 32 * 4 + 8 + cells).next_multiple_of(8)
 }
 
 /// Bytes of `settle::Shared`.
@@ -117,6 +127,9 @@ enum Settle {
 
 pub(super) struct Kernels {
     sample: Kernel,
+    check_order: Kernel,
+    sample_cells: Kernel,
+    share_buckets: Kernel,
     count_buckets: Kernel,
     place_buckets: Kernel,
     first: Kernel,
@@ -132,23 +145,44 @@ impl Kernels {
             defines.push(("SORTIE_THREADS", PARTITION_BLOCK.to_string()));
             defines.push(("SORTIE_ROW", shape.row.to_string()));
             defines.push(("SORTIE_STEP", step.into()));
-            gpu.kernel(&Instance { kernel: "partition", file: File::Partition, defines })
+            Instance { kernel: "partition", file: File::Partition, defines }
         };
-        let kernel = |file, kernel| gpu.kernel(&Instance { kernel, file, defines: items.defines() });
+        let own = |file, kernel| Instance { kernel, file, defines: items.defines() };
+        let instances = [
+            own(File::Profile, "sample"),
+            own(File::Profile, "check_order"),
+            own(File::Profile, "sample_cells"),
+            own(File::Profile, "share_buckets"),
+            own(File::CountBuckets, "count_buckets"),
+            own(File::CountBuckets, "place_buckets"),
+            pass(items, "FIRST"),
+            pass(items, "SECOND"),
+            pass(items.as_keys(), "AGAIN"),
+            own(File::Settle, "reverse"),
+            own(File::Settle, "fill"),
+            own(File::Settle, "number"),
+        ];
+        let kernels = gpu.kernels(&instances)?;
+        let [sample, check_order, sample_cells, share_buckets, count_buckets, place_buckets, rest @ ..] =
+            <[Kernel; 12]>::try_from(kernels).expect("as many as instances");
+        let [first, second, again, reverse, fill, number] = rest;
         Ok(Kernels {
-            sample: kernel(File::CountBuckets, "sample")?,
-            count_buckets: kernel(File::CountBuckets, "count_buckets")?,
-            place_buckets: kernel(File::CountBuckets, "place_buckets")?,
-            first: pass(items, "FIRST")?,
-            second: pass(items, "SECOND")?,
+            sample,
+            check_order,
+            sample_cells,
+            share_buckets,
+            count_buckets,
+            place_buckets,
+            first,
+            second,
             settle: if items.are_alone() {
-                Settle::Alone { reverse: kernel(File::Settle, "reverse")?, fill: kernel(File::Settle, "fill")? }
+                Settle::Alone { reverse, fill }
             } else if items.are_argsorted() {
-                Settle::Places(kernel(File::Settle, "number")?)
+                Settle::Places(number)
             } else {
                 Settle::Pairs
             },
-            redistribute: redistribute::Kernels::new(gpu, items, pass(items.as_keys(), "AGAIN")?)?,
+            redistribute: redistribute::Kernels::new(gpu, items, again)?,
         })
     }
 }
@@ -242,20 +276,39 @@ pub(super) struct Job<'a> {
 // SAFETY of all launches: the arguments are the kernel's; it stays within the arrays and the tables, whose lengths are as it
 // says. The engine keeps the kernels.
 impl Job<'_> {
-    /// Counts the keys of each bucket, and says where the buckets are.
+    /// Looks at the keys: their range, their order, how they are spread.
     pub unsafe fn profile(&self) -> Result<(), Error> {
+        let (keys, n, profile) = (self.arrays.keys, self.n, self.tables.profile);
+        let (stream, kernels, buckets) = (self.stream, &self.kernels, self.bucket_count());
+        stream.fill(self.tables.zero, 0)?;
+        let one = Launch { blocks: 1, threads: PROFILE_BLOCK, shared: 2 * size_of::<u64>() };
+        let many = Launch { blocks: self.shape.multiprocessors * PROFILE_BLOCKS, ..one };
+        let sampled = (n / SAMPLED_OF).max((n / 8).min(SAMPLED_LEAST)) as u32;
+        let sampling = Launch {
+            blocks: many.blocks.min(sampled.div_ceil(PROFILE_BLOCK)),
+            shared: CELLS * size_of::<u32>(),
+            ..many
+        };
+        let sharing = Launch { shared: (PROFILE_BLOCK as usize / 32 + 1) * size_of::<u32>(), ..one };
+        // SAFETY: see above.
+        unsafe {
+            kernels.sample.launch(stream, one, (keys, n, buckets, profile, self.transform))?;
+            kernels.check_order.launch(stream, many, (keys, n, profile, self.transform))?;
+            kernels.sample_cells.launch(stream, sampling, (keys, n, sampled, profile, self.transform))?;
+            kernels.share_buckets.launch(stream, sharing, (sampled, buckets, profile))?;
+        }
+        Ok(())
+    }
+
+    /// Counts the keys of each bucket, and says where the buckets are.
+    pub unsafe fn count(&self) -> Result<(), Error> {
         let Tables { profile, counts, groups, .. } = self.tables;
         let Tables { group_starts, group_cursors, tiles_before, ends, .. } = self.tables;
         let (keys, n) = (self.arrays.keys, self.n);
-        self.stream.fill(self.tables.zero, 0)?;
-        let launch = Launch { blocks: 1, threads: SAMPLE_BLOCK, shared: 2 * size_of::<u64>() };
-        let arguments = (keys, n, self.bucket_count(), profile, self.transform);
-        // SAFETY: see above.
-        unsafe { self.kernels.sample.launch(self.stream, launch, arguments)? };
         let launch = Launch {
             blocks: blocks(n.div_ceil(COUNT_TILE) as u64)?.min(self.shape.multiprocessors),
             threads: COUNT_BLOCK,
-            shared: self.shape.buckets.count() * size_of::<u16>(),
+            shared: COUNT_CELLS + self.shape.buckets.count() * size_of::<u16>(),
         };
         let arguments =
             (keys, n, profile, self.bits(), self.bucket_count(), counts, groups, self.transform);

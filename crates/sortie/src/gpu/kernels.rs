@@ -8,7 +8,7 @@ use crate::key::Code;
 /// A macro that a kernel's source is compiled with.
 pub(crate) type Define = (&'static str, String);
 
-/// A kernel for certain sizes and types: one module.
+/// A kernel for certain sizes and types.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Instance {
     /// Its name in the source.
@@ -24,6 +24,7 @@ pub(crate) enum File {
     Classes,
     MergeRuns,
     Bitonic,
+    Profile,
     CountBuckets,
     Partition,
     FinishBuckets,
@@ -61,29 +62,44 @@ pub(crate) fn kind(code: Code, order: Order) -> &'static str {
     }
 }
 
+impl File {
+    /// Its name and text.
+    fn source(self) -> (&'static str, &'static str) {
+        match self {
+            File::SortSegments => ("sort_segments", include_str!("../../kernels/sort_segments.cu")),
+            File::Classes => ("classes", include_str!("../../kernels/classes.cu")),
+            File::MergeRuns => ("merge_runs", include_str!("../../kernels/merge_runs.cu")),
+            File::Bitonic => ("bitonic", include_str!("../../kernels/bitonic.cu")),
+            File::Profile => ("profile", include_str!("../../kernels/profile.cu")),
+            File::CountBuckets => ("count_buckets", include_str!("../../kernels/count_buckets.cu")),
+            File::Partition => ("partition", include_str!("../../kernels/partition.cu")),
+            File::FinishBuckets => ("finish_buckets", include_str!("../../kernels/finish_buckets.cu")),
+            File::Settle => ("settle", include_str!("../../kernels/settle.cu")),
+            File::Redistribute => ("redistribute", include_str!("../../kernels/redistribute.cu")),
+            File::ArraySort => ("array_sort", include_str!("../../kernels/papers/array_sort.cu")),
+            File::Quicksort => ("quicksort", include_str!("../../kernels/papers/quicksort.cu")),
+            File::SampleSort => ("sample_sort", include_str!("../../kernels/papers/sample_sort.cu")),
+            File::RadixSort => ("radix_sort", include_str!("../../kernels/papers/radix_sort.cu")),
+            File::ScanTable => ("scan_table", include_str!("../../kernels/papers/scan_table.cu")),
+        }
+    }
+}
+
 impl Instance {
+    /// The program that it is in, with the other kernels of the file.
     pub fn program(&self) -> Program {
-        let numbers: Vec<&str> = self.defines.iter().map(|(_, value)| value.as_str()).collect();
+        let (name, source) = self.file.source();
+        let numbers = self.defines.iter().map(|(_, value)| value.as_str());
         Program {
-            name: std::iter::once(self.kernel).chain(numbers).collect::<Vec<_>>().join("-"),
-            source: match self.file {
-                File::SortSegments => include_str!("../../kernels/sort_segments.cu"),
-                File::Classes => include_str!("../../kernels/classes.cu"),
-                File::MergeRuns => include_str!("../../kernels/merge_runs.cu"),
-                File::Bitonic => include_str!("../../kernels/bitonic.cu"),
-                File::CountBuckets => include_str!("../../kernels/count_buckets.cu"),
-                File::Partition => include_str!("../../kernels/partition.cu"),
-                File::FinishBuckets => include_str!("../../kernels/finish_buckets.cu"),
-                File::Settle => include_str!("../../kernels/settle.cu"),
-                File::Redistribute => include_str!("../../kernels/redistribute.cu"),
-                File::ArraySort => include_str!("../../kernels/papers/array_sort.cu"),
-                File::Quicksort => include_str!("../../kernels/papers/quicksort.cu"),
-                File::SampleSort => include_str!("../../kernels/papers/sample_sort.cu"),
-                File::RadixSort => include_str!("../../kernels/papers/radix_sort.cu"),
-                File::ScanTable => include_str!("../../kernels/papers/scan_table.cu"),
-            },
+            name: std::iter::once(name).chain(numbers).collect::<Vec<_>>().join("-"),
+            source,
             headers: HEADERS,
             defines: self.defines.iter().map(|(name, value)| ((*name).into(), value.clone())).collect(),
         }
+    }
+
+    /// Whether another is in the same program.
+    pub fn is_beside(&self, other: &Instance) -> bool {
+        (self.file, &self.defines) == (other.file, &other.defines)
     }
 }

@@ -36,7 +36,7 @@ mod worker;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex};
 
-use sortie_device::{Buffer, Device, Event, Kernel, Stream};
+use sortie_device::{Buffer, Device, Event, Kernel, Module, Stream};
 
 pub(crate) use host::{Allowed, Host, HostPayload, copy, sort_segments};
 pub(crate) use whole::{Whole, sort as sort_whole};
@@ -55,13 +55,15 @@ static ENGINES: LazyLock<Mutex<HashMap<u32, Arc<Gpu>>>> = LazyLock::new(Mutex::d
 pub struct Gpu {
     device: Device,
     kernels: Arc<Mutex<HashMap<Instance, Kernel>>>,
+    /// Their programs, each with one of its instances.
+    modules: Arc<Mutex<Vec<(Instance, Module)>>>,
     /// Scratch that is free.
     scratch: Mutex<Vec<Buffer<u32>>>,
 }
 
 impl Gpu {
     pub fn new(device: Device) -> Gpu {
-        Gpu { device, kernels: Arc::default(), scratch: Mutex::default() }
+        Gpu { device, kernels: Arc::default(), modules: Arc::default(), scratch: Mutex::default() }
     }
 
     /// The engine on the CUDA device of this number, the same for all who ask.
@@ -97,22 +99,42 @@ impl Gpu {
         if let Some(kernel) = self.kernels.lock().expect("no holder panics").get(instance) {
             return Ok(kernel.clone());
         }
-        // Compiled without the lock, so that several can be at a time.
-        let kernel = self.device.load(&instance.program())?.kernel(instance.kernel)?;
+        let kernel = self.module(instance)?.kernel(instance.kernel)?;
         Ok(self.kernels.lock().expect("no holder panics").entry(instance.clone()).or_insert(kernel).clone())
     }
 
-    /// The kernels of several instances, compiled at the same time.
+    /// The program of an instance, loaded at its first use.
+    fn module(&self, instance: &Instance) -> Result<Module, Error> {
+        let loaded = |modules: &[(Instance, Module)]| {
+            modules.iter().find(|(other, _)| other.is_beside(instance)).map(|(_, module)| module.clone())
+        };
+        if let Some(module) = loaded(&self.modules.lock().expect("no holder panics")) {
+            return Ok(module);
+        }
+        // Compiled without the lock, so that several can be at a time.
+        let module = self.device.load(&instance.program())?;
+        let mut modules = self.modules.lock().expect("no holder panics");
+        if loaded(&modules).is_none() {
+            modules.push((instance.clone(), module.clone()));
+        }
+        Ok(module)
+    }
+
+    /// The kernels of several instances, their programs compiled at the same time.
     pub(crate) fn kernels(&self, instances: &[Instance]) -> Result<Vec<Kernel>, Error> {
-        let threads = std::thread::available_parallelism().map_or(1, |n| n.get()).min(instances.len());
-        let new =
-            |instance: &&Instance| !self.kernels.lock().expect("no holder panics").contains_key(*instance);
-        let missing: Vec<&Instance> = instances.iter().filter(new).collect();
+        let mut missing: Vec<&Instance> = Vec::new();
+        for instance in instances {
+            let known = self.kernels.lock().expect("no holder panics").contains_key(instance);
+            if !known && !missing.iter().any(|other| other.is_beside(instance)) {
+                missing.push(instance);
+            }
+        }
+        let threads = std::thread::available_parallelism().map_or(1, |n| n.get()).min(missing.len());
         std::thread::scope(|scope| {
-            for first in 0..threads.min(missing.len()) {
+            for first in 0..threads {
                 let own = missing.iter().skip(first).step_by(threads);
                 // What fails is asked for again below, and says why there.
-                scope.spawn(move || own.map_while(|instance| self.kernel(instance).ok()).for_each(drop));
+                scope.spawn(move || own.map_while(|instance| self.module(instance).ok()).for_each(drop));
             }
         });
         instances.iter().map(|instance| self.kernel(instance)).collect()
@@ -133,7 +155,12 @@ impl Gpu {
 
     /// The engine on the same device, with the same kernels and no scratch but this: nobody else can take that.
     fn with_scratch(&self, scratch: Vec<Buffer<u32>>) -> Gpu {
-        Gpu { device: self.device.clone(), kernels: self.kernels.clone(), scratch: Mutex::new(scratch) }
+        Gpu {
+            device: self.device.clone(),
+            kernels: self.kernels.clone(),
+            modules: self.modules.clone(),
+            scratch: Mutex::new(scratch),
+        }
     }
 
     /// Gives free scratch back to the device.

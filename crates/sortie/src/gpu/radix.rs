@@ -210,6 +210,7 @@ impl Gpu {
         let rest = unsafe {
             stream.copy_within(fetched, View::from_raw(payload, fetched.len()))?;
             job.profile()?;
+            job.count()?;
             job.distribute()?;
             job.settle()?;
             job.redistribute(&again, longest)?;

@@ -1,0 +1,149 @@
+// The profile of one large array: the range of its codes, how keys are spread over it, whether they are in order.
+//
+// Contract. An instantiation is made as item.cuh says. Keys that something goes with are left as they are where they are in
+// order, else distributed. Zero before: `profile`. The kernels run in this order:
+// - sample, of one block, guesses the range from SAMPLED keys, and sees their order. Dynamic shared memory: two codes.
+// - check_order, of any number of blocks, compares all neighbours where those keys are in order, and goes on until it sees that
+//   the rest is not. Cost: a read of the keys, if they are in order.
+// - sample_cells, of any number of blocks, counts `sampled` keys in the cells of the range. Dynamic shared memory: CELLS words.
+// - share_buckets, of one block, gives each cell its share of the buckets, if there are cells with far more keys than others.
+//   Dynamic shared memory: a word a warp, and one.
+#include "classify.cuh"
+#include "code.cuh"
+#include "item.cuh"
+#include "scan.cuh"
+#include "simt.cuh"
+
+namespace simt::profile {
+
+using item::Key;
+using classify::CELLS;
+using classify::Profile;
+
+// A code as a word that has atomics.
+using Word = classify::WordOf<Key>::Type;
+
+constexpr code::Kind KIND = code::SORTIE_KIND;
+constexpr u32 BLOCK = 1024;
+constexpr u32 SAMPLED = 4096;
+// Keys that a thread compares at a time.
+constexpr u32 ROW = 8;
+constexpr u32 BOTH = classify::ASCENT | classify::DESCENT;
+// A cell is crowded that has a quarter more than its share of the sample. Keys are uneven if more than one in CROWDED is in such.
+constexpr u32 CROWDED = 50;
+
+// One of each stretch of the keys, at no regular distance.
+SIMT_FN Word sampled_code(const Key* keys, u64 count, u32 i, u32 sampled, const code::Transform& transform) {
+    const u64 stretch = count / sampled;
+    const u32 random = (i + 1) * 0x9E3779B9u;
+    return code::encode<KIND>(keys[stretch * i + (u64(random) * lesser(stretch, u64(1) << 32) >> 32)], transform);
+}
+
+SIMT_FN u32 order_of(Word code, Word next) {
+    return code < next ? classify::ASCENT : next < code ? classify::DESCENT : 0;
+}
+
+SIMT_KERNEL(BLOCK, 1)
+sample(const Key* keys, u64 count, u32 buckets, Profile* profile, code::Transform transform) {
+    Word* ends = reinterpret_cast<Word*>(shared_memory());
+    if (thread_rank() < 2) ends[thread_rank()] = thread_rank() == 0 ? ~Word(0) : 0;
+    barrier();
+    constexpr u32 EACH = SAMPLED / BLOCK;
+    Word codes[EACH], least = ~Word(0), most = 0;
+    SIMT_UNROLL
+    for (u32 s = 0; s < EACH; ++s) {
+        codes[s] = sampled_code(keys, count, s * BLOCK + thread_rank(), SAMPLED, transform);
+        least = lesser(least, codes[s]);
+        most = greater(most, codes[s]);
+    }
+    least = warp_least(least);
+    most = warp_greatest(most);
+    // Equal keys would be reversed too. Of neighbours in different warps nothing is seen.
+    u32 seen = SORTIE_LOW == ALONE ? 0 : classify::ASCENT;
+    SIMT_UNROLL
+    for (u32 s = 0; s < EACH; ++s) seen |= order_of(shuffle_up(codes[s], 1), codes[s]);
+    if (any(seen & classify::ASCENT)) seen |= classify::ASCENT;
+    if (any(seen & classify::DESCENT)) seen |= classify::DESCENT;
+    if (lane() == 0) {
+        atomic_min<Relaxed, Block>(&ends[0], least);
+        atomic_max<Relaxed, Block>(&ends[1], most);
+        atomic_or(&profile->seen, seen);
+    }
+    barrier();
+    if (thread_rank() > 0) return;
+    constexpr Word last = Word(Key(~Key(0)));
+    least = ends[0];
+    most = ends[1];
+    // The ends of the sample are not those of the keys. Of buckets that would be left over, each side gets its share.
+    const Word span = most - least;
+    Word margin = span / (SAMPLED / 16);
+    if (span < buckets / 2) margin = greater(margin, Word((buckets - span) / 2 - 1));
+    least -= lesser(least, margin);
+    most += lesser(Word(last - most), margin);
+    profile->range = classify::cut<Key>(Key(least), Key(most - least), buckets);
+    profile->exact = SORTIE_LOW == ALONE && Word(most - least) < buckets;
+}
+
+SIMT_KERNEL(BLOCK, 2) check_order(const Key* keys, u64 count, Profile* profile, code::Transform transform) {
+    for (u64 first = u64(block_rank()) * BLOCK * ROW; first + 1 < count; first += u64(grid_blocks()) * BLOCK * ROW) {
+        // What another block has seen is enough.
+        u32 seen = atomic_load<Relaxed>(&profile->seen);
+        if (all((seen & BOTH) == BOTH)) return;
+        Key row[ROW], next[ROW];
+        SIMT_UNROLL
+        for (u32 r = 0; r < ROW; ++r) {
+            // Every load is made, of the last key where there is none.
+            const u64 i = first + r * BLOCK + thread_rank();
+            row[r] = keys[lesser(i, count - 1)];
+            next[r] = keys[lesser(i + 1, count - 1)];
+        }
+        u32 own = 0;
+        SIMT_UNROLL
+        for (u32 r = 0; r < ROW; ++r)
+            own |= order_of(code::encode<KIND>(row[r], transform), code::encode<KIND>(next[r], transform));
+        if (any(own & ~seen & classify::ASCENT) && lane() == 0) atomic_or(&profile->seen, classify::ASCENT);
+        if (any(own & ~seen & classify::DESCENT) && lane() == 0) atomic_or(&profile->seen, classify::DESCENT);
+    }
+}
+
+SIMT_KERNEL(BLOCK, 2)
+sample_cells(const Key* keys, u64 count, u32 sampled, Profile* profile, code::Transform transform) {
+    if ((atomic_load<Relaxed>(&profile->seen) & BOTH) != BOTH || profile->exact) return;
+    u32* counts = reinterpret_cast<u32*>(shared_memory());
+    for (u32 c = thread_rank(); c < CELLS; c += BLOCK) counts[c] = 0;
+    barrier();
+    const classify::Classifier<Key> classifier(profile->range);
+    for (u32 i = block_rank() * BLOCK + thread_rank(); i < sampled; i += grid_blocks() * BLOCK) {
+        const Word code = sampled_code(keys, count, i, sampled, transform);
+        atomic_add<Relaxed, Block>(&counts[classifier.cell_of(Key(code))], 1);
+    }
+    barrier();
+    for (u32 c = thread_rank(); c < CELLS; c += BLOCK)
+        if (counts[c] > 0) atomic_add(&profile->cells[c], counts[c]);
+}
+
+SIMT_KERNEL(BLOCK, 1) share_buckets(u32 sampled, u32 buckets, Profile* profile) {
+    static_assert(CELLS == BLOCK, "a thread for each cell");
+    if ((atomic_load<Relaxed>(&profile->seen) & BOTH) != BOTH || profile->exact) return;
+    u32* sums = reinterpret_cast<u32*>(shared_memory());
+    u32* crowded = sums + BLOCK / WARP;
+    if (thread_rank() == 0) *crowded = 0;
+    const u32 keys = profile->cells[thread_rank()];
+    const u32 before = scan::exclusive<BLOCK>(keys, sums);
+    // The range ends within the upper half of the cells.
+    const classify::Classifier<Key> classifier(profile->range);
+    const u32 last = classifier.cell_of(Key(profile->range.low + profile->range.span));
+    const u32 share = sampled / (last + 1);
+    if (keys > share + share / 4) atomic_add<Relaxed, Block>(crowded, keys);
+    barrier();
+    const bool uneven = *crowded > sampled / CROWDED;
+    // Half a key for each cell besides, for what the sample has missed.
+    const u64 all = u64(sampled) * 2 + CELLS, own = u64(before) * 2 + thread_rank();
+    profile->cells[thread_rank()] = u32((u64(buckets) << classify::CELL_FRACTION) * own / all);
+    if (thread_rank() > 0) return;
+    // The last cell ends before a bucket that there is not.
+    profile->cells[CELLS] = (buckets << classify::CELL_FRACTION) - 1;
+    profile->uneven = uneven;
+}
+
+} // namespace simt::profile
