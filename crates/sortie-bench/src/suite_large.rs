@@ -19,8 +19,7 @@ const LOGS: [u32; 5] = [16, 20, 24, 28, 30];
 /// Of these, keys of every distribution.
 const SKEWED_LOG: u32 = 28;
 
-const OURS: [OneArray; 4] =
-    [OneArray::Keys, OneArray::Pairs, OneArray::UnstablePairs, OneArray::Argsort];
+const OURS: [OneArray; 4] = [OneArray::Keys, OneArray::Pairs, OneArray::UnstablePairs, OneArray::Argsort];
 
 pub fn cases(args: &Args) -> Vec<Box<dyn Measurable>> {
     let shared = Shared::new(args);
@@ -41,11 +40,7 @@ pub fn cases(args: &Args) -> Vec<Box<dyn Measurable>> {
     cases
 }
 
-fn case<K: BenchKey + Pod>(
-    shared: &Rc<Shared>,
-    n: u64,
-    distribution: Distribution,
-) -> Box<dyn Measurable> {
+fn case<K: BenchKey + Pod>(shared: &Rc<Shared>, n: u64, distribution: Distribution) -> Box<dyn Measurable> {
     let by_cub = matches!(K::NAME, "u32" | "u64");
     let narrow = size_of::<K>() == 4;
     let mut contenders = vec![Contender::Copy];

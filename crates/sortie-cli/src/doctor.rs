@@ -20,7 +20,11 @@ const LENGTHS: [usize; 20] = [
 const LENGTHS_WITH_4: [usize; 8] = [2, 50, 65, 161, 1000, 5121, 20_481, 300_000];
 const LENGTHS_WITH_16: [usize; 4] = [3, 64, 1281, 40_961];
 
-/// Keys of each sort, about.
+/// Single arrays: too short to be distributed, and not. The longest only of some types.
+const ARRAYS: [usize; 3] = [1000, 200_003, (1 << 21) + 5];
+const LONGEST_ARRAY: usize = 1 << 26;
+
+/// Keys of each sort of segments, about.
 const KEYS: usize = 1 << 19;
 
 /// The bits of a key, of its place and 64 random bits.
@@ -57,7 +61,11 @@ pub fn run(engine: Engine) -> Result<(), Failure> {
         }
     }
     // At the same time, for most of it is compiling.
-    let wrong = checks.into_par_iter().map(|(chosen, check)| check(chosen)).sum::<Result<usize, _>>()?;
+    let mut wrong = checks.into_par_iter().map(|(chosen, check)| check(chosen)).sum::<Result<usize, _>>()?;
+    // One after the other, for they take memory.
+    let chosen = Chosen { engine, descending: false, nans: Nans::Last };
+    wrong +=
+        compare_longest::<u32>(chosen)? + compare_longest::<f32>(chosen)? + compare_longest::<i64>(chosen)?;
     match wrong {
         0 => print(b"all as on the CPU\n"),
         _ => Err(Failure::new(format!(
@@ -93,15 +101,9 @@ impl Chosen {
 
 fn compare<K: Key + Pod>(chosen: Chosen) -> Result<usize, Failure> {
     let (mut wrong, mut lines) = (0, String::new());
-    let key = std::any::type_name::<K>().rsplit("::").next().unwrap_or_default();
+    let key = name::<K>();
     for (pattern, bits) in PATTERNS {
-        let start = Instant::now();
-        let mut both = Both {
-            gpu: chosen.sorter(chosen.engine)?,
-            cpu: chosen.sorter(Engine::Cpu)?,
-            sorts: 0,
-            wrong: Vec::new(),
-        };
+        let mut both = Both::new(chosen)?;
         for length in LENGTHS {
             let keys = keys::<K>(KEYS.next_multiple_of(length), bits);
             let (segments, what) = (Segments::Length(length), format!("segments of {length}"));
@@ -117,27 +119,82 @@ fn compare<K: Key + Pod>(chosen: Chosen) -> Result<usize, Failure> {
         let (segments, what) = (Segments::Offsets(&offsets), "segments between offsets");
         both.compare(&keys, segments, what)?;
         both.compare_pairs(&keys, segments, what, |i| i as u32)?;
-        let verdict = match both.wrong.is_empty() {
-            true => "ok".into(),
-            false => format!("WRONG: {}", both.wrong.join(", ")),
-        };
-        let (order, sorts, seconds) = (chosen.name(), both.sorts, start.elapsed().as_secs_f64());
-        lines += &format!("{key:<6} {order:<11} {pattern:<10} {sorts:>6} {seconds:>8.2}  {verdict}\n");
+        for n in ARRAYS {
+            both.compare_arrays(&self::keys::<K>(n, bits))?;
+        }
+        lines += &both.line(key, pattern);
         wrong += both.wrong.len();
     }
     print(lines.as_bytes())?;
     Ok(wrong)
 }
 
+/// The longest array, of keys at random and of keys that crowd.
+fn compare_longest<K: Key + Pod>(chosen: Chosen) -> Result<usize, Failure> {
+    let (mut wrong, mut lines) = (0, String::new());
+    for (pattern, bits) in PATTERNS.into_iter().filter(|(name, _)| matches!(*name, "random" | "crowded")) {
+        let mut both = Both::new(chosen)?;
+        both.compare_arrays(&keys::<K>(LONGEST_ARRAY, bits))?;
+        lines += &both.line(name::<K>(), pattern);
+        wrong += both.wrong.len();
+    }
+    print(lines.as_bytes())?;
+    Ok(wrong)
+}
+
+fn name<K>() -> &'static str {
+    std::any::type_name::<K>().rsplit("::").next().unwrap_or_default()
+}
+
 /// The engines, and what they were asked so far.
 struct Both {
+    chosen: Chosen,
     gpu: Sorter,
     cpu: Sorter,
     sorts: usize,
     wrong: Vec<String>,
+    start: Instant,
 }
 
 impl Both {
+    fn new(chosen: Chosen) -> Result<Both, sortie::Error> {
+        Ok(Both {
+            chosen,
+            gpu: chosen.sorter(chosen.engine)?,
+            cpu: chosen.sorter(Engine::Cpu)?,
+            sorts: 0,
+            wrong: Vec::new(),
+            start: Instant::now(),
+        })
+    }
+
+    /// Of the table.
+    fn line(&self, key: &str, pattern: &str) -> String {
+        let verdict = match self.wrong.is_empty() {
+            true => "ok".into(),
+            false => format!("WRONG: {}", self.wrong.join(", ")),
+        };
+        let (order, sorts, seconds) = (self.chosen.name(), self.sorts, self.start.elapsed().as_secs_f64());
+        format!("{key:<6} {order:<11} {pattern:<10} {sorts:>6} {seconds:>8.2}  {verdict}\n")
+    }
+
+    /// One array: its keys alone, as stable pairs and as an argsort.
+    fn compare_arrays<K: Key + Pod>(&mut self, keys: &[K]) -> Result<(), sortie::Error> {
+        let n = keys.len();
+        let (mut there, mut here) = (keys.to_vec(), keys.to_vec());
+        let mut places: Vec<u32> = (0..n as u32).collect();
+        let mut payload = places.clone();
+        self.cpu.sort_pairs(&mut here, &mut places)?;
+        self.gpu.sort(&mut there)?;
+        self.note(bytes(&there) == bytes(&here), format!("one array of {n}"));
+        there.copy_from_slice(keys);
+        self.gpu.sort_pairs(&mut there, &mut payload)?;
+        self.note(bytes(&there) == bytes(&here) && payload == places, format!("one array of {n} pairs"));
+        self.gpu.argsort(keys, &mut payload)?;
+        self.note(payload == places, format!("argsort of one array of {n}"));
+        Ok(())
+    }
+
     /// Sorts the keys alone.
     fn compare<K: Key + Pod>(
         &mut self,

@@ -46,7 +46,7 @@ SIMT_FN void sort_segment(const Segment& segment, const code::Transform& transfo
 }
 
 // Where the key of a place in the tile is kept, once sorted. A thread writes its row key by key; rows that begin in the same
-// banks are kept apart by exchanging quads within lines of 32 words. f32 on an H200, segments of 64: TODO G/s, 181 without.
+// banks are kept apart by exchanging quads within lines of 32 words. f32 on an H200, segments of 32, 64 and 128: 403, 242 and 290 G/s; 214, 181 and 185 without.
 constexpr u32 QUAD_KEYS = sizeof(Quad) / sizeof(Key);
 constexpr bool CROSSED = sizeof(Key) == 4 && ROW % 16 == 0;
 SIMT_FN u32 crossed(u32 place) { return CROSSED ? place ^ place / 32 % 8 * QUAD_KEYS : place; }

@@ -29,8 +29,14 @@ constexpr u32 SAMPLED = 4096;
 // Keys that a thread compares at a time.
 constexpr u32 ROW = 8;
 constexpr u32 BOTH = classify::ASCENT | classify::DESCENT;
-// A cell is crowded that has a quarter more than its share of the sample. Keys are uneven if more than one in CROWDED is in such.
+// A cell is crowded that has more than its share of the sample by a quarter, and by five times what chance makes of that. Keys
+// are uneven if more than one in CROWDED is in such.
 constexpr u32 CROWDED = 50;
+
+SIMT_FN bool is_crowded(u32 keys, u32 share) {
+    const u64 more = keys - lesser(keys, share);
+    return more * 4 > share && more * more > u64(25) * share;
+}
 
 // One of each stretch of the keys, at no regular distance.
 SIMT_FN Word sampled_code(const Key* keys, u64 count, u32 i, u32 sampled, const code::Transform& transform) {
@@ -134,7 +140,7 @@ SIMT_KERNEL(BLOCK, 1) share_buckets(u32 sampled, u32 buckets, Profile* profile) 
     const classify::Classifier<Key> classifier(profile->range);
     const u32 last = classifier.cell_of(Key(profile->range.low + profile->range.span));
     const u32 share = sampled / (last + 1);
-    if (keys > share + share / 4) atomic_add<Relaxed, Block>(crowded, keys);
+    if (is_crowded(keys, share)) atomic_add<Relaxed, Block>(crowded, keys);
     barrier();
     const bool uneven = *crowded > sampled / CROWDED;
     // Half a key for each cell besides, for what the sample has missed.

@@ -59,6 +59,8 @@ pub enum Algorithm {
     Quicksort,
     /// Merge sort by comparison (std's or rayon's). Stable.
     Merge,
+    /// A bitonic network, of keys alone on a GPU: in place, without scratch, and as fast whatever the keys are.
+    Bitonic,
 }
 
 /// Sorts with everything chosen that can be chosen; made by [`Sorter::builder`].
@@ -190,8 +192,8 @@ impl Sorter {
 
     /// Sorts keys. In place; at most 5% of the data as scratch.
     ///
-    /// On a GPU, which is only taken where the engine is one: two copies of the keys on the device, and 128 MiB of pinned
-    /// memory at most.
+    /// On a GPU, which is only taken where the engine is one: two copies of the keys on the device, or one where the limit or the
+    /// device have no room for two, and 128 MiB of pinned memory at most.
     ///
     /// # Errors
     /// [`Error::Unsupported`] for an algorithm that does not apply to such keys. On a GPU: [`Error::Memory`] where that is
@@ -264,7 +266,8 @@ impl Sorter {
             let held = (size_of::<u32>() * keys.len()) as u64;
             self.check_held(held, "places come from a GPU as 32 bits; use the CPU engine")?;
             let mut found = vec![0u32; keys.len()];
-            let report = self.whole_on_gpu(&gpu, Whole::Argsorted { keys, places: &mut found }, code, held)?;
+            let report =
+                self.whole_on_gpu(&gpu, Whole::Argsorted { keys, places: &mut found }, code, held)?;
             places.iter_mut().zip(found).for_each(|(place, found)| *place = I::from_place(found as usize));
             return Ok(report);
         }
@@ -360,7 +363,7 @@ impl Sorter {
         let memory_limit = self.memory_limit() - held;
         let mut report = self.in_pool(whole.keys().len(), |threads| {
             let allowed = gpu::Allowed { threads, memory_limit };
-            gpu::sort_whole(gpu, whole, code, self.choices.order, allowed)
+            gpu::sort_whole(gpu, whole, code, self.choices.order, self.choices.algorithm, allowed)
         })?;
         report.scratch_peak += held;
         Ok(report)
@@ -375,7 +378,11 @@ impl Sorter {
 
     fn check_held(&self, needed: u64, hint: &'static str) -> Result<(), Error> {
         let available = self.memory_limit();
-        if needed <= available { Ok(()) } else { Err(Error::Memory { bound: Bound::Limit, needed, available, hint }) }
+        if needed <= available {
+            Ok(())
+        } else {
+            Err(Error::Memory { bound: Bound::Limit, needed, available, hint })
+        }
     }
 
     /// The GPU that is to sort the segments, if one is.
@@ -386,12 +393,22 @@ impl Sorter {
         segments: Segments<'_>,
     ) -> Result<Option<Arc<Gpu>>, Error> {
         match (self.choices.engine, self.choices.algorithm) {
-            (Engine::Cuda(ordinal), _) => Gpu::cuda(ordinal).map(Some),
+            (Engine::Cuda(ordinal), _) => self.gpu_of_segments(ordinal).map(Some),
             (Engine::Auto, Algorithm::Auto) => {
                 let threads = || self.threads(keys);
                 Ok(auto::gpu_for(key_bytes, keys, segments, threads))
             }
             _ => Ok(None),
+        }
+    }
+
+    /// The GPU for segments, where no other algorithm was named than the one that there is.
+    fn gpu_of_segments(&self, ordinal: u32) -> Result<Arc<Gpu>, Error> {
+        match self.choices.algorithm {
+            Algorithm::Auto => Gpu::cuda(ordinal),
+            other => Err(Error::Unsupported(format!(
+                "{other:?} does not sort segments on a GPU; choose Auto or another engine"
+            ))),
         }
     }
 
@@ -427,7 +444,7 @@ impl Sorter {
         segments.check(keys.len())?;
         let order = self.choices.order;
         if let (Engine::Cuda(ordinal), Form::Bits(code)) = (self.choices.engine, K::FORM) {
-            let gpu = Gpu::cuda(ordinal)?;
+            let gpu = self.gpu_of_segments(ordinal)?;
             // SAFETY: the engine leaves a permutation.
             let bits = unsafe { key::as_bits_mut(keys) };
             if let Some(moved) = gpu::HostPayload::of(payload) {
@@ -545,6 +562,11 @@ impl Sorter {
         if let Engine::Cuda(_) = self.choices.engine {
             return Err(Error::Unsupported(
                 "this sort has no GPU engine; choose the CPU engine for it".into(),
+            ));
+        }
+        if self.choices.algorithm == Algorithm::Bitonic {
+            return Err(Error::Unsupported(
+                "Bitonic sorts one array of keys alone, on a GPU; choose such an engine, or Auto".into(),
             ));
         }
         self.in_pool(n, |threads| {

@@ -97,7 +97,9 @@ impl Contender {
     /// The work on a batch of one array.
     pub fn one_array(self) -> &'static str {
         match self {
-            Contender::OneArray(OneArray::Pairs | OneArray::UnstablePairs) | Contender::CubRadixPairs => "pairs",
+            Contender::OneArray(OneArray::Pairs | OneArray::UnstablePairs) | Contender::CubRadixPairs => {
+                "pairs"
+            }
             Contender::OneArray(OneArray::Argsort) => "argsort",
             _ => "keys",
         }

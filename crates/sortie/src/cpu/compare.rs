@@ -33,6 +33,9 @@ pub(crate) fn check(bytes: usize, job: &Job) -> Result<(bool, Report), Error> {
                 "radix sort needs keys of fixed width; these are compared".into(),
             ));
         }
+        (Algorithm::Bitonic, _) => {
+            return Err(Error::Unsupported("a bitonic network needs a GPU".into()));
+        }
         (Algorithm::Quicksort, true) => return Err(super::unstable_only("quicksort")),
         (Algorithm::Quicksort, false) => false,
         (Algorithm::Merge, _) => true,

@@ -59,7 +59,7 @@ impl Gpu {
 
     /// # Safety
     /// As [`Gpu::sort_bitonic`].
-    unsafe fn sort_bits_bitonic<B: Bits>(
+    pub(super) unsafe fn sort_bits_bitonic<B: Bits>(
         &self,
         stream: &Stream,
         keys: View<'_, B>,

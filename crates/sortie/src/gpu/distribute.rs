@@ -310,8 +310,7 @@ impl Job<'_> {
             threads: COUNT_BLOCK,
             shared: COUNT_CELLS + self.shape.buckets.count() * size_of::<u16>(),
         };
-        let arguments =
-            (keys, n, profile, self.bits(), self.bucket_count(), counts, groups, self.transform);
+        let arguments = (keys, n, profile, self.bits(), self.bucket_count(), counts, groups, self.transform);
         // SAFETY: see above.
         unsafe { self.kernels.count_buckets.launch(self.stream, launch, arguments)? };
         let launch = Launch {
@@ -331,8 +330,11 @@ impl Job<'_> {
     /// Moves the items to their buckets.
     pub unsafe fn distribute(&self) -> Result<(), Error> {
         let tiles = self.n.div_ceil(self.shape.tile()) as u64;
-        let to_groups =
-            Launch { blocks: blocks(tiles)?, threads: PARTITION_BLOCK, shared: self.shape.partition_shared() };
+        let to_groups = Launch {
+            blocks: blocks(tiles)?,
+            threads: PARTITION_BLOCK,
+            shared: self.shape.partition_shared(),
+        };
         // Each group may have one tile that is not full.
         let to_buckets = Launch { blocks: blocks(tiles + self.shape.buckets.groups as u64)?, ..to_groups };
         let first = self.pass(self.arrays.keys, self.copy, self.tables.group_cursors.address());

@@ -141,7 +141,8 @@ impl Finish {
         };
         let arguments = (job.arrays, buckets, longest as u64, self.left(), self.left_count(), job.transform);
         // SAFETY: these are the kernel's arguments; the list has room for all that can be left. The engine keeps the kernel.
-        Ok(unsafe { self.finish_buckets.launch(job.stream, launch, arguments)? })
+        unsafe { self.finish_buckets.launch(job.stream, launch, arguments)? };
+        Ok(())
     }
 
     /// Takes apart what was left, once it is sorted.
@@ -151,7 +152,8 @@ impl Finish {
         let launch = Launch { blocks, threads: self.block.threads as u32, shared: 0 };
         let arguments = (job.arrays, self.left(), self.left_count(), job.transform);
         // SAFETY: as above.
-        Ok(unsafe { take_apart.launch(job.stream, launch, arguments)? })
+        unsafe { take_apart.launch(job.stream, launch, arguments)? };
+        Ok(())
     }
 
     fn left_count(&self) -> View<'_, u32> {

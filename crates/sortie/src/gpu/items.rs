@@ -11,7 +11,9 @@ pub(super) enum Low {
     /// Its payload of 4 bytes; equal keys come out by their payloads.
     Payload,
     /// Its place, which an argsort writes, or which brings its payload of so many bytes in the end. Stable.
-    Place { payload_bytes: usize },
+    Place {
+        payload_bytes: usize,
+    },
 }
 
 /// Items of keys with 32 bits at most, or of any keys alone.

@@ -39,8 +39,8 @@ use std::sync::{Arc, LazyLock, Mutex};
 use sortie_device::{Buffer, Device, Event, Kernel, Module, Stream};
 
 pub(crate) use host::{Allowed, Host, HostPayload, copy, sort_segments};
-pub(crate) use whole::{Whole, sort as sort_whole};
 pub use segments::Segments;
+pub(crate) use whole::{Whole, sort as sort_whole};
 
 pub use crate::plan::auto::{Enabled, enable};
 
@@ -129,14 +129,17 @@ impl Gpu {
                 missing.push(instance);
             }
         }
-        let threads = std::thread::available_parallelism().map_or(1, |n| n.get()).min(missing.len());
-        std::thread::scope(|scope| {
-            for first in 0..threads {
-                let own = missing.iter().skip(first).step_by(threads);
-                // What fails is asked for again below, and says why there.
-                scope.spawn(move || own.map_while(|instance| self.module(instance).ok()).for_each(drop));
-            }
-        });
+        // To ask for the parallelism takes longer than some sorts.
+        if !missing.is_empty() {
+            let threads = std::thread::available_parallelism().map_or(1, |n| n.get()).min(missing.len());
+            std::thread::scope(|scope| {
+                for first in 0..threads {
+                    let own = missing.iter().skip(first).step_by(threads);
+                    // What fails is asked for again below, and says why there.
+                    scope.spawn(move || own.map_while(|instance| self.module(instance).ok()).for_each(drop));
+                }
+            });
+        }
         instances.iter().map(|instance| self.kernel(instance)).collect()
     }
 

@@ -50,7 +50,8 @@ impl Kernels {
         let mut defines = items.as_keys().defines();
         // What is to be taken apart is so even where it is in order already.
         defines.push(("SORTIE_ALL", u8::from(!items.are_alone()).to_string()));
-        let kernel = |kernel| gpu.kernel(&Instance { kernel, file: File::Redistribute, defines: defines.clone() });
+        let kernel =
+            |kernel| gpu.kernel(&Instance { kernel, file: File::Redistribute, defines: defines.clone() });
         Ok(Kernels {
             list_long: kernel("list_long")?,
             count_tiles: kernel("count_tiles")?,

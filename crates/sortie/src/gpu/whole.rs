@@ -10,7 +10,7 @@ use super::radix::With;
 use super::{Gpu, memory};
 use crate::key::{Bits, Code};
 use crate::plan::{CHUNK_BYTES, LEFT_FREE};
-use crate::{Bound, Error, Order, Ran, Report};
+use crate::{Algorithm, Bound, Error, Order, Ran, Report};
 
 /// What becomes of the keys.
 pub(crate) enum Whole<'a, B> {
@@ -42,15 +42,57 @@ impl<B: Bits> Whole<'_, B> {
     }
 }
 
+/// How the device sorts, and the scratch that it takes.
+struct Way {
+    /// In place, by a bitonic network.
+    network: bool,
+    /// Words of each piece of scratch.
+    scratch: Vec<usize>,
+}
+
+/// The ways that there are for such a sort, the fastest first.
+fn ways<B: Bits>(
+    gpu: &Gpu,
+    n: usize,
+    with: With,
+    code: Code,
+    order: Order,
+    algorithm: Algorithm,
+) -> Result<Vec<Way>, Error> {
+    let unsupported =
+        |what| Err(Error::Unsupported(format!("{what} on a GPU; choose Auto or another engine")));
+    let in_place = Way { network: true, scratch: vec![] };
+    let distributed = Way { network: false, scratch: gpu.whole_words::<B>(n, with, code, order) };
+    match (algorithm, with) {
+        (Algorithm::Bitonic, With::Nothing) => Ok(vec![in_place]),
+        (Algorithm::Bitonic, _) => unsupported("Bitonic sorts keys alone"),
+        (Algorithm::Quicksort | Algorithm::Merge, _) => unsupported("this algorithm does not sort"),
+        (Algorithm::Auto, With::Nothing) => Ok(vec![distributed, in_place]),
+        _ => Ok(vec![distributed]),
+    }
+}
+
+/// All the memory of a sort.
+struct Held<B> {
+    keys: Buffer<B>,
+    payload: Buffer<u8>,
+    /// With the scratch.
+    gpu: Gpu,
+    network: bool,
+    /// Bytes of it, the pinned memory and what is held on the host.
+    bytes: u64,
+}
+
 /// Sorts the array, and waits.
 ///
 /// All memory is had before anything is copied, so too little leaves the keys as they are; so does a device that fails before
-/// they are on their way back.
+/// they are on their way back. Keys alone for whose copy there is no room are sorted in place.
 pub(crate) fn sort<B: Bits>(
     gpu: &Gpu,
     mut whole: Whole<'_, B>,
     code: Code,
     order: Order,
+    algorithm: Algorithm,
     allowed: Allowed,
 ) -> Result<Report, Error> {
     let (n, with) = (whole.keys().len(), whole.with());
@@ -65,36 +107,38 @@ pub(crate) fn sort<B: Bits>(
         With::Payload { bytes, .. } => bytes,
         With::Places => size_of::<u32>(),
     };
-    let words = gpu.whole_words::<B>(n, with, code, order);
     let staged = (n * size_of::<B>().max(each)).min(CHUNK_BYTES);
-    let on_device = n * (size_of::<B>() + each) + 4 * words.iter().sum::<usize>();
     // A payload comes back as a whole or not at all: half of one would have some elements twice.
     let held_back = if let With::Payload { bytes, .. } = with { n * bytes } else { 0 };
-    let needed = (on_device + STAGES * staged + held_back) as u64;
-    if needed > allowed.memory_limit {
-        let available = allowed.memory_limit;
-        return Err(Error::Memory { bound: Bound::Limit, needed, available, hint: HINT });
-    }
-    let reserve = || -> Result<_, Error> {
-        let device = gpu.device();
-        let free = device.free_memory()?;
-        let (needed, available) = (on_device as u64, free - free / LEFT_FREE);
-        if needed > available {
-            return Err(Error::Memory { bound: Bound::Device, needed, available, hint: HINT });
+    let hold = |way: Way| -> Result<Held<B>, Error> {
+        let there = (n * (size_of::<B>() + each) + 4 * way.scratch.iter().sum::<usize>()) as u64;
+        let needed = there + (STAGES * staged + held_back) as u64;
+        let too_much = |bound, needed, available| Error::Memory { bound, needed, available, hint: HINT };
+        if needed > allowed.memory_limit {
+            return Err(too_much(Bound::Limit, needed, allowed.memory_limit));
         }
-        let keys: Buffer<B> = memory::alloc(device, n)?;
-        let payload: Buffer<u8> = memory::alloc(device, n * each)?;
-        let scratch = words.iter().map(|&words| memory::alloc(device, words)).collect::<Result<_, _>>()?;
-        Ok((keys, payload, gpu.with_scratch(scratch)))
-    };
-    let (keys, payload, gpu) = reserve().or_else(|error| match error {
-        Error::Memory { bound: Bound::Device, .. } => {
+        let device = gpu.device();
+        let room = || Ok::<_, Error>(device.free_memory()?).map(|free| free - free / LEFT_FREE);
+        if there > room()? {
             // What was kept for later calls may be all that is missing.
             gpu.give_back_scratch();
-            reserve()
         }
-        other => Err(other),
+        let available = room()?;
+        if there > available {
+            return Err(too_much(Bound::Device, there, available));
+        }
+        let (keys, payload) = (memory::alloc(device, n)?, memory::alloc(device, n * each)?);
+        let scratch =
+            way.scratch.iter().map(|&words| memory::alloc(device, words)).collect::<Result<_, _>>()?;
+        Ok(Held { keys, payload, gpu: gpu.with_scratch(scratch), network: way.network, bytes: needed })
+    };
+    let mut ways = ways::<B>(gpu, n, with, code, order, algorithm)?.into_iter();
+    let first = ways.next().expect("there is one");
+    let held = ways.fold(hold(first), |held, way| match held {
+        Err(Error::Memory { .. }) => hold(way),
+        decided => decided,
     })?;
+    let Held { keys, payload, gpu, network, bytes: needed } = held;
     let mut stage = Stage::new(&gpu, staged, allowed.threads)?;
 
     let mut report = Report { scratch_peak: needed, ..Report::default() };
@@ -107,7 +151,13 @@ pub(crate) fn sort<B: Bits>(
     report.push(Ran::Cuda, "copy in", start.elapsed(), key_bytes + payload_bytes, key_bytes + payload_bytes);
     let start = Instant::now();
     // SAFETY: the keys and the payload are on the device for this sort alone.
-    unsafe { gpu.sort_whole(&stage.stream, keys.view(), payload.address(), with, code, order)? }.wait()?;
+    let sorted = unsafe {
+        match network {
+            true => gpu.sort_bits_bitonic(&stage.stream, keys.view(), code, order)?,
+            false => gpu.sort_whole(&stage.stream, keys.view(), payload.address(), with, code, order)?,
+        }
+    };
+    sorted.wait()?;
     report.push(Ran::Cuda, "sort", start.elapsed(), key_bytes + payload_bytes, key_bytes + payload_bytes);
     let start = Instant::now();
     let mut copied = payload_bytes;
@@ -155,7 +205,11 @@ impl Stage {
             })?;
             Ok((pinned, device.event()?))
         };
-        Ok(Stage { stream: device.stream()?, slots: (0..STAGES).map(slot).collect::<Result<_, _>>()?, threads })
+        Ok(Stage {
+            stream: device.stream()?,
+            slots: (0..STAGES).map(slot).collect::<Result<_, _>>()?,
+            threads,
+        })
     }
 
     /// Returns when all has left the host's memory.
@@ -187,7 +241,8 @@ impl Stage {
                 there.wait()?;
                 // SAFETY: as above.
                 unsafe {
-                    self.stream.enqueue_copy_out(&mut pinned[..len], from.range(i * piece..i * piece + len))?
+                    self.stream
+                        .enqueue_copy_out(&mut pinned[..len], from.range(i * piece..i * piece + len))?
                 };
                 self.stream.record(there)?;
             }
@@ -246,7 +301,7 @@ mod tests {
 
                 let mut sorted = keys.clone();
                 let whole = Whole::Sorted { keys: &mut sorted, payload: None };
-                sort(gpu, whole, code::<u32>(), Order::default(), ALLOWED).unwrap();
+                sort(gpu, whole, code::<u32>(), Order::default(), Algorithm::Auto, ALLOWED).unwrap();
                 assert!(sorted == expected, "{n} keys");
 
                 // A payload that must neither be lost nor be there twice.
@@ -254,14 +309,15 @@ mod tests {
                 let mut boxes: Vec<Box<u32>> = (0..n as u32).map(Box::new).collect();
                 let payload = HostPayload::of(&mut boxes).map(|payload| (payload, true));
                 let whole = Whole::Sorted { keys: &mut sorted, payload };
-                let report = sort(gpu, whole, code::<u32>(), Order::default(), ALLOWED).unwrap();
+                let report =
+                    sort(gpu, whole, code::<u32>(), Order::default(), Algorithm::Auto, ALLOWED).unwrap();
                 assert!(sorted == expected, "{n} pairs");
                 assert!(boxes.iter().map(|place| **place).eq(places.iter().copied()), "{n} payloads");
                 assert_eq!(report.phases.len(), 3);
 
                 let mut found = vec![0; n];
                 let whole = Whole::Argsorted { keys: &keys, places: &mut found };
-                sort(gpu, whole, code::<u32>(), Order::default(), ALLOWED).unwrap();
+                sort(gpu, whole, code::<u32>(), Order::default(), Algorithm::Auto, ALLOWED).unwrap();
                 assert!(found == places, "places of {n}");
             }
         });
@@ -281,11 +337,51 @@ mod tests {
         {
             let mut keys = descending.clone();
             let whole = Whole::Sorted { keys: &mut keys, payload: None };
-            let error = sort(&gpu, whole, code::<u32>(), Order::default(), allowed).unwrap_err();
-            assert!(matches!(error, Error::Memory { bound: found, needed, available, .. }
-                if found == bound && needed > 1_600_000 && available <= 1 << 20), "{error}");
+            let error =
+                sort(&gpu, whole, code::<u32>(), Order::default(), Algorithm::Radix, allowed).unwrap_err();
+            assert!(
+                matches!(error, Error::Memory { bound: found, needed, available, .. }
+                if found == bound && needed > 1_600_000 && available <= 1 << 20),
+                "{error}"
+            );
             assert!(keys == descending);
         }
+    }
+
+    /// Keys alone are sorted in place where there is room for them and not for their copy.
+    #[test]
+    fn a_limit_leads_to_the_plan_in_place() {
+        on_bench(|gpu| {
+            let mut keys: Vec<u32> = (0..200_000).rev().collect();
+            let sorted: Vec<u32> = (0..200_000).collect();
+            // The keys, and twice as much pinned memory.
+            let allowed = Allowed { memory_limit: 3 * 800_000, ..ALLOWED };
+            let whole = Whole::Sorted { keys: &mut keys, payload: None };
+            let report = sort(gpu, whole, code::<u32>(), Order::default(), Algorithm::Auto, allowed).unwrap();
+            assert!(keys == sorted);
+            assert!(report.scratch_peak <= allowed.memory_limit);
+            let whole = Whole::Argsorted { keys: &sorted, places: &mut keys };
+            let refused = sort(gpu, whole, code::<u32>(), Order::default(), Algorithm::Auto, allowed);
+            assert!(matches!(refused, Err(Error::Memory { bound: Bound::Limit, .. })));
+        });
+    }
+
+    #[test]
+    fn algorithms_that_there_are() {
+        on_bench(|gpu| {
+            let try_with = |algorithm| {
+                let mut keys: Vec<u32> = (0..20_000).rev().collect();
+                let whole = Whole::Sorted { keys: &mut keys, payload: None };
+                let result = sort(gpu, whole, code::<u32>(), Order::default(), algorithm, ALLOWED);
+                result.map(|_| assert!(keys.is_sorted()))
+            };
+            for algorithm in [Algorithm::Auto, Algorithm::Radix, Algorithm::Bitonic] {
+                try_with(algorithm).unwrap();
+            }
+            for algorithm in [Algorithm::Quicksort, Algorithm::Merge] {
+                assert!(matches!(try_with(algorithm), Err(Error::Unsupported(_))));
+            }
+        });
     }
 
     /// Nothing more is had than was planned.

@@ -40,7 +40,8 @@ fn compare_pairs<K: Key + Pod + Debug>(gpu: &Gpu, keys: &[K], order: Order, what
     let n = keys.len();
     let what = format!("{n} {} {order:?} {what}", std::any::type_name::<K>());
     let mut places: Vec<u32> = (0..n as u32).collect();
-    let transform = Sorter::builder().threads(1).descending(order.descending).nans(order.nans).build().unwrap();
+    let transform =
+        Sorter::builder().threads(1).descending(order.descending).nans(order.nans).build().unwrap();
     let mut expected = keys.to_vec();
     transform.sort_pairs(&mut expected, &mut places).unwrap();
     let expected = bytemuck::cast_slice::<K, u8>(&expected);
@@ -80,8 +81,10 @@ fn compare_pairs<K: Key + Pod + Debug>(gpu: &Gpu, keys: &[K], order: Order, what
     }
     // Payloads that repeat, so that whole pairs do.
     let payload: Vec<u32> = (0..n as u32).map(|i| i.wrapping_mul(0x9E37_79B9) >> 28).collect();
-    let mut pairs: Vec<(Vec<u8>, u32)> =
-        places.iter().map(|&place| (bytemuck::bytes_of(&keys[place as usize]).to_vec(), payload[place as usize])).collect();
+    let mut pairs: Vec<(Vec<u8>, u32)> = places
+        .iter()
+        .map(|&place| (bytemuck::bytes_of(&keys[place as usize]).to_vec(), payload[place as usize]))
+        .collect();
     let mut found: Vec<_> = sorted(&payload, 1, false)
         .into_iter()
         .zip(expected.chunks(size_of::<K>()))
@@ -99,7 +102,10 @@ fn compare_pairs<K: Key + Pod + Debug>(gpu: &Gpu, keys: &[K], order: Order, what
     stream.copy_out(&mut untouched, buffer.view()).unwrap();
     stream.copy_out(&mut argsorted, found.view()).unwrap();
     assert!(argsorted == places, "{what}: argsort");
-    assert!(bytemuck::cast_slice::<K, u8>(&untouched) == bytemuck::cast_slice::<K, u8>(keys), "{what}: keys of an argsort");
+    assert!(
+        bytemuck::cast_slice::<K, u8>(&untouched) == bytemuck::cast_slice::<K, u8>(keys),
+        "{what}: keys of an argsort"
+    );
 }
 
 fn cut<K: Pod>(wide: &[u64]) -> Vec<K> {

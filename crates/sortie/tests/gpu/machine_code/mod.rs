@@ -45,6 +45,12 @@ const LIST: &[(&str, Sort)] = &[
     ("f32 with u32, length 1000", |gpu| pairs::<f32, u32>(gpu, Some(1000))),
     ("f32 with u32, any length", |gpu| pairs::<f32, u32>(gpu, None)),
     ("places of f32, length 1000", |gpu| argsort::<f32>(gpu, Some(1000))),
+    ("one array of u32", |gpu| one_array::<u32>(gpu, OneArray::Keys)),
+    ("one array of f32", |gpu| one_array::<f32>(gpu, OneArray::Keys)),
+    ("one array of u64", |gpu| one_array::<u64>(gpu, OneArray::Keys)),
+    ("one array of f32 with u32", |gpu| one_array::<f32>(gpu, OneArray::Pairs)),
+    ("one array of f32 with u32, unstable", |gpu| one_array::<f32>(gpu, OneArray::UnstablePairs)),
+    ("places of one array of u32", |gpu| one_array::<u32>(gpu, OneArray::Places)),
     ("u32, bitonic", bitonic::<u32>),
     ("f32, bitonic", bitonic::<f32>),
     ("u64, bitonic", bitonic::<u64>),
@@ -83,7 +89,7 @@ const KNOWN: &[Known] = &[
     Known {
         reason: "a row of 52 keys leaves few of 64 registers for anything else, and a thread alone sorts 50 keys \
                  faster than two do (worker.rs)",
-        programs: &[("sort_tiled-4-Floats-0-0-TILED-1-52-48-128", &[("sm_90", 28), ("sm_100", 56)])],
+        programs: &[("sort_segments-4-Floats-0-0-TILED-1-52-48-128", &[("sm_90", 28), ("sm_100", 56)])],
     },
     Known {
         reason: "up to eight registers, once for the 24 or 32 keys of a thread, beside a column of 32 keys",
@@ -92,41 +98,81 @@ const KNOWN: &[Known] = &[
                 "sort_segments-4-FloatsDescending-0-0-FIXED-32-32-28-4",
                 &[("sm_80", 64), ("sm_89", 56), ("sm_100", 16)],
             ),
-            ("sort_listed-4-Floats-0-0-LISTED-32-24-16-4", &[("sm_90", 56)]),
+            ("sort_segments-4-Floats-0-0-LISTED-32-24-16-4", &[("sm_90", 56)]),
             ("sort_segments-2-Floats-0-0-FIXED-32-32-28-4", &[("sm_100", 8)]),
         ],
     },
     Known {
         reason: "at most ten registers a thread, stored and loaded: a key of 64 bits takes two, beside its item and place",
         programs: &[
-            ("sort_listed-8-Integers-0-0-LISTED-1024-12-8-1", &[("sm_80", 24), ("sm_90", 80)]),
-            ("sort_listed-8-Integers-0-0-LISTED-64-12-8-1", &[("sm_90", 80)]),
-            ("sort_listed-8-Integers-0-0-LISTED-128-12-8-1", &[("sm_90", 64)]),
-            ("sort_listed-8-Integers-0-0-LISTED-256-12-8-1", &[("sm_90", 64)]),
-            ("sort_listed-8-Integers-0-0-LISTED-512-12-8-1", &[("sm_90", 80)]),
+            ("sort_segments-8-Integers-0-0-LISTED-1024-12-8-1", &[("sm_80", 24), ("sm_90", 80)]),
+            ("sort_segments-8-Integers-0-0-LISTED-64-12-8-1", &[("sm_90", 80)]),
+            ("sort_segments-8-Integers-0-0-LISTED-128-12-8-1", &[("sm_90", 64)]),
+            ("sort_segments-8-Integers-0-0-LISTED-256-12-8-1", &[("sm_90", 64)]),
+            ("sort_segments-8-Integers-0-0-LISTED-512-12-8-1", &[("sm_90", 80)]),
         ],
     },
     Known {
         reason: "a thread holds keys, payloads and places at once, and rows of 24 are faster all the same (worker.rs)",
         programs: &[
             ("sort_segments-4-Floats-4-0-FIXED-64-16-12-1", &[("sm_80", 8), ("sm_90", 16)]),
-            ("sort_tiles-4-Floats-4-0-TILES-1024-16-0-1", &[("sm_100", 40)]),
-            ("sort_listed-4-Floats-4-0-LISTED-512-24-16-1", &[("sm_89", 232), ("sm_90", 248)]),
-            ("sort_tiles-4-Floats-4-0-TILES-512-24-0-1", &[("sm_89", 256)]),
-            ("sort_listed-4-Floats-4-0-LISTED-32-24-16-4", &[("sm_90", 160)]),
-            ("sort_listed-4-Floats-4-0-LISTED-64-24-16-1", &[("sm_90", 248)]),
-            ("sort_listed-4-Floats-4-0-LISTED-128-24-16-1", &[("sm_90", 248)]),
-            ("sort_listed-4-Floats-4-0-LISTED-256-24-16-1", &[("sm_90", 252)]),
-            ("sort_listed-4-Floats-4-0-LISTED-1024-24-16-1", &[("sm_90", 260)]),
+            ("sort_segments-4-Floats-4-0-TILES-1024-16-0-1", &[("sm_100", 40)]),
+            ("sort_segments-4-Floats-4-0-LISTED-512-24-16-1", &[("sm_89", 232), ("sm_90", 248)]),
+            ("sort_segments-4-Floats-4-0-TILES-512-24-0-1", &[("sm_89", 256)]),
+            ("sort_segments-4-Floats-4-0-LISTED-32-24-16-4", &[("sm_90", 160)]),
+            ("sort_segments-4-Floats-4-0-LISTED-64-24-16-1", &[("sm_90", 248)]),
+            ("sort_segments-4-Floats-4-0-LISTED-128-24-16-1", &[("sm_90", 248)]),
+            ("sort_segments-4-Floats-4-0-LISTED-256-24-16-1", &[("sm_90", 252)]),
+            ("sort_segments-4-Floats-4-0-LISTED-1024-24-16-1", &[("sm_90", 260)]),
+        ],
+    },
+    Known {
+        reason: "a thread of a pass holds 24 words of keys and their places, which is faster than fewer (distribute.rs)",
+        programs: &[
+            ("partition-4-Integers-ALONE-512-24-FIRST", &[("sm_90", 16)]),
+            (
+                "partition-4-Integers-ALONE-512-24-AGAIN",
+                &[("sm_80", 8), ("sm_89", 8), ("sm_90", 8), ("sm_100", 16)],
+            ),
+            ("partition-4-Floats-ALONE-512-24-FIRST", &[("sm_90", 32)]),
+            ("partition-4-Floats-ALONE-512-24-SECOND", &[("sm_90", 16)]),
+            (
+                "partition-4-Floats-ALONE-512-24-AGAIN",
+                &[("sm_80", 24), ("sm_89", 24), ("sm_90", 24), ("sm_100", 16)],
+            ),
+        ],
+    },
+    Known {
+        reason: "one or two registers, beside 16 keys of 64 bits a thread",
+        programs: &[
+            ("count_buckets-8-Integers-ALONE", &[("sm_90", 8), ("sm_100", 8)]),
+            ("settle-8-Integers-ALONE", &[("sm_90", 16)]),
+        ],
+    },
+    Known {
+        reason: "nine registers at most, beside 16 items of 64 bits and their places; with 12 items too",
+        programs: &[
+            (
+                "finish_buckets-4-Floats-PLACE-4-512-16",
+                &[("sm_80", 16), ("sm_89", 16), ("sm_90", 72), ("sm_100", 28)],
+            ),
+            (
+                "finish_buckets-4-Floats-PAYLOAD-4-512-16",
+                &[("sm_80", 16), ("sm_89", 16), ("sm_90", 72), ("sm_100", 28)],
+            ),
+            (
+                "finish_buckets-4-Integers-PLACE-0-512-16",
+                &[("sm_80", 16), ("sm_89", 16), ("sm_90", 72), ("sm_100", 28)],
+            ),
         ],
     },
     Known {
         reason: "the distances between the 32 keys of a column, where the compiler keeps them for all at once",
         programs: &[
-            ("sort_tiles-4-Integers-14-5-4", &[("sm_100", 304)]),
-            ("sort_tiles-4-Floats-14-5-4", &[("sm_100", 288)]),
-            ("sort_tiles-1-Integers-14-5-6", &[("sm_80", 16), ("sm_100", 152)]),
-            ("sort_tiles-1-Integers-13-5-6", &[("sm_89", 16)]),
+            ("bitonic-4-Integers-14-5-4", &[("sm_100", 304)]),
+            ("bitonic-4-Floats-14-5-4", &[("sm_100", 288)]),
+            ("bitonic-1-Integers-14-5-6", &[("sm_80", 16), ("sm_100", 152)]),
+            ("bitonic-1-Integers-13-5-6", &[("sm_89", 16)]),
         ],
     },
 ];
@@ -171,6 +217,32 @@ fn with_segments<K: Pod>(
         None => Segments::Offsets { offsets: offsets.view(), longest: keys.len() as u64 },
     };
     sort(&gpu.device().stream()?, keys.view(), segments)
+}
+
+/// What becomes of one array.
+enum OneArray {
+    Keys,
+    Pairs,
+    UnstablePairs,
+    Places,
+}
+
+/// Enqueues a sort of one array of keys enough to be distributed.
+fn one_array<K: Key + Pod>(gpu: &Gpu, work: OneArray) -> Result<(), Error> {
+    let (stream, order) = (gpu.device().stream()?, Order::default());
+    let keys = gpu.device().alloc::<K>(1 << 23)?;
+    let moved = gpu.device().alloc::<u32>(keys.len())?;
+    let (keys, moved) = (keys.view(), moved.view());
+    // SAFETY: the recorder runs nothing.
+    unsafe {
+        match work {
+            OneArray::Keys => gpu.sort(&stream, keys, order)?,
+            OneArray::Pairs => gpu.sort_pairs(&stream, keys, moved, order)?,
+            OneArray::UnstablePairs => gpu.sort_pairs_unstable(&stream, keys, moved, order)?,
+            OneArray::Places => gpu.argsort(&stream, keys, moved, order)?,
+        }
+    }
+    .wait()
 }
 
 /// Enqueues a bitonic sort that takes supersteps.
@@ -298,12 +370,11 @@ impl Compiled {
     fn print(&self) {
         let Job { sort, architecture, recorded } = &self.job;
         for function in self.functions.iter().flatten() {
-            // A program that has several kernels is named after one of them.
-            let program = &recorded.program.name;
-            let name = if program.starts_with(&function.name) { program } else { &function.name };
             println!(
-                "{:6} {name:52} {:2} registers, spills {:?}, frame {}, shared {} + {}; {:.1?} s for {sort}",
+                "{:6} {:52} {:14} {:2} registers, spills {:?}, frame {}, shared {} + {}; {:.1?} s for {sort}",
                 architecture.name,
+                recorded.program.name,
+                function.name,
                 function.registers.unwrap_or(0),
                 function.spilled,
                 function.frame,
