@@ -34,11 +34,11 @@ enum Distribution { Uniform, Sorted, Reversed, Equal, AlmostSorted, FewDistinct,
 
 /// Blocks of the input and slots of the range.
 constexpr u64 P = 128;
-constexpr u64 SWAPPED_OF = 1000;
+constexpr u64 SWAPPED_OF = 500;
 
 __device__ u64 random(u64 seed, u64 at) { return mix(mix(seed) + at * 0x9E3779B97F4A7C15ull); }
 
-/// The place whose key of the order this place has: two keys of each thousand, of two thousands, have changed places.
+/// The place whose key of the order this place has: one of each 500 has changed places with one of another 500.
 __device__ u64 almost(u64 at, u64 n, u64 seed) {
     const u64 stretches = n / SWAPPED_OF, own = at / SWAPPED_OF;
     if (own >= stretches / 2 * 2) return at;
@@ -117,12 +117,14 @@ extern "C" __global__ void check(const KEY *keys, u64 segments, u64 length, cons
     }
 }
 
-/// Adds to `wrong` how many places of one array hold what they must not. The payload was the places of the input: each must
+/// Adds to `wrong` how many places of one array hold what they must not, and to the word after it a sum that is zero if they hold
+/// each place once. The payload was the places of the input: each must
 /// name its key, of an argsort without sorted keys too, and these must be in order, by place where they are equal and the sort is stable.
 extern "C" __global__ void check_places(const KEY *input, const KEY *sorted, const unsigned *payload, u64 n, int stable,
                                         u64 *wrong) {
-    u64 found = 0;
+    u64 found = 0, sum = 0;
     for (u64 at = rank(); at < n; at += threads()) {
+        sum += mix(payload[at]) - mix(at);
         const KEY key = input[payload[at]];
         bool right = !sorted || bits(sorted[at]) == bits(key);
         if (at > 0) {
@@ -132,4 +134,5 @@ extern "C" __global__ void check_places(const KEY *input, const KEY *sorted, con
         found += !right;
     }
     if (found) atomicAdd(wrong, found);
+    if (sum) atomicAdd(wrong + 1, sum);
 }

@@ -5,7 +5,7 @@ use std::time::Instant;
 use bytemuck::Pod;
 use half::f16;
 use rayon::prelude::*;
-use sortie::{Engine, Key, Nans, Segments, Sorter};
+use sortie::{Engine, Key, Nans, Segments, Sorter, SorterBuilder};
 
 use crate::failure::Failure;
 use crate::print;
@@ -20,8 +20,10 @@ const LENGTHS: [usize; 20] = [
 const LENGTHS_WITH_4: [usize; 8] = [2, 50, 65, 161, 1000, 5121, 20_481, 300_000];
 const LENGTHS_WITH_16: [usize; 4] = [3, 64, 1281, 40_961];
 
-/// Single arrays: too short to be distributed, and not. The longest only of some types.
-const ARRAYS: [usize; 3] = [1000, 200_003, (1 << 21) + 5];
+/// Single arrays: of one block, of several, and of so many keys for each multiprocessor that they are distributed. The longest only
+/// of some types.
+const ARRAYS: [usize; 2] = [1000, 200_003];
+const DISTRIBUTED: usize = (1 << 15) + 5;
 const LONGEST_ARRAY: usize = 1 << 26;
 
 /// Keys of each sort of segments, about.
@@ -46,12 +48,13 @@ pub fn run(engine: Engine) -> Result<(), Failure> {
         return Err(Failure::new("the doctor looks at GPUs; give --engine cuda or cuda:N"));
     };
     // A table of nothing would only be in the way of why.
-    sortie::gpu::Gpu::cuda(ordinal)?;
+    let gpu = sortie::gpu::Gpu::cuda(ordinal)?;
+    let distributed = gpu.device().properties().multiprocessors as usize * DISTRIBUTED;
     print(format!("{:<6} {:<11} {:<10} {:>6} {:>8}  \n", "keys", "order", "input", "sorts", "s").as_bytes())?;
     let mut checks: Vec<(Chosen, Check)> = Vec::new();
     for descending in [false, true] {
         for nans in [Nans::Last, Nans::First] {
-            let chosen = Chosen { engine, descending, nans };
+            let chosen = Chosen { engine, descending, nans, distributed };
             let floats: [Check; 3] = [compare::<f32>, compare::<f64>, compare::<f16>];
             let integers: [Check; 4] = [compare::<u8>, compare::<i16>, compare::<u32>, compare::<i64>];
             checks.extend(floats.map(|check| (chosen, check)));
@@ -63,7 +66,7 @@ pub fn run(engine: Engine) -> Result<(), Failure> {
     // At the same time, for most of it is compiling.
     let mut wrong = checks.into_par_iter().map(|(chosen, check)| check(chosen)).sum::<Result<usize, _>>()?;
     // One after the other, for they take memory.
-    let chosen = Chosen { engine, descending: false, nans: Nans::Last };
+    let chosen = Chosen { engine, descending: false, nans: Nans::Last, distributed };
     wrong +=
         compare_longest::<u32>(chosen)? + compare_longest::<f32>(chosen)? + compare_longest::<i64>(chosen)?;
     match wrong {
@@ -82,11 +85,17 @@ struct Chosen {
     engine: Engine,
     descending: bool,
     nans: Nans,
+    /// Keys of an array that is distributed on this GPU.
+    distributed: usize,
 }
 
 impl Chosen {
     fn sorter(self, engine: Engine) -> Result<Sorter, sortie::Error> {
-        Sorter::builder().engine(engine).descending(self.descending).nans(self.nans).build()
+        self.builder(engine).build()
+    }
+
+    fn builder(self, engine: Engine) -> SorterBuilder {
+        Sorter::builder().engine(engine).descending(self.descending).nans(self.nans)
     }
 
     fn name(self) -> &'static str {
@@ -119,7 +128,7 @@ fn compare<K: Key + Pod>(chosen: Chosen) -> Result<usize, Failure> {
         let (segments, what) = (Segments::Offsets(&offsets), "segments between offsets");
         both.compare(&keys, segments, what)?;
         both.compare_pairs(&keys, segments, what, |i| i as u32)?;
-        for n in ARRAYS {
+        for n in ARRAYS.into_iter().chain([chosen.distributed]) {
             both.compare_arrays(&self::keys::<K>(n, bits))?;
         }
         lines += &both.line(key, pattern);
@@ -178,7 +187,7 @@ impl Both {
         format!("{key:<6} {order:<11} {pattern:<10} {sorts:>6} {seconds:>8.2}  {verdict}\n")
     }
 
-    /// One array: its keys alone, as stable pairs and as an argsort.
+    /// One array: its keys alone, as pairs, stable and not, and as an argsort.
     fn compare_arrays<K: Key + Pod>(&mut self, keys: &[K]) -> Result<(), sortie::Error> {
         let n = keys.len();
         let (mut there, mut here) = (keys.to_vec(), keys.to_vec());
@@ -190,6 +199,16 @@ impl Both {
         there.copy_from_slice(keys);
         self.gpu.sort_pairs(&mut there, &mut payload)?;
         self.note(bytes(&there) == bytes(&here) && payload == places, format!("one array of {n} pairs"));
+        there.copy_from_slice(keys);
+        payload.iter_mut().zip(0..).for_each(|(place, i)| *place = i);
+        self.chosen.builder(self.chosen.engine).unstable().build()?.sort_pairs(&mut there, &mut payload)?;
+        let own = there
+            .iter()
+            .zip(&payload)
+            .all(|(key, &place)| bytemuck::bytes_of(key) == bytemuck::bytes_of(&keys[place as usize]));
+        payload.sort_unstable();
+        let once = payload.iter().zip(0..).all(|(&place, i)| place == i);
+        self.note(bytes(&there) == bytes(&here) && own && once, format!("one array of {n} pairs, unstable"));
         self.gpu.argsort(keys, &mut payload)?;
         self.note(payload == places, format!("argsort of one array of {n}"));
         Ok(())

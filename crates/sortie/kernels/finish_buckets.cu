@@ -55,25 +55,27 @@ struct Buckets {
     u32 count, stride;
 };
 
-template <u32 bytes> struct PayloadOf;
-template <> struct PayloadOf<0> { using Type = u32; };
-template <> struct PayloadOf<4> { using Type = u32; };
-template <> struct PayloadOf<8> { using Type = u64; };
-template <> struct PayloadOf<16> { using Type = Quad; };
-using Payload = PayloadOf<SORTIE_PAYLOAD_BYTES>::Type;
+// Payloads of 16 bytes may lie at any 8: they are two words.
+constexpr u32 WORDS = SORTIE_PAYLOAD_BYTES == 16 ? 2 : 1;
+template <u32 bytes> struct WordOfPayload { using Type = u64; };
+template <> struct WordOfPayload<0> { using Type = u32; };
+template <> struct WordOfPayload<4> { using Type = u32; };
+using PayloadWord = WordOfPayload<SORTIE_PAYLOAD_BYTES>::Type;
 
 struct Arrays {
     Item* items;
     Key* keys;
     // Or places.
-    Payload* payload;
-    const Payload* payload_from;
+    PayloadWord* payload;
+    const PayloadWord* payload_from;
 };
 
 SIMT_FN void put(const Arrays& arrays, u64 place, Item item, [[maybe_unused]] const code::Transform& transform) {
     if (!APART || SORTIE_PAYLOAD_BYTES > 0) arrays.keys[place] = code::decode<KIND>(item::code_of(item), transform);
 #if SORTIE_LOW == PLACE && SORTIE_PAYLOAD_BYTES > 0
-    arrays.payload[place] = arrays.payload_from[item::low_of(item)];
+    SIMT_UNROLL
+    for (u32 w = 0; w < WORDS; ++w)
+        arrays.payload[place * WORDS + w] = arrays.payload_from[u64(item::low_of(item)) * WORDS + w];
 #elif SORTIE_LOW != ALONE
     arrays.payload[place] = item::low_of(item);
 #endif

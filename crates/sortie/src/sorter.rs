@@ -21,8 +21,9 @@ pub enum Engine {
     Auto,
     /// On the CPU.
     Cpu,
-    /// On the CUDA device of this number. [`Sorter::sort_segments`] and [`Sorter::sort_pairs_segments`] have an engine there
-    /// so far; other calls return [`Error::Unsupported`]. There is one algorithm there, so a choice of one is of no account.
+    /// On the CUDA device of this number. [`Sorter::sort`], [`Sorter::sort_pairs`], [`Sorter::argsort`],
+    /// [`Sorter::sort_segments`] and [`Sorter::sort_pairs_segments`] have an engine there, for keys of 8 to 64 bits; other
+    /// calls return [`Error::Unsupported`], as do algorithms that there are not on a GPU.
     Cuda(u32),
 }
 
@@ -66,7 +67,7 @@ pub enum Algorithm {
 /// Sorts with everything chosen that can be chosen; made by [`Sorter::builder`].
 ///
 /// A call either sorts and says what it did, or returns an error and leaves the data as it was; a device that fails while it
-/// works leaves a permutation.
+/// works leaves a permutation of segments, and keys of one array unspecified where they were on their way back.
 ///
 /// ```
 /// # fn main() -> Result<(), sortie::Error> {
@@ -177,6 +178,11 @@ impl SorterBuilder {
 }
 
 impl Sorter {
+    /// Whether the engine of choice is a GPU.
+    pub fn engine_is_gpu(&self) -> bool {
+        matches!(self.choices.engine, Engine::Cuda(_))
+    }
+
     /// Starts the choosing.
     #[must_use]
     pub fn builder() -> SorterBuilder {
@@ -237,7 +243,8 @@ impl Sorter {
                 return self.whole_on_gpu(&gpu, whole, code, 0);
             }
             let held = self.hold_places(keys.len())?;
-            let mut places: Vec<usize> = (0..keys.len()).collect();
+            let mut places: Vec<usize> = gpu::reserve(keys.len())?;
+            places.extend(0..keys.len());
             let moved = gpu::HostPayload::of(&mut places).map(|moved| (moved, stable));
             let report = self.whole_on_gpu(&gpu, Whole::Sorted { keys, payload: moved }, code, held)?;
             cpu::permute(payload, &mut places);
@@ -265,7 +272,8 @@ impl Sorter {
             let keys = key::as_bits(keys);
             let held = (size_of::<u32>() * keys.len()) as u64;
             self.check_held(held, "places come from a GPU as 32 bits; use the CPU engine")?;
-            let mut found = vec![0u32; keys.len()];
+            let mut found: Vec<u32> = gpu::reserve(keys.len())?;
+            found.resize(keys.len(), 0);
             let report =
                 self.whole_on_gpu(&gpu, Whole::Argsorted { keys, places: &mut found }, code, held)?;
             places.iter_mut().zip(found).for_each(|(place, found)| *place = I::from_place(found as usize));
@@ -298,8 +306,8 @@ impl Sorter {
     /// fit a block.
     ///
     /// # Errors
-    /// [`Error::Segments`] where they do not fit the keys. Where the engine is a device: [`Error::Memory`] where that is more
-    /// than there is, with both numbers and the keys untouched; [`Error::Device`] where it cannot be had or fails: the keys
+    /// [`Error::Segments`] where they do not fit the keys. Where the engine is a device: [`Error::Unsupported`] for any algorithm
+    /// but [`Algorithm::Auto`]; [`Error::Memory`] where that is more than there is, with both numbers and the keys untouched; [`Error::Device`] where it cannot be had or fails: the keys
     /// are a permutation then.
     pub fn sort_segments<K: Key>(&self, keys: &mut [K], segments: Segments<'_>) -> Result<Report, Error> {
         segments.check(keys.len())?;

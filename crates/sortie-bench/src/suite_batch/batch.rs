@@ -246,14 +246,14 @@ impl<K: BenchKey + Pod> Batch<K> {
         }
         let sorted = if work == OneArray::Argsort { 0 } else { self.keys.address() };
         let stable = i32::from(work != OneArray::UnstablePairs);
-        let wrong = self.totals.range(0..1);
+        let wrong = self.totals.view();
         self.stream.fill(wrong, 0)?;
         let arguments = (&self.input, sorted, payload, self.keys.len() as u64, stable, wrong);
         // SAFETY: the arguments are the kernel's; a payload that is no place would be a fault, which is told as well.
         unsafe { self.check_places.launch(&self.stream, GRID, arguments)? };
-        let mut found = [0];
+        let mut found = [0; 2];
         self.stream.copy_out(&mut found, wrong)?;
-        Ok(found == [0])
+        Ok(found == [0; 2])
     }
 
     /// The keys of a segment.

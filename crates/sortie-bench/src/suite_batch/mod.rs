@@ -213,7 +213,7 @@ pub fn row<K: BenchKey + Pod>(
         suite,
         work: if batch.segments == 1 { ready.contender.one_array() } else { "segments" },
         key: K::NAME,
-        payload: "",
+        payload: if ready.contender.one_array() == "pairs" { "u32" } else { "" },
         n: batch.keys.len(),
         segments: Some(batch.segments as usize),
         length: batch.length.map(|length| length as usize),

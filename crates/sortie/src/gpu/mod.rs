@@ -2,8 +2,8 @@
 //!
 //! [`Gpu`] is the engine on one device. Its calls enqueue on a stream of the caller and do not wait; what they return
 //! holds their scratch until they are done. A [`Sorter`](crate::Sorter) with [`Engine::Cuda`](crate::Engine::Cuda)
-//! brings data from the host and back; so does one with [`Engine::Auto`](crate::Engine::Auto), once [`enable`] was called,
-//! where that is predicted to be faster.
+//! brings data from the host and back; so does one with [`Engine::Auto`](crate::Engine::Auto), of segments alone, once
+//! [`enable`] was called, where that is predicted to be faster.
 //!
 //! ```no_run
 //! use sortie::{Order, gpu};
@@ -40,7 +40,7 @@ use sortie_device::{Buffer, Device, Event, Kernel, Module, Stream};
 
 pub(crate) use host::{Allowed, Host, HostPayload, copy, sort_segments};
 pub use segments::Segments;
-pub(crate) use whole::{Whole, sort as sort_whole};
+pub(crate) use whole::{Whole, reserve, sort as sort_whole};
 
 pub use crate::plan::auto::{Enabled, enable};
 

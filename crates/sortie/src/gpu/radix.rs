@@ -19,7 +19,7 @@ use crate::key::{Bits, Code, Transform};
 use crate::{Error, Key, Order};
 
 /// Places are 32 bits wide, also those just past a tile that is the last.
-const MOST_KEYS: usize = (1 << 32) - (1 << 16);
+pub(super) const MOST_KEYS: usize = (1 << 32) - (1 << 16);
 /// Fewer keys for each multiprocessor are not distributed: the launches alone would take longer than their sort. On an H200 2^20 u32
 /// took 0.31 ms distributed, 0.10 by a bitonic network; 2^24 0.35 and 0.90.
 const DISTRIBUTE_FROM: usize = 1 << 15;
@@ -31,16 +31,16 @@ impl Gpu {
     ///
     /// Keys are sorted alone, so equal ones cannot be told apart. They are read three times and written twice before
     /// their buckets are finished, which is one more read and write. Keys in order cost one read, in reverse order another and a
-    /// write; of few codes close together two reads and a write. Fewer than 2^15 keys for each multiprocessor go through a
+    /// write; of few codes close together a read and a write. Fewer than 2^15 keys for each multiprocessor go through a
     /// bitonic network, in place. Buckets that close keys make too long for a block are distributed once
     /// more, by their own range, at two reads and writes more; what is too long still is merged as long segments are. Scratch:
-    /// a copy of the keys, and less than a fifth of a byte for each on a device with 227 KB of shared memory a block, half a
-    /// byte with 48 KB.
+    /// a copy of the keys, and a quarter of a byte for each on a device with 227 KB of shared memory a block, half a byte with 48
+    /// KB.
     ///
     /// # Errors
     /// [`Error::Unsupported`] for keys without codes of 8 to 64 bits, or more than 2^32 - 2^16 of them; [`Error::Memory`]
-    /// where the device has too little free for the scratch; [`Error::Device`] where a kernel could not be had. The keys are a
-    /// permutation of what they were then.
+    /// where the device has too little free for the scratch; [`Error::Device`] where a kernel could not be had: the keys are as they
+    /// were then. Where the device fails later, they are unspecified.
     ///
     /// # Safety
     /// Nothing else uses the keys until the sort is done. The stream is of this engine's device.
@@ -83,7 +83,7 @@ impl Gpu {
     /// [`Gpu::sort_pairs`] where payloads of equal keys come out in any order; it is the same in every run.
     ///
     /// Payloads of 4 bytes go below keys of up to 32 bits, in place of their places: nothing is fetched, and the scratch is 16
-    /// bytes a key. All others are sorted as they are there.
+    /// bytes a key. All others are sorted as by [`Gpu::sort_pairs`].
     ///
     /// # Errors
     /// As [`Gpu::sort_pairs`].
@@ -231,6 +231,14 @@ impl Gpu {
         let again = redistribute::Tables::new(self, n, longest)?;
         let finish = Finish::new(self, shape.block, n, items)?;
         let rest = Rest { offsets: finish.left(), longest: n as u64, shortest: longest, copy };
+        let own = items.as_keys();
+        let (alone, apart) = if items.are_alone() {
+            (Some(self.prepare_rest(stream, keys, rest, own.code, own.order)?), None)
+        } else {
+            // SAFETY: that is where the items are distributed to.
+            let items = unsafe { View::<u64>::from_raw(arrays.items, n) };
+            (None, Some(self.prepare_rest(stream, items, rest, own.code, own.order)?))
+        };
         // SAFETY: as the caller states. What is not settled falls into the buckets. The payload has as many words as it has room
         // for in the copy; the items are where they were distributed to.
         let rest = unsafe {
@@ -243,11 +251,10 @@ impl Gpu {
             finish.begin(&job)?;
             finish.sort(&job, finish::Buckets::between(job.tables.ends), longest)?;
             finish.sort(&job, again.placed(), n)?;
-            let rest = if items.are_alone() {
-                self.sort_rest(stream, keys, rest, items.code, items.order)?
-            } else {
-                let own = items.as_keys();
-                self.sort_rest(stream, View::<u64>::from_raw(arrays.items, n), rest, own.code, own.order)?
+            let rest = match (alone, apart) {
+                (Some(rest), _) => rest.enqueue()?,
+                (None, Some(rest)) => rest.enqueue()?,
+                (None, None) => unreachable!("one of the two was prepared"),
             };
             finish.take_apart(&job)?;
             rest

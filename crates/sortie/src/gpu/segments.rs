@@ -6,7 +6,7 @@
 //! its keys; an argsort writes the places instead, and leaves the keys.
 
 use bytemuck::Pod;
-use sortie_device::{Kernel, Launch, Stream, View};
+use sortie_device::{Buffer, Kernel, Launch, Stream, View};
 
 use super::kernels::{File, Instance};
 use super::worker::{CHUNK, Content, From, Payload, Worker};
@@ -210,22 +210,19 @@ impl Gpu {
             // SAFETY: as the caller states.
             Segments::Length(length) => unsafe { job.of_one_length(length) },
             // SAFETY: as the caller states.
-            Segments::Offsets { offsets, longest } => unsafe { job.between_offsets(offsets, longest, None) },
+            Segments::Offsets { offsets, longest } => unsafe { job.between_offsets(offsets, longest) },
         }
     }
 
-    /// Sorts the few segments of keys alone that another sort has left.
-    ///
-    /// # Safety
-    /// As [`Gpu::sort_segments`]; nothing else uses the copy until the sort is done.
-    pub(super) unsafe fn sort_rest<B: Bits>(
-        &self,
-        stream: &Stream,
-        keys: View<'_, B>,
-        rest: Rest<'_>,
+    /// Gets all that a sort of the few segments of keys alone takes which another sort will have left.
+    pub(super) fn prepare_rest<'gpu, 'a, B: Bits>(
+        &'gpu self,
+        stream: &'a Stream,
+        keys: View<'a, B>,
+        rest: Rest<'a>,
         code: Code,
         order: Order,
-    ) -> Result<Pending<'_>, Error> {
+    ) -> Result<PreparedRest<'gpu, 'a, B>, Error> {
         let content = Content { key_bytes: size_of::<B>(), payload: Payload::None, code, order };
         let job = Job {
             gpu: self,
@@ -234,8 +231,24 @@ impl Gpu {
             content,
             transform: Numbers(Transform::<B>::new(code, order).numbers()),
         };
+        let listing = job.listing(rest.offsets.len(), rest.longest, Some(rest))?;
+        Ok(PreparedRest { job, listing, rest })
+    }
+}
+
+/// A sort of what is left, ready to be enqueued.
+pub(super) struct PreparedRest<'gpu, 'a, B> {
+    job: Job<'gpu, 'a, B>,
+    listing: Option<Listing>,
+    rest: Rest<'a>,
+}
+
+impl<'gpu, B: Bits> PreparedRest<'gpu, '_, B> {
+    /// # Safety
+    /// As [`Gpu::sort_segments`]; nothing else uses the copy until the sort is done.
+    pub unsafe fn enqueue(self) -> Result<Pending<'gpu>, Error> {
         // SAFETY: as the caller states.
-        unsafe { job.between_offsets(rest.offsets, rest.longest, Some(rest)) }
+        unsafe { self.job.sort_listed(self.listing, self.rest.offsets, self.rest.longest, Some(self.rest)) }
     }
 }
 
@@ -293,6 +306,16 @@ struct Tiles {
     merge: Kernel,
 }
 
+/// What sorts segments between offsets.
+struct Listing {
+    by_class: Vec<Kernel>,
+    capacities: Capacities,
+    workers: Vec<(Worker, Kernel)>,
+    /// Where there can be segments too long for a block.
+    tiles: Option<Tiles>,
+    scratch: Buffer<u32>,
+}
+
 struct Job<'gpu, 'a, B> {
     gpu: &'gpu Gpu,
     stream: &'a Stream,
@@ -333,16 +356,23 @@ impl<'gpu, B: Bits> Job<'gpu, '_, B> {
 
     /// # Safety
     /// As [`Gpu::sort_segments`].
-    unsafe fn between_offsets(
-        self,
-        offsets: View<'_, u64>,
+    unsafe fn between_offsets(self, offsets: View<'_, u64>, longest: u64) -> Result<Pending<'gpu>, Error> {
+        let listing = self.listing(offsets.len(), longest, None)?;
+        // SAFETY: as the caller states.
+        unsafe { self.sort_listed(listing, offsets, longest, None) }
+    }
+
+    /// Kernels and scratch for segments between so many offsets, or nothing where there is nothing to do.
+    fn listing(
+        &self,
+        offsets: usize,
         longest: u64,
         rest: Option<Rest<'_>>,
-    ) -> Result<Pending<'gpu>, Error> {
-        let segments = offsets.len().saturating_sub(1);
+    ) -> Result<Option<Listing>, Error> {
+        let segments = offsets.saturating_sub(1);
         let longest = longest.min(self.moved.keys.len() as u64);
         if segments == 0 || longest < self.least() {
-            return self.gpu.pending(self.stream, None);
+            return Ok(None);
         }
         if segments as u64 >= u64::from(u32::MAX) {
             return Err(Error::Unsupported(format!("{segments} segments are too many; sort them in parts")));
@@ -359,7 +389,6 @@ impl<'gpu, B: Bits> Job<'gpu, '_, B> {
             *capacity = worker.capacity() as u32;
         }
         let any_long = workers.last().is_none_or(|largest| longest > largest.capacity() as u64);
-        // Kernels first: what cannot be had is found out before any of them runs.
         let by_class = ["count_classes", "list_classes", "count_tiles"].map(|kernel| Instance {
             kernel,
             file: File::Classes,
@@ -371,11 +400,28 @@ impl<'gpu, B: Bits> Job<'gpu, '_, B> {
         let instances: Vec<Instance> = workers.iter().map(|worker| worker.instance(From::List)).collect();
         let kernels = self.gpu.kernels(&instances)?;
         let tiles = if any_long { Some(self.tiles(None)?) } else { None };
+        let copies = if any_long && rest.is_none() { self.copies_words() } else { 0 };
+        let scratch = self.gpu.scratch(listed_words(segments) + copies)?;
+        let workers = workers.iter().copied().zip(kernels).collect();
+        Ok(Some(Listing { by_class, capacities, workers, tiles, scratch }))
+    }
 
+    /// # Safety
+    /// As [`Gpu::sort_segments`]; the listing is for these offsets.
+    unsafe fn sort_listed(
+        self,
+        listing: Option<Listing>,
+        offsets: View<'_, u64>,
+        longest: u64,
+        rest: Option<Rest<'_>>,
+    ) -> Result<Pending<'gpu>, Error> {
+        let Some(Listing { by_class, capacities, workers, tiles, scratch }) = listing else {
+            return self.gpu.pending(self.stream, None);
+        };
+        let segments = offsets.len() - 1;
+        let longest = longest.min(self.moved.keys.len() as u64);
         // Aligned, as the copies after it in the scratch are.
         let listed = listed_words(segments);
-        let copies = if any_long && rest.is_none() { self.copies_words() } else { 0 };
-        let scratch = self.gpu.scratch(listed + copies)?;
         let copies = rest.map_or(scratch.address() + 4 * listed as u64, |rest| rest.copy.address());
         let [counts, cursors] = [0, 1].map(|i| scratch.range(i * MOST_CLASSES..(i + 1) * MOST_CLASSES));
         let list = scratch.range(2 * MOST_CLASSES..2 * MOST_CLASSES + segments);
@@ -395,7 +441,7 @@ impl<'gpu, B: Bits> Job<'gpu, '_, B> {
                 (offsets, segments, capacities, counts, cursors, list),
             )?;
         }
-        for ((size, worker), kernel) in workers.iter().enumerate().zip(kernels) {
+        for (size, (worker, kernel)) in workers.iter().enumerate() {
             let launch = Launch {
                 blocks: self.resident((segments as u64).div_ceil(worker.workers as u64), worker.block()),
                 threads: worker.block(),

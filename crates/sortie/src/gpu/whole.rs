@@ -6,7 +6,7 @@ use std::time::Instant;
 use sortie_device::{Buffer, Event, Pinned, Stream, View};
 
 use super::host::{Allowed, HostPayload, bytes, bytes_mut, copy};
-use super::radix::With;
+use super::radix::{MOST_KEYS, With};
 use super::{Gpu, memory};
 use crate::key::{Bits, Code};
 use crate::plan::{CHUNK_BYTES, LEFT_FREE};
@@ -43,26 +43,26 @@ impl<B: Bits> Whole<'_, B> {
 }
 
 /// How the device sorts, and the scratch that it takes.
-struct Way {
+struct Method {
     /// In place, by a bitonic network.
     network: bool,
     /// Words of each piece of scratch.
     scratch: Vec<usize>,
 }
 
-/// The ways that there are for such a sort, the fastest first.
-fn ways<B: Bits>(
+/// The methods that there are for such a sort, the fastest first.
+fn methods<B: Bits>(
     gpu: &Gpu,
     n: usize,
     with: With,
     code: Code,
     order: Order,
     algorithm: Algorithm,
-) -> Result<Vec<Way>, Error> {
+) -> Result<Vec<Method>, Error> {
     let unsupported =
         |what| Err(Error::Unsupported(format!("{what} on a GPU; choose Auto or another engine")));
-    let in_place = Way { network: true, scratch: vec![] };
-    let distributed = Way { network: false, scratch: gpu.whole_words::<B>(n, with, code, order) };
+    let in_place = Method { network: true, scratch: vec![] };
+    let distributed = Method { network: false, scratch: gpu.whole_words::<B>(n, with, code, order) };
     match (algorithm, with) {
         (Algorithm::Bitonic, With::Nothing) => Ok(vec![in_place]),
         (Algorithm::Bitonic, _) => unsupported("Bitonic sorts keys alone"),
@@ -96,6 +96,11 @@ pub(crate) fn sort<B: Bits>(
     allowed: Allowed,
 ) -> Result<Report, Error> {
     let (n, with) = (whole.keys().len(), whole.with());
+    if n > MOST_KEYS {
+        return Err(Error::Unsupported(format!(
+            "{n} keys are more than the {MOST_KEYS} of one sort on a GPU; use the CPU engine"
+        )));
+    }
     if B::WIDTH > 64 {
         return Err(Error::Unsupported(format!(
             "keys of {} bits are not sorted on a GPU; use the CPU engine",
@@ -110,8 +115,8 @@ pub(crate) fn sort<B: Bits>(
     let staged = (n * size_of::<B>().max(each)).min(CHUNK_BYTES);
     // A payload comes back as a whole or not at all: half of one would have some elements twice.
     let held_back = if let With::Payload { bytes, .. } = with { n * bytes } else { 0 };
-    let hold = |way: Way| -> Result<Held<B>, Error> {
-        let there = (n * (size_of::<B>() + each) + 4 * way.scratch.iter().sum::<usize>()) as u64;
+    let hold = |method: Method| -> Result<Held<B>, Error> {
+        let there = (n * (size_of::<B>() + each) + 4 * method.scratch.iter().sum::<usize>()) as u64;
         let needed = there + (STAGES * staged + held_back) as u64;
         let too_much = |bound, needed, available| Error::Memory { bound, needed, available, hint: HINT };
         if needed > allowed.memory_limit {
@@ -129,17 +134,18 @@ pub(crate) fn sort<B: Bits>(
         }
         let (keys, payload) = (memory::alloc(device, n)?, memory::alloc(device, n * each)?);
         let scratch =
-            way.scratch.iter().map(|&words| memory::alloc(device, words)).collect::<Result<_, _>>()?;
-        Ok(Held { keys, payload, gpu: gpu.with_scratch(scratch), network: way.network, bytes: needed })
+            method.scratch.iter().map(|&words| memory::alloc(device, words)).collect::<Result<_, _>>()?;
+        Ok(Held { keys, payload, gpu: gpu.with_scratch(scratch), network: method.network, bytes: needed })
     };
-    let mut ways = ways::<B>(gpu, n, with, code, order, algorithm)?.into_iter();
-    let first = ways.next().expect("there is one");
-    let held = ways.fold(hold(first), |held, way| match held {
-        Err(Error::Memory { .. }) => hold(way),
+    let mut methods = methods::<B>(gpu, n, with, code, order, algorithm)?.into_iter();
+    let first = methods.next().expect("there is one");
+    let held = methods.fold(hold(first), |held, method| match held {
+        Err(Error::Memory { .. }) => hold(method),
         decided => decided,
     })?;
     let Held { keys, payload, gpu, network, bytes: needed } = held;
     let mut stage = Stage::new(&gpu, staged, allowed.threads)?;
+    let mut back: Vec<u8> = reserve(held_back)?;
 
     let mut report = Report { scratch_peak: needed, ..Report::default() };
     let (key_bytes, payload_bytes) = (n * size_of::<B>(), n * each);
@@ -148,7 +154,8 @@ pub(crate) fn sort<B: Bits>(
     if let Whole::Sorted { payload: Some((from, _)), .. } = &mut whole {
         stage.copy_in(payload.view(), from.range(0..n))?;
     }
-    report.push(Ran::Cuda, "copy in", start.elapsed(), key_bytes + payload_bytes, key_bytes + payload_bytes);
+    let copied = if with == With::Places { key_bytes } else { key_bytes + payload_bytes };
+    report.push(Ran::Cuda, "copy in", start.elapsed(), copied, copied);
     let start = Instant::now();
     // SAFETY: the keys and the payload are on the device for this sort alone.
     let sorted = unsafe {
@@ -164,7 +171,6 @@ pub(crate) fn sort<B: Bits>(
     match whole {
         Whole::Sorted { keys: to, payload: moved } => {
             copied += key_bytes;
-            let mut back: Vec<u8> = Vec::with_capacity(held_back);
             stage.copy_out(&mut back.spare_capacity_mut()[..held_back], payload.view())?;
             stage.copy_out(bytes_mut(to), keys.view().cast())?;
             if let Some((mut to, _)) = moved {
@@ -178,6 +184,18 @@ pub(crate) fn sort<B: Bits>(
 }
 
 const HINT: &str = "sort in parts, or use the CPU engine";
+
+/// Room for so many items on the host, or what is missing.
+pub(crate) fn reserve<T>(count: usize) -> Result<Vec<T>, Error> {
+    let mut held = Vec::new();
+    held.try_reserve_exact(count).map_err(|_| Error::Memory {
+        bound: Bound::Host,
+        needed: (count * size_of::<T>()) as u64,
+        available: 0,
+        hint: HINT,
+    })?;
+    Ok(held)
+}
 
 /// Pieces under way at a time: one between host and pinned memory, one between that and the device.
 const STAGES: usize = 2;

@@ -24,8 +24,8 @@ pub enum Enabled {
 }
 
 /// Lets [`Engine::Auto`](crate::Engine::Auto) take the first CUDA device, in this process and from now on, for sorts of
-/// host data that have a GPU engine: [`Sorter::sort_segments`](crate::Sorter::sort_segments) and the free function
-/// [`sort_segments`](crate::sort_segments).
+/// segments in host memory: [`Sorter::sort_segments`](crate::Sorter::sort_segments) and the free function
+/// [`sort_segments`](crate::sort_segments). Other sorts take a GPU only where their engine is one.
 ///
 /// A sort takes it where the rates that were measured on this machine predict a win, with both transfers and all else
 /// that the device costs to start; inputs of less than 4 MiB never do. Where the device then fails, or has too little

@@ -9,8 +9,10 @@ use sortie_simt::{Options, Sanitizer};
 
 use crate::support::{PATTERNS, keys, on_bench, on_each};
 
-/// The fewest keys that are distributed.
-const LARGE: usize = 1 << 17;
+/// The fewest keys that are distributed: 2^17 on the bench.
+fn large(gpu: &Gpu) -> usize {
+    (gpu.device().properties().multiprocessors as usize) << 15
+}
 
 /// Sorts on the device and on the CPU; both must leave the same bits.
 fn compare<K: Key + Pod + Debug>(gpu: &Gpu, keys: &[K], order: Order, what: &str) {
@@ -116,7 +118,7 @@ fn cut<K: Pod>(wide: &[u64]) -> Vec<K> {
 fn every_pattern() {
     on_each(|gpu| {
         for (seed, pattern) in PATTERNS.into_iter().enumerate() {
-            let wide = keys(pattern, LARGE + 4321, seed as u64);
+            let wide = keys(pattern, large(gpu) + 4321, seed as u64);
             compare::<u32>(gpu, &cut(&wide), Order::default(), pattern);
             compare::<u64>(gpu, &wide, Order::default(), pattern);
         }
@@ -127,7 +129,7 @@ fn every_pattern() {
 fn every_type_and_order() {
     on_each(|gpu| {
         for descending in [false, true] {
-            let wide = keys("random", LARGE, 11);
+            let wide = keys("random", large(gpu), 11);
             let order = Order { descending, ..Order::default() };
             compare::<u8>(gpu, &cut(&wide), order, "random");
             compare::<i16>(gpu, &cut(&wide), order, "random");
@@ -145,7 +147,8 @@ fn every_type_and_order() {
 #[test]
 fn lengths_at_the_edges_of_tiles() {
     on_each(|gpu| {
-        for n in [0, 1, 2, 5000, LARGE - 1, LARGE + 1, 11 * 12_288 - 1, 11 * 12_288, 11 * 12_288 + 1] {
+        let (large, tiles) = (large(gpu), large(gpu).next_multiple_of(12_288));
+        for n in [0, 1, 2, 5000, large - 1, large + 1, tiles - 1, tiles, tiles + 1] {
             compare::<u32>(gpu, &cut(&keys("random", n, n as u64)), Order::default(), "random");
         }
     });
@@ -155,7 +158,7 @@ fn lengths_at_the_edges_of_tiles() {
 fn pairs_and_argsort_of_every_pattern() {
     on_each(|gpu| {
         for (seed, pattern) in PATTERNS.into_iter().enumerate() {
-            let wide = keys(pattern, LARGE + 321, seed as u64);
+            let wide = keys(pattern, large(gpu) + 321, seed as u64);
             compare_pairs::<u32>(gpu, &cut(&wide), Order::default(), pattern);
         }
     });
@@ -164,7 +167,7 @@ fn pairs_and_argsort_of_every_pattern() {
 #[test]
 fn pairs_and_argsort_of_every_type() {
     on_each(|gpu| {
-        let wide = keys("random", LARGE, 21);
+        let wide = keys("random", large(gpu), 21);
         let descending = Order { descending: true, ..Order::default() };
         compare_pairs::<u8>(gpu, &cut(&wide), Order::default(), "random");
         compare_pairs::<i16>(gpu, &cut(&wide), descending, "random");
@@ -174,10 +177,40 @@ fn pairs_and_argsort_of_every_type() {
     });
 }
 
+/// Once they were stored as 16 bytes at a time, which has to be at a multiple of 16.
+#[test]
+fn payloads_of_16_bytes_may_lie_at_any_8() {
+    on_each(sort_odd_payloads);
+}
+
+/// Pairs with payloads of 16 bytes that do not lie at a multiple of 16.
+pub fn sort_odd_payloads(gpu: &Gpu) {
+    let stream = gpu.device().stream().unwrap();
+    let keys: Vec<u32> = cut(&keys("random", large(gpu), 31));
+    let n = keys.len();
+    let payload: Vec<u64> = (0..=2 * n as u64).collect();
+    let buffer = gpu.device().alloc::<u32>(n).unwrap();
+    let moved = gpu.device().alloc::<u64>(payload.len()).unwrap();
+    stream.copy_in(buffer.view(), &keys).unwrap();
+    stream.copy_in(moved.view(), &payload).unwrap();
+    let odd = moved.range(1..2 * n + 1).cast::<[u64; 2]>();
+    // SAFETY: nothing else uses the buffers meanwhile.
+    unsafe { gpu.sort_pairs(&stream, buffer.view(), odd, Order::default()) }.unwrap().wait().unwrap();
+    let (mut sorted, mut found) = (keys.clone(), payload);
+    stream.copy_out(&mut sorted, buffer.view()).unwrap();
+    stream.copy_out(&mut found, moved.view()).unwrap();
+    assert!(sorted.is_sorted() && found[0] == 0);
+    let right = sorted
+        .iter()
+        .zip(found[1..].chunks(2))
+        .all(|(key, payload)| payload[1] == payload[0] + 1 && keys[(payload[0] / 2) as usize] == *key);
+    assert!(right);
+}
+
 #[test]
 fn scratch_is_used_again() {
     on_bench(Options::default(), |gpu| {
-        let keys: Vec<u32> = cut(&keys("random", LARGE, 9));
+        let keys: Vec<u32> = cut(&keys("random", large(gpu), 9));
         compare(gpu, &keys, Order::default(), "random");
         let free = gpu.device().free_memory().unwrap();
         for _ in 0..4 {
@@ -192,7 +225,7 @@ fn scratch_is_used_again() {
 fn outliers_and_skew() {
     on_each(|gpu| {
         let mut random = fastrand::Rng::with_seed(5);
-        let n = LARGE + 77;
+        let n = large(gpu) + 77;
         let mut narrow: Vec<u64> = (0..n).map(|_| 1 << 40 | random.u64(0..50)).collect();
         compare::<u64>(gpu, &narrow, Order::default(), "few codes close together");
         (narrow[n / 3], narrow[n - 1], narrow[0]) = (0, u64::MAX, 1 << 39);
@@ -221,7 +254,7 @@ fn outliers_and_skew() {
 fn keys_that_are_spread_unevenly() {
     on_each(|gpu| {
         let mut random = fastrand::Rng::with_seed(6);
-        let n = LARGE + 99;
+        let n = large(gpu) + 99;
         let unit: Vec<f32> = (0..n).map(|_| random.f32()).collect();
         compare(gpu, &unit, Order::default(), "from 0 to 1");
         compare(gpu, &unit, Order { descending: true, ..Order::default() }, "from 0 to 1");
@@ -243,7 +276,7 @@ fn keys_that_are_spread_unevenly() {
 #[test]
 fn order_that_is_almost_there() {
     on_each(|gpu| {
-        let n = LARGE + 5;
+        let n = large(gpu) + 5;
         let ascending: Vec<u32> = (0..n as u32).map(|i| i * 7).collect();
         // Broken between the keys of two tiles, at the ends, by equal keys.
         for at in [1, 8191, 8192, 16_384, n - 1] {
@@ -263,10 +296,11 @@ fn order_that_is_almost_there() {
 fn counts_past_their_range() {
     on_each(|gpu| {
         let mut random = fastrand::Rng::with_seed(8);
-        let keys: Vec<u32> = (0..3 * LARGE).map(|_| u32::from(random.u32(0..10) == 0) << 30 | 5).collect();
+        let keys: Vec<u32> =
+            (0..3 * large(gpu)).map(|_| u32::from(random.u32(0..10) == 0) << 30 | 5).collect();
         compare(gpu, &keys, Order::default(), "two values");
         // Whole warps of one code.
-        let stretches: Vec<u32> = (0..3 * LARGE as u32).map(|i| (i / 100_000 % 3) << 29).collect();
+        let stretches: Vec<u32> = (0..3 * large(gpu) as u32).map(|i| (i / 100_000 % 3) << 29).collect();
         compare(gpu, &stretches, Order::default(), "stretches");
     });
 }
@@ -275,7 +309,7 @@ fn counts_past_their_range() {
 fn devices_of_little_shared_memory() {
     let shared_per_block = sortie_simt::SHARED_48K;
     on_bench(Options { shared_per_block, sanitizer: Sanitizer::Race, ..Options::default() }, |gpu| {
-        compare::<u32>(gpu, &cut(&keys("random", LARGE, 3)), Order::default(), "random");
+        compare::<u32>(gpu, &cut(&keys("random", large(gpu), 3)), Order::default(), "random");
     });
 }
 
@@ -283,7 +317,7 @@ fn devices_of_little_shared_memory() {
 fn every_interleaving_gives_the_same() {
     for seed in 1..4 {
         on_bench(Options { seed, sanitizer: Sanitizer::Race, ..Options::default() }, |gpu| {
-            compare::<u32>(gpu, &cut(&keys("random", LARGE, seed)), Order::default(), "random");
+            compare::<u32>(gpu, &cut(&keys("random", large(gpu), seed)), Order::default(), "random");
         });
     }
 }

@@ -7,7 +7,7 @@ use sortie::Order;
 use sortie_simt::{Options, Sanitizer};
 
 use crate::support::on_bench;
-use crate::{bitonic, papers};
+use crate::{bitonic, large, papers};
 
 const CHILD: &str = "SORTIE_TEST_SANITIZED";
 
@@ -25,6 +25,7 @@ fn child() {
                 papers::compare(gpu, sort, &papers::skewed(n), name);
             }
         }
+        large::sort_odd_payloads(gpu);
         println!("all sorted");
     });
 }
