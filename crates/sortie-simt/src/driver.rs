@@ -47,6 +47,8 @@ struct State {
     events: HashMap<u64, Instant>,
     handles: u64,
     launches: u64,
+    /// Launches, copies and fills so far.
+    enqueued: u64,
 }
 
 struct Function {
@@ -106,12 +108,23 @@ impl Simulated {
             events: HashMap::new(),
             handles: 0,
             launches: 0,
+            enqueued: 0,
         };
         Ok(Simulated { runtime: Runtime::of(build)?, options, properties, log, state: Mutex::new(state) })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         held(&self.state)
+    }
+
+    /// For a launch, a copy or a fill: fails where that was asked for.
+    fn working(&self, call: &'static str) -> Result<MutexGuard<'_, State>, Error> {
+        let mut state = self.state();
+        state.enqueued += 1;
+        if self.options.failing == Some(state.enqueued - 1) {
+            return Err(Error::Driver { call, code: 0, message: "it was asked to fail".into() });
+        }
+        Ok(state)
     }
 
     /// Blocks that the device holds at a time.
@@ -224,7 +237,7 @@ unsafe impl Driver for Simulated {
     }
 
     unsafe fn copy_in(&self, to: u64, from: *const u8, bytes: usize, _stream: u64) -> Result<(), Error> {
-        let state = self.state();
+        let state = self.working("copy_in")?;
         must_hold(&state.memory, to, bytes, "a copy to the device")?;
         // SAFETY: the target is ours; the caller vouches for the source. They may be one, where it is pinned memory.
         unsafe { ptr::copy(from, to as *mut u8, bytes) };
@@ -232,7 +245,7 @@ unsafe impl Driver for Simulated {
     }
 
     unsafe fn copy_out(&self, to: *mut u8, from: u64, bytes: usize, _stream: u64) -> Result<(), Error> {
-        let state = self.state();
+        let state = self.working("copy_out")?;
         must_hold(&state.memory, from, bytes, "a copy from the device")?;
         // SAFETY: the source is ours; the caller vouches for the target.
         unsafe { ptr::copy(from as *const u8, to, bytes) };
@@ -240,7 +253,7 @@ unsafe impl Driver for Simulated {
     }
 
     unsafe fn copy_within(&self, to: u64, from: u64, bytes: usize, _stream: u64) -> Result<(), Error> {
-        let state = self.state();
+        let state = self.working("copy_within")?;
         must_hold(&state.memory, from, bytes, "a copy on the device")?;
         must_hold(&state.memory, to, bytes, "a copy on the device")?;
         if to.abs_diff(from) < bytes as u64 {
@@ -254,7 +267,7 @@ unsafe impl Driver for Simulated {
     }
 
     unsafe fn fill(&self, to: u64, byte: u8, bytes: usize, _stream: u64) -> Result<(), Error> {
-        let state = self.state();
+        let state = self.working("fill")?;
         must_hold(&state.memory, to, bytes, "a fill")?;
         // SAFETY: the memory is ours.
         unsafe { ptr::write_bytes(to as *mut u8, byte, bytes) };
@@ -294,7 +307,7 @@ unsafe impl Driver for Simulated {
         arguments: &[*const c_void],
         _stream: u64,
     ) -> Result<(), Error> {
-        let mut state = self.state();
+        let mut state = self.working("launch")?;
         state.launches += 1;
         let State { memory, modules, functions, launches, .. } = &mut *state;
         let Function { module, entry, name } = &functions[&function];

@@ -41,6 +41,8 @@ pub struct Options {
     pub memory: u64,
     /// Allocations, of device and pinned memory, that there can be at a time; one more is refused.
     pub allocations: u64,
+    /// The launch, copy or fill that fails, counted from 0; it does nothing, and those after it work again.
+    pub failing: Option<u64>,
     pub sanitizer: Sanitizer,
     /// Whether [`Bench::counts`] has anything to tell.
     pub count: bool,
@@ -71,6 +73,7 @@ impl Default for Options {
             multiprocessors: 4,
             memory: 1 << 30,
             allocations: u64::MAX,
+            failing: None,
             sanitizer: Sanitizer::None,
             count: false,
             segment_words: 32,
