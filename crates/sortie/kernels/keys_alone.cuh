@@ -24,7 +24,8 @@ SIMT_FN void sort_segment(const Segment& segment, const code::Transform& transfo
     u32* items = reinterpret_cast<u32*>(shared_memory()) + own_worker() * SPAN;
     Key read[ROW] = {};
     if (count > 0) {
-        // Every load is made, of the last key where there is none: loads under conditions of their own would wait for one another.
+        // Every load is made, of the last key where there is none: loads under conditions of their own would wait for one
+        // another.
         SIMT_UNROLL
         for (u32 r = 0; r < ROW; ++r) {
             const u32 i = r * THREADS + thread;
@@ -46,7 +47,8 @@ SIMT_FN void sort_segment(const Segment& segment, const code::Transform& transfo
 }
 
 // Where the key of a place in the tile is kept, once sorted. A thread writes its row key by key; rows that begin in the same
-// banks are kept apart by exchanging quads within lines of 32 words. f32 on an H200, segments of 32, 64 and 128: 403, 242 and 290 G/s; 214, 181 and 185 without.
+// banks are kept apart by exchanging quads within lines of 32 words. f32 on an H200, segments of 32, 64 and 128: 403, 242
+// and 290 G/s; 214, 181 and 185 without.
 constexpr u32 QUAD_KEYS = sizeof(Quad) / sizeof(Key);
 constexpr bool CROSSED = sizeof(Key) == 4 && ROW % 16 == 0;
 SIMT_FN u32 crossed(u32 place) { return CROSSED ? place ^ place / 32 % 8 * QUAD_KEYS : place; }

@@ -12,6 +12,7 @@
 // Source: Green, McColl and Bader, "GPU merge path: a GPU merging algorithm" (2012).
 #include "code.cuh"
 #include "long.cuh"
+#include "search.cuh"
 #include "segment.cuh"
 #include "simt.cuh"
 
@@ -22,30 +23,6 @@ constexpr u32 BLOCK = 128;
 constexpr u32 MERGED = 16;
 constexpr u32 CHUNK = BLOCK * MERGED;
 
-// The first from low on of which `holds` is true, as it then is of all that follow; or high. By a warp together.
-template <class Holds> SIMT_FN u64 first_of_warp(u64 low, u64 high, Holds holds) {
-    while (low < high) {
-        const u64 step = (high - low + WARP - 1) / WARP;
-        const u64 probe = low + (lane() + 1) * step - 1;
-        const u32 held = ballot(probe >= high || holds(probe));
-        if (held == 0) return high;
-        const u32 first = trailing_zeros(held);
-        high = lesser(high, low + (first + 1) * step - 1);
-        low += first * step;
-    }
-    return low;
-}
-
-// The same by one thread.
-template <class Holds> SIMT_FN u32 first_of(u32 low, u32 high, Holds holds) {
-    while (low < high) {
-        const u32 middle = (low + high) / 2;
-        if (holds(middle)) high = middle;
-        else low = middle + 1;
-    }
-    return low;
-}
-
 struct Runs {
     // Of the two runs' keys, in the segment's arrays.
     u64 start;
@@ -54,8 +31,8 @@ struct Runs {
     u64 first, last;
 };
 
-SIMT_FN void
-merge_chunk(const Key* keys_in, Key* keys, const Word* payload_in, Word* payload, const Runs& runs, const code::Transform& transform) {
+SIMT_FN void merge_chunk(const Key* keys_in, Key* keys, const Word* payload_in, Word* payload, const Runs& runs,
+                         const code::Transform& transform) {
     Key* codes = reinterpret_cast<Key*>(shared_memory());
     u64* crossings = reinterpret_cast<u64*>(codes + CHUNK);
     u16* sources = reinterpret_cast<u16*>(crossings + 2);
@@ -66,7 +43,7 @@ merge_chunk(const Key* keys_in, Key* keys, const Word* payload_in, Word* payload
     if (warp_rank() < 2) {
         // How many of the keys before the diagonal are from a; of equal keys, those of a come first.
         const u64 diagonal = warp_rank() == 0 ? runs.first : runs.last;
-        const u64 crossing = first_of_warp(
+        const u64 crossing = search::first_of_warp(
             diagonal > runs.b_count ? diagonal - runs.b_count : 0, lesser(diagonal, runs.a_count),
             [&](u64 i) { return code(b[diagonal - 1 - i]) < code(a[i]); });
         if (lane() == 0) crossings[warp_rank()] = crossing;
@@ -85,8 +62,8 @@ merge_chunk(const Key* keys_in, Key* keys, const Word* payload_in, Word* payload
     barrier();
 
     const u32 own = lesser(thread_rank() * MERGED, count), from_b = count - from_a;
-    u32 i = first_of(own > from_b ? own - from_b : 0, lesser(own, from_a),
-                     [&](u32 i) { return codes[from_a + own - 1 - i] < codes[i]; });
+    u32 i = search::first_of(own > from_b ? own - from_b : 0, lesser(own, from_a),
+                             [&](u32 i) { return codes[from_a + own - 1 - i] < codes[i]; });
     u32 j = from_a + own - i;
     Key merged[MERGED];
     u16 merged_from[MERGED];

@@ -23,8 +23,10 @@ SIMT_FN constexpr u32 log2_ceil(u32 n) {
     return bits;
 }
 
-// Sorts the N items from FIRST on.
-template <u32 N, u32 FIRST = 0, class Item, u32 LENGTH> SIMT_FN void sort(Item (&row)[LENGTH]) {
+// Sorts the N items from FIRST on by exchanges of two of them, of which it is told the place of the second among the N. Without
+// the exchanges of the last items, the others are sorted all the same.
+template <u32 N, u32 FIRST = 0, class Item, u32 LENGTH, class Exchange>
+SIMT_FN void sort(Item (&row)[LENGTH], Exchange exchange_items) {
     constexpr u32 bits = log2_ceil(N);
     SIMT_UNROLL
     for (u32 p = bits; p-- > 0;) {
@@ -35,9 +37,14 @@ template <u32 N, u32 FIRST = 0, class Item, u32 LENGTH> SIMT_FN void sort(Item (
             SIMT_UNROLL
             for (u32 i = 0; i < N; ++i)
                 if (i + distance < N && (i >> p & 1) == (first ? 0u : 1u))
-                    exchange(row[FIRST + i], row[FIRST + i + distance]);
+                    exchange_items(row[FIRST + i], row[FIRST + i + distance], i + distance);
         }
     }
+}
+
+// The same by minima and maxima.
+template <u32 N, u32 FIRST = 0, class Item, u32 LENGTH> SIMT_FN void sort(Item (&row)[LENGTH]) {
+    sort<N, FIRST>(row, [](Item& a, Item& b, u32) { exchange(a, b); });
 }
 
 // Sorts N items from FIRST on that are bitonic, rotated or not. An odd rest is sorted as if it were in no order.

@@ -41,6 +41,11 @@ pub enum Bound {
     Device,
 }
 
+/// Whether what goes with the keys is as many.
+pub(crate) fn same_length(what: &'static str, expected: usize, found: usize) -> Result<(), Error> {
+    if expected == found { Ok(()) } else { Err(Error::LengthMismatch { what, expected, found }) }
+}
+
 impl Bound {
     fn refusal(self, needed: u64, available: u64, hint: &str) -> String {
         match self {

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::cpu::{self, Job};
-use crate::gpu::{self, Gpu, Whole};
+use crate::error::same_length;
+use crate::gpu::{self, Gpu, HostArray};
 use crate::key::{self, Bits, Code, Form, Transform};
 use crate::plan::auto;
 use crate::{Bound, Error, Index, Key, Nans, Nulls, Order, Ran, Report, Segments};
@@ -22,8 +23,8 @@ pub enum Engine {
     /// On the CPU.
     Cpu,
     /// On the CUDA device of this number. [`Sorter::sort`], [`Sorter::sort_pairs`], [`Sorter::argsort`],
-    /// [`Sorter::sort_segments`] and [`Sorter::sort_pairs_segments`] have an engine there, for keys of 8 to 64 bits; other
-    /// calls return [`Error::Unsupported`], as do algorithms that there are not on a GPU.
+    /// [`Sorter::sort_segments`] and [`Sorter::sort_pairs_segments`] have an engine there, for keys of 8 to 64 bits, the first three
+    /// for those of 128 too; other calls return [`Error::Unsupported`], as do algorithms that there are not on a GPU.
     Cuda(u32),
 }
 
@@ -58,10 +59,13 @@ pub enum Algorithm {
     Radix,
     /// Quicksort, without a distribution. Not stable, so pairs and argsort need `.unstable()`.
     Quicksort,
-    /// Merge sort by comparison (std's or rayon's). Stable.
+    /// Merge sort by comparison (std's or rayon's); on a GPU tiles that are merged by pairs, of keys of up to 64 bits. Stable.
     Merge,
     /// A bitonic network, of keys alone on a GPU: in place, without scratch, and as fast whatever the keys are.
     Bitonic,
+    /// Distribution by samples and a merge sort of each bucket, by comparison alone, on a GPU: keys of 32 to 128 bits, and what goes
+    /// with them. Stable.
+    SampleSort,
 }
 
 /// Sorts with everything chosen that can be chosen; made by [`Sorter::builder`].
@@ -178,11 +182,6 @@ impl SorterBuilder {
 }
 
 impl Sorter {
-    /// Whether the engine of choice is a GPU.
-    pub fn engine_is_gpu(&self) -> bool {
-        matches!(self.choices.engine, Engine::Cuda(_))
-    }
-
     /// Starts the choosing.
     #[must_use]
     pub fn builder() -> SorterBuilder {
@@ -211,7 +210,7 @@ impl Sorter {
             let gpu = Gpu::cuda(ordinal)?;
             // SAFETY: the engine leaves a permutation.
             let keys = unsafe { key::as_bits_mut(keys) };
-            return self.whole_on_gpu(&gpu, Whole::Sorted { keys, payload: None }, code, 0);
+            return self.array_on_gpu(&gpu, HostArray::Sorted { keys, payload: None }, code, 0);
         }
         self.run(keys.len(), |job| match K::FORM {
             Form::Bits(code) => {
@@ -239,14 +238,14 @@ impl Sorter {
             let keys = unsafe { key::as_bits_mut(keys) };
             let stable = !self.choices.unstable;
             if let Some(moved) = gpu::HostPayload::of(payload) {
-                let whole = Whole::Sorted { keys, payload: Some((moved, stable)) };
-                return self.whole_on_gpu(&gpu, whole, code, 0);
+                let array = HostArray::Sorted { keys, payload: Some((moved, stable)) };
+                return self.array_on_gpu(&gpu, array, code, 0);
             }
             let held = self.hold_places(keys.len())?;
             let mut places: Vec<usize> = gpu::reserve(keys.len())?;
             places.extend(0..keys.len());
             let moved = gpu::HostPayload::of(&mut places).map(|moved| (moved, stable));
-            let report = self.whole_on_gpu(&gpu, Whole::Sorted { keys, payload: moved }, code, held)?;
+            let report = self.array_on_gpu(&gpu, HostArray::Sorted { keys, payload: moved }, code, held)?;
             cpu::permute(payload, &mut places);
             return Ok(report);
         }
@@ -275,7 +274,7 @@ impl Sorter {
             let mut found: Vec<u32> = gpu::reserve(keys.len())?;
             found.resize(keys.len(), 0);
             let report =
-                self.whole_on_gpu(&gpu, Whole::Argsorted { keys, places: &mut found }, code, held)?;
+                self.array_on_gpu(&gpu, HostArray::Argsorted { keys, places: &mut found }, code, held)?;
             places.iter_mut().zip(found).for_each(|(place, found)| *place = I::from_place(found as usize));
             return Ok(report);
         }
@@ -306,9 +305,9 @@ impl Sorter {
     /// fit a block.
     ///
     /// # Errors
-    /// [`Error::Segments`] where they do not fit the keys. Where the engine is a device: [`Error::Unsupported`] for any algorithm
-    /// but [`Algorithm::Auto`]; [`Error::Memory`] where that is more than there is, with both numbers and the keys untouched; [`Error::Device`] where it cannot be had or fails: the keys
-    /// are a permutation then.
+    /// [`Error::Segments`] where they do not fit the keys. Where the engine is a device: [`Error::Unsupported`] for any
+    /// algorithm but [`Algorithm::Auto`]; [`Error::Memory`] where that is more than there is, with both numbers and the keys
+    /// untouched; [`Error::Device`] where it cannot be had or fails: the keys are a permutation then.
     pub fn sort_segments<K: Key>(&self, keys: &mut [K], segments: Segments<'_>) -> Result<Report, Error> {
         segments.check(keys.len())?;
         let order = self.choices.order;
@@ -361,17 +360,17 @@ impl Sorter {
     }
 
     /// Sorts one array on a GPU, as [`Sorter::on_gpu`].
-    fn whole_on_gpu<B: Bits>(
+    fn array_on_gpu<B: Bits>(
         &self,
         gpu: &Gpu,
-        whole: Whole<'_, B>,
+        array: HostArray<'_, B>,
         code: Code,
         held: u64,
     ) -> Result<Report, Error> {
         let memory_limit = self.memory_limit() - held;
-        let mut report = self.in_pool(whole.keys().len(), |threads| {
+        let mut report = self.in_pool(array.keys().len(), |threads| {
             let allowed = gpu::Allowed { threads, memory_limit };
-            gpu::sort_whole(gpu, whole, code, self.choices.order, self.choices.algorithm, allowed)
+            gpu::sort_host_array(gpu, array, code, self.choices.order, self.choices.algorithm, allowed)
         })?;
         report.scratch_peak += held;
         Ok(report)
@@ -572,9 +571,9 @@ impl Sorter {
                 "this sort has no GPU engine; choose the CPU engine for it".into(),
             ));
         }
-        if self.choices.algorithm == Algorithm::Bitonic {
+        if let Algorithm::Bitonic | Algorithm::SampleSort = self.choices.algorithm {
             return Err(Error::Unsupported(
-                "Bitonic sorts one array of keys alone, on a GPU; choose such an engine, or Auto".into(),
+                "Bitonic and SampleSort sort one array, on a GPU; choose such an engine, or Auto".into(),
             ));
         }
         self.in_pool(n, |threads| {
@@ -618,10 +617,6 @@ impl Sorter {
             _ => v.par_iter().map(key).collect(),
         })
     }
-}
-
-fn same_length(what: &'static str, expected: usize, found: usize) -> Result<(), Error> {
-    if expected == found { Ok(()) } else { Err(Error::LengthMismatch { what, expected, found }) }
 }
 
 fn index_fits<I: Index>(n: usize) -> Result<(), Error> {

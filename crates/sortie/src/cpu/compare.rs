@@ -33,8 +33,8 @@ pub(crate) fn check(bytes: usize, job: &Job) -> Result<(bool, Report), Error> {
                 "radix sort needs keys of fixed width; these are compared".into(),
             ));
         }
-        (Algorithm::Bitonic, _) => {
-            return Err(Error::Unsupported("a bitonic network needs a GPU".into()));
+        (Algorithm::Bitonic | Algorithm::SampleSort, _) => {
+            return Err(Error::Unsupported("this algorithm needs a GPU".into()));
         }
         (Algorithm::Quicksort, true) => return Err(super::unstable_only("quicksort")),
         (Algorithm::Quicksort, false) => false,

@@ -10,9 +10,9 @@ use bytemuck::Pod;
 use sortie_device::{Launch, Stream, View};
 
 use super::kernels::{File, Instance, kind};
-use super::segments::{Numbers, blocks};
+use super::segments::{Numbers, blocks, code};
 use super::{Gpu, Pending};
-use crate::key::{Bits, Code, Form, Transform};
+use crate::key::{Bits, Code, Transform};
 use crate::plan::{BITONIC_COALESCED_BYTES, BITONIC_ROW_BITS, BITONIC_TILE_BITS};
 use crate::{Error, Key, Order};
 
@@ -42,11 +42,7 @@ impl Gpu {
         keys: View<'_, K>,
         order: Order,
     ) -> Result<Pending<'_>, Error> {
-        let Form::Bits(code) = K::FORM else {
-            return Err(Error::Unsupported(
-                "only keys of fixed width are sorted on a GPU; use the CPU engine".into(),
-            ));
-        };
+        let code = code::<K>()?;
         if K::Bits::WIDTH > 64 {
             return Err(Error::Unsupported(format!(
                 "keys of {} bits are not sorted by a bitonic network on a GPU; use the CPU engine",

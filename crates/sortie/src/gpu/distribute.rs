@@ -20,8 +20,8 @@ const MOST_GROUPS: usize = PARTITION_BLOCK as usize;
 const PROFILE_BLOCK: u32 = 1024;
 /// Blocks on a multiprocessor that compare or sample.
 const PROFILE_BLOCKS: u32 = 2;
-/// One key of so many is sampled to see how they are spread: of 2^28, some 500 a cell, whose share is right within a tenth then.
-/// Of few keys more.
+/// One key of so many is sampled to see how they are spread: of 2^28, some 500 a cell, whose share is right within a tenth
+/// then. Of few keys more.
 const SAMPLED_OF: usize = 512;
 const SAMPLED_LEAST: usize = 1 << 16;
 const COUNT_BLOCK: u32 = 1024;
@@ -61,7 +61,9 @@ impl Buckets {
         let wanted = (keys / block.bucket_keys()).clamp(1, Buckets::most(shared));
         let half = wanted.next_power_of_two().ilog2().div_ceil(2);
         let bits = half.clamp(*GROUP_BITS.start(), *GROUP_BITS.end());
-        Buckets { bits, groups: (wanted >> bits).max(1) }
+        // Never fewer buckets than wanted, where there is room for them: few keys more would be too many for a block.
+        let groups = wanted.div_ceil(1 << bits).min(Buckets::most(shared) >> bits);
+        Buckets { bits, groups: groups.max(1) }
     }
 
     pub fn count(self) -> usize {
@@ -83,7 +85,7 @@ pub(super) struct Shape {
 impl Shape {
     pub fn new(n: usize, items: Items, device: &Properties) -> Shape {
         let (shared, item_bytes) = (device.shared_per_block, items.bytes());
-        let block = Block::new(n, item_bytes, Buckets::most(shared), shared);
+        let block = Block::new(n, items, Buckets::most(shared), shared);
         let buckets = Buckets::new(n, block, shared);
         let [large, small] = PARTITION_WORDS.map(|words| words / item_bytes.div_ceil(4));
         let row = if partition_shared(large, item_bytes) <= shared { large } else { small };
@@ -104,7 +106,7 @@ impl Shape {
 fn partition_shared(row: usize, item_bytes: usize) -> usize {
     let threads = PARTITION_BLOCK as usize;
     let cells = 4 * (CELLS + 1);
-    (threads * row * item_bytes + threads * (8 + 4 + 4) + threads / 32 * 4 + 8 + cells).next_multiple_of(8)
+    (threads * row * item_bytes + threads * (4 + 4 + 4) + threads / 32 * 4 + 8 + cells).next_multiple_of(8)
 }
 
 /// Bytes of `settle::Shared`.
@@ -140,8 +142,10 @@ pub(super) struct Kernels {
 
 impl Kernels {
     pub fn new(gpu: &Gpu, shape: Shape, items: Items) -> Result<Kernels, Error> {
+        let payload = items.payload_define();
         let pass = |items: Items, step: &str| {
             let mut defines: Vec<Define> = items.defines();
+            defines.push(payload.clone());
             defines.push(("SORTIE_THREADS", PARTITION_BLOCK.to_string()));
             defines.push(("SORTIE_ROW", shape.row.to_string()));
             defines.push(("SORTIE_STEP", step.into()));
@@ -242,8 +246,9 @@ impl<'a> Tables<'a> {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pass {
     from: u64,
-    low: u64,
+    payload: u64,
     to: u64,
+    payload_to: u64,
     count: u64,
     profile: u64,
     bits: u32,
@@ -257,13 +262,20 @@ pub(super) struct Pass {
 // SAFETY: laid out as its C equivalent.
 unsafe impl sortie_device::Argument for Pass {}
 
+/// Addresses of items, or of the keys that they are made from, and of the payload beside them.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Side {
+    pub items: u64,
+    pub payload: u64,
+}
+
 /// Its methods enqueue, in this order. Each needs what [`Gpu::sort`] needs.
 pub(super) struct Job<'a> {
     pub stream: &'a Stream,
     pub n: usize,
     pub arrays: Arrays,
-    /// Room for another copy of the items.
-    pub copy: u64,
+    /// Room for another copy of the items and the payload.
+    pub copy: Side,
     pub shape: Shape,
     pub tables: Tables<'a>,
     pub kernels: Kernels,
@@ -337,10 +349,11 @@ impl Job<'_> {
         };
         // Each group may have one tile that is not full.
         let to_buckets = Launch { blocks: blocks(tiles + self.shape.buckets.groups as u64)?, ..to_groups };
-        let first = self.pass(self.arrays.keys, self.copy, self.tables.group_cursors.address());
+        let keys = Side { items: self.arrays.keys, ..self.items() };
+        let first = self.pass(keys, self.copy, self.tables.group_cursors.address());
         // The cursors of the buckets are their ends, one place further on.
         let cursors = self.tables.ends.address() + size_of::<u64>() as u64;
-        let second = self.pass(self.copy, self.arrays.items, cursors);
+        let second = self.pass(self.copy, self.items(), cursors);
         // SAFETY: see above.
         unsafe {
             self.kernels.first.launch(self.stream, to_groups, (first, self.transform))?;
@@ -349,11 +362,17 @@ impl Job<'_> {
         Ok(())
     }
 
-    fn pass(&self, from: u64, to: u64, cursors: u64) -> Pass {
+    /// Where items are distributed to.
+    pub fn items(&self) -> Side {
+        Side { items: self.arrays.items, payload: self.arrays.payload }
+    }
+
+    fn pass(&self, from: Side, to: Side, cursors: u64) -> Pass {
         Pass {
-            from,
-            low: self.arrays.payload,
-            to,
+            from: from.items,
+            payload: from.payload,
+            to: to.items,
+            payload_to: to.payload,
             count: self.n as u64,
             profile: self.tables.profile.address(),
             bits: self.bits(),
@@ -369,7 +388,7 @@ impl Job<'_> {
     pub fn pass_again(&self, cursors: u64, long_buckets: LongBuckets) -> Pass {
         // Each has 2^7 buckets, whose cursors lie together.
         let bits = redistribute::OWN.ilog2();
-        Pass { bits, long_buckets, ..self.pass(self.arrays.items, self.copy, cursors) }
+        Pass { bits, long_buckets, ..self.pass(self.items(), self.copy, cursors) }
     }
 
     pub fn redistribution(&self) -> &redistribute::Kernels {

@@ -10,9 +10,12 @@ use super::segments::blocks;
 use crate::Error;
 
 /// Threads of a block, the first that are enough: fewer wait less for one another, more take longer buckets, of which there
-/// are fewer to distribute to. The last are for devices of little shared memory. A sort of 2^28 u32 and u64 on an H200: 3.46 and
-/// 5.57 ms with 512 threads, 3.48 and 5.87 with 256, 3.61 and 5.77 with 1024.
-const THREADS: [usize; 3] = [512, 1024, 256];
+/// are fewer to distribute to. The last are for devices of little shared memory. A sort of 2^28 u32 and u64 on an H200: 3.46
+/// and 5.57 ms with 512 threads, 3.48 and 5.87 with 256, 3.61 and 5.77 with 1024.
+const THREADS: [usize; 4] = [512, 1024, 256, 128];
+/// The same where payloads of 8 or 16 bytes go beside items: of larger blocks a multiprocessor has shared memory for one
+/// alone.
+const THREADS_OF_WIDE: [usize; 4] = [256, 512, 1024, 128];
 /// Items of a thread, as many as 64 registers hold; with 20 and 256 threads, 3.54 and 6.14 ms.
 const ROW: usize = 16;
 /// `LEAST_LEFT` and `NO_PLACE` of finish_buckets.cu, the latter byte by byte.
@@ -26,16 +29,21 @@ const BLOCKS: u32 = 8;
 pub(super) struct Block {
     threads: usize,
     item_bytes: usize,
+    /// Of a payload's word beside an item.
+    word_bytes: usize,
 }
 
 impl Block {
-    /// One for so many items in at most so many buckets, on a device whose blocks have so many bytes of shared memory.
-    pub fn new(n: usize, item_bytes: usize, most_buckets: usize, shared: usize) -> Block {
-        let blocks = THREADS.map(|threads| Block { threads, item_bytes });
+    /// One for so many of these items in at most so many buckets, on a device whose blocks have so many bytes of shared
+    /// memory.
+    pub fn new(n: usize, items: Items, most_buckets: usize, shared: usize) -> Block {
+        let (item_bytes, word_bytes) = (items.bytes(), items.payload_bytes().min(8));
+        let threads = if word_bytes > 4 { THREADS_OF_WIDE } else { THREADS };
+        let blocks = threads.map(|threads| Block { threads, item_bytes, word_bytes });
         let fits = |block: &&Block| block.shared() <= shared;
         let enough = |block: &&Block| n / block.bucket_keys() <= most_buckets;
         let fitting = || blocks.iter().filter(fits);
-        *fitting().find(enough).or(fitting().next()).unwrap_or(&blocks[2])
+        *fitting().find(enough).or(fitting().next()).unwrap_or(&blocks[3])
     }
 
     pub fn capacity(self) -> usize {
@@ -50,8 +58,13 @@ impl Block {
     /// Bytes of `Shared` of the kernel.
     fn shared(self) -> usize {
         let warps = self.threads / 32;
-        let word = self.item_bytes.max(4);
-        (2 * warps * word + 24 + 4 * warps + 4).next_multiple_of(8) + self.threads * (ROW | 1) * word
+        let item = self.item_bytes.max(4);
+        // Beside payloads 32 bits of each item are sorted, and places wait too.
+        let (sorted, beside) = if self.word_bytes > 0 { (4, self.word_bytes + 4) } else { (item, 0) };
+        let packing = if self.word_bytes > 0 { 16 } else { 0 };
+        (2 * warps * item + 24 + packing + 4 * warps + 4).next_multiple_of(8)
+            + self.threads * (ROW | 1) * sorted
+            + self.capacity() * beside
     }
 }
 
@@ -93,7 +106,7 @@ pub(super) struct Finish {
 impl Finish {
     pub fn new(gpu: &Gpu, block: Block, n: usize, items: Items) -> Result<Finish, Error> {
         let mut defines = items.defines();
-        defines.push(("SORTIE_PAYLOAD_BYTES", items.payload_bytes().to_string()));
+        defines.push(items.payload_define());
         defines.push(("SORTIE_THREADS", block.threads.to_string()));
         defines.push(("SORTIE_ROW", ROW.to_string()));
         let kernel =

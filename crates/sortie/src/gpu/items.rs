@@ -1,4 +1,4 @@
-//! What goes through the distribution of one array: codes alone, or codes and 32 bits below them.
+//! What goes through the distribution of one array: codes alone, or codes and 32 bits below them; and payloads beside those.
 
 use super::kernels::{Define, kind};
 use crate::Order;
@@ -10,7 +10,8 @@ pub(super) enum Low {
     Nothing,
     /// Its payload of 4 bytes; equal keys come out by their payloads.
     Payload,
-    /// Its place, which an argsort writes, or which brings its payload of so many bytes in the end. Stable.
+    /// Its place, which an argsort writes, or which keeps equal keys in order: their payloads of so many bytes go beside the
+    /// items. Stable.
     Place {
         payload_bytes: usize,
     },
@@ -52,11 +53,11 @@ impl Items {
         }
     }
 
+    /// Of the payload that goes beside each.
     pub fn payload_bytes(self) -> usize {
         match self.low {
-            Low::Nothing => 0,
-            Low::Payload => 4,
             Low::Place { payload_bytes } => payload_bytes,
+            _ => 0,
         }
     }
 
@@ -73,6 +74,11 @@ impl Items {
             ("SORTIE_LOW", low.into()),
         ]
     }
+
+    /// What `payload.cuh` is instantiated for.
+    pub fn payload_define(self) -> Define {
+        ("SORTIE_PAYLOAD_BYTES", self.payload_bytes().to_string())
+    }
 }
 
 /// `finish_buckets::Arrays` of the kernels: addresses.
@@ -84,8 +90,8 @@ pub(super) struct Arrays {
     pub keys: u64,
     /// Or places.
     pub payload: u64,
-    /// A copy of the payload.
-    pub payload_from: u64,
+    /// Of items.
+    pub count: u64,
 }
 
 // SAFETY: laid out as its C equivalent.

@@ -30,6 +30,8 @@ pub(crate) enum File {
     FinishBuckets,
     Settle,
     Redistribute,
+    Splitters,
+    FinishCompared,
     ArraySort,
     Quicksort,
     SampleSort,
@@ -39,6 +41,9 @@ pub(crate) enum File {
 
 const HEADERS: &[(&str, &str)] = &[
     ("block.cuh", include_str!("../../kernels/papers/block.cuh")),
+    ("block_sort.cuh", include_str!("../../kernels/block_sort.cuh")),
+    ("compared.cuh", include_str!("../../kernels/compared.cuh")),
+    ("search.cuh", include_str!("../../kernels/search.cuh")),
     ("simt.cuh", include_str!("../../kernels/simt.cuh")),
     ("code.cuh", include_str!("../../kernels/code.cuh")),
     ("item.cuh", include_str!("../../kernels/item.cuh")),
@@ -48,6 +53,7 @@ const HEADERS: &[(&str, &str)] = &[
     ("scan.cuh", include_str!("../../kernels/scan.cuh")),
     ("long.cuh", include_str!("../../kernels/long.cuh")),
     ("network.cuh", include_str!("../../kernels/network.cuh")),
+    ("payload.cuh", include_str!("../../kernels/payload.cuh")),
     ("places.cuh", include_str!("../../kernels/places.cuh")),
     ("segment.cuh", include_str!("../../kernels/segment.cuh")),
     ("worker.cuh", include_str!("../../kernels/worker.cuh")),
@@ -76,6 +82,8 @@ impl File {
             File::FinishBuckets => ("finish_buckets", include_str!("../../kernels/finish_buckets.cu")),
             File::Settle => ("settle", include_str!("../../kernels/settle.cu")),
             File::Redistribute => ("redistribute", include_str!("../../kernels/redistribute.cu")),
+            File::Splitters => ("splitters", include_str!("../../kernels/splitters.cu")),
+            File::FinishCompared => ("finish_compared", include_str!("../../kernels/finish_compared.cu")),
             File::ArraySort => ("array_sort", include_str!("../../kernels/papers/array_sort.cu")),
             File::Quicksort => ("quicksort", include_str!("../../kernels/papers/quicksort.cu")),
             File::SampleSort => ("sample_sort", include_str!("../../kernels/papers/sample_sort.cu")),
@@ -89,7 +97,9 @@ impl Instance {
     /// The program that it is in, with the other kernels of the file.
     pub fn program(&self) -> Program {
         let (name, source) = self.file.source();
-        let numbers = self.defines.iter().map(|(_, value)| value.as_str());
+        // Code is no part of a name.
+        let numbers = self.defines.iter().filter(|(name, _)| *name != "SORTIE_KEY_COMPARE");
+        let numbers = numbers.map(|(_, value)| value.as_str());
         Program {
             name: std::iter::once(name).chain(numbers).collect::<Vec<_>>().join("-"),
             source,

@@ -21,16 +21,18 @@
 //! ```
 
 mod bitonic;
+mod compared;
 mod distribute;
 mod finish;
-mod host;
+mod host_array;
+mod host_segments;
 mod items;
 pub(crate) mod kernels;
 mod memory;
-mod radix;
+mod one_array;
 mod redistribute;
+mod sample_sort;
 pub(crate) mod segments;
-mod whole;
 mod worker;
 
 use std::collections::HashMap;
@@ -38,9 +40,10 @@ use std::sync::{Arc, LazyLock, Mutex};
 
 use sortie_device::{Buffer, Device, Event, Kernel, Module, Stream};
 
-pub(crate) use host::{Allowed, Host, HostPayload, copy, sort_segments};
+pub use compared::Compared;
+pub(crate) use host_array::{HostArray, reserve, sort as sort_host_array};
+pub(crate) use host_segments::{Allowed, Host, HostPayload, copy, sort_segments};
 pub use segments::Segments;
-pub(crate) use whole::{Whole, reserve, sort as sort_whole};
 
 pub use crate::plan::auto::{Enabled, enable};
 

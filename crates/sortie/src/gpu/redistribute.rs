@@ -2,7 +2,7 @@
 
 use sortie_device::{Buffer, Kernel, Launch, View};
 
-use super::distribute::{Job, PARTITION_BLOCK};
+use super::distribute::{Job, PARTITION_BLOCK, Side};
 use super::items::Items;
 use super::kernels::{File, Instance};
 use super::{Gpu, finish};
@@ -12,7 +12,8 @@ use crate::Error;
 const BLOCK: u32 = 256;
 /// Their blocks on a multiprocessor: all that there is room for.
 const BLOCKS: u32 = 8;
-/// The same of the pass, which has larger ones. A block for each tile that there could be took 0.1 ms of 2^28 keys to find none.
+/// The same of the pass, which has larger ones. A block for each tile that there could be took 0.1 ms of 2^28 keys to find
+/// none.
 const MOVING_BLOCKS: u32 = 2;
 /// Buckets that a long one is distributed to, at most.
 pub(super) const OWN: usize = 1 << 7;
@@ -48,6 +49,7 @@ impl Kernels {
     /// For such items, and the step of partition.cu.
     pub fn new(gpu: &Gpu, items: Items, again: Kernel) -> Result<Kernels, Error> {
         let mut defines = items.as_keys().defines();
+        defines.push(items.payload_define());
         // What is to be taken apart is so even where it is in order already.
         defines.push(("SORTIE_ALL", u8::from(!items.are_alone()).to_string()));
         let kernel =
@@ -135,7 +137,7 @@ impl Job<'_> {
         let one = Launch { blocks: 1, ..launch };
         let (ends, buckets) = (self.tables.ends, self.shape.buckets.count() as u32);
         let again = self.pass_again(cursors.address(), long);
-        let (items, copy, transform) = (self.arrays.items, self.copy, self.item_transform);
+        let (Side { items, payload }, copy, transform) = (self.items(), self.copy, self.item_transform);
         let moved = Launch {
             blocks: self.shape.multiprocessors * MOVING_BLOCKS,
             threads: PARTITION_BLOCK,
@@ -150,7 +152,7 @@ impl Job<'_> {
             kernels.count_long.launch(stream, launch, (items, long, counts, transform))?;
             kernels.place_long.launch(stream, launch, (long, counts, cursors, placed, placed_count))?;
             kernels.again.launch(stream, moved, (again, transform))?;
-            kernels.bring_back.launch(stream, launch, (items, copy, long))?;
+            kernels.bring_back.launch(stream, launch, (items, copy.items, payload, copy.payload, long))?;
         }
         Ok(())
     }

@@ -11,6 +11,7 @@ use sortie_device::{Buffer, Kernel, Launch, Stream, View};
 use super::kernels::{File, Instance};
 use super::worker::{CHUNK, Content, From, Payload, Worker};
 use super::{Gpu, Pending};
+use crate::error::same_length;
 use crate::key::{Bits, Code, Form, Transform};
 use crate::{Error, Key, Order};
 
@@ -19,8 +20,8 @@ use crate::{Error, Key, Order};
 pub enum Segments<'a> {
     /// Segments of one length, which divides the number of keys.
     Length(u64),
-    /// Segment `i` is `offsets[i]..offsets[i + 1]`; the offsets, on the device too, never go backwards and stay within
-    /// the keys. A segment longer than `longest` is left as it is; that decides what is launched, and whether scratch is needed.
+    /// Segment `i` is `offsets[i]..offsets[i + 1]`; the offsets, on the device too, never go backwards and stay within the
+    /// keys. A segment longer than `longest` is left as it is; that decides what is launched, and whether scratch is needed.
     Offsets { offsets: View<'a, u64>, longest: u64 },
 }
 
@@ -163,9 +164,7 @@ impl Gpu {
         segments: Segments<'_>,
         order: Order,
     ) -> Result<Pending<'_>, Error> {
-        if places.len() != keys.len() {
-            return Err(Error::LengthMismatch { what: "places", expected: keys.len(), found: places.len() });
-        }
+        same_length("places", keys.len(), places.len())?;
         let longest = match segments {
             Segments::Length(length) => length,
             Segments::Offsets { longest, .. } => longest.min(keys.len() as u64),
@@ -214,20 +213,20 @@ impl Gpu {
         }
     }
 
-    /// Gets all that a sort of the few segments of keys alone takes which another sort will have left.
+    /// Gets all that a sort of the few segments takes which another sort will have left.
     pub(super) fn prepare_rest<'gpu, 'a, B: Bits>(
         &'gpu self,
         stream: &'a Stream,
-        keys: View<'a, B>,
+        moved: Moved<'a, B>,
         rest: Rest<'a>,
         code: Code,
         order: Order,
     ) -> Result<PreparedRest<'gpu, 'a, B>, Error> {
-        let content = Content { key_bytes: size_of::<B>(), payload: Payload::None, code, order };
+        let content = Content { key_bytes: size_of::<B>(), payload: moved.kind, code, order };
         let job = Job {
             gpu: self,
             stream,
-            moved: Moved { keys, payload: 0, kind: Payload::None },
+            moved,
             content,
             transform: Numbers(Transform::<B>::new(code, order).numbers()),
         };
@@ -260,15 +259,13 @@ pub(super) struct Rest<'a> {
     pub longest: u64,
     /// Shorter ones are not worth a launch of their own.
     pub shortest: usize,
-    /// Room for a copy of the keys.
+    /// Room for a copy of the keys, and behind it, where 16 bytes begin, of the payload.
     pub copy: View<'a, u32>,
 }
 
 /// Whether a payload is of a size that moves with so many keys.
 pub(super) fn check_payload<V: Pod>(keys: usize, payload: View<'_, V>) -> Result<(), Error> {
-    if payload.len() != keys {
-        return Err(Error::LengthMismatch { what: "payload", expected: keys, found: payload.len() });
-    }
+    same_length("payload", keys, payload.len())?;
     let bytes = size_of::<V>();
     if !matches!(bytes, 4 | 8 | 16) || !payload.address().is_multiple_of(bytes.min(8) as u64) {
         return Err(Error::Unsupported(format!(

@@ -187,8 +187,8 @@ impl Worker {
         workers
     }
 
-    /// The worker for tiles of segments that are too long for one, and the keys of a tile, if a block can sort any. Segments of one length are cut
-    /// evenly, for a tile that is nearly empty takes as long as a full one.
+    /// The worker for tiles of segments that are too long for one, and the keys of a tile, if a block can sort any. Segments
+    /// of one length are cut evenly, for a tile that is nearly empty takes as long as a full one.
     pub fn for_tiles(length: Option<u64>, content: Content, shared: usize) -> Option<(Worker, usize)> {
         let most = Self::classes(content, shared).last()?.capacity();
         let tile = match length {

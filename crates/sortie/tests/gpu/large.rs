@@ -37,57 +37,94 @@ fn compare<K: Key + Pod + Debug>(gpu: &Gpu, keys: &[K], order: Order, what: &str
     assert!(bits(&beyond) == bits(&[&guard[..], &guard].concat()), "{what}: beyond");
 }
 
+/// Keys in order and their places, by the CPU. Stable.
+fn in_order<K: Key + Pod>(keys: &[K], order: Order) -> (Vec<K>, Vec<u32>) {
+    let mut places: Vec<u32> = (0..keys.len() as u32).collect();
+    let sorter = Sorter::builder().threads(1).descending(order.descending).nans(order.nans).build().unwrap();
+    let mut sorted = keys.to_vec();
+    sorter.sort_pairs(&mut sorted, &mut places).unwrap();
+    (sorted, places)
+}
+
+/// Sorts pairs on the device, with so many words in each payload, which begin at this word of an allocation.
+fn sorted_pairs<K: Key + Pod>(
+    gpu: &Gpu,
+    keys: &[K],
+    payload: &[u32],
+    (words, at): (usize, usize),
+    stable: bool,
+    order: Order,
+) -> (Vec<K>, Vec<u32>) {
+    let stream = gpu.device().stream().unwrap();
+    let buffer = gpu.device().alloc::<K>(keys.len()).unwrap();
+    // Guarded by words that do not move.
+    let guard = u32::MAX;
+    let guarded = [&vec![guard; at], payload, &[guard]].concat();
+    let moved = gpu.device().alloc::<u32>(guarded.len()).unwrap();
+    stream.copy_in(buffer.view(), keys).unwrap();
+    stream.copy_in(moved.view(), &guarded).unwrap();
+    let (there, beside) = (buffer.view(), moved.range(at..at + payload.len()));
+    // SAFETY: nothing else uses the buffers meanwhile.
+    let pending = unsafe {
+        match words {
+            1 if !stable => gpu.sort_pairs_unstable(&stream, there, beside, order),
+            1 => gpu.sort_pairs(&stream, there, beside, order),
+            2 => gpu.sort_pairs(&stream, there, beside.cast::<u64>(), order),
+            _ => gpu.sort_pairs(&stream, there, beside.cast::<[u64; 2]>(), order),
+        }
+    };
+    pending.unwrap().wait().unwrap();
+    let (mut sorted, mut found) = (keys.to_vec(), guarded);
+    stream.copy_out(&mut sorted, there).unwrap();
+    stream.copy_out(&mut found, moved.view()).unwrap();
+    assert!(
+        found[..at].iter().all(|&word| word == guard) && found.pop() == Some(guard),
+        "beyond the payload"
+    );
+    (sorted, found.split_off(at))
+}
+
+/// Stable pairs with payloads of so many words, which begin at this word of an allocation, on the device and on the CPU.
+fn compare_stable<K: Key + Pod>(
+    gpu: &Gpu,
+    keys: &[K],
+    (words, at): (usize, usize),
+    order: Order,
+    what: &str,
+) {
+    let (expected, places) = in_order(keys, order);
+    let payload: Vec<u32> = (0..(keys.len() * words) as u32).collect();
+    let (sorted, found) = sorted_pairs(gpu, keys, &payload, (words, at), true, order);
+    let what = format!("{} {} {order:?} {what}, {words} words", keys.len(), std::any::type_name::<K>());
+    assert!(
+        bytemuck::cast_slice::<K, u8>(&sorted) == bytemuck::cast_slice::<K, u8>(&expected),
+        "{what}: keys"
+    );
+    let right = found.chunks(words).zip(&places).all(|(moved, &place)| {
+        moved.iter().enumerate().all(|(w, &word)| word as usize == place as usize * words + w)
+    });
+    assert!(right, "{what}: payload");
+}
+
 /// Pairs, stable and not, and an argsort, on the device and on the CPU.
 fn compare_pairs<K: Key + Pod + Debug>(gpu: &Gpu, keys: &[K], order: Order, what: &str) {
     let n = keys.len();
-    let what = format!("{n} {} {order:?} {what}", std::any::type_name::<K>());
-    let mut places: Vec<u32> = (0..n as u32).collect();
-    let transform =
-        Sorter::builder().threads(1).descending(order.descending).nans(order.nans).build().unwrap();
-    let mut expected = keys.to_vec();
-    transform.sort_pairs(&mut expected, &mut places).unwrap();
-    let expected = bytemuck::cast_slice::<K, u8>(&expected);
-
-    let stream = gpu.device().stream().unwrap();
-    let buffer = gpu.device().alloc::<K>(n).unwrap();
-    let sorted = |payload: &[u32], words: usize, stable: bool| {
-        stream.copy_in(buffer.view(), keys).unwrap();
-        let moved = gpu.device().alloc::<u32>(payload.len()).unwrap();
-        stream.copy_in(moved.view(), payload).unwrap();
-        let (keys, moved) = (buffer.view(), moved.view());
-        // SAFETY: nothing else uses the buffers meanwhile.
-        let pending = unsafe {
-            match (words, stable) {
-                (1, true) => gpu.sort_pairs(&stream, keys, moved, order),
-                (2, true) => gpu.sort_pairs(&stream, keys, moved.cast::<u64>(), order),
-                (_, true) => gpu.sort_pairs(&stream, keys, moved.cast::<u128>(), order),
-                (1, false) => gpu.sort_pairs_unstable(&stream, keys, moved, order),
-                (2, false) => gpu.sort_pairs_unstable(&stream, keys, moved.cast::<u64>(), order),
-                (_, false) => gpu.sort_pairs_unstable(&stream, keys, moved.cast::<u128>(), order),
-            }
-        };
-        pending.unwrap().wait().unwrap();
-        let (mut sorted, mut payload) = (vec![K::zeroed(); n], payload.to_vec());
-        stream.copy_out(&mut sorted, keys).unwrap();
-        stream.copy_out(&mut payload, moved).unwrap();
-        assert!(bytemuck::cast_slice::<K, u8>(&sorted) == expected, "{what}: keys, {words} words, {stable}");
-        payload
-    };
-    for words in [1, 2, 4] {
-        let payload: Vec<u32> = (0..(n * words) as u32).collect();
-        let stable = sorted(&payload, words, true);
-        let right = stable.chunks(words).zip(&places).all(|(moved, &place)| {
-            moved.iter().enumerate().all(|(w, &word)| word as usize == place as usize * words + w)
-        });
-        assert!(right, "{what}: payload, {words} words");
+    // Payloads of 16 bytes not at a multiple of 16: once they were stored as such.
+    for at in [(1, 1), (2, 2), (4, 2)] {
+        compare_stable(gpu, keys, at, order, what);
     }
+    let what = format!("{n} {} {order:?} {what}", std::any::type_name::<K>());
+    let (expected, places) = in_order(keys, order);
+    let expected = bytemuck::cast_slice::<K, u8>(&expected);
     // Payloads that repeat, so that whole pairs do.
     let payload: Vec<u32> = (0..n as u32).map(|i| i.wrapping_mul(0x9E37_79B9) >> 28).collect();
     let mut pairs: Vec<(Vec<u8>, u32)> = places
         .iter()
         .map(|&place| (bytemuck::bytes_of(&keys[place as usize]).to_vec(), payload[place as usize]))
         .collect();
-    let mut found: Vec<_> = sorted(&payload, 1, false)
+    let (sorted, found) = sorted_pairs(gpu, keys, &payload, (1, 0), false, order);
+    assert!(bytemuck::cast_slice::<K, u8>(&sorted) == expected, "{what}: keys, unstable");
+    let mut found: Vec<_> = found
         .into_iter()
         .zip(expected.chunks(size_of::<K>()))
         .map(|(payload, key)| (key.to_vec(), payload))
@@ -96,6 +133,8 @@ fn compare_pairs<K: Key + Pod + Debug>(gpu: &Gpu, keys: &[K], order: Order, what
     found.sort_unstable();
     assert!(pairs == found, "{what}: unstable");
 
+    let stream = gpu.device().stream().unwrap();
+    let buffer = gpu.device().alloc::<K>(n).unwrap();
     stream.copy_in(buffer.view(), keys).unwrap();
     let found = gpu.device().alloc::<u32>(n).unwrap();
     // SAFETY: as above.
@@ -173,38 +212,70 @@ fn pairs_and_argsort_of_every_type() {
         compare_pairs::<i16>(gpu, &cut(&wide), descending, "random");
         compare_pairs::<f32>(gpu, &cut(&wide), Order { nans: Nans::First, ..descending }, "random");
         compare_pairs::<u64>(gpu, &keys("random", 3000, 22), Order::default(), "wide");
+        compare_pairs::<u64>(gpu, &keys("few", large(gpu), 23), Order::default(), "wide");
         compare_pairs::<f32>(gpu, &cut(&keys("random", 1000, 23)), Order::default(), "few");
     });
 }
 
-/// Once they were stored as 16 bytes at a time, which has to be at a multiple of 16.
-#[test]
-fn payloads_of_16_bytes_may_lie_at_any_8() {
-    on_each(sort_odd_payloads);
-}
-
 /// Pairs with payloads of 16 bytes that do not lie at a multiple of 16.
 pub fn sort_odd_payloads(gpu: &Gpu) {
-    let stream = gpu.device().stream().unwrap();
-    let keys: Vec<u32> = cut(&keys("random", large(gpu), 31));
-    let n = keys.len();
-    let payload: Vec<u64> = (0..=2 * n as u64).collect();
-    let buffer = gpu.device().alloc::<u32>(n).unwrap();
-    let moved = gpu.device().alloc::<u64>(payload.len()).unwrap();
-    stream.copy_in(buffer.view(), &keys).unwrap();
-    stream.copy_in(moved.view(), &payload).unwrap();
-    let odd = moved.range(1..2 * n + 1).cast::<[u64; 2]>();
-    // SAFETY: nothing else uses the buffers meanwhile.
-    unsafe { gpu.sort_pairs(&stream, buffer.view(), odd, Order::default()) }.unwrap().wait().unwrap();
-    let (mut sorted, mut found) = (keys.clone(), payload);
-    stream.copy_out(&mut sorted, buffer.view()).unwrap();
-    stream.copy_out(&mut found, moved.view()).unwrap();
-    assert!(sorted.is_sorted() && found[0] == 0);
-    let right = sorted
-        .iter()
-        .zip(found[1..].chunks(2))
-        .all(|(key, payload)| payload[1] == payload[0] + 1 && keys[(payload[0] / 2) as usize] == *key);
-    assert!(right);
+    compare_stable::<u32>(gpu, &cut(&keys("random", large(gpu), 31)), (4, 2), Order::default(), "random");
+}
+
+/// Buckets for blocks of the most threads that are had, which the bench's other devices have no shared memory for.
+#[test]
+fn pairs_on_devices_of_much_shared_memory() {
+    let shared_per_block = sortie_simt::SHARED_227K;
+    on_bench(Options { shared_per_block, sanitizer: Sanitizer::Race, ..Options::default() }, |gpu| {
+        for pattern in ["random", "few"] {
+            let keys: Vec<u32> = cut(&keys(pattern, large(gpu) + 321, 13));
+            for at in [(1, 1), (2, 2), (4, 2)] {
+                compare_stable(gpu, &keys, at, Order::default(), pattern);
+            }
+        }
+    });
+}
+
+/// Items that agree in their leading bits, in buckets of which these hold whole codes, and in a last one of most of all codes.
+#[test]
+fn pairs_that_their_places_order() {
+    let shared_per_block = sortie_simt::SHARED_227K;
+    on_bench(Options { shared_per_block, sanitizer: Sanitizer::Race, ..Options::default() }, |gpu| {
+        let mut random = fastrand::Rng::with_seed(14);
+        let n = large(gpu) + 9;
+        for dense in [1 << 12, 1 << 14, 1 << 18] {
+            let keys: Vec<u32> =
+                (0..n).map(|i| if i % 10 == 0 { random.u32(..) } else { random.u32(..dense) }).collect();
+            compare_stable(gpu, &keys, (1, 0), Order::default(), "dense and wide");
+            compare_stable(
+                gpu,
+                &keys,
+                (4, 2),
+                Order { descending: true, ..Order::default() },
+                "dense and wide",
+            );
+        }
+    });
+}
+
+/// Keys in a tight cluster within a wide bucket: what crowds in one bin, or is too long for a block even when it has been
+/// distributed again, is sorted as segments.
+#[test]
+fn pairs_in_buckets_that_are_left() {
+    on_each(|gpu| {
+        let mut random = fastrand::Rng::with_seed(15);
+        let n = large(gpu) + 55;
+        let nested: Vec<u32> = (0..n)
+            .map(|i| match i % 8 {
+                0 => random.u32(..),
+                1 => (1 << 30) + random.u32(0..1 << 18),
+                _ => (1 << 30) + (1 << 16) + random.u32(0..3),
+            })
+            .collect();
+        for at in [(1, 1), (2, 2), (4, 2)] {
+            compare_stable(gpu, &nested, at, Order::default(), "nested clusters");
+        }
+    });
 }
 
 #[test]
@@ -324,14 +395,14 @@ fn every_interleaving_gives_the_same() {
 
 /// Just under 2^32 keys the tiles of a group once came to none, and the keys were left as they were.
 #[test]
-fn too_many_keys_are_told() {
+fn too_many_places_are_told() {
     on_bench(Options::default(), |gpu| {
         let stream = gpu.device().stream().unwrap();
         let n = (1 << 32) - (1 << 16) + 1;
         // SAFETY: nothing is sorted there.
         let refused = unsafe {
             let keys = sortie_device::View::<u8>::from_raw(1 << 20, n);
-            gpu.sort(&stream, keys, Order::default())
+            gpu.argsort(&stream, keys, sortie_device::View::from_raw(1 << 20, n), Order::default())
         };
         assert!(matches!(refused, Err(sortie::Error::Unsupported(why)) if why.contains("4294901760")));
     });

@@ -3,6 +3,8 @@
 
 mod array_sort;
 mod bitonic;
+mod compared;
+mod faults;
 mod large;
 mod machine_code;
 mod papers;

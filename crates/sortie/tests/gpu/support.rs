@@ -7,7 +7,8 @@ use sortie_simt::{Options, Sanitizer};
 
 /// Runs a test on the bench, with races looked for, and on the first CUDA device.
 pub fn on_each(test: impl Fn(&Gpu)) {
-    on_bench(Options { sanitizer: Sanitizer::Race, ..Options::default() }, &test);
+    // Fewer keys are many where there are few multiprocessors, and quicker.
+    on_bench(Options { sanitizer: Sanitizer::Race, multiprocessors: 2, ..Options::default() }, &test);
     if let Some(device) = cuda() {
         test(&Gpu::new(device));
     }

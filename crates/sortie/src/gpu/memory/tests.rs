@@ -3,10 +3,10 @@
 use sortie_simt::{Options, SHARED_48K, Sanitizer};
 
 use super::*;
-use crate::gpu::Gpu;
-use crate::gpu::host::{self, Allowed, Host};
+use crate::gpu::host_segments::{self, Allowed, Host, HostPayload};
+use crate::gpu::{Gpu, HostArray, sort_host_array};
 use crate::key::{Code, Form};
-use crate::{Key, Order, Report};
+use crate::{Algorithm, Key, Order, Report};
 
 fn request(segments: Segments<'_>, keys: usize, key_bytes: usize) -> Request<'_> {
     let content =
@@ -121,7 +121,14 @@ fn sort(
     assert!(matches!(code, Code::Float { .. }));
     let bits: &mut [u32] = bytemuck::cast_slice_mut(keys);
     let host = Host { keys: bits, payload: None, pinned: false };
-    host::sort_segments(gpu, host, segments, code, Order::default(), Allowed { threads: 1, memory_limit })
+    host_segments::sort_segments(
+        gpu,
+        host,
+        segments,
+        code,
+        Order::default(),
+        Allowed { threads: 1, memory_limit },
+    )
 }
 
 fn as_segments(offsets: &[usize], length: Option<usize>) -> Segments<'_> {
@@ -247,7 +254,8 @@ fn chunks_overlap() {
     let allowed = Allowed { threads: 2, memory_limit: 24 << 20 };
     let segments = Segments::Length(4);
     let host = Host { keys: &mut keys, payload: None, pinned: false };
-    let report = host::sort_segments(&gpu, host, segments, Code::Unsigned, Order::default(), allowed);
+    let report =
+        host_segments::sort_segments(&gpu, host, segments, Code::Unsigned, Order::default(), allowed);
     assert_eq!(report.unwrap().scratch_peak, 24 << 20);
     assert!(keys == expected);
 }
@@ -294,5 +302,125 @@ fn scratch_that_does_not_fit_is_refused_with_both_numbers() {
         let mut untouched = vec![0; unsorted.len()];
         stream.copy_out(&mut untouched, buffer.view()).unwrap();
         assert!(untouched == unsorted);
+    }
+}
+
+/// The first launch, copy or fill fails, then the second, and so on: every segment stays a permutation.
+#[test]
+fn work_that_fails_leaves_segments_permuted() {
+    for (name, offsets, length) in jobs() {
+        let (unsorted, sorted) = keys(&offsets);
+        for failing in 0.. {
+            let bench = sortie_simt::device(Options { failing: Some(failing), ..Options::default() });
+            let Ok(device) = bench else { return println!("skipped: {bench:?}") };
+            let free = device.free_memory();
+            let gpu = Gpu::new(device);
+            let mut keys = unsorted.clone();
+            // In several chunks.
+            let sort = |keys: &mut [f32]| sort(&gpu, keys, &offsets, length, 1 << 20);
+            match sort(&mut keys) {
+                Ok(_) => {
+                    assert!(bits(&keys) == bits(&sorted), "{name}, step {failing}");
+                    assert!(failing > 2, "{name}: has no steps");
+                    break;
+                }
+                Err(Error::Device(_)) => {}
+                Err(other) => panic!("{name}, step {failing}: {other}"),
+            }
+            assert_eq!(gpu.device().free_memory(), free, "{name}: all was given back");
+            // Sorted once more they are right only if none is lost and none is there twice.
+            sort(&mut keys).unwrap();
+            assert!(bits(&keys) == bits(&sorted), "{name} after step {failing} failed");
+        }
+    }
+}
+
+/// One array on the host: keys alone, with a payload, and an argsort.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum One {
+    Keys,
+    Pairs,
+    Places,
+}
+
+/// The keys of one array, and what is beside them.
+type Arrays = (Vec<u32>, Vec<u32>);
+
+impl One {
+    fn sort(self, gpu: &Gpu, arrays: &mut Arrays) -> Result<Report, Error> {
+        let (keys, beside) = (&mut arrays.0[..], &mut arrays.1[..]);
+        let array = match self {
+            One::Keys => HostArray::Sorted { keys, payload: None },
+            One::Pairs => {
+                let payload = HostPayload::of(beside).map(|payload| (payload, true));
+                HostArray::Sorted { keys, payload }
+            }
+            One::Places => HostArray::Argsorted { keys, places: beside },
+        };
+        let allowed = Allowed { threads: 1, memory_limit: u64::MAX };
+        sort_host_array(gpu, array, Code::Unsigned, Order::default(), Algorithm::Auto, allowed)
+    }
+
+    /// Enough keys to be distributed on one multiprocessor, and what they become.
+    fn example(self) -> (Arrays, Arrays) {
+        let mut random = fastrand::Rng::with_seed(4);
+        let n = (1 << 15) + 3;
+        let unsorted: Arrays = ((0..n).map(|_| random.u32(..)).collect(), (0..n).collect());
+        let mut sorted = unsorted.clone();
+        let places = crate::argsort(&unsorted.0);
+        if self != One::Keys {
+            sorted.1 = places.iter().map(|&place| place as u32).collect();
+        }
+        if self != One::Places {
+            sorted.0.sort_unstable();
+        }
+        (unsorted, sorted)
+    }
+}
+
+/// An allocation is refused, or a step fails: the array on the host is as it was, and the engine goes on.
+#[test]
+fn what_fails_leaves_one_array() {
+    for one in [One::Keys, One::Pairs, One::Places] {
+        let (unsorted, sorted) = one.example();
+        let mut refused = 0;
+        for allocations in 0..16 {
+            let options = Options { allocations, multiprocessors: 1, ..Options::default() };
+            let bench = sortie_simt::device(options);
+            let Ok(device) = bench else { return println!("skipped: {bench:?}") };
+            let free = device.free_memory();
+            let gpu = Gpu::new(device);
+            let mut arrays = unsorted.clone();
+            match one.sort(&gpu, &mut arrays) {
+                Ok(_) => assert!(arrays == sorted, "{one:?} by {allocations} allocations"),
+                Err(Error::Memory { .. }) => {
+                    assert!(arrays == unsorted, "{one:?}: refused, but changed the arrays");
+                    assert_eq!(gpu.device().free_memory(), free, "{one:?}: all was given back");
+                    refused += 1;
+                }
+                Err(other) => panic!("{one:?} by {allocations} allocations: {other}"),
+            }
+        }
+        assert!((3..16).contains(&refused), "{one:?}: {refused} were refused");
+        for failing in 0.. {
+            let options = Options { failing: Some(failing), multiprocessors: 1, ..Options::default() };
+            let gpu = Gpu::new(sortie_simt::device(options).unwrap());
+            let free = gpu.device().free_memory();
+            let mut arrays = unsorted.clone();
+            match one.sort(&gpu, &mut arrays) {
+                Ok(_) => {
+                    assert!(arrays == sorted, "{one:?}, step {failing}");
+                    assert!(failing > 4, "{one:?}: has no steps");
+                    break;
+                }
+                Err(Error::Device(_)) => {}
+                Err(other) => panic!("{one:?}, step {failing}: {other}"),
+            }
+            // One piece comes back as a whole or not at all.
+            assert!(arrays == unsorted, "{one:?}: step {failing} failed, and the arrays changed");
+            assert_eq!(gpu.device().free_memory(), free, "{one:?}: all was given back");
+            one.sort(&gpu, &mut arrays).unwrap();
+            assert!(arrays == sorted, "{one:?} after step {failing} failed");
+        }
     }
 }

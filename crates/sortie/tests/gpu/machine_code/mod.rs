@@ -15,7 +15,7 @@ use std::time::Instant;
 use bytemuck::Pod;
 use half::f16;
 use rayon::prelude::*;
-use sortie::gpu::{Gpu, Segments};
+use sortie::gpu::{Compared, Gpu, Segments};
 use sortie::{Error, Key, Order, papers};
 use sortie_device::{Program, Stream, View, cuda};
 
@@ -49,8 +49,13 @@ const LIST: &[(&str, Sort)] = &[
     ("one array of f32", |gpu| one_array::<f32>(gpu, OneArray::Keys)),
     ("one array of u64", |gpu| one_array::<u64>(gpu, OneArray::Keys)),
     ("one array of f32 with u32", |gpu| one_array::<f32>(gpu, OneArray::Pairs)),
+    ("one array of u32 with 16 bytes", |gpu| one_array::<u32>(gpu, OneArray::WidePairs)),
     ("one array of f32 with u32, unstable", |gpu| one_array::<f32>(gpu, OneArray::UnstablePairs)),
     ("places of one array of u32", |gpu| one_array::<u32>(gpu, OneArray::Places)),
+    ("u32, by comparison", by_comparison::<u32>),
+    ("u64, by comparison", by_comparison::<u64>),
+    ("64 bytes, by comparison", by_comparison::<[u8; 64]>),
+    ("places of u64, by comparison", places_by_comparison::<u64>),
     ("u32, bitonic", bitonic::<u32>),
     ("f32, bitonic", bitonic::<f32>),
     ("u64, bitonic", bitonic::<u64>),
@@ -113,6 +118,23 @@ const KNOWN: &[Known] = &[
         ],
     },
     Known {
+        reason: "the same with payloads, of what is left of a distribution",
+        programs: &[
+            ("sort_segments-8-Integers-4-0-LISTED-1024-12-8-1", &[("sm_80", 24), ("sm_90", 88)]),
+            ("sort_segments-8-Integers-4-0-LISTED-512-16-0-1", &[("sm_89", 24), ("sm_90", 24)]),
+            ("sort_segments-8-Integers-4-0-TILES-512-16-0-1", &[("sm_89", 40)]),
+            ("sort_segments-8-Integers-4-0-TILES-1024-16-0-1", &[("sm_90", 40), ("sm_100", 40)]),
+            ("sort_segments-8-Integers-16-0-LISTED-256-16-0-1", &[("sm_80", 24), ("sm_90", 12)]),
+            ("sort_segments-8-Integers-16-0-LISTED-512-16-12-1", &[("sm_89", 36)]),
+            ("sort_segments-8-Integers-16-0-LISTED-512-12-8-1", &[("sm_90", 124)]),
+            ("sort_segments-8-Integers-16-0-LISTED-1024-12-8-1", &[("sm_80", 24), ("sm_90", 100)]),
+            ("sort_segments-8-Integers-16-0-TILES-512-16-0-1", &[("sm_89", 40)]),
+            ("sort_segments-8-Integers-16-0-TILES-1024-16-0-1", &[("sm_90", 40)]),
+            ("merge_runs-8-Integers-4-0", &[("sm_100", 16)]),
+            ("merge_runs-8-Integers-16-0", &[("sm_100", 16)]),
+        ],
+    },
+    Known {
         reason: "a thread holds keys, payloads and places at once, and rows of 24 are faster all the same (worker.rs)",
         programs: &[
             ("sort_segments-4-Floats-4-0-FIXED-64-16-12-1", &[("sm_80", 8), ("sm_90", 16)]),
@@ -127,19 +149,33 @@ const KNOWN: &[Known] = &[
         ],
     },
     Known {
+        reason: "a thread holds as many items as were fastest on an H200, beside the places they go to (sample_sort.rs)",
+        programs: &[
+            (
+                "splitters-4-1-0-256-31-512-16-NEXT",
+                &[("sm_80", 36), ("sm_89", 36), ("sm_90", 36), ("sm_100", 16)],
+            ),
+            ("splitters-8-1-0-512-15-512-12-NEXT", &[("sm_80", 44), ("sm_89", 44), ("sm_90", 72)]),
+            ("splitters-64-1-0-512-5-512-2-NEXT", &[("sm_100", 560)]),
+            (
+                "finish_compared-4-1-0-256-31-0",
+                &[("sm_80", 232), ("sm_89", 232), ("sm_90", 176), ("sm_100", 8)],
+            ),
+            (
+                "finish_compared-8-1-0-256-19-0",
+                &[("sm_80", 80), ("sm_89", 80), ("sm_90", 72), ("sm_100", 112)],
+            ),
+        ],
+    },
+    Known {
         reason: "a thread of a pass holds 24 words of keys and their places, which is faster than fewer (distribute.rs)",
         programs: &[
-            ("partition-4-Integers-ALONE-512-24-FIRST", &[("sm_90", 16)]),
+            ("partition-4-Integers-ALONE-0-512-24-AGAIN", &[("sm_80", 16), ("sm_89", 16), ("sm_100", 16)]),
             (
-                "partition-4-Integers-ALONE-512-24-AGAIN",
-                &[("sm_80", 8), ("sm_89", 8), ("sm_90", 8), ("sm_100", 16)],
+                "partition-4-Floats-ALONE-0-512-24-AGAIN",
+                &[("sm_80", 16), ("sm_89", 16), ("sm_90", 16), ("sm_100", 16)],
             ),
-            ("partition-4-Floats-ALONE-512-24-FIRST", &[("sm_90", 32)]),
-            ("partition-4-Floats-ALONE-512-24-SECOND", &[("sm_90", 16)]),
-            (
-                "partition-4-Floats-ALONE-512-24-AGAIN",
-                &[("sm_80", 24), ("sm_89", 24), ("sm_90", 24), ("sm_100", 16)],
-            ),
+            ("partition-8-Integers-ALONE-16-512-12-AGAIN", &[("sm_90", 16), ("sm_100", 16)]),
         ],
     },
     Known {
@@ -153,13 +189,11 @@ const KNOWN: &[Known] = &[
         reason: "nine registers at most, beside 16 items of 64 bits and their places; with 12 items too",
         programs: &[
             (
-                "finish_buckets-4-Floats-PLACE-4-512-16",
+                "finish_buckets-4-Floats-PAYLOAD-0-512-16",
                 &[("sm_80", 16), ("sm_89", 16), ("sm_90", 72), ("sm_100", 28)],
             ),
-            (
-                "finish_buckets-4-Floats-PAYLOAD-4-512-16",
-                &[("sm_80", 16), ("sm_89", 16), ("sm_90", 72), ("sm_100", 28)],
-            ),
+            ("finish_buckets-4-Floats-PLACE-4-512-16", &[("sm_100", 32)]),
+            ("finish_buckets-4-Integers-PLACE-16-256-16", &[("sm_100", 32)]),
             (
                 "finish_buckets-4-Integers-PLACE-0-512-16",
                 &[("sm_80", 16), ("sm_89", 16), ("sm_90", 72), ("sm_100", 28)],
@@ -223,6 +257,7 @@ fn with_segments<K: Pod>(
 enum OneArray {
     Keys,
     Pairs,
+    WidePairs,
     UnstablePairs,
     Places,
 }
@@ -232,17 +267,36 @@ fn one_array<K: Key + Pod>(gpu: &Gpu, work: OneArray) -> Result<(), Error> {
     let (stream, order) = (gpu.device().stream()?, Order::default());
     let keys = gpu.device().alloc::<K>(1 << 23)?;
     let moved = gpu.device().alloc::<u32>(keys.len())?;
+    let wide = gpu.device().alloc::<u128>(keys.len())?;
     let (keys, moved) = (keys.view(), moved.view());
     // SAFETY: the recorder runs nothing.
     unsafe {
         match work {
             OneArray::Keys => gpu.sort(&stream, keys, order)?,
             OneArray::Pairs => gpu.sort_pairs(&stream, keys, moved, order)?,
+            OneArray::WidePairs => gpu.sort_pairs(&stream, keys, wide.view(), order)?,
             OneArray::UnstablePairs => gpu.sort_pairs_unstable(&stream, keys, moved, order)?,
             OneArray::Places => gpu.argsort(&stream, keys, moved, order)?,
         }
     }
     .wait()
+}
+
+/// Enqueues a sort by comparison that takes both levels.
+fn by_comparison<K: Compared>(gpu: &Gpu) -> Result<(), Error> {
+    let stream = gpu.device().stream()?;
+    let keys = gpu.device().alloc::<K>(1 << 20)?;
+    // SAFETY: the recorder runs nothing.
+    unsafe { gpu.sort_by_comparison(&stream, keys.view(), Order::default())? }.wait()
+}
+
+/// The same of their places.
+fn places_by_comparison<K: Compared>(gpu: &Gpu) -> Result<(), Error> {
+    let stream = gpu.device().stream()?;
+    let keys = gpu.device().alloc::<K>(1 << 20)?;
+    let places = gpu.device().alloc::<u32>(1 << 20)?;
+    // SAFETY: the recorder runs nothing.
+    unsafe { gpu.argsort_by_comparison(&stream, keys.view(), places.view(), Order::default())? }.wait()
 }
 
 /// Enqueues a bitonic sort that takes supersteps.

@@ -5,15 +5,15 @@ use std::time::Instant;
 
 use sortie_device::{Buffer, Event, Pinned, Stream, View};
 
-use super::host::{Allowed, HostPayload, bytes, bytes_mut, copy};
-use super::radix::{MOST_KEYS, With};
+use super::host_segments::{Allowed, HostPayload, bytes, bytes_mut, copy};
+use super::one_array::{Wanted, Way, With};
 use super::{Gpu, memory};
 use crate::key::{Bits, Code};
 use crate::plan::{CHUNK_BYTES, LEFT_FREE};
 use crate::{Algorithm, Bound, Error, Order, Ran, Report};
 
 /// What becomes of the keys.
-pub(crate) enum Whole<'a, B> {
+pub(crate) enum HostArray<'a, B> {
     Sorted {
         keys: &'a mut [B],
         /// It moves with the keys; whether equal ones keep their order.
@@ -23,53 +23,42 @@ pub(crate) enum Whole<'a, B> {
     Argsorted { keys: &'a [B], places: &'a mut [u32] },
 }
 
-impl<B: Bits> Whole<'_, B> {
+impl<B: Bits> HostArray<'_, B> {
     pub fn keys(&self) -> &[B] {
         match self {
-            Whole::Sorted { keys, .. } => keys,
-            Whole::Argsorted { keys, .. } => keys,
+            HostArray::Sorted { keys, .. } => keys,
+            HostArray::Argsorted { keys, .. } => keys,
         }
     }
 
     fn with(&self) -> With {
         match self {
-            Whole::Sorted { payload: None, .. } => With::Nothing,
-            Whole::Sorted { payload: Some((payload, stable)), .. } => {
+            HostArray::Sorted { payload: None, .. } => With::Nothing,
+            HostArray::Sorted { payload: Some((payload, stable)), .. } => {
                 With::Payload { bytes: payload.each(), stable: *stable }
             }
-            Whole::Argsorted { .. } => With::Places,
+            HostArray::Argsorted { .. } => With::Places,
         }
     }
 }
 
-/// How the device sorts, and the scratch that it takes.
-struct Method {
-    /// In place, by a bitonic network.
-    network: bool,
-    /// Words of each piece of scratch.
-    scratch: Vec<usize>,
-}
-
-/// The methods that there are for such a sort, the fastest first.
-fn methods<B: Bits>(
+/// The ways that there are for such a sort, the fastest first, and the words of each piece of scratch that they take.
+fn ways<B: Bits>(
     gpu: &Gpu,
     n: usize,
-    with: With,
-    code: Code,
-    order: Order,
+    wanted: Wanted,
     algorithm: Algorithm,
-) -> Result<Vec<Method>, Error> {
-    let unsupported =
-        |what| Err(Error::Unsupported(format!("{what} on a GPU; choose Auto or another engine")));
-    let in_place = Method { network: true, scratch: vec![] };
-    let distributed = Method { network: false, scratch: gpu.whole_words::<B>(n, with, code, order) };
-    match (algorithm, with) {
-        (Algorithm::Bitonic, With::Nothing) => Ok(vec![in_place]),
-        (Algorithm::Bitonic, _) => unsupported("Bitonic sorts keys alone"),
-        (Algorithm::Quicksort | Algorithm::Merge, _) => unsupported("this algorithm does not sort"),
-        (Algorithm::Auto, With::Nothing) => Ok(vec![distributed, in_place]),
-        _ => Ok(vec![distributed]),
+) -> Result<Vec<(Way, Vec<usize>)>, Error> {
+    let way = gpu.way::<B>(n, wanted, algorithm)?;
+    let words = gpu.array_words::<B>(&way, n, wanted);
+    let mut ways = vec![(way, words)];
+    if algorithm == Algorithm::Auto && B::WIDTH <= 64 {
+        // What takes less memory.
+        let other = if wanted.with == With::Nothing { Way::Network } else { Way::Segment };
+        let words = gpu.array_words::<B>(&other, n, wanted);
+        ways.push((other, words));
     }
+    Ok(ways)
 }
 
 /// All the memory of a sort.
@@ -78,35 +67,26 @@ struct Held<B> {
     payload: Buffer<u8>,
     /// With the scratch.
     gpu: Gpu,
-    network: bool,
+    way: Way,
     /// Bytes of it, the pinned memory and what is held on the host.
     bytes: u64,
 }
 
 /// Sorts the array, and waits.
 ///
-/// All memory is had before anything is copied, so too little leaves the keys as they are; so does a device that fails before
-/// they are on their way back. Keys alone for whose copy there is no room are sorted in place.
+/// All memory is had before anything is copied, so too little leaves the keys as they are; so does a device that fails
+/// before they are on their way back. Where there is no room for the scratch of the fastest way, keys alone are sorted in
+/// place, and what goes with keys as one segment.
 pub(crate) fn sort<B: Bits>(
     gpu: &Gpu,
-    mut whole: Whole<'_, B>,
+    mut array: HostArray<'_, B>,
     code: Code,
     order: Order,
     algorithm: Algorithm,
     allowed: Allowed,
 ) -> Result<Report, Error> {
-    let (n, with) = (whole.keys().len(), whole.with());
-    if n > MOST_KEYS {
-        return Err(Error::Unsupported(format!(
-            "{n} keys are more than the {MOST_KEYS} of one sort on a GPU; use the CPU engine"
-        )));
-    }
-    if B::WIDTH > 64 {
-        return Err(Error::Unsupported(format!(
-            "keys of {} bits are not sorted on a GPU; use the CPU engine",
-            B::WIDTH
-        )));
-    }
+    let (n, with) = (array.keys().len(), array.with());
+    let wanted = Wanted { with, code, order };
     let each = match with {
         With::Nothing => 0,
         With::Payload { bytes, .. } => bytes,
@@ -115,8 +95,8 @@ pub(crate) fn sort<B: Bits>(
     let staged = (n * size_of::<B>().max(each)).min(CHUNK_BYTES);
     // A payload comes back as a whole or not at all: half of one would have some elements twice.
     let held_back = if let With::Payload { bytes, .. } = with { n * bytes } else { 0 };
-    let hold = |method: Method| -> Result<Held<B>, Error> {
-        let there = (n * (size_of::<B>() + each) + 4 * method.scratch.iter().sum::<usize>()) as u64;
+    let hold = |(way, scratch): (Way, Vec<usize>)| -> Result<Held<B>, Error> {
+        let there = (n * (size_of::<B>() + each) + 4 * scratch.iter().sum::<usize>()) as u64;
         let needed = there + (STAGES * staged + held_back) as u64;
         let too_much = |bound, needed, available| Error::Memory { bound, needed, available, hint: HINT };
         if needed > allowed.memory_limit {
@@ -133,43 +113,37 @@ pub(crate) fn sort<B: Bits>(
             return Err(too_much(Bound::Device, there, available));
         }
         let (keys, payload) = (memory::alloc(device, n)?, memory::alloc(device, n * each)?);
-        let scratch =
-            method.scratch.iter().map(|&words| memory::alloc(device, words)).collect::<Result<_, _>>()?;
-        Ok(Held { keys, payload, gpu: gpu.with_scratch(scratch), network: method.network, bytes: needed })
+        let scratch = scratch.iter().map(|&words| memory::alloc(device, words)).collect::<Result<_, _>>()?;
+        Ok(Held { keys, payload, gpu: gpu.with_scratch(scratch), way, bytes: needed })
     };
-    let mut methods = methods::<B>(gpu, n, with, code, order, algorithm)?.into_iter();
-    let first = methods.next().expect("there is one");
-    let held = methods.fold(hold(first), |held, method| match held {
-        Err(Error::Memory { .. }) => hold(method),
+    let mut ways = ways::<B>(gpu, n, wanted, algorithm)?.into_iter();
+    let first = ways.next().expect("there is one");
+    let held = ways.fold(hold(first), |held, way| match held {
+        Err(Error::Memory { .. }) => hold(way),
         decided => decided,
     })?;
-    let Held { keys, payload, gpu, network, bytes: needed } = held;
+    let Held { keys, payload, gpu, way, bytes: needed } = held;
     let mut stage = Stage::new(&gpu, staged, allowed.threads)?;
     let mut back: Vec<u8> = reserve(held_back)?;
 
     let mut report = Report { scratch_peak: needed, ..Report::default() };
     let (key_bytes, payload_bytes) = (n * size_of::<B>(), n * each);
     let start = Instant::now();
-    stage.copy_in(keys.view().cast(), bytes(whole.keys()))?;
-    if let Whole::Sorted { payload: Some((from, _)), .. } = &mut whole {
+    stage.copy_in(keys.view().cast(), bytes(array.keys()))?;
+    if let HostArray::Sorted { payload: Some((from, _)), .. } = &mut array {
         stage.copy_in(payload.view(), from.range(0..n))?;
     }
     let copied = if with == With::Places { key_bytes } else { key_bytes + payload_bytes };
     report.push(Ran::Cuda, "copy in", start.elapsed(), copied, copied);
     let start = Instant::now();
     // SAFETY: the keys and the payload are on the device for this sort alone.
-    let sorted = unsafe {
-        match network {
-            true => gpu.sort_bits_bitonic(&stage.stream, keys.view(), code, order)?,
-            false => gpu.sort_whole(&stage.stream, keys.view(), payload.address(), with, code, order)?,
-        }
-    };
+    let sorted = unsafe { gpu.sort_array_by(way, &stage.stream, keys.view(), payload.address(), wanted)? };
     sorted.wait()?;
     report.push(Ran::Cuda, "sort", start.elapsed(), key_bytes + payload_bytes, key_bytes + payload_bytes);
     let start = Instant::now();
     let mut copied = payload_bytes;
-    match whole {
-        Whole::Sorted { keys: to, payload: moved } => {
+    match array {
+        HostArray::Sorted { keys: to, payload: moved } => {
             copied += key_bytes;
             stage.copy_out(&mut back.spare_capacity_mut()[..held_back], payload.view())?;
             stage.copy_out(bytes_mut(to), keys.view().cast())?;
@@ -177,7 +151,7 @@ pub(crate) fn sort<B: Bits>(
                 copy(to.range(0..n), &back.spare_capacity_mut()[..held_back], stage.threads);
             }
         }
-        Whole::Argsorted { places, .. } => stage.copy_out(bytes_mut(places), payload.view())?,
+        HostArray::Argsorted { places, .. } => stage.copy_out(bytes_mut(places), payload.view())?,
     }
     report.push(Ran::Cuda, "copy out", start.elapsed(), copied, copied);
     Ok(report)
@@ -318,25 +292,36 @@ mod tests {
                 cpu.sort_pairs(&mut expected, &mut places).unwrap();
 
                 let mut sorted = keys.clone();
-                let whole = Whole::Sorted { keys: &mut sorted, payload: None };
-                sort(gpu, whole, code::<u32>(), Order::default(), Algorithm::Auto, ALLOWED).unwrap();
+                let array = HostArray::Sorted { keys: &mut sorted, payload: None };
+                sort(gpu, array, code::<u32>(), Order::default(), Algorithm::Auto, ALLOWED).unwrap();
                 assert!(sorted == expected, "{n} keys");
 
                 // A payload that must neither be lost nor be there twice.
                 let mut sorted = keys.clone();
                 let mut boxes: Vec<Box<u32>> = (0..n as u32).map(Box::new).collect();
                 let payload = HostPayload::of(&mut boxes).map(|payload| (payload, true));
-                let whole = Whole::Sorted { keys: &mut sorted, payload };
+                let array = HostArray::Sorted { keys: &mut sorted, payload };
                 let report =
-                    sort(gpu, whole, code::<u32>(), Order::default(), Algorithm::Auto, ALLOWED).unwrap();
+                    sort(gpu, array, code::<u32>(), Order::default(), Algorithm::Auto, ALLOWED).unwrap();
                 assert!(sorted == expected, "{n} pairs");
                 assert!(boxes.iter().map(|place| **place).eq(places.iter().copied()), "{n} payloads");
                 assert_eq!(report.phases.len(), 3);
 
                 let mut found = vec![0; n];
-                let whole = Whole::Argsorted { keys: &keys, places: &mut found };
-                sort(gpu, whole, code::<u32>(), Order::default(), Algorithm::Auto, ALLOWED).unwrap();
+                let array = HostArray::Argsorted { keys: &keys, places: &mut found };
+                sort(gpu, array, code::<u32>(), Order::default(), Algorithm::Auto, ALLOWED).unwrap();
                 assert!(found == places, "places of {n}");
+
+                // Keys that have no digits there.
+                let wide: Vec<u128> =
+                    keys.iter().map(|&key| u128::from(key) << 70 | u128::from(key)).collect();
+                let array = HostArray::Argsorted { keys: &wide, places: &mut found };
+                sort(gpu, array, code::<u128>(), Order::default(), Algorithm::Auto, ALLOWED).unwrap();
+                assert!(found == places, "places of {n} wide keys");
+                let mut sorted = wide.clone();
+                let array = HostArray::Sorted { keys: &mut sorted, payload: None };
+                sort(gpu, array, code::<u128>(), Order::default(), Algorithm::Auto, ALLOWED).unwrap();
+                assert!(sorted.iter().map(|&key| key as u32).eq(expected.iter().copied()), "{n} wide keys");
             }
         });
     }
@@ -354,9 +339,9 @@ mod tests {
             [(ALLOWED, Bound::Device), (Allowed { memory_limit: 1 << 20, ..ALLOWED }, Bound::Limit)]
         {
             let mut keys = descending.clone();
-            let whole = Whole::Sorted { keys: &mut keys, payload: None };
+            let array = HostArray::Sorted { keys: &mut keys, payload: None };
             let error =
-                sort(&gpu, whole, code::<u32>(), Order::default(), Algorithm::Radix, allowed).unwrap_err();
+                sort(&gpu, array, code::<u32>(), Order::default(), Algorithm::Radix, allowed).unwrap_err();
             assert!(
                 matches!(error, Error::Memory { bound: found, needed, available, .. }
                 if found == bound && needed > 1_600_000 && available <= 1 << 20),
@@ -374,13 +359,34 @@ mod tests {
             let sorted: Vec<u32> = (0..200_000).collect();
             // The keys, and twice as much pinned memory.
             let allowed = Allowed { memory_limit: 3 * 800_000, ..ALLOWED };
-            let whole = Whole::Sorted { keys: &mut keys, payload: None };
-            let report = sort(gpu, whole, code::<u32>(), Order::default(), Algorithm::Auto, allowed).unwrap();
+            let array = HostArray::Sorted { keys: &mut keys, payload: None };
+            let report = sort(gpu, array, code::<u32>(), Order::default(), Algorithm::Auto, allowed).unwrap();
             assert!(keys == sorted);
             assert!(report.scratch_peak <= allowed.memory_limit);
-            let whole = Whole::Argsorted { keys: &sorted, places: &mut keys };
-            let refused = sort(gpu, whole, code::<u32>(), Order::default(), Algorithm::Auto, allowed);
+            let array = HostArray::Argsorted { keys: &sorted, places: &mut keys };
+            let refused = sort(gpu, array, code::<u32>(), Order::default(), Algorithm::Auto, allowed);
             assert!(matches!(refused, Err(Error::Memory { bound: Bound::Limit, .. })));
+        });
+    }
+
+    #[test]
+    fn pairs_of_wide_keys_fall_back_to_a_segment() {
+        on_bench(|gpu| {
+            let descending: Vec<u64> = (0..150_000).rev().collect();
+            let sorted = |memory_limit| {
+                let mut keys = descending.clone();
+                let mut places: Vec<u64> = (0..keys.len() as u64).collect();
+                let payload = HostPayload::of(&mut places).map(|payload| (payload, true));
+                let array = HostArray::Sorted { keys: &mut keys, payload };
+                let allowed = Allowed { memory_limit, ..ALLOWED };
+                let report = sort(gpu, array, code::<u64>(), Order::default(), Algorithm::Auto, allowed)?;
+                assert!(keys.is_sorted() && places == descending);
+                Ok::<u64, Error>(report.scratch_peak)
+            };
+            let by_samples = sorted(u64::MAX).unwrap();
+            let as_a_segment = sorted(by_samples - 1).unwrap();
+            assert!(as_a_segment < by_samples);
+            assert!(matches!(sorted(as_a_segment - 1), Err(Error::Memory { bound: Bound::Limit, .. })));
         });
     }
 
@@ -389,16 +395,19 @@ mod tests {
         on_bench(|gpu| {
             let try_with = |algorithm| {
                 let mut keys: Vec<u32> = (0..20_000).rev().collect();
-                let whole = Whole::Sorted { keys: &mut keys, payload: None };
-                let result = sort(gpu, whole, code::<u32>(), Order::default(), algorithm, ALLOWED);
+                let array = HostArray::Sorted { keys: &mut keys, payload: None };
+                let result = sort(gpu, array, code::<u32>(), Order::default(), algorithm, ALLOWED);
                 result.map(|_| assert!(keys.is_sorted()))
             };
-            for algorithm in [Algorithm::Auto, Algorithm::Radix, Algorithm::Bitonic] {
+            use Algorithm::{Auto, Bitonic, Merge, Quicksort, Radix, SampleSort};
+            for algorithm in [Auto, Radix, Bitonic, SampleSort, Merge] {
                 try_with(algorithm).unwrap();
             }
-            for algorithm in [Algorithm::Quicksort, Algorithm::Merge] {
-                assert!(matches!(try_with(algorithm), Err(Error::Unsupported(_))));
-            }
+            assert!(matches!(try_with(Quicksort), Err(Error::Unsupported(_))));
+            let mut narrow = [3u8, 1, 2];
+            let array = HostArray::Sorted { keys: &mut narrow, payload: None };
+            let result = sort(gpu, array, code::<u8>(), Order::default(), SampleSort, ALLOWED);
+            assert!(matches!(result, Err(Error::Unsupported(_))));
         });
     }
 
@@ -406,9 +415,14 @@ mod tests {
     #[test]
     fn the_memory_planned_is_enough() {
         on_bench(|gpu| {
-            for with in [With::Nothing, With::Payload { bytes: 8, stable: true }, With::Places] {
+            let withs = [With::Nothing, With::Payload { bytes: 8, stable: true }, With::Places];
+            let algorithms = [Algorithm::Auto, Algorithm::SampleSort, Algorithm::Merge];
+            for (with, algorithm) in withs.into_iter().flat_map(|with| algorithms.map(|other| (with, other)))
+            {
                 let n = 150_000;
-                let words = gpu.whole_words::<u32>(n, with, code::<u32>(), Order::default());
+                let wanted = Wanted { with, code: code::<u32>(), order: Order::default() };
+                let way = gpu.way::<u32>(n, wanted, algorithm).unwrap();
+                let words = gpu.array_words::<u32>(&way, n, wanted);
                 let each = if let With::Payload { bytes, .. } = with { bytes } else { 4 };
                 let keys = gpu.device().alloc::<u32>(n).unwrap();
                 let payload = gpu.device().alloc::<u8>(n * each).unwrap();
@@ -418,15 +432,8 @@ mod tests {
                 let stream = gpu.device().stream().unwrap();
                 // SAFETY: nothing else uses the keys and the payload.
                 unsafe {
-                    let sort = gpu.sort_whole(
-                        &stream,
-                        keys.view(),
-                        payload.address(),
-                        with,
-                        code::<u32>(),
-                        Order::default(),
-                    );
-                    assert_eq!(gpu.device().free_memory().unwrap(), free, "{with:?}");
+                    let sort = gpu.sort_array_by(way, &stream, keys.view(), payload.address(), wanted);
+                    assert_eq!(gpu.device().free_memory().unwrap(), free, "{with:?} {algorithm:?}");
                     sort.unwrap().wait().unwrap();
                 }
             }

@@ -111,7 +111,7 @@ pub(crate) fn sort_segments<B: Bits>(
 ) -> Result<Report, Error> {
     if B::WIDTH > 64 {
         return Err(Error::Unsupported(format!(
-            "keys of {} bits are not sorted on a GPU; use the CPU engine",
+            "segments of keys of {} bits are not sorted on a GPU; use the CPU engine",
             B::WIDTH
         )));
     }

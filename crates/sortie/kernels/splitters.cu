@@ -1,0 +1,356 @@
+// A level of a sample sort: the items of each group go to buckets between splitters from a sample of it, by comparison alone.
+//
+// Contract. An instantiation is made as compared.cuh and block_sort.cuh say, for blocks of SORTIE_THREADS with SORTIE_ROW
+// items a thread, and for SORTIE_STEP: FIRST reads keys, and makes items of them; NEXT reads items. Groups lie one after the
+// other. A group is cut to as many buckets as its items fill, at most `most_ways`, which is up to 1024; where splitters
+// repeat, to twice as many, for items between splitters and for those that are equal to one, by turns. A group that is such
+// a bucket itself is moved as it is, and so is one of few items. There are at most 2^32 - 2^16 items. Zero before: `ends`,
+// but for the groups' own. The kernels run in this order:
+// - plan_groups, of one block: how many buckets and tiles each group has. Dynamic shared memory: SumsOfWarps.
+// - choose_splitters, of a block a group: the splitters, as a tree. Dynamic shared memory: a block_sort::Shared, and a word.
+// - count_items, of any number of blocks. Dynamic shared memory: shared_bytes without items.
+// - place_buckets, of a block a group: where buckets begin. Dynamic shared memory: SumsOfWarps.
+// - move_items, of a block for each tile that there can be. Dynamic shared memory: shared_bytes.
+// Afterwards `ends` has where each bucket begins, from its second place on where it ends. Cost: two reads and one write of
+// the items, two walks down a tree in shared memory an item, two atomics there.
+//
+// Source: Sanders and Winkel, "Super scalar sample sort" (2004), for trees without branches; Leischner, Osipov and Sanders,
+// "GPU sample sort" (2010); buckets of equal items are those of Axtmann, Witt, Ferizovic and Sanders, "In-place parallel
+// super scalar samplesort" (2017).
+#include "block_sort.cuh"
+#include "compared.cuh"
+#include "scan.cuh"
+#include "search.cuh"
+#include "simt.cuh"
+
+#define FIRST 0
+#define NEXT 1
+
+namespace simt::splitters {
+
+using compared::Item;
+using compared::less;
+using compared::Word;
+using compared::WORDS;
+
+#if SORTIE_STEP == FIRST
+using From = compared::Key;
+#else
+using From = Item;
+#endif
+
+constexpr u32 BLOCK = SORTIE_THREADS;
+constexpr u32 ROW = SORTIE_ROW;
+constexpr u32 TILE = BLOCK * ROW;
+// Of the block that sorts a sample.
+constexpr u32 SAMPLING = block_sort::BLOCK;
+// Items that are sampled for each bucket, where there is room for them: the longest bucket is then hardly half as long again
+// as it should be.
+constexpr u32 OVERSAMPLING = 64;
+// Threads that a multiprocessor is to hold: 64 registers are left for each.
+constexpr u32 RESIDENT = 1024;
+static_assert(TILE < 1u << 16, "a rank has 16 bits");
+
+// How a group is cut.
+struct Cut {
+    u32 ways, tree_bits;
+    // Buckets between splitters and of what equals one take turns.
+    u32 with_equal;
+};
+
+struct Level {
+    const From* from;
+    Item* to;
+    u64 count;
+    // Group g is starts[g]..starts[g + 1]; without, there is one of all items.
+    const u64* starts;
+    u32 groups;
+    // Every other group has equal items alone.
+    u32 nested;
+    u32 most_ways;
+    // A group's tree has so many nodes, from node 1 on.
+    u32 nodes;
+    // Items that a bucket is to have.
+    u32 share;
+    u32* tiles_before;
+    Cut* cuts;
+    Item* trees;
+    // A group has 2 * most_ways buckets.
+    u64* ends;
+};
+
+using SumsOfWarps = u32[BLOCK / WARP];
+
+SIMT_FN u64 start_of(const Level& level, u32 group) {
+    return level.starts ? level.starts[group] : group == 0 ? 0 : level.count;
+}
+
+SIMT_FN u64 length_of(const Level& level, u32 group) { return start_of(level, group + 1) - start_of(level, group); }
+
+SIMT_FN u32 log2_ceil(u32 n) { return n <= 1 ? 0 : WARP - leading_zeros(n - 1); }
+
+SIMT_FN Item item_at(const Level& level, u64 place) {
+#if SORTIE_PLACED && SORTIE_STEP == FIRST
+    return {level.from[place], u32(place)};
+#else
+    return level.from[place];
+#endif
+}
+
+SIMT_KERNEL(BLOCK, 1) plan_groups(Level level) {
+    u32* sums = *reinterpret_cast<SumsOfWarps*>(shared_memory());
+    u32 before = 0;
+    for (u32 first = 0; first < level.groups; first += BLOCK) {
+        const u32 group = first + thread_rank();
+        u32 tiles = 0;
+        if (group < level.groups) {
+            const u64 length = length_of(level, group);
+            tiles = u32((length + TILE - 1) / TILE);
+            u32 ways = u32(lesser<u64>((length + level.share - 1) / level.share, level.most_ways));
+            if (ways < 2 || (level.nested && group % 2 == 1)) ways = 1;
+            level.cuts[group] = {ways, log2_ceil(ways), 0};
+        }
+        u32 all;
+        const u32 own = scan::exclusive<BLOCK>(tiles, sums, all);
+        if (group < level.groups) level.tiles_before[group] = before + own;
+        before += all;
+        barrier();
+    }
+    if (thread_rank() == 0) {
+        level.tiles_before[level.groups] = before;
+        level.ends[0] = 0;
+    }
+}
+
+// One item of each stretch of the group, at no regular distance.
+SIMT_FN Item sampled(const Level& level, u64 start, u64 length, u32 i, u32 count) {
+    const u64 stretch = length / count;
+    const u32 random = (i + 1) * 0x9E3779B9u;
+    return item_at(level, start + stretch * i + (u64(random) * lesser(stretch, u64(1) << 32) >> 32));
+}
+
+SIMT_KERNEL(SAMPLING, 1) choose_splitters(Level level) {
+    const u32 group = block_rank(), thread = thread_rank();
+    const Cut cut = level.cuts[group];
+    if (cut.ways == 1) return;
+    Item* sample = reinterpret_cast<block_sort::Shared*>(shared_memory())->items;
+    u32* repeats = reinterpret_cast<u32*>(reinterpret_cast<block_sort::Shared*>(shared_memory()) + 1);
+    if (thread == 0) *repeats = 0;
+    const u64 start = start_of(level, group), length = length_of(level, group);
+    const u32 count = u32(lesser<u64>(lesser(cut.ways * OVERSAMPLING, block_sort::CAPACITY), length));
+    for (u32 i = thread; i < count; i += SAMPLING) sample[i] = sampled(level, start, length, i, count);
+    barrier();
+    block_sort::sort_rows<block_sort::ROW>(sample, count);
+
+    auto splitter_at = [&](u32 rank) { return (rank + 1) * count / cut.ways; };
+    Item* tree = level.trees + u64(group) * level.nodes;
+    for (u32 node = thread + 1; node < 1u << cut.tree_bits; node += SAMPLING) {
+        // Node j of a depth splits the j-th part of as many as there are nodes there. What there is no splitter for, the
+        // last stands in for.
+        const u32 depth = log2_ceil(node + 1) - 1;
+        const u32 rank = ((2 * (node - (1u << depth)) + 1) << (cut.tree_bits - 1 - depth)) - 1;
+        const u32 at = splitter_at(lesser(rank, cut.ways - 2));
+        tree[node] = sample[at];
+        if (!compared::PLACED && !less(sample[at - 1], sample[at])) atomic_or<Relaxed, Block>(repeats, 1);
+    }
+    barrier();
+    if (thread == 0) level.cuts[group].with_equal = *repeats;
+}
+
+// What a block has in shared memory to count and to move a group's items; the sizes are known when it is launched.
+struct Pieces {
+    Item* tree;
+    u64* moves;
+    // Of the digits; then where a digit's items begin in the tile.
+    u32* counts;
+    u32* sums;
+    // Of the tile, by digits; and their digits.
+    Item* items;
+    u16* digits;
+
+    SIMT_FN explicit Pieces(const Level& level) {
+        tree = reinterpret_cast<Item*>(shared_memory());
+        // Nodes are a power of two, at least 4: what comes next begins where 16 bytes do.
+        moves = reinterpret_cast<u64*>(tree + level.nodes);
+        counts = reinterpret_cast<u32*>(moves + 2 * level.most_ways);
+        sums = counts + 2 * level.most_ways;
+        items = reinterpret_cast<Item*>(sums + BLOCK / WARP);
+        digits = reinterpret_cast<u16*>(items + TILE);
+    }
+};
+
+// The group of a tile. By a warp together.
+SIMT_FN u32 group_of(const Level& level, u32 tile) {
+    return search::first_of_warp(0u, level.groups, [&](u32 group) { return level.tiles_before[group + 1] > tile; });
+}
+
+SIMT_FN u32 digits_of(const Cut& cut) { return cut.with_equal ? 2 * cut.ways : cut.ways; }
+
+// The bucket of a group's digit.
+SIMT_FN u64 bucket_of(const Level& level, const Cut& cut, u32 group, u32 digit) {
+    return u64(group) * 2 * level.most_ways + (cut.with_equal ? digit : 2 * digit);
+}
+
+SIMT_FN void begin_group(const Level& level, const Cut& cut, u32 group, const Pieces& pieces) {
+    const Word* from = reinterpret_cast<const Word*>(level.trees + u64(group) * level.nodes);
+    Word* to = reinterpret_cast<Word*>(pieces.tree);
+    for (u32 w = thread_rank() + WORDS; w < WORDS << cut.tree_bits; w += BLOCK) to[w] = from[w];
+    for (u32 d = thread_rank(); d < digits_of(cut); d += BLOCK) pieces.counts[d] = 0;
+}
+
+// The items of a tile that are a thread's: one of each BLOCK. Every load is made, of the last item where there is none: loads
+// under conditions of their own would wait for one another.
+SIMT_FN void load_row(Item (&row)[ROW], const Level& level, u64 first, u32 count) {
+    if (count == TILE) {
+        SIMT_UNROLL
+        for (u32 r = 0; r < ROW; ++r) row[r] = item_at(level, first + (r * BLOCK + thread_rank()));
+    } else {
+        SIMT_UNROLL
+        for (u32 r = 0; r < ROW; ++r) row[r] = item_at(level, first + lesser(r * BLOCK + thread_rank(), count - 1));
+    }
+}
+
+SIMT_FN void find_digits(u32 (&digits)[ROW], const Item (&row)[ROW], const Item* tree, const Cut& cut) {
+    SIMT_UNROLL
+    for (u32 r = 0; r < ROW; ++r) digits[r] = 1;
+    SIMT_ROLL
+    for (u32 depth = 0; depth < cut.tree_bits; ++depth) {
+        SIMT_UNROLL
+        for (u32 r = 0; r < ROW; ++r) digits[r] = 2 * digits[r] + less(tree[digits[r]], row[r]);
+    }
+    SIMT_UNROLL
+    for (u32 r = 0; r < ROW; ++r) {
+        const u32 leaf = digits[r];
+        digits[r] = lesser(leaf - (1u << cut.tree_bits), cut.ways - 1);
+        if (!compared::PLACED && cut.with_equal) {
+            // The splitter above is where the way down last turned left, if it did.
+            const u32 above = leaf >> (trailing_zeros(~leaf) + 1);
+            digits[r] = 2 * digits[r] + (above > 0 && !less(row[r], tree[above]));
+        }
+    }
+}
+
+SIMT_FN void add_counts(const Level& level, const Cut& cut, u32 group, const Pieces& pieces) {
+    for (u32 d = thread_rank(); d < digits_of(cut); d += BLOCK)
+        if (pieces.counts[d] > 0) atomic_add(&level.ends[bucket_of(level, cut, group, d) + 1], pieces.counts[d]);
+}
+
+SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) count_items(Level level) {
+    const Pieces pieces(level);
+    const u64 tiles = level.tiles_before[level.groups];
+    const u32 first = u32(tiles * block_rank() / grid_blocks()), last = u32(tiles * (block_rank() + 1) / grid_blocks());
+    if (first == last) return;
+    u32 group = group_of(level, first);
+    Cut cut = level.cuts[group];
+    begin_group(level, cut, group, pieces);
+    barrier();
+    for (u32 tile = first; tile < last; ++tile) {
+        if (tile >= level.tiles_before[group + 1]) {
+            barrier();
+            add_counts(level, cut, group, pieces);
+            barrier();
+            group = group_of(level, tile);
+            cut = level.cuts[group];
+            begin_group(level, cut, group, pieces);
+            barrier();
+        }
+        const u64 offset = u64(tile - level.tiles_before[group]) * TILE;
+        const u32 count = u32(lesser<u64>(length_of(level, group) - offset, TILE));
+        if (cut.ways == 1) {
+            if (thread_rank() == 0) pieces.counts[0] += count;
+            continue;
+        }
+        const u32 left = count - lesser(count, thread_rank());
+        Item row[ROW];
+        load_row(row, level, start_of(level, group) + offset, count);
+        u32 digits[ROW];
+        find_digits(digits, row, pieces.tree, cut);
+        SIMT_UNROLL
+        for (u32 r = 0; r < ROW; ++r)
+            if (r * BLOCK < left) atomic_add<Relaxed, Block>(&pieces.counts[digits[r]], 1);
+    }
+    barrier();
+    add_counts(level, cut, group, pieces);
+}
+
+SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) place_buckets(Level level) {
+    u32* sums = *reinterpret_cast<SumsOfWarps*>(shared_memory());
+    const u32 group = block_rank(), buckets = 2 * level.most_ways;
+    u64* ends = level.ends + u64(group) * buckets + 1;
+    u64 before = start_of(level, group);
+    for (u32 first = 0; first < buckets; first += BLOCK) {
+        const u32 bucket = first + thread_rank();
+        const u32 count = bucket < buckets ? u32(ends[bucket]) : 0;
+        u32 all;
+        const u32 own = scan::exclusive<BLOCK>(count, sums, all);
+        if (bucket < buckets) ends[bucket] = before + own;
+        before += all;
+        barrier();
+    }
+}
+
+SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) move_items(Level level) {
+    if (block_rank() >= level.tiles_before[level.groups]) return;
+    const Pieces pieces(level);
+    const u32 thread = thread_rank();
+    const u32 group = group_of(level, block_rank());
+    const Cut cut = level.cuts[group];
+    begin_group(level, cut, group, pieces);
+    const u64 offset = u64(block_rank() - level.tiles_before[group]) * TILE;
+    const u64 first = start_of(level, group) + offset;
+    const u32 count = u32(lesser<u64>(length_of(level, group) - offset, TILE));
+    const u32 left = count - lesser(count, thread);
+    Item row[ROW];
+    load_row(row, level, first, count);
+    if (cut.ways == 1) {
+        SIMT_UNROLL
+        for (u32 r = 0; r < ROW; ++r)
+            if (r * BLOCK < left) level.to[first + r * BLOCK + thread] = row[r];
+        // Its bucket is where it was; where that ends was not known before.
+        if (thread == 0) atomic_add(&level.ends[bucket_of(level, cut, group, 0) + 1], count);
+        return;
+    }
+    barrier();
+
+    // A digit, and the item's rank under it.
+    u32 places[ROW];
+    find_digits(places, row, pieces.tree, cut);
+    SIMT_UNROLL
+    for (u32 r = 0; r < ROW; ++r) {
+        const u32 rank = r * BLOCK < left ? atomic_add<Relaxed, Block>(&pieces.counts[places[r]], 1) : 0;
+        places[r] = places[r] << 16 | rank;
+    }
+    barrier();
+    const u32 digits = digits_of(cut);
+    u32 before = 0;
+    for (u32 low = 0; low < digits; low += BLOCK) {
+        const u32 digit = low + thread;
+        const u32 items = digit < digits ? pieces.counts[digit] : 0;
+        const u64 room = items > 0 ? atomic_add(&level.ends[bucket_of(level, cut, group, digit) + 1], items) : 0;
+        u32 all;
+        const u32 start = before + scan::exclusive<BLOCK>(items, pieces.sums, all);
+        if (digit < digits) {
+            pieces.counts[digit] = start;
+            pieces.moves[digit] = room - start;
+        }
+        before += all;
+        barrier();
+    }
+    SIMT_UNROLL
+    for (u32 r = 0; r < ROW; ++r) {
+        if (r * BLOCK < left) {
+            const u32 place = pieces.counts[places[r] >> 16] + (places[r] & 0xFFFF);
+            pieces.items[place] = row[r];
+            pieces.digits[place] = u16(places[r] >> 16);
+        }
+    }
+    barrier();
+    const Word* words = reinterpret_cast<const Word*>(pieces.items);
+    Word* to = reinterpret_cast<Word*>(level.to);
+    for (u32 w = thread; w < count * WORDS; w += BLOCK) {
+        const u32 place = w / WORDS;
+        to[(pieces.moves[pieces.digits[place]] + place) * WORDS + w % WORDS] = words[w];
+    }
+}
+
+} // namespace simt::splitters

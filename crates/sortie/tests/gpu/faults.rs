@@ -1,0 +1,200 @@
+//! Forced faults on the bench: allocations that are refused, and launches, copies and fills that fail. The sort says so and
+//! gives its memory back, and the engine sorts afterwards.
+
+use sortie::gpu::{Gpu, Pending};
+use sortie::papers::{self, Histograms};
+use sortie::{Bound, Error, Order};
+use sortie_device::{Buffer, Stream, View};
+use sortie_simt::Options;
+
+/// Keys of 32 bits, or half as many of 64: enough to be distributed on one multiprocessor.
+const WORDS: usize = (1 << 15) + 4;
+
+type Sort = for<'a> unsafe fn(&'a Gpu, &Stream, View<'_, u32>, View<'_, u32>) -> Result<Pending<'a>, Error>;
+
+/// Every way that takes scratch, of the keys and what is beside them. Each is unsafe as [`Gpu::sort_pairs`] is.
+const SORTS: [(&str, Sort); 8] = [
+    ("keys", |gpu, stream, keys, _| {
+        // SAFETY: as the caller states.
+        unsafe { gpu.sort(stream, keys, Order::default()) }
+    }),
+    ("pairs", |gpu, stream, keys, beside| {
+        // SAFETY: as the caller states.
+        unsafe { gpu.sort_pairs(stream, keys, beside, Order::default()) }
+    }),
+    ("pairs, unstable", |gpu, stream, keys, beside| {
+        // SAFETY: as the caller states.
+        unsafe { gpu.sort_pairs_unstable(stream, keys, beside, Order::default()) }
+    }),
+    ("argsort", |gpu, stream, keys, beside| {
+        // SAFETY: as the caller states.
+        unsafe { gpu.argsort(stream, keys, beside, Order::default()) }
+    }),
+    ("pairs of wide keys", |gpu, stream, keys, beside| {
+        // SAFETY: as the caller states.
+        unsafe { gpu.sort_pairs(stream, keys.cast::<u64>(), beside.cast::<u64>(), Order::default()) }
+    }),
+    ("keys by comparison", |gpu, stream, keys, _| {
+        // SAFETY: as the caller states.
+        unsafe { gpu.sort_by_comparison(stream, keys.cast::<u64>(), Order::default()) }
+    }),
+    ("pairs by comparison", |gpu, stream, keys, beside| {
+        // SAFETY: as the caller states.
+        unsafe {
+            gpu.sort_pairs_by_comparison(stream, keys.cast::<u64>(), beside.cast::<u64>(), Order::default())
+        }
+    }),
+    ("argsort by comparison", |gpu, stream, keys, beside| {
+        // SAFETY: as the caller states.
+        unsafe { gpu.argsort_by_comparison(stream, keys, beside, Order::default()) }
+    }),
+];
+
+/// Those that read back what is to be done next.
+const PUBLISHED: [(&str, Sort); 3] = [
+    ("quicksort", |gpu, stream, keys, _| {
+        // SAFETY: as the caller states.
+        unsafe { papers::quicksort(gpu, stream, keys) }
+    }),
+    ("fine sample sort", |gpu, stream, keys, _| {
+        // SAFETY: as the caller states.
+        unsafe { papers::fine_sample_sort(gpu, stream, keys, Histograms::OfAllBlocks) }
+    }),
+    ("radix sort", |gpu, stream, keys, _| {
+        // SAFETY: as the caller states.
+        unsafe { papers::radix_sort(gpu, stream, keys) }
+    }),
+];
+
+/// Keys, and what is beside them.
+type Content = [Vec<u32>; 2];
+
+fn unsorted() -> Content {
+    let mut random = fastrand::Rng::with_seed(1);
+    [(0..WORDS).map(|_| random.u32(..)).collect(), (0..WORDS as u32).collect()]
+}
+
+/// The same on a device.
+struct There {
+    stream: Stream,
+    arrays: [Buffer<u32>; 2],
+}
+
+impl There {
+    fn new(gpu: &Gpu) -> There {
+        let stream = gpu.device().stream().unwrap();
+        let arrays = unsorted().map(|array| {
+            let buffer = gpu.device().alloc(array.len()).unwrap();
+            stream.copy_in(buffer.view(), &array).unwrap();
+            buffer
+        });
+        There { stream, arrays }
+    }
+
+    fn sort(&self, gpu: &Gpu, sort: Sort) -> Result<(), Error> {
+        let [keys, beside] = &self.arrays;
+        // SAFETY: nothing else uses the arrays meanwhile.
+        unsafe { sort(gpu, &self.stream, keys.view(), beside.view()) }?.wait()
+    }
+
+    fn content(&self) -> Result<Content, sortie_device::Error> {
+        let mut content = unsorted();
+        for (to, from) in content.iter_mut().zip(&self.arrays) {
+            self.stream.copy_out(to, from.view())?;
+        }
+        Ok(content)
+    }
+}
+
+/// What a sort makes of it where nothing fails.
+fn sorted(sort: Sort) -> Option<Content> {
+    let gpu = gpu(Options::default())?;
+    let there = There::new(&gpu);
+    there.sort(&gpu, sort).unwrap();
+    Some(there.content().unwrap())
+}
+
+fn gpu(options: Options) -> Option<Gpu> {
+    match sortie_simt::device(Options { multiprocessors: 1, ..options }) {
+        Ok(device) => Some(Gpu::new(device)),
+        Err(why) => {
+            println!("skipped on the bench: {why}");
+            None
+        }
+    }
+}
+
+/// What an engine and the data held, once both are gone.
+fn assert_all_given_back(gpu: Gpu, there: There, name: &str) {
+    let device = gpu.device().clone();
+    drop((gpu, there));
+    assert_eq!(device.free_memory(), Ok(device.properties().memory_total), "{name}: all was given back");
+}
+
+/// # Safety
+/// As [`Gpu::sort_bitonic`].
+unsafe fn bitonic<'gpu>(
+    gpu: &'gpu Gpu,
+    stream: &Stream,
+    keys: View<'_, u32>,
+    _: View<'_, u32>,
+) -> Result<Pending<'gpu>, Error> {
+    // SAFETY: as the caller states.
+    unsafe { gpu.sort_bitonic(stream, keys, Order::default()) }
+}
+
+/// The first allocation is refused, then the second, and so on.
+#[test]
+fn an_allocation_that_fails_leaves_the_data() {
+    for (name, sort) in SORTS {
+        let Some(expected) = sorted(sort) else { return };
+        // Two are those of the data.
+        for allocations in 2.. {
+            let gpu = gpu(Options { allocations, ..Options::default() }).unwrap();
+            let there = There::new(&gpu);
+            match there.sort(&gpu, sort) {
+                Ok(()) => {
+                    assert!(there.content().unwrap() == expected, "{name} by {allocations} allocations");
+                    assert!(allocations > 2, "{name}: takes no scratch");
+                    break;
+                }
+                Err(Error::Memory { bound: Bound::Device, .. }) => {
+                    assert!(there.content().unwrap() == unsorted(), "{name}: refused, but changed the data");
+                }
+                Err(other) => panic!("{name} by {allocations} allocations: {other}"),
+            }
+            // What takes no scratch is sorted all the same.
+            there.sort(&gpu, bitonic).unwrap();
+            assert!(there.content().unwrap()[0].is_sorted(), "{name}: sorted afterwards");
+            assert_all_given_back(gpu, there, name);
+        }
+    }
+}
+
+/// The first launch, copy or fill of a sort fails, then the second, and so on.
+#[test]
+fn work_that_fails_is_an_error_and_the_engine_goes_on() {
+    for (name, sort) in SORTS.into_iter().chain(PUBLISHED) {
+        let Some(expected) = sorted(sort) else { return };
+        // Two are the copies of the data.
+        for failing in 2.. {
+            let gpu = gpu(Options { failing: Some(failing), ..Options::default() }).unwrap();
+            let there = There::new(&gpu);
+            match there.sort(&gpu, sort) {
+                Ok(()) => {
+                    // What has to fail now is the copy of the result.
+                    assert!(there.content().is_err(), "{name}: it hid that step {failing} failed");
+                    assert!(failing > 4, "{name}: has no steps");
+                    break;
+                }
+                Err(Error::Device(_)) => {}
+                Err(other) => panic!("{name}, step {failing}: {other}"),
+            }
+            let again = There::new(&gpu);
+            again.sort(&gpu, sort).unwrap();
+            assert!(again.content().unwrap() == expected, "{name}: sorted after step {failing} failed");
+            drop(again);
+            assert_all_given_back(gpu, there, name);
+        }
+    }
+}
