@@ -60,7 +60,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Segments(args) => arrays::segments(&args),
         Command::Spectra(args) => spectra::run(&args),
         Command::Devices { measure } => print(devices::list(measure)?.as_bytes()),
-        Command::Doctor { engine } => doctor::run(engine),
+        Command::Doctor { engine, large } => doctor::run(engine, large),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "sortie", &mut script);

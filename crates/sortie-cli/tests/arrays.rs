@@ -5,6 +5,8 @@ use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::thread;
+use std::time::Duration;
 
 use tempfile::TempDir;
 
@@ -390,5 +392,39 @@ fn stats_go_to_standard_error() {
         let json = args.contains("json");
         assert_eq!(said(&output).trim_start().starts_with('{'), json, "{}", said(&output));
         assert!(said(&output).contains("scratch"), "{}", said(&output));
+    }
+}
+
+/// Killed sooner and later, until it is done before that: the output is what it was, or complete.
+#[test]
+fn a_killed_process_leaves_no_part_of_an_array() {
+    let unsorted: Vec<u8> = (0..1u32 << 21).flat_map(|i| i.wrapping_mul(0x9E37_79B9).to_le_bytes()).collect();
+    let folder = folder("x.raw", &unsorted);
+    succeed(folder.path(), "sort --type u32 x.raw -o y.raw");
+    let sorted = fs::read(folder.path().join("y.raw")).unwrap();
+    for (target, before) in [("new.raw", None), ("x.raw", Some(&unsorted))] {
+        let mut wait = Duration::ZERO;
+        loop {
+            let args = ["sort", "--type", "u32", "x.raw", "-o", target];
+            let mut child = Command::new(PROGRAM).current_dir(folder.path()).args(args).spawn().unwrap();
+            thread::sleep(wait);
+            child.kill().unwrap();
+            let done = child.wait().unwrap().success();
+            let found = fs::read(folder.path().join(target)).ok();
+            assert!(
+                found.as_ref() == Some(&sorted) || !done && found.as_ref() == before,
+                "{target} after {wait:?}"
+            );
+            // It may be complete, and the program not yet at its end.
+            if found.as_ref() == Some(&sorted) {
+                break;
+            }
+            wait = wait * 5 / 4 + Duration::from_millis(1);
+        }
+        assert!(!wait.is_zero(), "{target}: never killed in time");
+        // A file that replaces none never has another name.
+        let mut names: Vec<_> = folder.path().read_dir().unwrap().map(|e| e.unwrap().file_name()).collect();
+        names.sort();
+        assert!(before.is_some() || names == ["new.raw", "x.raw", "y.raw"], "{names:?}");
     }
 }

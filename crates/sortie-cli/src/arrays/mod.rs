@@ -224,8 +224,17 @@ impl<'a> Job<'a> {
     }
 
     fn argsort<T: Element>(&self, elements: Vec<T>, report: &mut Report) -> Result<Vec<u64>, Failure> {
-        let mut places = zeroed(elements.len())?;
         let segments = self.segments(elements.len());
+        let is_one = match segments {
+            Segments::Length(length) => length >= elements.len(),
+            Segments::Offsets(offsets) => offsets.len() <= 2,
+        };
+        if let (Engine::Cuda(_), false) = (self.engine, is_one) {
+            return Err(Failure::new(
+                "places in more than one segment have no GPU engine; leave out --engine, or give cpu",
+            ));
+        }
+        let mut places = zeroed(elements.len())?;
         let sorter = |left| self.sorter_within(left);
         let Some(lanes) = self.crossing() else {
             report.absorb(said(places::argsort(sorter, self.left(0)?, &elements, segments, &mut places))?);

@@ -22,9 +22,6 @@ pub fn argsort<T: Element>(
         Segments::Length(len) => keys.len() / len.max(1),
         Segments::Offsets(offsets) => offsets.len().saturating_sub(1),
     };
-    if count > 1 && sorter(scratch)?.engine_is_gpu() {
-        return Err(Error::Unsupported("places in more than one segment have no GPU engine".into()));
-    }
     let at_once = count.clamp(1, rayon::current_num_threads()) as u64;
     let sorter = sorter(scratch / at_once)?;
     let argsort = |(keys, places): (&[T], &mut [u64])| sorter.argsort(keys, places);

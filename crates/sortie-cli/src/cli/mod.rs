@@ -48,11 +48,15 @@ pub enum Command {
         measure: bool,
     },
 
-    /// Sort on a GPU and on the CPU, and compare
+    /// Sort on a GPU and on the CPU by every algorithm that there is for GPUs, and compare
     Doctor {
         /// The GPU: cuda or cuda:N
         #[arg(long, value_name = "ENGINE", default_value = "cuda")]
         engine: sortie::Engine,
+
+        /// Also sort 2^32 + 1 keys, in 17.2 GB of the GPU's memory, and check their sum and order; left out where less is free
+        #[arg(long)]
+        large: bool,
     },
 
     /// Print a script that completes sortie's options in a shell

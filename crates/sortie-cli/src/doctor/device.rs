@@ -1,0 +1,103 @@
+//! What only keys in a device's memory can be asked for: sorts by comparison alone, and the published algorithms.
+
+use bytemuck::Pod;
+use sortie::gpu::{Compared, Gpu, Pending};
+use sortie::papers::{self, Histograms};
+use sortie::{Error, Key, Order, Segments};
+use sortie_device::{Stream, View};
+
+use super::{Both, bytes};
+
+type Sort = for<'a> unsafe fn(&'a Gpu, &Stream, View<'_, u32>) -> Result<Pending<'a>, Error>;
+
+/// The published sorts of one array, each unsafe as [`Gpu::sort`] is.
+const PUBLISHED: [(&str, Sort); 5] = [
+    ("quicksort", papers::quicksort),
+    ("sample sort", papers::sample_sort),
+    ("fine sample sort", |gpu, stream, keys| {
+        // SAFETY: as the caller states.
+        unsafe { papers::fine_sample_sort(gpu, stream, keys, Histograms::OfAllBlocks) }
+    }),
+    ("fine sample sort with a single histogram", |gpu, stream, keys| {
+        // SAFETY: as the caller states.
+        unsafe { papers::fine_sample_sort(gpu, stream, keys, Histograms::Single) }
+    }),
+    ("radix sort", papers::radix_sort),
+];
+
+impl Both {
+    /// One array by comparison alone: its keys, as pairs, and as an argsort.
+    pub fn compare_by_comparison<K: Key + Compared>(&mut self, keys: &[K]) -> Result<(), Error> {
+        let (n, order) = (keys.len(), Order::default());
+        let mut here = keys.to_vec();
+        let before: Vec<u32> = (0..n as u32).collect();
+        let mut places = before.clone();
+        self.cpu.sort_pairs(&mut here, &mut places)?;
+
+        let gpu = self.there.clone();
+        // SAFETY: nothing else uses the keys meanwhile.
+        let there =
+            sorted(&gpu, keys, |stream, keys| unsafe { gpu.sort_by_comparison(stream, keys, order) })?;
+        self.note(bytes(&there) == bytes(&here), format!("one array of {n}"));
+
+        let (stream, keys_there) = (gpu.device().stream()?, gpu.device().alloc::<K>(n)?);
+        let beside = gpu.device().alloc::<u32>(n)?;
+        let (mut found, mut found_beside) = (there, before.clone());
+        stream.copy_in(keys_there.view(), keys)?;
+        stream.copy_in(beside.view(), &before)?;
+        // SAFETY: nothing else uses the two meanwhile.
+        unsafe { gpu.sort_pairs_by_comparison(&stream, keys_there.view(), beside.view(), order)? }.wait()?;
+        stream.copy_out(&mut found, keys_there.view())?;
+        stream.copy_out(&mut found_beside, beside.view())?;
+        let pairs = bytes(&found) == bytes(&here) && found_beside == places;
+
+        stream.copy_in(keys_there.view(), keys)?;
+        // SAFETY: as above.
+        unsafe { gpu.argsort_by_comparison(&stream, keys_there.view(), beside.view(), order)? }.wait()?;
+        stream.copy_out(&mut found, keys_there.view())?;
+        stream.copy_out(&mut found_beside, beside.view())?;
+        let argsort = bytes(&found) == bytes(keys) && found_beside == places;
+        self.note(pairs, format!("one array of {n} pairs"));
+        self.note(argsort, format!("argsort of one array of {n}"));
+        Ok(())
+    }
+
+    /// One array by each published sort.
+    pub fn compare_published(&mut self, keys: &[u32]) -> Result<(), Error> {
+        let mut here = keys.to_vec();
+        self.cpu.sort(&mut here)?;
+        let gpu = self.there.clone();
+        for (name, sort) in PUBLISHED {
+            // SAFETY: nothing else uses the keys meanwhile.
+            let there = sorted(&gpu, keys, |stream, keys| unsafe { sort(&gpu, stream, keys) })?;
+            self.note(there == here, format!("{name} of {}", keys.len()));
+        }
+        Ok(())
+    }
+
+    /// Segments by GPU-ArraySort.
+    pub fn compare_array_sort(&mut self, keys: &[f32], length: usize) -> Result<(), Error> {
+        let mut here = keys.to_vec();
+        self.cpu.sort_segments(&mut here, Segments::Length(length))?;
+        let gpu = self.there.clone();
+        // SAFETY: nothing else uses the keys meanwhile.
+        let there =
+            sorted(&gpu, keys, |stream, keys| unsafe { papers::array_sort(&gpu, stream, keys, length) })?;
+        self.note(bytes(&there) == bytes(&here), format!("array sort of segments of {length}"));
+        Ok(())
+    }
+}
+
+/// Keys after a sort in the device's memory, which nothing else uses meanwhile.
+fn sorted<'gpu, K: Pod>(
+    gpu: &Gpu,
+    keys: &[K],
+    sort: impl FnOnce(&Stream, View<'_, K>) -> Result<Pending<'gpu>, Error>,
+) -> Result<Vec<K>, Error> {
+    let (stream, there) = (gpu.device().stream()?, gpu.device().alloc::<K>(keys.len())?);
+    stream.copy_in(there.view(), keys)?;
+    sort(&stream, there.view())?.wait()?;
+    let mut sorted = keys.to_vec();
+    stream.copy_out(&mut sorted, there.view())?;
+    Ok(sorted)
+}
