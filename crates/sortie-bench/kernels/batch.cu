@@ -1,9 +1,17 @@
-// Draws the keys of suite `batch` on the device, and checks what became of them. KEY is `float`, `double`, `unsigned` or
-// `unsigned long long`.
+// Draws the keys of suite `batch` on the device, and checks what became of them. KEY is `float`, `double`, `unsigned`,
+// `unsigned long long` or `Wide`.
 
 typedef unsigned long long u64;
 
 static_assert(sizeof(u64) == 8, "as the host counts");
+
+/// A number of 128 bits.
+struct alignas(16) Wide {
+    u64 low, high;
+    __device__ bool operator<(const Wide &other) const {
+        return high != other.high ? high < other.high : low < other.low;
+    }
+};
 
 /// The finish of splitmix64: every bit of the result depends on every bit of `x`.
 __device__ u64 mix(u64 x) {
@@ -20,17 +28,32 @@ __device__ void key_at(u64 fraction, float *key) { *key = float(fraction >> 40) 
 __device__ void key_at(u64 fraction, double *key) { *key = double(fraction >> 11) / double(1ull << 53); }
 __device__ void key_at(u64 fraction, unsigned *key) { *key = unsigned(fraction >> 32); }
 __device__ void key_at(u64 fraction, u64 *key) { *key = fraction; }
+__device__ void key_at(u64 fraction, Wide *key) { *key = {mix(fraction), fraction}; }
 
 __device__ u64 bits(float key) { return __float_as_uint(key); }
 __device__ u64 bits(double key) { return __double_as_longlong(key); }
 __device__ u64 bits(unsigned key) { return key; }
 __device__ u64 bits(u64 key) { return key; }
+__device__ u64 bits(Wide key) { return key.high + mix(key.low); }
 
 /// The number as a key.
 template <class Key> __device__ void key_of(u64 number, Key *key) { *key = Key(number); }
+__device__ void key_of(u64 number, Wide *key) { *key = {number, 0}; }
 
-/// Distributions, as `DRAWN` of batch.rs lists them; described in distributions/keys.rs.
-enum Distribution { Uniform, Sorted, Reversed, Equal, AlmostSorted, FewDistinct, Zipf, Normal, Staggered, BucketSorted };
+/// Distributions, in the order of distributions/keys.rs, which describes them; those after Poisson are not drawn here.
+enum Distribution {
+    Uniform,
+    Sorted,
+    Reversed,
+    Equal,
+    AlmostSorted,
+    FewDistinct,
+    Zipf,
+    Normal,
+    Staggered,
+    BucketSorted,
+    Poisson
+};
 
 /// Blocks of the input and slots of the range.
 constexpr u64 P = 128;
@@ -72,6 +95,23 @@ __device__ u64 fraction(int distribution, u64 at, u64 n, u64 seed) {
     }
 }
 
+/// A number between 0 and 1, neither of them.
+__device__ double between(u64 random) { return (double(random >> 11) + 0.5) / double(1ull << 53); }
+
+/// A Poisson variate of mean 1000, by Hoermann's transformed rejection (PTRS, 1993).
+__device__ u64 poisson(u64 at, u64 seed) {
+    const double mean = 1000;
+    const double b = 0.931 + 2.53 * sqrt(mean), a = -0.059 + 0.02483 * b;
+    for (u64 trial = 0;; trial += 2) {
+        const double u = between(random(mix(seed) + trial, at)) - 0.5, v = between(random(mix(seed) + trial + 1, at));
+        const double us = 0.5 - fabs(u), k = floor((2 * a / us + b) * u + mean + 0.43);
+        if (us >= 0.07 && v <= 0.9277 - 3.6224 / (b - 2)) return u64(k);
+        if (k < 0 || (us < 0.013 && v > us)) continue;
+        const double hat = v * (1.1239 + 1.1328 / (b - 3.4)) / (a / (us * us) + b);
+        if (log(hat) <= k * log(mean) - mean - lgamma(k + 1)) return u64(k);
+    }
+}
+
 /// Keys of a distribution.
 extern "C" __global__ void draw(KEY *keys, u64 n, u64 seed, int distribution) {
     for (u64 at = rank(); at < n; at += threads()) {
@@ -79,6 +119,8 @@ extern "C" __global__ void draw(KEY *keys, u64 n, u64 seed, int distribution) {
             // 1 to 2^20, each with a probability that falls as its reciprocal.
             const double place = double(random(seed, at) >> 11) / double(1ull << 53);
             key_of(u64(exp2(20 * place)), keys + at);
+        } else if (distribution == Poisson) {
+            key_of(poisson(at, seed), keys + at);
         } else {
             key_at(fraction(distribution, at, n, seed), keys + at);
         }

@@ -443,6 +443,14 @@ struct OneArraySort : Job {
     Memory payload, sorted_payload, storage;
 };
 
+/// A number of 128 bits.
+struct alignas(16) Wide {
+    uint64_t low, high;
+    __device__ bool operator<(const Wide &other) const {
+        return high != other.high ? high < other.high : low < other.low;
+    }
+};
+
 template <class Key>
 std::unique_ptr<Job> make_one_array(int peer, const Batch &batch) {
     if (peer == int(OneArray::Radix)) return std::make_unique<OneArraySort<Key, OneArray::Radix>>(batch);
@@ -453,7 +461,7 @@ std::unique_ptr<Job> make_one_array(int peer, const Batch &batch) {
 extern "C" {
 
 /// Makes a peer ready: 0 DeviceSegmentedSort, 1 DeviceSegmentedRadixSort, 2 by hand, 3 by tags, for keys of "f32" or
-/// "u64"; for one array of "u32" or "u64" 4 DeviceRadixSort, 5 DeviceMergeSort, 6 DeviceRadixSort of pairs. What is enqueued
+/// "u64"; for one array of "u32" or "u64" 4 DeviceRadixSort, 5 DeviceMergeSort (of "u128" too), 6 DeviceRadixSort of pairs. What is enqueued
 /// meanwhile is enqueued on `stream`, and leaves `keys` as it likes.
 const char *sortie_peer_open(int peer, const char *key, int device, const Batch *batch, cudaStream_t stream,
                              Job **job) {
@@ -463,6 +471,8 @@ const char *sortie_peer_open(int peer, const char *key, int device, const Batch 
         const bool one_array = peer >= int(OneArray::Radix);
         if (one_array && type == "u32") *job = make_one_array<uint32_t>(peer, *batch).release();
         else if (one_array && type == "u64") *job = make_one_array<uint64_t>(peer, *batch).release();
+        else if (peer == int(OneArray::Merge) && type == "u128")
+            *job = std::make_unique<OneArraySort<Wide, OneArray::Merge>>(*batch).release();
         else if (type == "f32") *job = make<float>(peer, *batch, stream).release();
         else if (type == "u64") *job = make<uint64_t>(peer, *batch, stream).release();
         else throw std::runtime_error("no peers for keys of type " + type);

@@ -24,9 +24,9 @@ pub struct Args {
     #[arg(long, value_parser = above_zero)]
     pub n: Option<usize>,
 
-    /// Repetitions, each with fresh data; the median of them counts.
-    #[arg(long, default_value_t = 5, value_parser = above_zero)]
-    pub reps: usize,
+    /// Repetitions, each with fresh data; the median of them counts [default: 5, or as many as a paper has].
+    #[arg(long, value_parser = above_zero)]
+    pub reps: Option<usize>,
 
     /// Where all random data comes from.
     #[arg(long, default_value_t = 1)]
@@ -40,7 +40,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
 
-    /// Draw the results: as bars, a sweep as curves.
+    /// Draw the results: as bars, a sweep and the papers' figures as curves.
     #[arg(long, value_name = "FILE.svg")]
     pub plot: Option<PathBuf>,
 
@@ -55,6 +55,10 @@ pub struct Args {
     /// Suites batch and papers: the library built from peers/cub.cu; without it the peers from CUB are left out.
     #[arg(long, value_name = "FILE.so", env = "SORTIE_PEERS")]
     pub peers: Option<PathBuf>,
+
+    /// Suite papers: each published sort of one array sorts uniform keys once, and nothing is repeated: for profilers.
+    #[arg(long)]
+    pub once: bool,
 
     /// Suite batch: in place of the table, the rate against the length, for so many lengths a doubling.
     #[arg(long, value_name = "LENGTHS", value_parser = above_zero)]

@@ -94,6 +94,8 @@ fn least_rate_of_one_array(row: &Row) -> Option<f64> {
         ("sortie", "u64", 0x4000_0000, "uniform") => 32.0,
         ("sortie, pairs", "u32", 0x1000_0000, "uniform") => 38.0,
         ("sortie, unstable pairs", "u32", 0x1000_0000, "uniform") => 50.0,
+        ("sortie, by comparison", "u32", 0x1000_0000, "uniform") => 32.0,
+        ("sortie, by comparison", "u64", 0x1000_0000, "uniform") => 16.0,
         ("sortie", "u64", 0x1000_0000, "sorted" | "equal") => 400.0,
         ("sortie", "u64", 0x1000_0000, "reversed") => 140.0,
         ("sortie, bitonic", "u32", 0x1000_0000, "uniform") => 8.0,

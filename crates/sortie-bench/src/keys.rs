@@ -5,7 +5,17 @@ use std::fmt::Debug;
 
 /// A type whose keys every peer can sort.
 pub trait BenchKey:
-    sortie::Key + rdst::RadixKey + radsort::Key + Voracious + Copy + Send + Sync + PartialOrd + Debug + 'static
+    sortie::Key
+    + sortie::gpu::Compared
+    + rdst::RadixKey
+    + radsort::Key
+    + Voracious
+    + Copy
+    + Send
+    + Sync
+    + PartialOrd
+    + Debug
+    + 'static
 {
     const NAME: &'static str;
 

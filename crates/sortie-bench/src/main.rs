@@ -18,9 +18,10 @@ mod suite_strings;
 use std::process::ExitCode;
 
 use clap::Parser;
+use serde::Serialize;
 
 use crate::args::{Args, Suite};
-use crate::report::{curve, json, plot, table};
+use crate::report::{Outcome, curve, figures, json, plot, table};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
@@ -54,23 +55,37 @@ fn run(args: &Args) -> Result<bool> {
         cases.iter().for_each(|case| println!("{}", case.describe()));
         return Ok(true);
     }
-    let mut rows = Vec::new();
+    let (mut rows, mut counts) = (Vec::new(), Vec::new());
     for case in &cases {
-        let measured = case.measure(args.reps, args.seed)?;
-        match args.sweep {
-            Some(_) => table::print_line(&measured),
-            None => table::print(&measured),
+        match case.measure(args.reps.unwrap_or(case.reps()), args.seed)? {
+            Outcome::Timed(measured) => {
+                match args.sweep {
+                    Some(_) => table::print_line(&measured),
+                    None => table::print(&measured),
+                }
+                append(args, &measured)?;
+                rows.extend(measured);
+            }
+            Outcome::Counted(counted) => {
+                table::print_counts(&counted);
+                append(args, &counted)?;
+                counts.extend(counted);
+            }
         }
-        if let Some(path) = &args.json {
-            json::append(path, &measured)?;
-        }
-        rows.extend(measured);
+    }
+    if args.suite == Suite::Papers {
+        print!("{}", suite_papers::tables(&rows, &counts));
     }
     if let Some(path) = &args.plot {
-        match args.sweep {
-            Some(_) => curve::draw(path, &rows)?,
-            None => plot::draw(path, &rows)?,
+        match (args.suite, args.sweep) {
+            (Suite::Papers, _) => figures::draw(path, &suite_papers::figures(&rows, &counts))?,
+            (_, Some(_)) => curve::draw(path, &rows)?,
+            (_, None) => plot::draw(path, &rows)?,
         }
     }
-    Ok(rows.iter().all(|row| row.verified))
+    Ok(rows.iter().all(|row| row.verified) && counts.iter().all(|counted| counted.verified))
+}
+
+fn append(args: &Args, lines: &[impl Serialize]) -> Result<()> {
+    args.json.as_ref().map_or(Ok(()), |path| json::append(path, lines))
 }

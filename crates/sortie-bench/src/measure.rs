@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::Result;
 use crate::distributions::Rng;
-use crate::report::Row;
+use crate::report::{Outcome, Row};
 
 /// What a case is about, as reported.
 #[derive(Debug, Clone, Serialize)]
@@ -105,12 +105,19 @@ pub struct Case<I, O> {
     pub contenders: Vec<Contender<I, O>>,
 }
 
+/// Repetitions, where nothing else is said.
+pub const REPS: usize = 5;
+
 /// A [`Case`] of any kind.
 pub trait Measurable {
     /// Drops the contenders that were not asked for; whether anything is left beside the baseline.
     fn keep(&mut self, filter: &str, threads: &[usize]) -> bool;
     fn describe(&self) -> String;
-    fn measure(&self, reps: usize, seed: u64) -> Result<Vec<Row>>;
+    /// How often it is repeated, unless the command line says.
+    fn reps(&self) -> usize {
+        REPS
+    }
+    fn measure(&self, reps: usize, seed: u64) -> Result<Outcome>;
 }
 
 impl<I, O> Measurable for Case<I, O> {
@@ -131,7 +138,7 @@ impl<I, O> Measurable for Case<I, O> {
         format!("{}: {}", self.facts.label(), contenders.join(", "))
     }
 
-    fn measure(&self, reps: usize, seed: u64) -> Result<Vec<Row>> {
+    fn measure(&self, reps: usize, seed: u64) -> Result<Outcome> {
         let mut measured = vec![Measured { verified: true, ..Measured::default() }; self.contenders.len()];
         for rep in 0..reps {
             let mut rng = Rng::seed_from_u64(seed.wrapping_mul(1000).wrapping_add(rep as u64));
@@ -151,9 +158,10 @@ impl<I, O> Measurable for Case<I, O> {
             }
         }
         let rows = self.contenders.iter().zip(&measured);
-        Ok(rows
-            .map(|(contender, measured)| Row::new(&self.facts, contender.name, contender.threads, measured))
-            .collect())
+        let row = |(contender, measured): (&Contender<I, O>, _)| {
+            Row::new(&self.facts, contender.name, contender.threads, measured)
+        };
+        Ok(Outcome::Timed(rows.map(row).collect()))
     }
 }
 
@@ -173,6 +181,13 @@ pub struct Measured {
 pub fn rotation(contenders: usize, rep: usize) -> impl Iterator<Item = usize> {
     let others = contenders - 1;
     (0..others).map(move |i| 1 + (i + rep) % others)
+}
+
+/// The mean, and how far values deviate from it (of the sample, so with one less than there are). There must be one.
+pub fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    (mean, (squares / (values.len() - 1).max(1) as f64).sqrt())
 }
 
 /// The middle value, or the mean of the two middle ones. There must be one.
@@ -223,6 +238,13 @@ mod tests {
     }
 
     #[test]
+    fn means_and_deviations() {
+        assert_eq!(mean_and_deviation(&[7.0]), (7.0, 0.0));
+        assert_eq!(mean_and_deviation(&[1.0, 3.0]), (2.0, 2f64.sqrt()));
+        assert_eq!(mean_and_deviation(&[2.0, 4.0, 6.0]), (4.0, 2.0));
+    }
+
+    #[test]
     fn amounts() {
         assert_eq!(amount(10_000_000), "10^7");
         assert_eq!(amount(20_000_000), "20000000");
@@ -242,7 +264,7 @@ mod tests {
 
     #[test]
     fn a_wrong_result_is_told() {
-        let rows = case().measure(3, 1).unwrap();
+        let Outcome::Timed(rows) = case().measure(3, 1).unwrap() else { panic!("it is timed") };
         let verified: Vec<_> = rows.iter().map(|row| (row.contender, row.verified)).collect();
         assert_eq!(verified, [("std", true), ("right", true), ("wrong", false)]);
     }

@@ -8,9 +8,10 @@ use bytemuck::Pod;
 use crate::args::Args;
 use crate::distributions::Distribution;
 use crate::keys::BenchKey;
-use crate::measure::Measurable;
-use crate::suite_batch::batch::{DRAWN, Shape};
+use crate::measure::{Measurable, REPS};
+use crate::suite_batch::batch::Shape;
 use crate::suite_batch::contenders::{Contender, OneArray};
+use crate::suite_batch::ours::Published;
 use crate::suite_batch::{Case, Shared};
 
 /// Keys: few fit a GPU's caches, many do not.
@@ -33,7 +34,8 @@ pub fn cases(args: &Args) -> Vec<Box<dyn Measurable>> {
     cases.extend(sizes.iter().map(|&n| case::<u64>(&shared, n, Distribution::Uniform)));
     cases.push(case::<f32>(&shared, skewed, Distribution::Uniform));
     cases.push(case::<f64>(&shared, skewed, Distribution::Uniform));
-    for distribution in DRAWN.into_iter().skip(1) {
+    cases.push(case::<u128>(&shared, skewed, Distribution::Uniform));
+    for &distribution in &Distribution::DRAWN_ON_DEVICES[1..] {
         cases.push(case::<u32>(&shared, skewed, distribution));
         cases.push(case::<u64>(&shared, skewed, distribution));
     }
@@ -44,9 +46,15 @@ fn case<K: BenchKey + Pod>(shared: &Rc<Shared>, n: u64, distribution: Distributi
     let by_cub = matches!(K::NAME, "u32" | "u64");
     let narrow = size_of::<K>() == 4;
     let mut contenders = vec![Contender::Copy];
-    let ours = if narrow { &OURS[..] } else { &OURS[..1] };
+    let by_digits = size_of::<K>() <= 8;
+    let ours = if narrow { &OURS[..] } else { &OURS[..usize::from(by_digits)] };
     contenders.extend(ours.iter().map(|&work| Contender::OneArray(work)));
-    contenders.push(Contender::Bitonic);
+    contenders.push(Contender::OneArray(OneArray::Compared));
+    if by_digits {
+        contenders.push(Contender::Published(Published::Bitonic));
+    } else {
+        contenders.push(Contender::CubMerge);
+    }
     if by_cub {
         contenders.extend([Contender::CubRadix, Contender::CubMerge]);
     }
@@ -60,6 +68,7 @@ fn case<K: BenchKey + Pod>(shared: &Rc<Shared>, n: u64, distribution: Distributi
         shape: Shape::Even { segments: 1, length: n },
         contenders,
         patience: f64::INFINITY,
+        reps: REPS,
         distribution,
         key: PhantomData,
     })
@@ -79,11 +88,11 @@ mod tests {
             cases(&args).iter().map(|case| case.describe()).collect::<Vec<_>>()
         };
         let all = described(&[]);
-        assert_eq!(all.len(), 30);
-        let names = "copy, sortie, sortie, bitonic, CUB radix sort, CUB merge sort";
+        assert_eq!(all.len(), 33);
+        let names = "copy, sortie, sortie, by comparison, sortie, bitonic, CUB radix sort, CUB merge sort";
         assert!(all[3].starts_with("one array u32, 2^28, uniform: copy, sortie, sortie, pairs"));
         assert_eq!(all[8], format!("one array u64, 2^28, uniform: {names}"));
-        assert!(all[13].starts_with("one array u64, 2^28, sorted: "), "{}", all[13]);
+        assert!(all[14].starts_with("one array u64, 2^28, sorted: "), "{}", all[14]);
         assert_eq!(described(&["--n", "1000"])[1], format!("one array u64, 1000, uniform: {names}"));
     }
 }

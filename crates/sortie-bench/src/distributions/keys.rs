@@ -32,12 +32,12 @@ pub enum Distribution {
     Zipf,
     /// Around the middle of the range, with an eighth of it as deviation.
     Normal,
-    /// Numbers around 1000.
-    Poisson,
     /// Block i lies in slot 2i + 1; from the middle on, in slot 2i - P.
     Staggered,
     /// Each block goes through all slots in order.
     BucketSorted,
+    /// Numbers around 1000.
+    Poisson,
     /// The first half is the number log2 n, the next quarter log2 n - 1, and so on.
     Duplicates,
     /// Each block goes through the slots of the group of blocks half the input away.
@@ -45,6 +45,9 @@ pub enum Distribution {
 }
 
 impl Distribution {
+    /// Those that the kernel `draw` of kernels/batch.cu knows too.
+    pub const DRAWN_ON_DEVICES: &[Distribution] = Distribution::ALL.split_at(11).0;
+
     pub const ALL: [Distribution; 13] = [
         Distribution::Uniform,
         Distribution::Sorted,
@@ -54,9 +57,9 @@ impl Distribution {
         Distribution::FewDistinct,
         Distribution::Zipf,
         Distribution::Normal,
-        Distribution::Poisson,
         Distribution::Staggered,
         Distribution::BucketSorted,
+        Distribution::Poisson,
         Distribution::Duplicates,
         Distribution::GGroup,
     ];

@@ -9,11 +9,11 @@ use crate::Result;
 
 const SIZE: (u32, u32) = (1100, 640);
 
-const INK: RGBColor = RGBColor(34, 34, 34);
-const COPY: RGBColor = RGBColor(140, 140, 140);
-const OURS: RGBColor = RGBColor(215, 95, 10);
+pub(super) const INK: RGBColor = RGBColor(34, 34, 34);
+pub(super) const COPY: RGBColor = RGBColor(140, 140, 140);
+pub(super) const OURS: RGBColor = RGBColor(215, 95, 10);
 /// The peers', in the order they come in.
-const PEERS: [RGBColor; 5] = [
+pub(super) const PEERS: [RGBColor; 5] = [
     RGBColor(40, 100, 180),
     RGBColor(60, 150, 90),
     RGBColor(150, 80, 160),

@@ -1,19 +1,28 @@
 //! What comes out: a table, lines of JSON, a picture.
 
 pub mod curve;
+pub mod figures;
 pub mod json;
 pub mod plot;
 pub mod table;
 
 use serde::Serialize;
 
-use crate::measure::{Facts, Measured, median};
+use crate::measure::{Facts, Measured, mean_and_deviation, median};
+
+/// What a case comes to.
+pub enum Outcome {
+    Timed(Vec<Row>),
+    Counted(Vec<Counted>),
+}
 
 /// One contender at one case. The fields are those of a JSON line, see the README.
 #[derive(Debug, Clone, Serialize)]
 pub struct Row {
     #[serde(flatten)]
     pub facts: Facts,
+    /// The paper's figure or table that the case belongs to, or nothing.
+    pub figure: &'static str,
     /// The case in a few words.
     #[serde(skip)]
     pub label: String,
@@ -24,6 +33,10 @@ pub struct Row {
     pub median_ms: f64,
     pub min_ms: f64,
     pub max_ms: f64,
+    pub mean_ms: f64,
+    pub deviation_ms: f64,
+    /// Each repetition's.
+    pub times_ms: Vec<f64>,
     /// Keys, strings or lines a second, by the median.
     pub rate: f64,
     pub bytes: usize,
@@ -43,12 +56,14 @@ impl Row {
     pub fn new(facts: &Facts, contender: &'static str, threads: usize, measured: &Measured) -> Row {
         let Measured { ref times_ms, bytes, peak_bytes, verified } = *measured;
         let median_ms = median(times_ms);
+        let (mean_ms, deviation_ms) = mean_and_deviation(times_ms);
         let mut includes = facts.includes.to_string();
         if peak_bytes > 0 {
             includes += &format!("; peak {} MB resident", peak_bytes / 1_000_000);
         }
         Row {
             facts: facts.clone(),
+            figure: "",
             label: facts.label(),
             threads,
             engine: "cpu",
@@ -57,16 +72,51 @@ impl Row {
             median_ms,
             min_ms: times_ms.iter().copied().fold(f64::INFINITY, f64::min),
             max_ms: times_ms.iter().copied().fold(0.0, f64::max),
+            mean_ms,
+            deviation_ms,
+            times_ms: times_ms.clone(),
             rate: facts.n as f64 / (median_ms / 1e3),
             bytes,
             includes,
             verified,
             version: env!("CARGO_PKG_VERSION"),
-            date: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+            date: now(),
             peak_bytes,
             note: String::new(),
         }
     }
+}
+
+/// What one contender cost at one case, counted and not timed. The fields are those of a JSON line too.
+#[derive(Debug, Clone, Serialize)]
+pub struct Counted {
+    pub suite: &'static str,
+    pub figure: &'static str,
+    pub key: &'static str,
+    pub n: u64,
+    pub distribution: &'static str,
+    pub contender: &'static str,
+    /// Who counted, and on what device.
+    pub counted_by: &'static str,
+    pub device: String,
+    #[serde(flatten)]
+    pub counts: Counts,
+    pub verified: bool,
+    pub version: &'static str,
+    pub date: String,
+}
+
+/// What Capannini's table 1 has; a formula tells of transactions alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    pub transactions: u64,
+    pub conflicts: Option<u64>,
+    pub divergent_branches: Option<u64>,
+}
+
+/// The time in UTC.
+pub fn now() -> String {
+    jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
 /// The processor and how many of its threads there are.

@@ -1,11 +1,32 @@
 //! The table on standard output: a case a block, a contender a line.
 
-use super::Row;
+use super::{Counted, Row};
 use crate::bars::{Bar, bars, least_rate};
 
 /// Prints the rows of one case, the baseline first.
 pub fn print(rows: &[Row]) {
     print!("{}", block(rows));
+}
+
+/// Prints the counts of one case.
+pub fn print_counts(counts: &[Counted]) {
+    print!("{}", count_block(counts));
+}
+
+fn count_block(all: &[Counted]) -> String {
+    let mut lines = String::new();
+    for Counted { figure, n, contender, counted_by, device, counts, verified, .. } in all {
+        let conflicts = counts.conflicts.map(|count| format!(", {count} bank conflicts"));
+        let divergent = counts.divergent_branches.map(|count| format!(", {count} divergent branches"));
+        lines += &format!(
+            "{figure}: {contender}, {n} keys, by {counted_by} ({device}): {} transactions{}{}{}\n",
+            counts.transactions,
+            conflicts.unwrap_or_default(),
+            divergent.unwrap_or_default(),
+            if *verified { "" } else { " WRONG" },
+        );
+    }
+    lines
 }
 
 /// Prints the rows of one case in one line.

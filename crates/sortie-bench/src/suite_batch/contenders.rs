@@ -9,7 +9,7 @@ use sortie_device::Device;
 
 use super::batch::{After, Batch, Before, Shape};
 use super::cub::{self, Cub, Peer};
-use super::ours::{self, Work};
+use super::ours::{self, Published, Work};
 use super::torch::Torch;
 use crate::Result;
 use crate::keys::BenchKey;
@@ -32,7 +32,7 @@ pub enum Contender {
     ArraySort,
     /// Of one array.
     OneArray(OneArray),
-    Bitonic,
+    Published(Published),
     CubRadix,
     CubMerge,
     /// Keys with payloads of 4 bytes.
@@ -47,6 +47,8 @@ pub enum OneArray {
     Pairs,
     UnstablePairs,
     Argsort,
+    /// Keys, by comparison alone.
+    Compared,
 }
 
 /// The most keys that a shape of `cub.cu` holds.
@@ -87,7 +89,8 @@ impl Contender {
             Contender::OneArray(OneArray::Pairs) => "sortie, pairs",
             Contender::OneArray(OneArray::UnstablePairs) => "sortie, unstable pairs",
             Contender::OneArray(OneArray::Argsort) => "sortie, argsort",
-            Contender::Bitonic => "sortie, bitonic",
+            Contender::OneArray(OneArray::Compared) => "sortie, by comparison",
+            Contender::Published(sort) => sort.name(),
             Contender::CubRadix => "CUB radix sort",
             Contender::CubMerge => "CUB merge sort",
             Contender::CubRadixPairs => "CUB radix sort, pairs",
@@ -198,8 +201,8 @@ impl Rig {
             Contender::CubMerge => return from_cub(Peer::Merge, Before::Copy),
             Contender::CubRadixPairs => return from_cub(Peer::RadixPairs, Before::Poison),
             Contender::OneArray(work) => ours::one_array(&self.gpu, batch, work),
-            Contender::Bitonic => {
-                on_device(batch, Before::Copy, After::Sorted, ours::bitonic(&self.gpu, batch))
+            Contender::Published(sort) => {
+                on_device(batch, Before::Copy, After::Sorted, ours::published(&self.gpu, batch, sort))
             }
             Contender::ArraySort => {
                 on_device(batch, Before::Copy, After::Sorted, ours::array_sort(&self.gpu, batch))

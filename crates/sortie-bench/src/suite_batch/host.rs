@@ -14,7 +14,7 @@ use super::Shared;
 use crate::Result;
 use crate::distributions::Rng;
 use crate::measure::{Facts, Measurable, Measured};
-use crate::report::Row;
+use crate::report::{Outcome, Row};
 
 /// 20 GB of keys.
 const KEYS: usize = 5_000_000_000;
@@ -99,7 +99,7 @@ impl Measurable for HostToHost {
         format!("{LABEL}: transfers, {}", names.join(", "))
     }
 
-    fn measure(&self, reps: usize, seed: u64) -> Result<Vec<Row>> {
+    fn measure(&self, reps: usize, seed: u64) -> Result<Outcome> {
         let device = &self.shared.rig()?.device;
         let name = device.properties().name.clone();
         let bytes = self.keys * size_of::<f32>();
@@ -124,7 +124,7 @@ impl Measurable for HostToHost {
             })?;
             rows.push(self.row("sortie, pageable", "transfers, and pinned memory", &measured, &name));
         }
-        Ok(rows)
+        Ok(Outcome::Timed(rows))
     }
 }
 

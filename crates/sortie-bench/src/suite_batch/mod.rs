@@ -4,7 +4,7 @@ pub mod batch;
 pub mod contenders;
 mod cub;
 mod host;
-mod ours;
+pub mod ours;
 mod torch;
 
 use std::cell::OnceCell;
@@ -22,8 +22,8 @@ use crate::Result;
 use crate::args::Args;
 use crate::distributions::Distribution;
 use crate::keys::BenchKey;
-use crate::measure::{Facts, Measurable, Measured, rotation};
-use crate::report::Row;
+use crate::measure::{Facts, Measurable, Measured, REPS, rotation};
+use crate::report::{Outcome, Row};
 
 /// Segments and their length.
 const EVEN: [(u64, u64); 6] = [
@@ -97,7 +97,7 @@ impl Shared {
 }
 
 pub struct Case<K> {
-    /// The suite, and what it calls this case beside its shape.
+    /// The suite, and what it calls this case beside its shape; suite papers by the figure.
     pub suite: &'static str,
     pub title: &'static str,
     pub shared: Rc<Shared>,
@@ -105,6 +105,7 @@ pub struct Case<K> {
     /// The first is the copy.
     pub contenders: Vec<Contender>,
     pub patience: f64,
+    pub reps: usize,
     pub distribution: Distribution,
     pub key: PhantomData<K>,
 }
@@ -119,6 +120,7 @@ impl<K: BenchKey + Pod> Case<K> {
             shape,
             contenders,
             patience: f64::INFINITY,
+            reps: REPS,
             distribution: Distribution::Uniform,
             key: PhantomData,
         }
@@ -133,7 +135,7 @@ impl<K: BenchKey + Pod> Case<K> {
 
     fn label(&self) -> String {
         match self.shape {
-            Shape::Even { length, .. } if self.suite == "large" => {
+            Shape::Even { segments: 1, length } if self.suite != "batch" => {
                 format!("{} {}, {}, {}", self.title, K::NAME, power(length), self.distribution.name())
             }
             Shape::Even { segments, length } => {
@@ -161,7 +163,11 @@ impl<K: BenchKey + Pod> Measurable for Case<K> {
         format!("{}: {}", self.label(), contenders.join(", "))
     }
 
-    fn measure(&self, reps: usize, seed: u64) -> Result<Vec<Row>> {
+    fn reps(&self) -> usize {
+        self.reps
+    }
+
+    fn measure(&self, reps: usize, seed: u64) -> Result<Outcome> {
         let rig = self.shared.rig()?;
         let batch = Batch::<K>::new(&rig.device, self.shape)?;
         batch.draw_from(self.distribution, seed)?;
@@ -193,10 +199,11 @@ impl<K: BenchKey + Pod> Measurable for Case<K> {
             }
         }
         let rows = running.iter().map(|(ready, measured)| Row {
+            figure: if self.suite == "papers" { self.title } else { "" },
             label: self.label(),
             ..row(self.suite, self.distribution.name(), rig, &batch, ready, measured)
         });
-        Ok(rows.collect())
+        Ok(Outcome::Timed(rows.collect()))
     }
 }
 

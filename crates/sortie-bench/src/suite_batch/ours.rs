@@ -1,8 +1,10 @@
 //! Sortie's side.
 
 use bytemuck::Pod;
-use sortie::Order;
 use sortie::gpu::{Gpu, Pending, Segments};
+use sortie::papers::{self, Histograms};
+use sortie::{Error, Order};
+use sortie_device::{Stream, View};
 
 use super::batch::{After, Batch, Before};
 use super::contenders::{OneArray, Run};
@@ -82,7 +84,8 @@ pub fn work<'a, K: BenchKey + Pod>(gpu: &'a Gpu, batch: &'a Batch<K>, work: Work
 pub fn one_array<'a, K: BenchKey + Pod>(gpu: &'a Gpu, batch: &'a Batch<K>, work: OneArray) -> Run<'a> {
     let mut pending: Option<Pending<'a>> = None;
     Box::new(move |seed| {
-        let moved = if work == OneArray::Keys { 0 } else { batch.keys.len() };
+        let alone = matches!(work, OneArray::Keys | OneArray::Compared);
+        let moved = if alone { 0 } else { batch.keys.len() };
         // For this run alone: with those of all contenders there would be no room.
         let payload = gpu.device().alloc::<u32>(moved)?;
         if moved > 0 {
@@ -99,6 +102,7 @@ pub fn one_array<'a, K: BenchKey + Pod>(gpu: &'a Gpu, batch: &'a Batch<K>, work:
                     OneArray::Pairs => gpu.sort_pairs(stream, keys, payload, order)?,
                     OneArray::UnstablePairs => gpu.sort_pairs_unstable(stream, keys, payload, order)?,
                     OneArray::Argsort => gpu.argsort(stream, keys, payload, order)?,
+                    OneArray::Compared => gpu.sort_by_comparison(stream, keys, order)?,
                 }
             });
             Ok(())
@@ -109,15 +113,59 @@ pub fn one_array<'a, K: BenchKey + Pod>(gpu: &'a Gpu, batch: &'a Batch<K>, work:
     })
 }
 
-/// What enqueues the bitonic network on the batch's keys as one array.
-pub fn bitonic<'a, K: BenchKey + Pod>(gpu: &'a Gpu, batch: &'a Batch<K>) -> impl FnMut() -> Result<()> + 'a {
-    let mut pending: Option<Pending<'a>> = None;
-    move || {
-        drop(pending.take());
-        // SAFETY: all that uses the keys is on the batch's stream.
-        pending = Some(unsafe { gpu.sort_bitonic(&batch.stream, batch.keys.view(), Order::default())? });
-        Ok(())
+/// A published sort of one array. All but the bitonic network are in `sortie::papers`, and for u32 alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Published {
+    Bitonic,
+    Quicksort,
+    RadixSort,
+    SampleSort,
+    FineSampleSort(Histograms),
+}
+
+impl Published {
+    pub fn name(self) -> &'static str {
+        match self {
+            Published::Bitonic => "sortie, bitonic",
+            Published::Quicksort => "quicksort",
+            Published::RadixSort => "radix sort",
+            Published::SampleSort => "sample sort",
+            Published::FineSampleSort(Histograms::OfAllBlocks) => "fine sample sort",
+            Published::FineSampleSort(Histograms::Single) => "fine sample sort, single histogram",
+        }
     }
+
+    /// # Safety
+    /// As that sort.
+    pub unsafe fn enqueue<'a, K: BenchKey + Pod>(
+        self,
+        gpu: &'a Gpu,
+        stream: &Stream,
+        keys: View<'_, K>,
+    ) -> std::result::Result<Pending<'a>, Error> {
+        // SAFETY: as the caller states.
+        unsafe {
+            match self {
+                Published::Bitonic => gpu.sort_bitonic(stream, keys, Order::default()),
+                Published::Quicksort => papers::quicksort(gpu, stream, keys.cast()),
+                Published::RadixSort => papers::radix_sort(gpu, stream, keys.cast()),
+                Published::SampleSort => papers::sample_sort(gpu, stream, keys.cast()),
+                Published::FineSampleSort(histograms) => {
+                    papers::fine_sample_sort(gpu, stream, keys.cast(), histograms)
+                }
+            }
+        }
+    }
+}
+
+/// What enqueues the published sort of the batch's keys as one array.
+pub fn published<'a, K: BenchKey + Pod>(
+    gpu: &'a Gpu,
+    batch: &'a Batch<K>,
+    sort: Published,
+) -> impl FnMut() -> Result<()> + 'a {
+    // SAFETY: all that uses the keys is on the batch's stream.
+    enqueuing(move || unsafe { sort.enqueue(gpu, &batch.stream, batch.keys.view()) })
 }
 
 /// What enqueues GPU-ArraySort of the batch's keys, which are f32 in segments of one length.
@@ -125,14 +173,19 @@ pub fn array_sort<'a, K: BenchKey + Pod>(
     gpu: &'a Gpu,
     batch: &'a Batch<K>,
 ) -> impl FnMut() -> Result<()> + 'a {
+    let length = batch.length.unwrap_or(0) as usize;
+    // SAFETY: all that uses the keys is on the batch's stream.
+    enqueuing(move || unsafe { papers::array_sort(gpu, &batch.stream, batch.keys.view().cast(), length) })
+}
+
+/// Holds a sort's scratch until the next one is to begin, by when it is done.
+fn enqueuing<'a>(
+    sort: impl Fn() -> std::result::Result<Pending<'a>, Error> + 'a,
+) -> impl FnMut() -> Result<()> + 'a {
     let mut pending: Option<Pending<'a>> = None;
     move || {
-        let length = batch.length.unwrap_or(0) as usize;
         drop(pending.take());
-        // SAFETY: all that uses the keys is on the batch's stream.
-        pending = Some(unsafe {
-            sortie::papers::array_sort(gpu, &batch.stream, batch.keys.view().cast(), length)?
-        });
+        pending = Some(sort()?);
         Ok(())
     }
 }
