@@ -1,15 +1,16 @@
 // Bitonic sort of one array, in place, by tiles that do many steps of the network on each trip to shared memory.
 //
-// Contract. An instantiation is made for SORTIE_KEY_BYTES (1, 2, 4, 8), SORTIE_KIND (code::Kind), tiles of
-// 2^SORTIE_TILE_BITS keys and threads of 2^SORTIE_ROW_BITS: more than two rows of bits and no more than three. The
-// lowest SORTIE_COALESCED_BITS bits are in every sequence. `count` is 1 or more.
+// Contract. An instantiation is made for SORTIE_KEY_BYTES (1, 2, 4, 8), SORTIE_KIND (code::Kind), SORTIE_PAYLOAD_BYTES (0, 4,
+// 8, 16), tiles of 2^SORTIE_TILE_BITS keys and threads of 2^SORTIE_ROW_BITS: more than two rows of bits and no more than
+// three. The lowest SORTIE_COALESCED_BITS bits are in every sequence. `count` is 1 or more. Not stable.
 //
 // A step compares keys whose places differ in one bit; a thread does the steps of a window of ROW_BITS bits in
 // registers, so a tile has three windows.
 // - sort_tiles: each block sorts a tile of neighbours. Keys become codes, which they stay until the `last` launch.
 // - run_superstep: each block takes a part: the keys whose places agree in all bits but those of the superstep's
 //   sequence, of which there are TILE_BITS. What it writes no other block reads.
-// Places past the end hold the last code; they are neither read nor written.
+// Places past the end hold the last code; they are neither read nor written. Nothing takes the place of an equal code, so they
+// stay behind what is there.
 // Dynamic shared memory: (TILE + TILE / 32) items. Cost: one read and one write of the keys a launch, each item to
 // shared memory and back up to five times. No scratch.
 //
@@ -20,28 +21,64 @@
 // for its upper half.
 #include "code.cuh"
 #include "network.cuh"
+#include "payload.cuh"
 #include "simt.cuh"
 
 namespace simt::bitonic {
 
 using Key = code::OfBytes<SORTIE_KEY_BYTES>::Type;
 // Narrow keys are sorted as words.
-using Item = code::OfBytes<(SORTIE_KEY_BYTES < 4 ? 4 : SORTIE_KEY_BYTES)>::Type;
+using Code = code::OfBytes<(SORTIE_KEY_BYTES < 4 ? 4 : SORTIE_KEY_BYTES)>::Type;
+// What places past the end hold.
+constexpr Code LAST_CODE = ~Code(0);
+
+#if SORTIE_PAYLOAD_BYTES == 0
+struct Payload {};
+using Item = Code;
+
+SIMT_FN Code code_of(Item item) { return item; }
+SIMT_FN Payload payload_of(Item) { return {}; }
+SIMT_FN Item join(Code code, Payload) { return code; }
+SIMT_FN void exchange(Item& a, Item& b) { network::exchange(a, b); }
+#else
+struct Payload {
+    payload::Word words[payload::WORDS];
+};
+struct Item {
+    Code code;
+    Payload payload;
+};
+
+SIMT_FN Code code_of(const Item& item) { return item.code; }
+SIMT_FN Payload payload_of(const Item& item) { return item.payload; }
+SIMT_FN Item join(Code code, const Payload& payload) { return {code, payload}; }
+
+template <class T> SIMT_FN void swap_if(bool swapped, T& a, T& b) {
+    const T first = swapped ? b : a;
+    b = swapped ? a : b;
+    a = first;
+}
+
+SIMT_FN void exchange(Item& a, Item& b) {
+    const bool swapped = b.code < a.code;
+    swap_if(swapped, a.code, b.code);
+    SIMT_UNROLL
+    for (u32 w = 0; w < payload::WORDS; ++w) swap_if(swapped, a.payload.words[w], b.payload.words[w]);
+}
+#endif
 
 constexpr code::Kind KIND = code::SORTIE_KIND;
 constexpr u32 TILE_BITS = SORTIE_TILE_BITS;
 constexpr u32 ROW_BITS = SORTIE_ROW_BITS;
 constexpr u32 ROW = 1u << ROW_BITS, TILE = 1u << TILE_BITS;
 constexpr u32 THREADS = TILE / ROW;
-// What places past the end hold.
-constexpr Item LAST = ~Item(0);
 // The lowest bit of each window. The low one does the steps that the middle one does not.
 constexpr u32 HIGH = TILE_BITS - ROW_BITS, MIDDLE = TILE_BITS - 2 * ROW_BITS, LOW = 0;
 static_assert(MIDDLE > 0 && MIDDLE <= ROW_BITS, "a tile has three windows");
 // Columns of the middle and the low window are exchanged among 2^MIDDLE threads: a warp's barrier is enough.
 static_assert((1u << MIDDLE) <= WARP, "a middle window lies within a warp");
-// Threads that a multiprocessor is to hold: 64 registers are left for each, 128 where a row fills 64.
-constexpr u32 RESIDENT = sizeof(Item) * ROW > 128 ? 512 : 1024;
+// Threads that a multiprocessor is to hold: 64 registers are left for each, twice as many where a row fills them.
+constexpr u32 RESIDENT = sizeof(Item) * ROW > 256 ? 256 : sizeof(Item) * ROW > 128 ? 512 : 1024;
 constexpr u32 RESIDENT_BLOCKS = THREADS < RESIDENT ? RESIDENT / THREADS : 1;
 
 // What one launch does, as the host has planned it.
@@ -56,7 +93,7 @@ struct Superstep {
     u32 last;
 };
 
-// Bank conflicts: none, in any window.
+// Bank conflicts of items of a word: none, in any window.
 SIMT_FN constexpr u32 padded(u32 place) { return place + place / WARP; }
 
 SIMT_FN Item* shared_items() { return reinterpret_cast<Item*>(shared_memory()); }
@@ -96,14 +133,14 @@ template <u32 FIRST> struct Column {
 template <u32 BIT> SIMT_FN void step(Item (&row)[ROW]) {
     SIMT_UNROLL
     for (u32 j = 0; j < ROW; ++j)
-        if ((j >> BIT & 1) == 0) network::exchange(row[j], row[j | 1u << BIT]);
+        if ((j >> BIT & 1) == 0) exchange(row[j], row[j | 1u << BIT]);
 }
 
 // The first step of a merge of runs of 2^BIT.
 template <u32 BIT> SIMT_FN void mirrored_step(Item (&row)[ROW]) {
     SIMT_UNROLL
     for (u32 j = 0; j < ROW; ++j)
-        if ((j >> BIT & 1) == 0) network::exchange(row[j], row[j ^ ((2u << BIT) - 1)]);
+        if ((j >> BIT & 1) == 0) exchange(row[j], row[j ^ ((2u << BIT) - 1)]);
 }
 
 // All steps of a window below bit COUNT of it.
@@ -198,89 +235,102 @@ template <u32 FIRST> struct Distances {
     }
 };
 
-// Keys of the array from an index on.
-struct Stretch {
+// Keys and payloads of the array, or of it from an index on.
+struct Arrays {
     Key* keys;
+    Payload* payload;
     u64 count;
 
-    SIMT_FN Stretch(Key* all, u64 all_count, u64 from)
-        : keys(all + from), count(from < all_count ? all_count - from : 0) {}
+    SIMT_FN Arrays from(u64 index) const {
+        return {keys + index, payload + (payload::WORDS > 0 ? index : 0), index < count ? count - index : 0};
+    }
+
+    SIMT_FN Item get(u64 i) const {
+        if constexpr (payload::WORDS == 0) return join(keys[i], {});
+        else return join(keys[i], payload[i]);
+    }
+
+    SIMT_FN void put(u64 i, const Item& item) const {
+        keys[i] = Key(code_of(item));
+        if constexpr (payload::WORDS > 0) payload[i] = payload_of(item);
+    }
 };
 
-SIMT_FN void load(Item (&row)[ROW], const Column<HIGH>& column, const Part& part, Key* keys, u64 count) {
-    const Stretch lower(keys, count, part.lower + part.spread(column.place));
-    const Stretch upper(keys, count, part.upper + part.spread(column.other));
+SIMT_FN void load(Item (&row)[ROW], const Column<HIGH>& column, const Part& part, const Arrays& all) {
+    const Arrays lower = all.from(part.lower + part.spread(column.place));
+    const Arrays upper = all.from(part.upper + part.spread(column.other));
     const Distances<HIGH> distances(part);
-    if (part.within(count)) {
+    if (part.within(all.count)) {
         SIMT_UNROLL
-        for (u32 j = 0; j < ROW; ++j) {
-            const Stretch& half = j < ROW / 2 ? lower : upper;
-            row[j] = half.keys[distances.of(j)];
-        }
+        for (u32 j = 0; j < ROW; ++j) row[j] = (j < ROW / 2 ? lower : upper).get(distances.of(j));
     } else {
         SIMT_UNROLL
         for (u32 j = 0; j < ROW; ++j) {
-            const Stretch& half = j < ROW / 2 ? lower : upper;
-            row[j] = LAST;
-            if (distances.of(j) < half.count) row[j] = half.keys[distances.of(j)];
+            const Arrays& half = j < ROW / 2 ? lower : upper;
+            row[j] = join(LAST_CODE, {});
+            if (distances.of(j) < half.count) row[j] = half.get(distances.of(j));
         }
     }
 }
 
 // Stores a column whose lower half begins at one index of the array and whose upper half at another.
 template <u32 FIRST>
-SIMT_FN void store(const Item (&row)[ROW], const Stretch& lower, const Stretch& upper, const Part& part, bool within) {
+SIMT_FN void store(const Item (&row)[ROW], const Arrays& lower, const Arrays& upper, const Part& part, bool within) {
     const Distances<FIRST> distances(part);
     if (within) {
         SIMT_UNROLL
-        for (u32 j = 0; j < ROW; ++j) {
-            const Stretch& half = j < ROW / 2 ? lower : upper;
-            half.keys[distances.of(j)] = Key(row[j]);
-        }
+        for (u32 j = 0; j < ROW; ++j) (j < ROW / 2 ? lower : upper).put(distances.of(j), row[j]);
     } else {
         SIMT_UNROLL
         for (u32 j = 0; j < ROW; ++j) {
-            const Stretch& half = j < ROW / 2 ? lower : upper;
-            if (distances.of(j) < half.count) half.keys[distances.of(j)] = Key(row[j]);
+            const Arrays& half = j < ROW / 2 ? lower : upper;
+            if (distances.of(j) < half.count) half.put(distances.of(j), row[j]);
         }
     }
 }
 
-SIMT_FN void store_high(const Item (&row)[ROW], const Column<HIGH>& column, const Part& part, Key* keys, u64 count) {
-    const Stretch lower(keys, count, part.lower + part.spread(column.place));
-    const Stretch upper(keys, count, part.upper + part.spread(column.other));
-    store<HIGH>(row, lower, upper, part, part.within(count));
+SIMT_FN void store_high(const Item (&row)[ROW], const Column<HIGH>& column, const Part& part, const Arrays& all) {
+    const Arrays lower = all.from(part.lower + part.spread(column.place));
+    const Arrays upper = all.from(part.upper + part.spread(column.other));
+    store<HIGH>(row, lower, upper, part, part.within(all.count));
 }
 
-SIMT_FN void store_middle(const Item (&row)[ROW], const Column<MIDDLE>& column, const Part& part, Key* keys, u64 count) {
-    const Stretch all(keys, count, part.index(column.place));
-    store<MIDDLE>(row, all, all, part, part.within(count));
+SIMT_FN void store_middle(const Item (&row)[ROW], const Column<MIDDLE>& column, const Part& part, const Arrays& all) {
+    const Arrays own = all.from(part.index(column.place));
+    store<MIDDLE>(row, own, own, part, part.within(all.count));
 }
 
 SIMT_FN void decode(Item (&row)[ROW], const code::Transform& transform) {
     SIMT_UNROLL
-    for (u32 j = 0; j < ROW; ++j) row[j] = code::decode<KIND>(Key(row[j]), transform);
+    for (u32 j = 0; j < ROW; ++j)
+        row[j] = join(code::decode<KIND>(Key(code_of(row[j])), transform), payload_of(row[j]));
 }
 
 // ------------------------------------------------------------------------------------------------------------- kernels
 
 SIMT_KERNEL(THREADS, RESIDENT_BLOCKS)
-sort_tiles(Key* keys, u64 count, u32 last, code::Transform transform) {
-    keys += u64(block_rank()) << TILE_BITS;
-    const u64 left = count - (u64(block_rank()) << TILE_BITS);
-    const u32 there = left < TILE ? u32(left) : TILE;
+sort_tiles(Arrays arrays, u32 last, code::Transform transform) {
+    const Arrays own = arrays.from(u64(block_rank()) << TILE_BITS);
+    const u32 there = own.count < TILE ? u32(own.count) : TILE;
     const Column<HIGH> high(false);
+    const Column<LOW> low(false);
     Item row[ROW];
     // A row takes any keys of the tile.
     SIMT_UNROLL
     for (u32 j = 0; j < ROW; ++j) {
         const u32 place = high.place + (j << HIGH);
-        const Item code = code::encode<KIND>(keys[lesser(place, there - 1)], transform);
-        row[j] = place < there ? code : LAST;
+        const Item item = own.get(lesser(place, there - 1));
+        const Code code = code::encode<KIND>(Key(code_of(item)), transform);
+        row[j] = join(place < there ? code : LAST_CODE, payload_of(item));
     }
-    network::sort<ROW>(row);
+    if (payload::WORDS > 0 && there < TILE) {
+        // But where a last code may have a payload, what is past the end must be there from the start.
+        high.put(row);
+        barrier();
+        low.take(row);
+    }
+    network::sort<ROW>(row, [](Item& a, Item& b, u32) { exchange(a, b); });
     merge_rows<ROW_BITS + 1>(row);
-    const Column<LOW> low(false);
     low.put(row);
     barrier();
     high.take(row);
@@ -288,17 +338,17 @@ sort_tiles(Key* keys, u64 count, u32 last, code::Transform transform) {
     SIMT_UNROLL
     for (u32 j = 0; j < ROW; ++j) {
         const u32 place = high.place + (j << HIGH);
-        if (place < there) keys[place] = Key(row[j]);
+        if (place < there) own.put(place, row[j]);
     }
 }
 
 SIMT_KERNEL(THREADS, RESIDENT_BLOCKS)
-run_superstep(Key* keys, u64 count, Superstep s, code::Transform transform) {
+run_superstep(Arrays arrays, Superstep s, code::Transform transform) {
     const Part part(s);
     const Column<HIGH> high(s.mirrored);
     const Column<MIDDLE> middle(false);
     Item row[ROW];
-    load(row, high, part, keys, count);
+    load(row, high, part, arrays);
     if (s.low_steps > 0) {
         some_steps<HIGH>(row, 0, s.low_steps);
         high.put(row);
@@ -326,7 +376,7 @@ run_superstep(Key* keys, u64 count, Superstep s, code::Transform transform) {
             middle.take(row);
             some_steps<MIDDLE>(row, s.low_bits, TILE_BITS);
             if constexpr (MIDDLE >= SORTIE_COALESCED_BITS) {
-                store_middle(row, middle, part, keys, count);
+                store_middle(row, middle, part, arrays);
                 return;
             }
             middle.put(row);
@@ -335,7 +385,7 @@ run_superstep(Key* keys, u64 count, Superstep s, code::Transform transform) {
         }
     }
     if (s.last) decode(row, transform);
-    store_high(row, high, part, keys, count);
+    store_high(row, high, part, arrays);
 }
 
 } // namespace simt::bitonic

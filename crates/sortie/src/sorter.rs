@@ -61,7 +61,8 @@ pub enum Algorithm {
     Quicksort,
     /// Merge sort by comparison (std's or rayon's); on a GPU tiles that are merged by pairs, of keys of up to 64 bits. Stable.
     Merge,
-    /// A bitonic network, of keys alone on a GPU: in place, without scratch, and as fast whatever the keys are.
+    /// A bitonic network on a GPU, of keys of up to 64 bits, alone or, with `.unstable()`, with a payload: in place, without
+    /// scratch there, and as fast whatever the keys are.
     Bitonic,
     /// Distribution by samples and a merge sort of each bucket, by comparison alone, on a GPU: keys of 32 to 128 bits, and what goes
     /// with them. Stable.

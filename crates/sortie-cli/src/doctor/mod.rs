@@ -308,7 +308,7 @@ impl Both {
         })
     }
 
-    /// One array: its keys alone, also by a bitonic network, as pairs, stable and not, and as an argsort.
+    /// One array: its keys alone, as pairs, stable and not, and as an argsort; what a bitonic network sorts, by that too.
     fn compare_arrays<K: Key + Pod>(&mut self, keys: &[K]) -> Result<(), Error> {
         let n = keys.len();
         let (mut there, mut here) = (keys.to_vec(), keys.to_vec());
@@ -323,16 +323,20 @@ impl Both {
         there.copy_from_slice(keys);
         self.gpu.sort_pairs(&mut there, &mut payload)?;
         self.note(bytes(&there) == bytes(&here) && payload == places, format!("one array of {n} pairs"));
-        there.copy_from_slice(keys);
-        payload.iter_mut().zip(0..).for_each(|(place, i)| *place = i);
-        self.chosen.on_gpu().unstable().build()?.sort_pairs(&mut there, &mut payload)?;
-        let own = there
-            .iter()
-            .zip(&payload)
-            .all(|(key, &place)| bytemuck::bytes_of(key) == bytemuck::bytes_of(&keys[place as usize]));
-        payload.sort_unstable();
-        let once = payload.iter().zip(0..).all(|(&place, i)| place == i);
-        self.note(bytes(&there) == bytes(&here) && own && once, format!("one array of {n} pairs, unstable"));
+        for (algorithm, what) in [(Algorithm::Auto, "unstable"), (Algorithm::Bitonic, "bitonic")] {
+            there.copy_from_slice(keys);
+            payload.iter_mut().zip(0..).for_each(|(place, i)| *place = i);
+            let sorter = self.chosen.on_gpu().unstable().algorithm(algorithm).build()?;
+            sorter.sort_pairs(&mut there, &mut payload)?;
+            let own = there
+                .iter()
+                .zip(&payload)
+                .all(|(key, &place)| bytemuck::bytes_of(key) == bytemuck::bytes_of(&keys[place as usize]));
+            payload.sort_unstable();
+            let once = payload.iter().zip(0..).all(|(&place, i)| place == i);
+            let right = bytes(&there) == bytes(&here) && own && once;
+            self.note(right, format!("one array of {n} pairs, {what}"));
+        }
         self.gpu.argsort(keys, &mut payload)?;
         self.note(payload == places, format!("argsort of one array of {n}"));
         Ok(())

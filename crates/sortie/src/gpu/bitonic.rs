@@ -10,7 +10,7 @@ use bytemuck::Pod;
 use sortie_device::{Launch, Stream, View};
 
 use super::kernels::{File, Instance, kind};
-use super::segments::{Numbers, blocks, code};
+use super::segments::{Numbers, blocks, check_payload, code};
 use super::{Gpu, Pending};
 use crate::key::{Bits, Code, Transform};
 use crate::plan::{BITONIC_COALESCED_BYTES, BITONIC_ROW_BITS, BITONIC_TILE_BITS};
@@ -20,7 +20,7 @@ impl Gpu {
     /// Enqueues a sort of the keys in place, by a bitonic network, and does not wait.
     ///
     /// For memory that is all taken: there is no scratch at all, whatever the keys, and the time depends on their
-    /// number alone. Keys are sorted alone, so equal ones cannot be told apart. Cost: n keys take (log²n + log n) / 2
+    /// number alone. Equal keys cannot be told apart. Cost: n keys take (log²n + log n) / 2
     /// steps; with tiles of 2^14, for 32-bit keys where a block has 132 KB of shared memory, 2^20 keys are read and
     /// written 10 times, 2^28 keys 26 times. Any n: what is missing to a power of two is never read nor written, and
     /// parts without a key are not launched.
@@ -42,31 +42,59 @@ impl Gpu {
         keys: View<'_, K>,
         order: Order,
     ) -> Result<Pending<'_>, Error> {
-        let code = code::<K>()?;
-        if K::Bits::WIDTH > 64 {
-            return Err(Error::Unsupported(format!(
-                "keys of {} bits are not sorted by a bitonic network on a GPU; use the CPU engine",
-                K::Bits::WIDTH
-            )));
-        }
         // SAFETY: as the caller states.
-        unsafe { self.sort_bits_bitonic(stream, keys.cast::<K::Bits>(), code, order) }
+        unsafe { self.sort_bits_bitonic(stream, keys.cast::<K::Bits>(), (0, 0), code::<K>()?, order) }
     }
 
+    /// [`Gpu::sort_bitonic`] where each payload, of 4, 8 or 16 bytes, moves with its key. Not stable: payloads of equal keys
+    /// come out in any order, the same in every run.
+    ///
+    /// Nor is there any scratch. A tile has the fewer pairs the wider they are, 2^13 of 8 bytes, so 2^28 of those are read and
+    /// written 30 times.
+    ///
+    /// # Errors
+    /// As [`Gpu::sort_bitonic`]; [`Error::LengthMismatch`]; [`Error::Unsupported`] for payloads of another size, or not
+    /// aligned to 8 bytes or their size.
+    ///
     /// # Safety
-    /// As [`Gpu::sort_bitonic`].
+    /// As [`Gpu::sort_bitonic`], and nothing else uses the payload until the sort is done.
+    pub unsafe fn sort_pairs_bitonic<K: Key + Pod, V: Pod>(
+        &self,
+        stream: &Stream,
+        keys: View<'_, K>,
+        payload: View<'_, V>,
+        order: Order,
+    ) -> Result<Pending<'_>, Error> {
+        check_payload(keys.len(), payload)?;
+        let payload = (payload.address(), size_of::<V>());
+        // SAFETY: as the caller states.
+        unsafe { self.sort_bits_bitonic(stream, keys.cast::<K::Bits>(), payload, code::<K>()?, order) }
+    }
+
+    /// Either of them, with the payload's address and bytes each.
+    ///
+    /// # Safety
+    /// As there.
     pub(super) unsafe fn sort_bits_bitonic<B: Bits>(
         &self,
         stream: &Stream,
         keys: View<'_, B>,
+        (payload, payload_bytes): (u64, usize),
         code: Code,
         order: Order,
     ) -> Result<Pending<'_>, Error> {
+        if B::WIDTH > 64 {
+            return Err(Error::Unsupported(format!(
+                "keys of {} bits are not sorted by a bitonic network on a GPU; use the CPU engine",
+                B::WIDTH
+            )));
+        }
         if keys.len() < 2 {
             return self.pending(stream, None);
         }
         let count = keys.len() as u64;
-        let shape = Shape::new(size_of::<B>(), self.device().properties().shared_per_block)?;
+        let shared_per_block = self.device().properties().shared_per_block;
+        let shape = Shape::new(size_of::<B>(), payload_bytes, shared_per_block)?;
         let supersteps = supersteps(count, shape.tile_bits, shape.coalesced_bits);
         let [sort_tiles, run_superstep] = ["sort_tiles", "run_superstep"].map(|kernel| {
             self.kernel(&Instance {
@@ -75,8 +103,9 @@ impl Gpu {
                 defines: vec![
                     ("SORTIE_KEY_BYTES", size_of::<B>().to_string()),
                     ("SORTIE_KIND", kind(code, order).into()),
+                    ("SORTIE_PAYLOAD_BYTES", payload_bytes.to_string()),
                     ("SORTIE_TILE_BITS", shape.tile_bits.to_string()),
-                    ("SORTIE_ROW_BITS", BITONIC_ROW_BITS.to_string()),
+                    ("SORTIE_ROW_BITS", shape.row_bits.to_string()),
                     ("SORTIE_COALESCED_BITS", shape.coalesced_bits.to_string()),
                 ],
             })
@@ -84,25 +113,40 @@ impl Gpu {
         let (sort_tiles, run_superstep) = (sort_tiles?, run_superstep?);
         let transform = Numbers(Transform::<B>::new(code, order).numbers());
         let launch = |parts| {
-            let threads = 1 << (shape.tile_bits - BITONIC_ROW_BITS);
+            let threads = 1 << (shape.tile_bits - shape.row_bits);
             Ok::<_, Error>(Launch { blocks: blocks(parts)?, threads, shared: shape.shared })
         };
         let tiles = launch(count.div_ceil(1 << shape.tile_bits))?;
-        // SAFETY: these are the kernels' arguments; they stay within the keys. The engine keeps the kernels.
+        let arrays = Arrays { keys: keys.address(), payload, count };
+        // SAFETY: these are the kernels' arguments; they stay within the arrays. The engine keeps the kernels.
         unsafe {
-            sort_tiles.launch(stream, tiles, (keys, count, u32::from(supersteps.is_empty()), transform))?;
+            sort_tiles.launch(stream, tiles, (arrays, u32::from(supersteps.is_empty()), transform))?;
             for superstep in supersteps {
                 let parts = launch(superstep.parts(count, shape.tile_bits))?;
-                run_superstep.launch(stream, parts, (keys, count, superstep, transform))?;
+                run_superstep.launch(stream, parts, (arrays, superstep, transform))?;
             }
         }
         self.pending(stream, None)
     }
 }
 
+/// `bitonic::Arrays` of the kernels: addresses.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+struct Arrays {
+    keys: u64,
+    payload: u64,
+    count: u64,
+}
+
+// SAFETY: laid out as its C equivalent.
+unsafe impl sortie_device::Argument for Arrays {}
+
 /// What a block takes at a time.
 struct Shape {
     tile_bits: u32,
+    /// Of what a thread takes.
+    row_bits: u32,
     /// Lowest bits that are in every sequence.
     coalesced_bits: u32,
     /// Bytes of shared memory.
@@ -110,15 +154,17 @@ struct Shape {
 }
 
 impl Shape {
-    fn new(key_bytes: usize, shared_per_block: usize) -> Result<Shape, Error> {
-        // Narrow keys are sorted as words; wider ones make tiles of as many bytes.
-        let item_bytes = key_bytes.max(4);
+    fn new(key_bytes: usize, payload_bytes: usize, shared_per_block: usize) -> Result<Shape, Error> {
+        // Narrow keys are sorted as words; wider items make tiles of as many bytes, at most.
+        let code_bytes = key_bytes.max(4);
+        let item_bytes = (code_bytes + payload_bytes).next_multiple_of(code_bytes.max(payload_bytes.min(8)));
         let shared = |bits: u32| (33usize << (bits - 5)) * item_bytes;
-        let fewer = item_bytes.ilog2() - 2;
+        let fewer = item_bytes.next_power_of_two().ilog2() - 2;
+        let row_bits = if item_bytes > 8 { BITONIC_ROW_BITS - 1 } else { BITONIC_ROW_BITS };
         let tile_bits = BITONIC_TILE_BITS
             .map(|bits| bits - fewer)
             .into_iter()
-            .find(|&bits| bits > 2 * BITONIC_ROW_BITS && 2 * shared(bits) <= shared_per_block)
+            .find(|&bits| bits > 2 * row_bits && 2 * shared(bits) <= shared_per_block)
             .ok_or_else(|| {
                 Error::Unsupported(format!(
                     "a block of this device has {shared_per_block} bytes of shared memory, too few for the bitonic \
@@ -126,9 +172,8 @@ impl Shape {
                 ))
             })?;
         // The high bits must be in the windows that have them.
-        let coalesced_bits =
-            (BITONIC_COALESCED_BYTES / key_bytes).ilog2().max(tile_bits - 2 * BITONIC_ROW_BITS);
-        Ok(Shape { tile_bits, coalesced_bits, shared: shared(tile_bits) })
+        let coalesced_bits = (BITONIC_COALESCED_BYTES / key_bytes).ilog2().max(tile_bits - 2 * row_bits);
+        Ok(Shape { tile_bits, row_bits, coalesced_bits, shared: shared(tile_bits) })
     }
 }
 
@@ -251,8 +296,25 @@ mod tests {
 
     #[test]
     fn launches_are_as_many_as_documented() {
-        for (bits, launches) in [(20, 10), (24, 17), (28, 26)] {
-            assert_eq!(1 + supersteps(1 << bits, 14, 4).len(), launches);
+        for (bits, payload_bytes, launches) in [(20, 0, 10), (24, 0, 17), (28, 0, 26), (28, 4, 30)] {
+            let shape = Shape::new(4, payload_bytes, 227 << 10).unwrap();
+            assert_eq!(1 + supersteps(1 << bits, shape.tile_bits, shape.coalesced_bits).len(), launches);
+        }
+    }
+
+    /// The kernels' windows, on every device.
+    #[test]
+    fn a_tile_has_three_windows() {
+        for key_bytes in [1, 2, 4, 8] {
+            for payload_bytes in [0, 4, 8, 16] {
+                for shared_per_block in [48 << 10, 99 << 10, 163 << 10, 227 << 10] {
+                    let shape = Shape::new(key_bytes, payload_bytes, shared_per_block).unwrap();
+                    let Shape { tile_bits, row_bits, coalesced_bits, .. } = shape;
+                    let what = format!("{key_bytes} and {payload_bytes} bytes in {shared_per_block}");
+                    assert!(2 * row_bits < tile_bits && tile_bits <= 3 * row_bits, "{what}");
+                    assert!(coalesced_bits < tile_bits, "{what}");
+                }
+            }
         }
     }
 }

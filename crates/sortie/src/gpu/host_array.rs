@@ -54,7 +54,7 @@ fn ways<B: Bits>(
     let mut ways = vec![(way, words)];
     if algorithm == Algorithm::Auto && B::WIDTH <= 64 {
         // What takes less memory.
-        let other = if wanted.with == With::Nothing { Way::Network } else { Way::Segment };
+        let other = if wanted.with.may_change_order() { Way::Network } else { Way::Segment };
         let words = gpu.array_words::<B>(&other, n, wanted);
         ways.push((other, words));
     }
@@ -75,8 +75,8 @@ struct Held<B> {
 /// Sorts the array, and waits.
 ///
 /// All memory is had before anything is copied, so too little leaves the keys as they are; so does a device that fails
-/// before they are on their way back. Where there is no room for the scratch of the fastest way, keys alone are sorted in
-/// place, and what goes with keys as one segment.
+/// before they are on their way back. Where there is no room for the scratch of the fastest way, keys alone and unstable
+/// pairs are sorted in place, the others as one segment.
 pub(crate) fn sort<B: Bits>(
     gpu: &Gpu,
     mut array: HostArray<'_, B>,
@@ -351,7 +351,7 @@ mod tests {
         }
     }
 
-    /// Keys alone are sorted in place where there is room for them and not for their copy.
+    /// Keys alone and unstable pairs are sorted in place where there is room for them and not for their copy.
     #[test]
     fn a_limit_leads_to_the_plan_in_place() {
         on_bench(|gpu| {
@@ -363,6 +363,19 @@ mod tests {
             let report = sort(gpu, array, code::<u32>(), Order::default(), Algorithm::Auto, allowed).unwrap();
             assert!(keys == sorted);
             assert!(report.scratch_peak <= allowed.memory_limit);
+            // As much pinned memory, and all payloads, which are held back here.
+            let with_payloads = Allowed { memory_limit: 5 * 800_000, ..ALLOWED };
+            let mut payload = sorted.clone();
+            keys.reverse();
+            let mut try_pairs = |stable| {
+                let moved = HostPayload::of(&mut payload).map(|payload| (payload, stable));
+                let array = HostArray::Sorted { keys: &mut keys, payload: moved };
+                sort(gpu, array, code::<u32>(), Order::default(), Algorithm::Auto, with_payloads)
+            };
+            assert!(matches!(try_pairs(true), Err(Error::Memory { bound: Bound::Limit, .. })));
+            let report = try_pairs(false).unwrap();
+            assert!(report.scratch_peak <= with_payloads.memory_limit);
+            assert!(keys == sorted && payload.iter().rev().eq(&sorted));
             let array = HostArray::Argsorted { keys: &sorted, places: &mut keys };
             let refused = sort(gpu, array, code::<u32>(), Order::default(), Algorithm::Auto, allowed);
             assert!(matches!(refused, Err(Error::Memory { bound: Bound::Limit, .. })));

@@ -84,7 +84,8 @@ impl Gpu {
     /// [`Gpu::sort_pairs`] where payloads of equal keys come out in any order; it is the same in every run.
     ///
     /// Payloads of 4 bytes go below keys of up to 32 bits, in place of their places: nothing goes beside, and the scratch is
-    /// 16 bytes a key. All others are sorted as by [`Gpu::sort_pairs`].
+    /// 16 bytes a key. All others are sorted as by [`Gpu::sort_pairs`], but more than 2^32 - 2^16 keys of up to 64 bits as by
+    /// [`Gpu::sort_pairs_bitonic`].
     ///
     /// # Errors
     /// As [`Gpu::sort_pairs`].
@@ -176,7 +177,10 @@ impl Gpu {
         unsafe {
             match way {
                 Way::Digits(items) => self.sort_items(stream, keys, payload, items),
-                Way::Network => self.sort_bits_bitonic(stream, keys, code, order),
+                Way::Network => {
+                    let payload = (payload, with.payload_bytes());
+                    self.sort_bits_bitonic(stream, keys, payload, code, order)
+                }
                 Way::Samples(sorted) => self.sample_sort(stream, keys.address(), n, payload, &sorted),
                 Way::Segment => {
                     let moved = Moved { keys, payload, kind: with.in_segments() };
@@ -191,11 +195,11 @@ impl Gpu {
         let unsupported =
             |what| Err(Error::Unsupported(format!("{what} on a GPU; choose Auto or another engine")));
         let wide = B::WIDTH > 64;
-        let in_network = wanted.with == With::Nothing && !wide;
+        let in_network = wanted.with.may_change_order() && !wide;
         let way = match algorithm {
             Algorithm::Quicksort => return unsupported("this algorithm does not sort"),
             Algorithm::Bitonic if !in_network => {
-                return unsupported("Bitonic sorts keys of up to 64 bits alone");
+                return unsupported("Bitonic sorts keys of up to 64 bits alone, or unstable with a payload");
             }
             Algorithm::Bitonic => Way::Network,
             Algorithm::SampleSort if B::WIDTH < 32 => {
@@ -210,7 +214,7 @@ impl Gpu {
             Algorithm::Auto | Algorithm::Radix => match self.items::<B>(n, wanted) {
                 _ if n > MOST_KEYS && in_network => Way::Network,
                 Some(items) => Way::Digits(items),
-                None if in_network && n >= NETWORK_FROM => Way::Network,
+                None if wanted.with == With::Nothing && n >= NETWORK_FROM => Way::Network,
                 // Pairs of 64 bits.
                 None if n >= self.distributed_from() && algorithm == Algorithm::Auto => {
                     Way::Samples(wanted.compared::<B>())
@@ -411,6 +415,15 @@ pub(crate) enum With {
 }
 
 impl With {
+    /// Whether equal keys may come out in any order.
+    pub(super) fn may_change_order(self) -> bool {
+        matches!(self, With::Nothing | With::Payload { stable: false, .. })
+    }
+
+    fn payload_bytes(self) -> usize {
+        if let With::Payload { bytes, .. } = self { bytes } else { 0 }
+    }
+
     fn in_segments(self) -> Payload {
         match self {
             With::Nothing => Payload::None,

@@ -29,9 +29,54 @@ pub fn compare<K: Key + Pod + Debug>(gpu: &Gpu, pattern: &str, n: usize, order: 
     assert!(bits(&sorted) == bits(&[&guard[..], &expected, &guard].concat()), "{what}");
 }
 
-/// A device whose tiles have 2^11 keys of 32 bits.
-fn on_small_tiles(test: impl Fn(&Gpu)) {
-    on_bench(Options { shared_per_block: 17 << 10, sanitizer: Sanitizer::Race, ..Options::default() }, test);
+/// Sorts pairs of a pattern on the device: the keys are as on the CPU, and each still has a payload of its own.
+fn compare_pairs<K: Key + Pod + Debug, V: Pod + Ord + Debug>(
+    gpu: &Gpu,
+    pattern: &str,
+    n: usize,
+    order: Order,
+    payload: impl Fn(u64) -> V,
+) {
+    let keys: Vec<K> = cut(&keys(pattern, n, n as u64));
+    let payload: Vec<V> = (0..n as u64 + 6).map(payload).collect();
+    let stream = gpu.device().stream().unwrap();
+    let keys_there = gpu.device().alloc::<K>(n).unwrap();
+    let payload_there = gpu.device().alloc::<V>(n + 6).unwrap();
+    stream.copy_in(keys_there.view(), &keys).unwrap();
+    stream.copy_in(payload_there.view(), &payload).unwrap();
+    let (mut sorted, mut moved) = (keys.clone(), payload.clone());
+    // SAFETY: nothing else uses the buffers meanwhile.
+    unsafe { gpu.sort_pairs_bitonic(&stream, keys_there.view(), payload_there.range(3..3 + n), order) }
+        .unwrap()
+        .wait()
+        .unwrap();
+    stream.copy_out(&mut sorted, keys_there.view()).unwrap();
+    stream.copy_out(&mut moved, payload_there.view()).unwrap();
+
+    let what = format!(
+        "{n} {} with {}, {pattern}, {order:?}",
+        std::any::type_name::<K>(),
+        std::any::type_name::<V>()
+    );
+    let mut expected = keys.clone();
+    let sorter = Sorter::builder().threads(1).descending(order.descending).nans(order.nans).build().unwrap();
+    sorter.sort(&mut expected).unwrap();
+    let bits = |keys: &[K]| bytemuck::cast_slice::<K, u8>(keys).to_vec();
+    assert!(bits(&sorted) == bits(&expected), "{what}");
+    assert!(moved[..3] == payload[..3] && moved[3 + n..] == payload[3 + n..], "{what}: beyond");
+    let pairs = |keys: &[K], payload: &[V]| {
+        let mut pairs: Vec<(Vec<u8>, V)> =
+            keys.iter().map(|key| bytemuck::bytes_of(key).to_vec()).zip(payload.iter().copied()).collect();
+        pairs.sort_unstable();
+        pairs
+    };
+    assert!(pairs(&sorted, &moved[3..3 + n]) == pairs(&keys, &payload[3..3 + n]), "{what}: pairs");
+}
+
+/// A device whose tiles have 2^11 keys of so many bytes.
+fn on_small_tiles(bytes: usize, test: impl Fn(&Gpu)) {
+    let shared_per_block = (17 << 8) * bytes;
+    on_bench(Options { shared_per_block, sanitizer: Sanitizer::Race, ..Options::default() }, test);
 }
 
 #[test]
@@ -76,13 +121,41 @@ fn every_type_and_order() {
     });
 }
 
+/// Among them keys whose code is the last, which is also what stands past the end.
+#[test]
+fn pairs_of_every_width() {
+    on_each(|gpu| {
+        for n in [0, 1, 2, 33, 1000, 5001, 12_001] {
+            for (pattern, descending) in [("random", false), ("ends", true), ("equal", false), ("few", true)]
+            {
+                let order = Order { descending, ..Order::default() };
+                compare_pairs::<u32, u32>(gpu, pattern, n, order, |i| i as u32);
+            }
+            let order = Order::default();
+            compare_pairs::<u8, u32>(gpu, "random", n, order, |i| i as u32);
+            compare_pairs::<i16, u64>(gpu, "ends", n, order, |i| i << 32 | 7);
+            compare_pairs::<f32, u64>(gpu, "random", n, order, |i| !i);
+            compare_pairs::<u32, [u64; 2]>(gpu, "ends", n, order, |i| [i, !i]);
+            compare_pairs::<f64, u32>(gpu, "ends", n, order, |i| i as u32);
+            compare_pairs::<u64, u64>(gpu, "random", n, order, |i| i << 40);
+            compare_pairs::<u64, [u64; 2]>(gpu, "ends", n, order, |i| [!i, i]);
+        }
+    });
+}
+
 #[test]
 fn many_supersteps_a_merge() {
-    on_small_tiles(|gpu| {
+    on_small_tiles(4, |gpu| {
         // Supersteps of every kind: at the beginning of a merge, within one, over the end of one, the last.
         compare::<u32>(gpu, "random", (1 << 18) + 5000, Order::default());
         for n in [2047, 2049, 6000, 1 << 13, 30_000, 1 << 16, (1 << 16) + 1] {
             compare::<u32>(gpu, "random", n, Order::default());
+        }
+    });
+    on_small_tiles(8, |gpu| {
+        for n in [2049, 30_000, (1 << 16) + 1] {
+            compare_pairs::<u32, u32>(gpu, "ends", n, Order::default(), |i| i as u32);
+            compare_pairs::<u64, u32>(gpu, "few", n / 4, Order::default(), |i| i as u32);
         }
     });
 }
@@ -155,5 +228,11 @@ fn what_it_cannot_sort_is_told() {
         // SAFETY: as above.
         let wide = unsafe { gpu.sort_bitonic(&stream, keys.view(), Order::default()) }.unwrap_err();
         assert!(matches!(&wide, Error::Unsupported(why) if why.contains("128 bits")), "{wide}");
+        // SAFETY: as above.
+        let few = unsafe {
+            let payload = gpu.device().alloc::<u64>(99).unwrap();
+            gpu.sort_pairs_bitonic(&stream, keys.view(), payload.view(), Order::default()).unwrap_err()
+        };
+        assert!(matches!(few, Error::LengthMismatch { .. }), "{few}");
     });
 }

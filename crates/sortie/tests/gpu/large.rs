@@ -9,7 +9,7 @@ use sortie_simt::{Options, Sanitizer};
 
 use crate::support::{PATTERNS, keys, on_bench, on_each};
 
-/// The fewest keys that are distributed: 2^17 on the bench.
+/// The fewest keys that are distributed: 2^16 on the bench.
 fn large(gpu: &Gpu) -> usize {
     (gpu.device().properties().multiprocessors as usize) << 15
 }

@@ -60,6 +60,8 @@ const LIST: &[(&str, Sort)] = &[
     ("f32, bitonic", bitonic::<f32>),
     ("u64, bitonic", bitonic::<u64>),
     ("u8, bitonic", bitonic::<u8>),
+    ("u32 with u32, bitonic", bitonic_pairs::<u32, u32>),
+    ("u64 with 16 bytes, bitonic", bitonic_pairs::<u64, u128>),
     ("GPU-ArraySort, length 20000", |gpu| array_sort(gpu, 20000)),
     ("GPU-Quicksort, its first phase", |gpu| of_one_array(gpu, 1 << 20, papers::quicksort)),
     ("GPU-Quicksort, its second phase", |gpu| of_one_array(gpu, 1000, papers::quicksort)),
@@ -201,12 +203,14 @@ const KNOWN: &[Known] = &[
         ],
     },
     Known {
-        reason: "the distances between the 32 keys of a column, where the compiler keeps them for all at once",
+        reason: "the distances between the 32 keys of a column, where the compiler keeps them for all at once; or 32 pairs",
         programs: &[
-            ("bitonic-4-Integers-14-5-4", &[("sm_100", 304)]),
-            ("bitonic-4-Floats-14-5-4", &[("sm_100", 288)]),
-            ("bitonic-1-Integers-14-5-6", &[("sm_80", 16), ("sm_100", 152)]),
-            ("bitonic-1-Integers-13-5-6", &[("sm_89", 16)]),
+            ("bitonic-4-Integers-0-14-5-4", &[("sm_100", 288)]),
+            ("bitonic-4-Floats-0-14-5-4", &[("sm_100", 264)]),
+            ("bitonic-1-Integers-0-14-5-6", &[("sm_80", 16), ("sm_100", 152)]),
+            ("bitonic-1-Integers-0-13-5-6", &[("sm_89", 16)]),
+            ("bitonic-4-Integers-4-13-5-4", &[("sm_80", 32), ("sm_90", 16)]),
+            ("bitonic-4-Integers-4-12-5-4", &[("sm_89", 16)]),
         ],
     },
 ];
@@ -305,6 +309,15 @@ fn bitonic<K: Key + Pod>(gpu: &Gpu) -> Result<(), Error> {
     let keys = gpu.device().alloc::<K>(1 << 20)?;
     // SAFETY: the recorder runs nothing.
     unsafe { gpu.sort_bitonic(&stream, keys.view(), Order::default())? }.wait()
+}
+
+/// The same of pairs.
+fn bitonic_pairs<K: Key + Pod, V: Pod>(gpu: &Gpu) -> Result<(), Error> {
+    let stream = gpu.device().stream()?;
+    let keys = gpu.device().alloc::<K>(1 << 20)?;
+    let payload = gpu.device().alloc::<V>(keys.len())?;
+    // SAFETY: the recorder runs nothing.
+    unsafe { gpu.sort_pairs_bitonic(&stream, keys.view(), payload.view(), Order::default())? }.wait()
 }
 
 /// Enqueues a published sort of one array.
