@@ -1,7 +1,7 @@
-//! What only keys in a device's memory can be asked for: sorts by comparison alone, and the published algorithms.
+//! What only data in a device's memory can be asked for: sorts by comparison alone, strings, and the published algorithms.
 
 use bytemuck::Pod;
-use sortie::gpu::{Compared, Gpu, Pending};
+use sortie::gpu::{Compared, Gpu, Offsets, Pending, Strings};
 use sortie::papers::{self, Histograms};
 use sortie::{Error, Key, Order, Segments};
 use sortie_device::{Stream, View};
@@ -59,6 +59,32 @@ impl Both {
         let argsort = bytes(&found) == bytes(keys) && found_beside == places;
         self.note(pairs, format!("one array of {n} pairs"));
         self.note(argsort, format!("argsort of one array of {n}"));
+        Ok(())
+    }
+
+    /// An argsort of strings.
+    pub fn compare_strings(&mut self, strings: &[Vec<u8>]) -> Result<(), Error> {
+        let mut here = vec![0u32; strings.len()];
+        self.cpu.argsort_strings(strings, &mut here)?;
+        let ends = strings.iter().scan(0, |end, string| {
+            *end += string.len() as u64;
+            Some(*end)
+        });
+        let offsets: Vec<u64> = std::iter::once(0).chain(ends).collect();
+        let text = strings.concat();
+
+        let gpu = self.there.clone();
+        let (stream, bytes_there) = (gpu.device().stream()?, gpu.device().alloc::<u8>(text.len())?);
+        let offsets_there = gpu.device().alloc::<u64>(offsets.len())?;
+        let places = gpu.device().alloc::<u32>(strings.len())?;
+        stream.copy_in(bytes_there.view(), &text)?;
+        stream.copy_in(offsets_there.view(), &offsets)?;
+        let there = Strings { bytes: bytes_there.view(), offsets: Offsets::Wide(offsets_there.view()) };
+        // SAFETY: nothing else uses the strings and the places meanwhile.
+        unsafe { gpu.argsort_strings(&stream, there, places.view(), Order::default())? }.wait()?;
+        let mut found = here.clone();
+        stream.copy_out(&mut found, places.view())?;
+        self.note(found == here, format!("argsort of {} strings", strings.len()));
         Ok(())
     }
 

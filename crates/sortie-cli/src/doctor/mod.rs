@@ -90,12 +90,13 @@ pub fn run(engine: Engine, large: bool) -> Result<(), Failure> {
             }
         }
     }
-    let compared: [Check; 7] = [
+    let compared: [Check; 8] = [
         compare_compared::<u32>,
         compare_compared::<u64>,
         compare_compared::<u128>,
         compare_compared::<[u8; 16]>,
         compare_compared::<[u8; 64]>,
+        compare_strings,
         compare_published,
         compare_array_sort,
     ];
@@ -104,7 +105,7 @@ pub fn run(engine: Engine, large: bool) -> Result<(), Failure> {
     let short = checks.into_par_iter().map(|(chosen, check)| check(chosen));
     short.collect::<Result<Vec<_>, _>>()?.into_iter().for_each(|found| tally += found);
     // One after the other, for they take memory.
-    let longest: [Check; 9] = [
+    let longest: [Check; 10] = [
         compare_longest::<u32>,
         compare_longest::<f32>,
         compare_longest::<i64>,
@@ -113,6 +114,7 @@ pub fn run(engine: Engine, large: bool) -> Result<(), Failure> {
         compare_longest_compared::<u128>,
         compare_longest_compared::<[u8; 16]>,
         compare_longest_compared::<[u8; 64]>,
+        compare_longest_strings,
         compare_longest_published,
     ];
     for check in longest {
@@ -203,6 +205,14 @@ fn compare_compared<K: Key + Compared>(chosen: Chosen) -> Result<Tally, Failure>
     })
 }
 
+/// Strings, alone or many.
+fn compare_strings(chosen: Chosen) -> Result<Tally, Failure> {
+    of_each_pattern(chosen, "strings", "argsort", &PATTERNS, |both, bits| {
+        let mut lengths = COMPARED_ARRAYS.into_iter().chain([chosen.distributed]);
+        lengths.try_for_each(|n| both.compare_strings(&strings(n, bits)))
+    })
+}
+
 /// One array by the published algorithms.
 fn compare_published(chosen: Chosen) -> Result<Tally, Failure> {
     of_each_pattern(chosen, "u32", "published", &PATTERNS, |both, bits| {
@@ -229,6 +239,12 @@ fn compare_longest_compared<K: Key + Compared>(chosen: Chosen) -> Result<Tally, 
     let n = if size_of::<K>() > 4 { LONGEST_WIDE_ARRAY } else { LONGEST_ARRAY };
     of_each_pattern(chosen, name::<K>(), "compared", &[RANDOM, CROWDED], |both, bits| {
         both.compare_by_comparison(&keys::<K>(n, bits))
+    })
+}
+
+fn compare_longest_strings(chosen: Chosen) -> Result<Tally, Failure> {
+    of_each_pattern(chosen, "strings", "argsort", &[RANDOM, CROWDED], |both, bits| {
+        both.compare_strings(&strings(LONGEST_WIDE_ARRAY, bits))
     })
 }
 
@@ -391,6 +407,17 @@ fn keys<K: Pod>(n: usize, bits: Bits) -> Vec<K> {
     (0..n as u64).map(key).collect()
 }
 
+/// `n` strings of a pattern, in its hexadecimal digits: of none of them to all, some with much in front that others have too.
+fn strings(n: usize, bits: Bits) -> Vec<Vec<u8>> {
+    let string = |i| {
+        let bits = bits(i, mixed(i));
+        let shared = "a beginning that many have ".repeat((bits % 4) as usize);
+        let digits = format!("{bits:016x}");
+        (shared + &digits[..(bits >> 7) as usize % 17]).into_bytes()
+    };
+    (0..n as u64).map(string).collect()
+}
+
 /// The output of SplitMix64 after so many others.
 fn mixed(i: u64) -> u64 {
     let z = (i + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -436,12 +463,13 @@ mod tests {
         for bits in [RANDOM.1, CROWDED.1] {
             both.compare_by_comparison(&keys::<u32>(20_000, bits)).unwrap();
             both.compare_by_comparison(&keys::<[u8; 64]>(2000, bits)).unwrap();
+            both.compare_strings(&strings(3000, bits)).unwrap();
             both.compare_published(&keys(15_000, bits)).unwrap();
             both.compare_array_sort(&keys(10_000, bits), 1000).unwrap();
         }
         for (n, chunk) in [(1, 10), (10_001, 2500), (10_000, 2500)] {
             assert!(large::sorts(&both.there, n, chunk).unwrap(), "{n} by chunks of {chunk}");
         }
-        assert_eq!((both.sorts, both.wrong), (2 * (3 + 3 + 5 + 1), Vec::<String>::new()));
+        assert_eq!((both.sorts, both.wrong), (2 * (3 + 3 + 1 + 5 + 1), Vec::<String>::new()));
     }
 }

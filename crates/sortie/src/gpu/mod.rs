@@ -33,6 +33,7 @@ mod one_array;
 mod redistribute;
 mod sample_sort;
 pub(crate) mod segments;
+mod strings;
 mod worker;
 
 use std::collections::HashMap;
@@ -44,6 +45,7 @@ pub use compared::Compared;
 pub(crate) use host_array::{HostArray, reserve, sort as sort_host_array};
 pub(crate) use host_segments::{Allowed, Host, HostPayload, copy, sort_segments};
 pub use segments::Segments;
+pub use strings::{Offsets, Strings};
 
 pub use crate::plan::auto::{Enabled, enable};
 

@@ -11,4 +11,5 @@ mod papers;
 mod payloads;
 mod sanitized;
 mod segments;
+mod strings;
 mod support;

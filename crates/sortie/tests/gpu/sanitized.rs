@@ -1,4 +1,4 @@
-//! The sorts of one array under AddressSanitizer and UndefinedBehaviorSanitizer, which have to be there when a process
+//! The sorts of one array, and of strings, under AddressSanitizer and UndefinedBehaviorSanitizer, which have to be there when a process
 //! starts: the test runs itself once more under them.
 
 use std::env;
@@ -7,7 +7,7 @@ use sortie::Order;
 use sortie_simt::{Options, Sanitizer};
 
 use crate::support::on_bench;
-use crate::{bitonic, large, papers};
+use crate::{bitonic, large, papers, strings};
 
 const CHILD: &str = "SORTIE_TEST_SANITIZED";
 
@@ -26,6 +26,7 @@ fn child() {
             }
         }
         large::sort_odd_payloads(gpu);
+        strings::compare(gpu, &strings::random(1500, b"ab", 90, 1), "with ties");
         println!("all sorted");
     });
 }

@@ -1,0 +1,237 @@
+// Steps of an argsort of strings by groups of symbols: their alphabet, the words of the next symbols of those that still tie, and
+// which of them tie after those are sorted.
+//
+// Contract. An instantiation is made for SORTIE_OFFSET_BYTES (4, 8) of an offset and SORTIE_WORD_BYTES (4, 8) of a word. String s
+// is bytes[offsets[s]..offsets[s + 1]]. `symbols` has the number of each byte's symbol, from 1; 0 is the end of a string, so a
+// word, of `count` symbols in base `base`, tells where strings that are as long or shorter end.
+//
+// A level has `count` items: `places` of strings, in groups that are the same up to the state's depth. `heads` marks the first of
+// each group, and `slots` says where each item belongs in the whole. At the first level all strings are one group: places and
+// heads and slots are null, and encode writes the places. Any number of blocks of BLOCK threads, but where said; the kernels of
+// a level run in this order, with a sort of each group's words after encode.
+// - find_alphabet: sets `seen`, zero before, where a byte occurs. Dynamic shared memory: 256 words.
+// - find_shared: the least of what neighbours of a group share beyond the depth, at once where that is nothing.
+// - encode: the words of what follows. Dynamic shared memory: 256 words.
+// - count_ties: of each tile the items that tie with a neighbour, and the groups that those make. Dynamic shared memory: a word
+//   a warp.
+// - sum_ties, of one block: sums of those, and what is left in the state. Dynamic shared memory: two words a warp.
+// - list_ties: writes each item's place to its slot in `out`, and what is left, the next level, with where its groups begin.
+//   Dynamic shared memory: a word a warp.
+// - find_longest: the longest of the groups.
+//
+// Source: Drozd, Pericas and Matsuoka, "Efficient string sorting on multi- and many-core architectures" (2014), section III:
+// groups of symbols, the longer the smaller the alphabet; many groups of strings at once.
+#include "scan.cuh"
+#include "simt.cuh"
+
+namespace simt::strings {
+
+constexpr u32 BLOCK = 256;
+constexpr u32 WARPS = BLOCK / WARP;
+// Items of a thread that looks for ties.
+constexpr u32 ROW = 8;
+constexpr u32 TILE = BLOCK * ROW;
+// Bytes that a lane compares at a time.
+constexpr u32 COMPARED = 8;
+
+using Offset = detail::Unsigned<SORTIE_OFFSET_BYTES>::Type;
+using Word = detail::Unsigned<SORTIE_WORD_BYTES>::Type;
+
+struct Strings {
+    const u8* bytes;
+    const Offset* offsets;
+};
+
+struct State {
+    // Bytes that the strings of every group share, and how many more of them do.
+    u64 depth, shared;
+    // What is left.
+    u32 items, groups, longest;
+};
+
+struct Level {
+    u32* places;
+    const u32* slots;
+    const u8* heads;
+    u32 count;
+};
+
+// How symbols become words.
+struct Alphabet {
+    const u32* symbols;
+    u32 base, count;
+};
+
+// A string beyond the depth.
+struct Rest {
+    const u8* bytes;
+    u64 length;
+};
+
+SIMT_FN Rest rest_of(const Strings& strings, u32 place, u64 depth) {
+    const u64 start = u64(strings.offsets[place]) + depth;
+    return {strings.bytes + start, u64(strings.offsets[place + 1]) - start};
+}
+
+SIMT_FN u32 place_of(const Level& level, u32 i) { return level.places == nullptr ? i : level.places[i]; }
+
+SIMT_FN bool is_head(const Level& level, u32 i) { return level.heads == nullptr ? i == 0 : level.heads[i] != 0; }
+
+SIMT_KERNEL(BLOCK, 4) find_alphabet(Strings strings, u64 count, u32* seen) {
+    u32* own = reinterpret_cast<u32*>(shared_memory());
+    own[thread_rank()] = 0;
+    barrier();
+    const u64 end = strings.offsets[count];
+    const u64 step = u64(grid_blocks()) * BLOCK;
+    for (u64 i = strings.offsets[0] + u64(block_rank()) * BLOCK + thread_rank(); i < end; i += step) {
+        u32* symbol = own + strings.bytes[i];
+        if (atomic_load<Relaxed, Block>(symbol) == 0) atomic_store<Relaxed, Block>(symbol, 1);
+    }
+    barrier();
+    if (own[thread_rank()] != 0) atomic_store<Relaxed>(&seen[thread_rank()], 1);
+}
+
+SIMT_KERNEL(BLOCK, 4) find_shared(Strings strings, Level level, State* state) {
+    const u64 depth = state->depth;
+    for (u32 i = block_rank() * WARPS + warp_rank(); i < level.count; i += grid_blocks() * WARPS) {
+        if (is_head(level, i)) continue;
+        const Rest own = rest_of(strings, place_of(level, i), depth);
+        const Rest other = rest_of(strings, place_of(level, i - 1), depth);
+        u64 end = lesser(own.length, other.length);
+        u64 known = shuffle(atomic_load<Relaxed>(&state->shared), 0);
+        for (u64 from = 0; from < lesser(end, known); from += WARP * COMPARED) {
+            bool same[COMPARED];
+            SIMT_UNROLL
+            for (u32 c = 0; c < COMPARED; ++c) {
+                const u64 at = from + c * WARP + lane();
+                same[c] = at >= end || own.bytes[at] == other.bytes[at];
+            }
+            SIMT_UNROLL
+            for (u32 c = COMPARED; c-- > 0;) {
+                const u32 differ = ballot(!same[c]);
+                if (differ != 0) end = from + c * WARP + trailing_zeros(differ);
+            }
+            known = shuffle(atomic_load<Relaxed>(&state->shared), 0);
+        }
+        if (lane() == 0 && end < known) atomic_min(&state->shared, end);
+    }
+}
+
+SIMT_KERNEL(BLOCK, 4) encode(Strings strings, Level level, u32* places, Alphabet alphabet, const State* state, Word* words) {
+    u32* symbols = reinterpret_cast<u32*>(shared_memory());
+    symbols[thread_rank()] = alphabet.symbols[thread_rank()];
+    barrier();
+    const u64 depth = state->depth + state->shared;
+    for (u32 i = block_rank() * BLOCK + thread_rank(); i < level.count; i += grid_blocks() * BLOCK) {
+        const u32 place = place_of(level, i);
+        const Rest rest = rest_of(strings, place, depth);
+        Word word = 0;
+        for (u32 c = 0; c < alphabet.count; ++c)
+            word = word * alphabet.base + (c < rest.length ? symbols[rest.bytes[c]] : 0);
+        words[i] = word;
+        if (level.places == nullptr) places[i] = place;
+    }
+}
+
+// Which of a thread's items tie, as bits: with the one before; with either neighbour, so that they are left; and of those the
+// first of each group.
+struct Ties {
+    u32 with_last, left, heads;
+
+    // What is left, and its groups, in half a word each.
+    SIMT_FN u32 counts() const { return popcount(left) | popcount(heads) << 16; }
+};
+
+SIMT_FN Ties ties_of(const Level& level, const Word* words, u32 base, u64 first) {
+    u32 ties = 0;
+    Word last = first > 0 && first < level.count ? words[first - 1] : 0;
+    SIMT_UNROLL
+    // One more, which tells whether the last item is left.
+    for (u32 r = 0; r < ROW + 1; ++r) {
+        if (first + r >= level.count) break;
+        const Word word = words[first + r];
+        // Equal strings, both at their end, are in order.
+        if (word == last && !is_head(level, u32(first + r)) && word % base != 0) ties |= 1u << r;
+        last = word;
+    }
+    constexpr u32 own = (1u << ROW) - 1;
+    const u32 left = (ties | ties >> 1) & own;
+    return {ties & own, left, left & ~ties};
+}
+
+SIMT_KERNEL(BLOCK, 4) count_ties(Level level, const Word* words, u32 base, u32* counts) {
+    u32* sums = reinterpret_cast<u32*>(shared_memory());
+    for (u64 tile = block_rank(); tile * TILE < level.count; tile += grid_blocks()) {
+        const Ties ties = ties_of(level, words, base, tile * TILE + thread_rank() * ROW);
+        u32 total;
+        scan::exclusive<BLOCK>(ties.counts(), sums, total);
+        if (thread_rank() == 0) counts[tile] = total;
+        barrier();
+    }
+}
+
+SIMT_KERNEL(BLOCK, 1) sum_ties(const u32* counts, u32 tiles, u32 symbols, u32* items_before, u32* groups_before, State* state) {
+    u32* sums = reinterpret_cast<u32*>(shared_memory());
+    u32 items = 0, groups = 0;
+    for (u32 first = 0; first < tiles; first += BLOCK) {
+        const u32 i = first + thread_rank();
+        const u32 count = i < tiles ? counts[i] : 0;
+        u32 more_items, more_groups;
+        const u32 items_own = scan::exclusive<BLOCK>(count & 0xFFFF, sums, more_items);
+        const u32 groups_own = scan::exclusive<BLOCK>(count >> 16, sums + WARPS, more_groups);
+        if (i < tiles) {
+            items_before[i] = items + items_own;
+            groups_before[i] = groups + groups_own;
+        }
+        items += more_items;
+        groups += more_groups;
+        barrier();
+    }
+    if (thread_rank() == 0) *state = {state->depth + state->shared + symbols, ~u64(0), items, groups, 0};
+}
+
+// The next level, but for its words.
+struct Left {
+    u32* places;
+    u32* slots;
+    u8* heads;
+    // Where each group begins, and the last one ends.
+    u64* starts;
+};
+
+SIMT_KERNEL(BLOCK, 4)
+list_ties(Level level, const Word* words, u32 base, const u32* items_before, const u32* groups_before, u32* out, Left left,
+          const State* state) {
+    u32* sums = reinterpret_cast<u32*>(shared_memory());
+    for (u64 tile = block_rank(); tile * TILE < level.count; tile += grid_blocks()) {
+        const u64 first = tile * TILE + thread_rank() * ROW;
+        const Ties ties = ties_of(level, words, base, first);
+        const u32 before = scan::exclusive<BLOCK>(ties.counts(), sums);
+        u32 item = items_before[tile] + (before & 0xFFFF), group = groups_before[tile] + (before >> 16);
+        for (u32 r = 0; r < ROW && first + r < level.count; ++r) {
+            const u32 place = level.places[first + r];
+            const u32 slot = level.slots == nullptr ? u32(first + r) : level.slots[first + r];
+            // At the first level the places are there.
+            if (level.slots != nullptr) out[slot] = place;
+            if ((ties.left >> r & 1) == 0) continue;
+            const bool head = ties.heads >> r & 1;
+            left.places[item] = place;
+            left.slots[item] = slot;
+            left.heads[item] = head;
+            if (head) left.starts[group++] = item;
+            ++item;
+        }
+        barrier();
+    }
+    if (block_rank() == 0 && thread_rank() == 0) left.starts[state->groups] = state->items;
+}
+
+SIMT_KERNEL(BLOCK, 4) find_longest(const u64* starts, State* state) {
+    u32 longest = 0;
+    for (u32 i = block_rank() * BLOCK + thread_rank(); i < state->groups; i += grid_blocks() * BLOCK)
+        longest = greater(longest, u32(starts[i + 1] - starts[i]));
+    longest = warp_greatest(longest);
+    if (lane() == 0) atomic_max(&state->longest, longest);
+}
+
+} // namespace simt::strings

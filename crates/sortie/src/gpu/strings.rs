@@ -1,0 +1,435 @@
+//! Strings in device memory, put in order by groups of symbols: the words of the next symbols of all that still tie are sorted,
+//! many groups at once, and only what ties then goes on.
+//!
+//! Drozd, Pericas and Matsuoka, "Efficient string sorting on multi- and many-core architectures" (2014), section III. There, a
+//! symbol group is a digit of a distribution and the CPU finishes; here it is a key of the large-array sorts first, then of the
+//! sorts of segments, to the end.
+
+use sortie_device::{Buffer, Kernel, Launch, Stream, View};
+
+use super::kernels::{File, Instance};
+use super::one_array::{MOST_KEYS, Wanted, With};
+use super::segments::{Moved, Segments};
+use super::worker::Payload;
+use super::{Gpu, Pending};
+use crate::error::same_length;
+use crate::key::{Bits, Code};
+use crate::{Error, Order};
+
+/// Strings in a device's memory, as Arrow lays them out: string `i` is `bytes[offsets[i]..offsets[i + 1]]`, so there is one
+/// offset more than strings. They never go backwards and stay within the bytes.
+#[derive(Debug, Clone, Copy)]
+pub struct Strings<'a> {
+    pub bytes: View<'a, u8>,
+    pub offsets: Offsets<'a>,
+}
+
+/// Offsets of strings, of 32 or 64 bits.
+#[derive(Debug, Clone, Copy)]
+pub enum Offsets<'a> {
+    Narrow(View<'a, u32>),
+    Wide(View<'a, u64>),
+}
+
+impl Strings<'_> {
+    fn count(self) -> usize {
+        match self.offsets {
+            Offsets::Narrow(offsets) => offsets.len(),
+            Offsets::Wide(offsets) => offsets.len(),
+        }
+        .saturating_sub(1)
+    }
+
+    fn addresses(self) -> Addresses {
+        let offsets = match self.offsets {
+            Offsets::Narrow(offsets) => offsets.address(),
+            Offsets::Wide(offsets) => offsets.address(),
+        };
+        Addresses { bytes: self.bytes.address(), offsets }
+    }
+
+    fn offset_bytes(self) -> usize {
+        match self.offsets {
+            Offsets::Narrow(_) => 4,
+            Offsets::Wide(_) => 8,
+        }
+    }
+}
+
+/// Threads of the kernels, the items of a tile, and blocks on a multiprocessor where there is work for all.
+const BLOCK: u32 = 256;
+const TILE: usize = 8 * BLOCK as usize;
+const BLOCKS: u32 = 8;
+const SYMBOLS_SHARED: usize = 256 * size_of::<u32>();
+const WARPS_SHARED: usize = BLOCK as usize / 32 * size_of::<u32>();
+
+/// `strings::Strings` of the kernels.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+struct Addresses {
+    bytes: u64,
+    offsets: u64,
+}
+
+/// `strings::State`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+struct State {
+    depth: u64,
+    shared: u64,
+    items: u32,
+    groups: u32,
+    longest: u32,
+    padding: u32,
+}
+
+/// `strings::Level`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+struct Level {
+    places: u64,
+    slots: u64,
+    heads: u64,
+    count: u32,
+}
+
+/// `strings::Alphabet`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+struct Alphabet {
+    symbols: u64,
+    base: u32,
+    count: u32,
+}
+
+/// `strings::Left`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+struct Left {
+    places: u64,
+    slots: u64,
+    heads: u64,
+    starts: u64,
+}
+
+// SAFETY: laid out as their C equivalents.
+unsafe impl sortie_device::Argument for Addresses {}
+// SAFETY: as above.
+unsafe impl sortie_device::Argument for Level {}
+// SAFETY: as above.
+unsafe impl sortie_device::Argument for Alphabet {}
+// SAFETY: as above.
+unsafe impl sortie_device::Argument for Left {}
+
+impl Gpu {
+    /// Writes the places of the strings in order, by their bytes. Stable. Waits for all but the last step: how many strings tie,
+    /// and so how much is launched, is read back for each group of symbols.
+    ///
+    /// The alphabet found in the bytes decides how many symbols a group has: of DNA 13 and then 27, of letters 6 and 13, of bytes
+    /// of any kind 3 and 7. All strings are sorted by their first group, as pairs of 32-bit keys are by
+    /// [`Gpu::sort_pairs_unstable`]; those that tie by their next, of 64 bits, and so on, each time without what all of them
+    /// share with their neighbours. Cost: a read of all bytes; then of each string as far as tells it from the others.
+    /// Scratch: 24 bytes a string for the first group, and 22 for each that ties then.
+    ///
+    /// Source: Drozd, Pericas and Matsuoka, "Efficient string sorting on multi- and many-core architectures" (2014), section III.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`]; [`Error::Unsupported`] for more than 2^32 - 2^16 strings; [`Error::Memory`] where the device
+    /// has too little free for the scratch; [`Error::Device`] where a kernel could not be had or the device fails. The strings
+    /// stay as they are; the places are unspecified then.
+    ///
+    /// # Safety
+    /// Nothing else uses the strings and the places meanwhile, and offsets are as [`Strings`] states. The stream is of this
+    /// engine's device.
+    pub unsafe fn argsort_strings(
+        &self,
+        stream: &Stream,
+        strings: Strings<'_>,
+        places: View<'_, u32>,
+        order: Order,
+    ) -> Result<Pending<'_>, Error> {
+        let n = strings.count();
+        same_length("places", n, places.len())?;
+        if n > MOST_KEYS {
+            return Err(Error::Unsupported(format!(
+                "{n} strings are more than {MOST_KEYS}; sort them in parts"
+            )));
+        }
+        if n == 0 {
+            return self.pending(stream, None);
+        }
+        let job = Job::new(self, stream, strings, places, order)?;
+        // SAFETY: as the caller states.
+        let mut tied = unsafe { job.sort_all()? };
+        while let Some(level) = tied.take() {
+            // SAFETY: as above.
+            tied = unsafe { job.sort_ties(&level)? };
+            job.release(level.scratch)?;
+        }
+        let Job { fixed, .. } = job;
+        self.pending(stream, Some(fixed))
+    }
+}
+
+/// The kernels for words of some width.
+struct Kernels {
+    find_shared: Kernel,
+    encode: Kernel,
+    count_ties: Kernel,
+    sum_ties: Kernel,
+    list_ties: Kernel,
+    find_longest: Kernel,
+}
+
+impl Kernels {
+    fn new<W: Bits>(gpu: &Gpu, strings: Strings<'_>) -> Result<Kernels, Error> {
+        let names = ["find_shared", "encode", "count_ties", "sum_ties", "list_ties", "find_longest"];
+        let instances = names.map(|kernel| instance::<W>(kernel, strings));
+        let kernels = <[Kernel; 6]>::try_from(gpu.kernels(&instances)?).expect("as many as instances");
+        let [find_shared, encode, count_ties, sum_ties, list_ties, find_longest] = kernels;
+        Ok(Kernels { find_shared, encode, count_ties, sum_ties, list_ties, find_longest })
+    }
+}
+
+fn instance<W>(kernel: &'static str, strings: Strings<'_>) -> Instance {
+    Instance {
+        kernel,
+        file: File::Strings,
+        defines: vec![
+            ("SORTIE_OFFSET_BYTES", strings.offset_bytes().to_string()),
+            ("SORTIE_WORD_BYTES", size_of::<W>().to_string()),
+        ],
+    }
+}
+
+/// Strings that tie: groups of them, and where they belong. In one piece of scratch, with the words of what follows.
+struct Tied {
+    scratch: Buffer<u32>,
+    count: usize,
+    groups: usize,
+    longest: u64,
+}
+
+impl Tied {
+    /// Words of scratch: places, slots, heads, starts of groups, and the words of strings.
+    fn lengths(count: usize, groups: usize) -> [usize; 5] {
+        [count, count, count.div_ceil(4), 2 * (groups + 1), 2 * count].map(|words| words.next_multiple_of(4))
+    }
+
+    fn part(&self, i: usize) -> View<'_, u32> {
+        let lengths = Tied::lengths(self.count, self.groups);
+        let start = lengths[..i].iter().sum();
+        self.scratch.range(start..start + lengths[i])
+    }
+
+    fn places(&self) -> View<'_, u32> {
+        self.part(0).range(0..self.count)
+    }
+
+    fn starts(&self) -> View<'_, u64> {
+        self.part(3).cast().range(0..self.groups + 1)
+    }
+
+    fn words(&self) -> View<'_, u64> {
+        self.part(4).cast().range(0..self.count)
+    }
+
+    fn level(&self) -> Level {
+        Level {
+            places: self.places().address(),
+            slots: self.part(1).address(),
+            heads: self.part(2).address(),
+            count: self.count as u32,
+        }
+    }
+}
+
+/// One argsort.
+struct Job<'a> {
+    gpu: &'a Gpu,
+    stream: &'a Stream,
+    strings: Strings<'a>,
+    places: View<'a, u32>,
+    order: Order,
+    narrow: Kernels,
+    wide: Kernels,
+    /// The state, the alphabet's symbols, and of each tile its counts and what comes before.
+    fixed: Buffer<u32>,
+    base: u32,
+}
+
+impl<'a> Job<'a> {
+    /// With the alphabet of the strings.
+    fn new(
+        gpu: &'a Gpu,
+        stream: &'a Stream,
+        strings: Strings<'a>,
+        places: View<'a, u32>,
+        order: Order,
+    ) -> Result<Job<'a>, Error> {
+        let narrow = Kernels::new::<u32>(gpu, strings)?;
+        let wide = Kernels::new::<u64>(gpu, strings)?;
+        let find_alphabet = gpu.kernel(&instance::<u32>("find_alphabet", strings))?;
+        let tiles = places.len().div_ceil(TILE);
+        let fixed = gpu.scratch(STATE_WORDS + 256 + 3 * tiles)?;
+        let mut job = Job { gpu, stream, strings, places, order, narrow, wide, fixed, base: 0 };
+        job.base = job.find_alphabet(&find_alphabet)?;
+        let unknown = State { shared: u64::MAX, ..bytemuck::Zeroable::zeroed() };
+        stream.copy_in(job.state(), &[unknown])?;
+        Ok(job)
+    }
+
+    /// Finds out which bytes there are, and numbers them. Returns how many symbols that makes, with the end.
+    fn find_alphabet(&self, find_alphabet: &Kernel) -> Result<u32, Error> {
+        let symbols = self.symbols();
+        self.stream.fill(symbols, 0)?;
+        let launch = self.launch(self.strings.bytes.len().div_ceil(BLOCK as usize), SYMBOLS_SHARED);
+        let arguments = (self.strings.addresses(), self.places.len() as u64, symbols);
+        // SAFETY: these are the kernel's arguments; it reads the bytes between the first offset and the last. The engine keeps
+        // the kernels.
+        unsafe { find_alphabet.launch(self.stream, launch, arguments)? };
+        let mut numbers = [0u32; 256];
+        self.stream.copy_out(&mut numbers, symbols)?;
+        let mut base = 1;
+        for number in numbers.iter_mut().filter(|seen| **seen != 0) {
+            *number = base;
+            base += 1;
+        }
+        self.stream.copy_in(symbols, &numbers)?;
+        // A base of one, from empty strings alone, would fit words without end.
+        Ok(base.max(2))
+    }
+
+    /// Sorts all strings by their first group of symbols, and returns those that tie.
+    ///
+    /// # Safety
+    /// As [`Gpu::argsort_strings`], so of all methods.
+    unsafe fn sort_all(&self) -> Result<Option<Tied>, Error> {
+        let n = self.places.len();
+        let words = self.gpu.scratch(n)?;
+        let keys = words.range(0..n);
+        let all = Level { places: 0, slots: 0, heads: 0, count: n as u32 };
+        // Payloads go below the keys, or else their order is kept, so that equal words come out by their places.
+        let with = With::Payload { bytes: size_of::<u32>(), stable: false };
+        let wanted = Wanted { with, code: Code::Unsigned, order: self.order };
+        // SAFETY: as the caller states; the places are written before they are sorted.
+        let tied = unsafe {
+            self.encode(&self.narrow, all, keys)?;
+            self.gpu.sort_array(self.stream, keys, self.places.address(), wanted)?.wait()?;
+            let sorted = Level { places: self.places.address(), ..all };
+            self.find_ties(&self.narrow, sorted, keys)?
+        };
+        self.release(words)?;
+        Ok(tied)
+    }
+
+    /// Sorts each group of strings by the next group of symbols, and returns those that tie then.
+    unsafe fn sort_ties(&self, tied: &Tied) -> Result<Option<Tied>, Error> {
+        let segments = Segments::Offsets { offsets: tied.starts(), longest: tied.longest };
+        let payload = tied.places().address();
+        let moved = Moved { keys: tied.words(), payload, kind: Payload::Moved(size_of::<u32>()) };
+        // SAFETY: as the caller states; the groups are within what ties.
+        unsafe {
+            self.encode(&self.wide, tied.level(), tied.words())?;
+            self.gpu.sort_moved(self.stream, moved, segments, Code::Unsigned, self.order)?.wait()?;
+            self.find_ties(&self.wide, tied.level(), tied.words())
+        }
+    }
+
+    /// Writes the words of what follows, of a level's strings.
+    unsafe fn encode<W: Bits>(
+        &self,
+        kernels: &Kernels,
+        level: Level,
+        words: View<'_, W>,
+    ) -> Result<(), Error> {
+        let (strings, state, alphabet) = (self.strings.addresses(), self.state(), self.alphabet::<W>());
+        let by_warp = self.launch((level.count as usize).div_ceil(BLOCK as usize / 32), 0);
+        let by_thread = self.launch((level.count as usize).div_ceil(BLOCK as usize), SYMBOLS_SHARED);
+        // SAFETY: these are the kernels' arguments; they read the strings, and write the state and the words.
+        unsafe {
+            kernels.find_shared.launch(self.stream, by_warp, (strings, level, state))?;
+            let arguments = (strings, level, self.places, alphabet, state, words);
+            kernels.encode.launch(self.stream, by_thread, arguments)?;
+        }
+        Ok(())
+    }
+
+    /// Brings a level's places to their slots, and returns what ties, if anything does.
+    unsafe fn find_ties<W: Bits>(
+        &self,
+        kernels: &Kernels,
+        level: Level,
+        words: View<'_, W>,
+    ) -> Result<Option<Tied>, Error> {
+        let (stream, state, base) = (self.stream, self.state(), self.base);
+        let tiles = (level.count as usize).div_ceil(TILE);
+        let [counts, items_before, groups_before] = self.of_tiles();
+        let launch = self.launch(tiles, WARPS_SHARED);
+        let one = Launch { blocks: 1, shared: 2 * WARPS_SHARED, ..launch };
+        let symbols = self.alphabet::<W>().count;
+        // SAFETY: these are the kernels' arguments; what they list has room for all that is left.
+        unsafe {
+            kernels.count_ties.launch(stream, launch, (level, words, base, counts))?;
+            let arguments = (counts, tiles as u32, symbols, items_before, groups_before, state);
+            kernels.sum_ties.launch(stream, one, arguments)?;
+            let left = self.read_state()?;
+            let (count, groups) = (left.items as usize, left.groups as usize);
+            let scratch = self.gpu.scratch(Tied::lengths(count, groups).iter().sum())?;
+            let mut tied = Tied { scratch, count, groups, longest: 0 };
+            let Level { places, slots, heads, .. } = tied.level();
+            let next = Left { places, slots, heads, starts: tied.starts().address() };
+            let arguments = (level, words, base, items_before, groups_before, self.places, next, state);
+            kernels.list_ties.launch(stream, launch, arguments)?;
+            if count == 0 {
+                self.release(tied.scratch)?;
+                return Ok(None);
+            }
+            let of_groups = self.launch(groups.div_ceil(BLOCK as usize), 0);
+            kernels.find_longest.launch(stream, of_groups, (tied.starts(), state))?;
+            tied.longest = self.read_state()?.longest.into();
+            Ok(Some(tied))
+        }
+    }
+
+    /// As many blocks as there is work for, up to those that keep the device busy.
+    fn launch(&self, blocks: usize, shared: usize) -> Launch {
+        let most = self.gpu.device().properties().multiprocessors * BLOCKS;
+        Launch { blocks: blocks.clamp(1, most as usize) as u32, threads: BLOCK, shared }
+    }
+
+    /// How many symbols a word has.
+    fn alphabet<W: Bits>(&self) -> Alphabet {
+        let mut powers = std::iter::successors(Some(1u64), |power| power.checked_mul(self.base.into()));
+        let most = u64::MAX >> (64 - W::WIDTH);
+        let count = powers.by_ref().skip(1).take_while(|power| power - 1 <= most).count() as u32;
+        Alphabet { symbols: self.symbols().address(), base: self.base, count }
+    }
+
+    fn state(&self) -> View<'_, State> {
+        self.fixed.range(0..STATE_WORDS).cast()
+    }
+
+    fn read_state(&self) -> Result<State, Error> {
+        let mut state = [bytemuck::Zeroable::zeroed()];
+        self.stream.copy_out(&mut state, self.state())?;
+        Ok(state[0])
+    }
+
+    fn symbols(&self) -> View<'_, u32> {
+        self.fixed.range(STATE_WORDS..STATE_WORDS + 256)
+    }
+
+    fn of_tiles(&self) -> [View<'_, u32>; 3] {
+        let tiles = self.places.len().div_ceil(TILE);
+        let start = STATE_WORDS + 256;
+        [0, 1, 2].map(|part| self.fixed.range(start + part * tiles..start + (part + 1) * tiles))
+    }
+
+    /// Gives scratch back to the engine once nothing uses it.
+    fn release(&self, scratch: Buffer<u32>) -> Result<(), Error> {
+        self.gpu.pending(self.stream, Some(scratch))?.wait()
+    }
+}
+
+const STATE_WORDS: usize = size_of::<State>() / size_of::<u32>();

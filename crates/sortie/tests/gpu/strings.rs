@@ -1,0 +1,166 @@
+//! Strings in device memory.
+
+use sortie::gpu::{Gpu, Offsets, Strings};
+use sortie::{Error, Order};
+use sortie_simt::{Options, Sanitizer};
+
+use crate::support::{cuda, on_bench, on_each};
+
+/// Sorts on the device, with offsets of either width, and by std; both must give the same places. The strings are in the
+/// middle of others.
+pub fn compare(gpu: &Gpu, strings: &[Vec<u8>], what: &str) {
+    let mut bytes = b"before".to_vec();
+    let mut offsets = vec![bytes.len()];
+    for string in strings {
+        bytes.extend(string);
+        offsets.push(bytes.len());
+    }
+    bytes.extend(b"after");
+    for descending in [false, true] {
+        let mut expected: Vec<u32> = (0..strings.len() as u32).collect();
+        let string = |place: &u32| &strings[*place as usize];
+        match descending {
+            false => expected.sort_by(|a, b| string(a).cmp(string(b))),
+            true => expected.sort_by(|a, b| string(b).cmp(string(a))),
+        }
+        for wide in [false, true] {
+            let order = Order { descending, ..Order::default() };
+            let found = argsort(gpu, &bytes, &offsets, wide, order).unwrap();
+            assert!(found == expected, "{} strings, {what}, wide: {wide}, {order:?}", strings.len());
+        }
+    }
+}
+
+fn argsort(gpu: &Gpu, bytes: &[u8], offsets: &[usize], wide: bool, order: Order) -> Result<Vec<u32>, Error> {
+    let device = gpu.device();
+    let stream = device.stream()?;
+    let text = device.alloc::<u8>(bytes.len())?;
+    stream.copy_in(text.view(), bytes)?;
+    let count = offsets.len() - 1;
+    // Guarded by places that nobody writes.
+    let mut places = vec![7u32; count + 2];
+    let places_there = device.alloc::<u32>(places.len())?;
+    stream.copy_in(places_there.view(), &places)?;
+    let (narrow, wide_ones) = (device.alloc::<u32>(offsets.len())?, device.alloc::<u64>(offsets.len())?);
+    stream.copy_in(narrow.view(), &offsets.iter().map(|&offset| offset as u32).collect::<Vec<_>>())?;
+    stream.copy_in(wide_ones.view(), &offsets.iter().map(|&offset| offset as u64).collect::<Vec<_>>())?;
+    let offsets = if wide { Offsets::Wide(wide_ones.view()) } else { Offsets::Narrow(narrow.view()) };
+    let strings = Strings { bytes: text.view(), offsets };
+    // SAFETY: nothing else uses the strings and the places meanwhile.
+    unsafe { gpu.argsort_strings(&stream, strings, places_there.range(1..count + 1), order)? }.wait()?;
+    stream.copy_out(&mut places, places_there.view())?;
+    assert!(places[0] == 7 && places[count + 1] == 7, "beyond the places");
+    Ok(places[1..count + 1].to_vec())
+}
+
+/// So many strings, each of bytes that are drawn from these, up to so long.
+pub fn random(n: usize, bytes: &[u8], longest: usize, seed: u64) -> Vec<Vec<u8>> {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let mut string = || {
+        let length = random.usize(0..=longest);
+        (0..length).map(|_| bytes[random.usize(0..bytes.len())]).collect()
+    };
+    (0..n).map(|_| string()).collect()
+}
+
+const ALL: [u8; 256] = {
+    let mut all = [0; 256];
+    let mut i = 0;
+    while i < 256 {
+        all[i] = i as u8;
+        i += 1;
+    }
+    all
+};
+
+#[test]
+fn every_alphabet() {
+    on_each(|gpu| {
+        for n in [0, 1, 2, 100, 3000] {
+            compare(gpu, &random(n, &ALL, 20, 1), "bytes of any kind");
+            compare(gpu, &random(n, b"ACGT", 60, 2), "DNA");
+            compare(gpu, &random(n, b"abcdefghijklmnopqrstuvwxyz", 12, 3), "letters");
+            compare(gpu, &random(n, b"ab", 8, 4), "two letters, with many ties");
+            compare(gpu, &random(n, b"x", 300, 5), "one letter, so prefixes of one another");
+            compare(gpu, &random(n, b"\0\x01", 40, 6), "zeros");
+            compare(gpu, &vec![vec![]; n], "none but empty ones");
+            compare(gpu, &vec![b"the same".to_vec(); n], "all equal");
+        }
+    });
+}
+
+#[test]
+fn what_is_shared_is_passed_over() {
+    on_each(|gpu| {
+        // In each group another length; and some that end within what the others share.
+        let mut random = fastrand::Rng::with_seed(7);
+        let mut strings = Vec::new();
+        for group in 0..40 {
+            let shared: Vec<u8> = (0..group * 31).map(|_| random.alphanumeric() as u8).collect();
+            for _ in 0..random.usize(1..40) {
+                let mut string = shared.clone();
+                match random.u8(0..8) {
+                    0 => string.truncate(random.usize(0..=shared.len())),
+                    1 => {}
+                    _ => string.extend((0..random.usize(1..30)).map(|_| random.u8(b'a'..b'e'))),
+                }
+                strings.push(string);
+            }
+        }
+        random.shuffle(&mut strings);
+        compare(gpu, &strings, "groups that share much");
+        let urls: Vec<Vec<u8>> = (0..2000)
+            .map(|_| {
+                let (host, page) = (random.u8(0..5), random.u16(0..900));
+                format!("https://www.host-{host}.example/path/to/page?number={page}").into_bytes()
+            })
+            .collect();
+        compare(gpu, &urls, "URLs");
+    });
+}
+
+#[test]
+fn long_strings() {
+    on_each(|gpu| {
+        let long: Vec<u8> = (0..100_000u64).map(|i| (i * i >> 5) as u8).collect();
+        let mut other = long.clone();
+        other[99_990] ^= 1;
+        let strings = [&long[..], &other, &long[..99_990], &long, b"", &other[..99_991], &long[1..]];
+        compare(gpu, &strings.map(<[u8]>::to_vec), "long ones");
+    });
+}
+
+/// Enough to be distributed by their first symbols, and ties in groups too long for a block.
+#[test]
+fn many_strings() {
+    let options = Options { multiprocessors: 1, sanitizer: Sanitizer::Race, ..Options::default() };
+    let test = |gpu: &Gpu| {
+        let n = gpu.device().properties().multiprocessors as usize * (1 << 15) + 999;
+        compare(gpu, &random(n, b"abcdefghijklmnopqrstuvwxyz", 12, 8), "letters");
+        let mut random = fastrand::Rng::with_seed(9);
+        let word =
+            |random: &mut fastrand::Rng| format!("a shared beginning {}", random.u8(0..3)).into_bytes();
+        let mut words: Vec<Vec<u8>> = (0..n).map(|_| word(&mut random)).collect();
+        words[n / 2] = b"another".to_vec();
+        words[n / 3] = b"a shared beginning".to_vec();
+        compare(gpu, &words, "few words");
+    };
+    on_bench(options, test);
+    if let Some(device) = cuda() {
+        test(&Gpu::new(device));
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_told() {
+    on_each(|gpu| {
+        let stream = gpu.device().stream().unwrap();
+        let bytes = gpu.device().alloc::<u8>(10).unwrap();
+        let offsets = gpu.device().alloc::<u32>(3).unwrap();
+        let places = gpu.device().alloc::<u32>(3).unwrap();
+        let strings = Strings { bytes: bytes.view(), offsets: Offsets::Narrow(offsets.view()) };
+        // SAFETY: nothing else uses them.
+        let refused = unsafe { gpu.argsort_strings(&stream, strings, places.view(), Order::default()) };
+        assert!(matches!(refused, Err(Error::LengthMismatch { .. })));
+    });
+}
