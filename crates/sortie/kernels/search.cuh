@@ -23,7 +23,7 @@ template <class Place, class Holds> SIMT_FN Place first_of_warp(Place low, Place
 // The same by one thread.
 template <class Holds> SIMT_FN u32 first_of(u32 low, u32 high, Holds holds) {
     while (low < high) {
-        const u32 middle = (low + high) / 2;
+        const u32 middle = low + (high - low) / 2;
         if (holds(middle)) high = middle;
         else low = middle + 1;
     }

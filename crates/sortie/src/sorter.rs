@@ -528,19 +528,32 @@ impl Sorter {
         self.run(v.len(), |job| cpu::compare::sort(v, |a, b| order.direct(compare(a, b)), job))
     }
 
-    /// Sorts strings by their bytes; moves references, never bodies.
+    /// Sorts strings by their bytes; moves references, never bodies. On a GPU, which is only taken where the engine is one, as
+    /// [`Sorter::argsort_strings`].
     ///
     /// # Errors
-    /// [`Error::Memory`] where the limit does not leave room for the references.
+    /// [`Error::Memory`] where the limit does not leave room for the references; on a GPU as
+    /// [`Sorter::argsort_strings`].
     pub fn sort_strings<S: AsRef<[u8]> + Send + Sync>(&self, strings: &mut [S]) -> Result<Report, Error> {
+        if let Engine::Cuda(ordinal) = self.choices.engine {
+            let (mut places, report) = self.strings_on_gpu(ordinal, strings)?;
+            cpu::permute(strings, &mut places);
+            return Ok(report);
+        }
         let descending = self.choices.order.descending;
         self.run(strings.len(), |job| cpu::strings::sort(strings, S::as_ref, descending, job))
     }
 
     /// Writes the places of the strings in order.
     ///
+    /// On a GPU, which is only taken where the engine is one: all bytes go there, as by [`gpu::Gpu::argsort_strings`], and
+    /// 32-bit places come back. Scratch: the bytes, two chunks of 64 MiB in pinned memory at most, and up to some 100 bytes a
+    /// string.
+    ///
     /// # Errors
-    /// As [`Sorter::argsort`].
+    /// As [`Sorter::argsort`]. On a GPU: [`Error::Unsupported`] for any algorithm but [`Algorithm::Auto`] and
+    /// [`Algorithm::Radix`], or more than 2^32 - 2^16 strings; [`Error::Memory`] where there is too little, and
+    /// [`Error::Device`] where the device cannot be had or fails. The strings are as they were.
     pub fn argsort_strings<S: AsRef<[u8]> + Sync, I: Index>(
         &self,
         strings: &[S],
@@ -548,8 +561,35 @@ impl Sorter {
     ) -> Result<Report, Error> {
         index_fits::<I>(strings.len())?;
         same_length("places", strings.len(), places.len())?;
+        if let Engine::Cuda(ordinal) = self.choices.engine {
+            let (found, report) = self.strings_on_gpu(ordinal, strings)?;
+            places.iter_mut().zip(found).for_each(|(place, found)| *place = I::from_place(found as usize));
+            return Ok(report);
+        }
         let descending = self.choices.order.descending;
         self.run(strings.len(), |job| cpu::strings::argsort(strings, S::as_ref, places, descending, job))
+    }
+
+    /// The places of strings in order, by a GPU.
+    fn strings_on_gpu<S: AsRef<[u8]> + Sync>(
+        &self,
+        ordinal: u32,
+        strings: &[S],
+    ) -> Result<(Vec<u32>, Report), Error> {
+        if let other
+        @ (Algorithm::Quicksort | Algorithm::Merge | Algorithm::Bitonic | Algorithm::SampleSort) =
+            self.choices.algorithm
+        {
+            return Err(Error::Unsupported(format!(
+                "{other:?} does not sort strings on a GPU; choose Auto or another engine"
+            )));
+        }
+        let gpu = Gpu::cuda(ordinal)?;
+        let memory_limit = self.memory_limit();
+        self.in_pool(strings.len(), |threads| {
+            let allowed = gpu::Allowed { threads, memory_limit };
+            gpu::argsort_strings(&gpu, strings, S::as_ref, self.choices.order, allowed)
+        })
     }
 
     /// Sorts strings stored as offsets into bytes, see [`sort_string_array`](crate::sort_string_array).

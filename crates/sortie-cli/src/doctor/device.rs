@@ -62,7 +62,7 @@ impl Both {
         Ok(())
     }
 
-    /// An argsort of strings.
+    /// An argsort of strings, and the strings in that order.
     pub fn compare_strings(&mut self, strings: &[Vec<u8>]) -> Result<(), Error> {
         let mut here = vec![0u32; strings.len()];
         self.cpu.argsort_strings(strings, &mut here)?;
@@ -85,6 +85,18 @@ impl Both {
         let mut found = here.clone();
         stream.copy_out(&mut found, places.view())?;
         self.note(found == here, format!("argsort of {} strings", strings.len()));
+
+        let sorted_bytes = gpu.device().alloc::<u8>(text.len())?;
+        let sorted_offsets = gpu.device().alloc::<u64>(offsets.len())?;
+        let sorted = Strings { bytes: sorted_bytes.view(), offsets: Offsets::Wide(sorted_offsets.view()) };
+        // SAFETY: nothing else uses either strings or the places; there is room for all bytes.
+        unsafe { gpu.gather_strings(&stream, there, places.view(), sorted)? }.wait()?;
+        let (mut text, mut offsets) = (text, offsets);
+        stream.copy_out(&mut text, sorted_bytes.view())?;
+        stream.copy_out(&mut offsets, sorted_offsets.view())?;
+        let gathered = offsets.windows(2).map(|ends| text.get(ends[0] as usize..ends[1] as usize));
+        let right = here.iter().map(|&place| Some(&strings[place as usize][..])).eq(gathered);
+        self.note(right, format!("{} strings in order", strings.len()));
         Ok(())
     }
 

@@ -1,6 +1,7 @@
 //! One array in host memory: copied to the device in pieces through pinned buffers, sorted there at once, and copied back.
 
 use std::mem::MaybeUninit;
+use std::ops::Range;
 use std::time::Instant;
 
 use sortie_device::{Buffer, Event, Pinned, Stream, View};
@@ -175,15 +176,20 @@ pub(crate) fn reserve<T>(count: usize) -> Result<Vec<T>, Error> {
 const STAGES: usize = 2;
 
 /// Pinned memory on the way to the device and back.
-struct Stage {
-    stream: Stream,
+pub(super) struct Stage {
+    pub stream: Stream,
     slots: Vec<(Pinned<u8>, Event)>,
     threads: usize,
 }
 
 impl Stage {
+    /// Pinned memory of a stage with such pieces.
+    pub fn bytes(piece: usize) -> usize {
+        STAGES * piece
+    }
+
     /// With pieces of at most so many bytes.
-    fn new(gpu: &Gpu, piece: usize, threads: usize) -> Result<Stage, Error> {
+    pub fn new(gpu: &Gpu, piece: usize, threads: usize) -> Result<Stage, Error> {
         let device = gpu.device();
         let slot = |i: usize| -> Result<_, Error> {
             let pinned = device.alloc_pinned(piece).map_err(|error| match error {
@@ -205,24 +211,33 @@ impl Stage {
     }
 
     /// Returns when all has left the host's memory.
-    fn copy_in(&mut self, to: View<'_, u8>, from: &[MaybeUninit<u8>]) -> Result<(), Error> {
+    pub fn copy_in(&mut self, to: View<'_, u8>, from: &[MaybeUninit<u8>]) -> Result<(), Error> {
+        let threads = self.threads;
+        self.fill_in(to, |range, pinned| copy(pinned, &from[range], threads))
+    }
+
+    /// Copies what `fill` writes for each range of it. Returns when all has left the host's memory.
+    pub fn fill_in(
+        &mut self,
+        to: View<'_, u8>,
+        mut fill: impl FnMut(Range<usize>, &mut [MaybeUninit<u8>]),
+    ) -> Result<(), Error> {
         let piece = self.slots[0].0.len().max(1);
-        for (i, part) in from.chunks(piece).enumerate() {
+        for (i, start) in (0..to.len()).step_by(piece).enumerate() {
+            let range = start..to.len().min(start + piece);
             let (pinned, free) = &mut self.slots[i % STAGES];
             free.wait()?;
-            copy(bytes_mut(&mut pinned[..part.len()]), part, self.threads);
+            let pinned = &mut pinned[..range.len()];
+            fill(range.clone(), bytes_mut(pinned));
             // SAFETY: the pinned memory is not touched until its event has come.
-            unsafe {
-                self.stream
-                    .enqueue_copy_in(to.range(i * piece..i * piece + part.len()), &pinned[..part.len()])?
-            };
+            unsafe { self.stream.enqueue_copy_in(to.range(range), pinned)? };
             self.stream.record(free)?;
         }
         Ok(())
     }
 
     /// Returns when all is in the host's memory.
-    fn copy_out(&mut self, to: &mut [MaybeUninit<u8>], from: View<'_, u8>) -> Result<(), Error> {
+    pub fn copy_out(&mut self, to: &mut [MaybeUninit<u8>], from: View<'_, u8>) -> Result<(), Error> {
         let piece = self.slots[0].0.len().max(1);
         let threads = self.threads;
         let mut parts: Vec<&mut [MaybeUninit<u8>]> = to.chunks_mut(piece).collect();

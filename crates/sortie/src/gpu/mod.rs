@@ -26,6 +26,7 @@ mod distribute;
 mod finish;
 mod host_array;
 mod host_segments;
+mod host_strings;
 mod items;
 pub(crate) mod kernels;
 mod memory;
@@ -44,6 +45,7 @@ use sortie_device::{Buffer, Device, Event, Kernel, Module, Stream};
 pub use compared::Compared;
 pub(crate) use host_array::{HostArray, reserve, sort as sort_host_array};
 pub(crate) use host_segments::{Allowed, Host, HostPayload, copy, sort_segments};
+pub(crate) use host_strings::argsort_strings;
 pub use segments::Segments;
 pub use strings::{Offsets, Strings};
 

@@ -9,12 +9,12 @@ use sortie_device::{Buffer, Kernel, Launch, Stream, View};
 
 use super::kernels::{File, Instance};
 use super::one_array::{MOST_KEYS, Wanted, With};
-use super::segments::{Moved, Segments};
-use super::worker::Payload;
+use super::segments::{Moved, Segments, copies_words, listed_words};
+use super::worker::{Content, Payload};
 use super::{Gpu, Pending};
 use crate::error::same_length;
 use crate::key::{Bits, Code};
-use crate::{Error, Order};
+use crate::{Algorithm, Error, Order};
 
 /// Strings in a device's memory, as Arrow lays them out: string `i` is `bytes[offsets[i]..offsets[i + 1]]`, so there is one
 /// offset more than strings. They never go backwards and stay within the bytes.
@@ -38,6 +38,13 @@ impl Strings<'_> {
             Offsets::Wide(offsets) => offsets.len(),
         }
         .saturating_sub(1)
+    }
+
+    fn offset_words(&self) -> View<'_, u32> {
+        match self.offsets {
+            Offsets::Narrow(offsets) => offsets,
+            Offsets::Wide(offsets) => offsets.cast(),
+        }
     }
 
     fn addresses(self) -> Addresses {
@@ -171,6 +178,80 @@ impl Gpu {
     }
 }
 
+/// Words of scratch that an argsort of so many strings keeps at most, whatever they are.
+pub(super) fn most_words(gpu: &Gpu, n: usize) -> Result<usize, Error> {
+    let first = wanted(Order::default());
+    let way = gpu.way::<u32>(n, first, Algorithm::Auto)?;
+    let sorted: usize = gpu.array_words::<u32>(&way, n, first).into_iter().sum();
+    // Two levels are there at a time, each with groups of two at the least.
+    let tied: usize = Tied::lengths(n, n / 2).into_iter().sum();
+    let content = Content {
+        key_bytes: size_of::<u64>(),
+        payload: Payload::Moved(size_of::<u32>()),
+        code: Code::Unsigned,
+        order: Order::default(),
+    };
+    let next = copies_words(content, n) + listed_words(n / 2 + 1);
+    Ok(fixed_words(n) + n + sorted + 2 * tied + next)
+}
+
+impl Gpu {
+    /// Enqueues the strings in the order of these places, and does not wait: offsets from 0 on, and bytes.
+    ///
+    /// Cost: of each string a read and a write; 16 bytes are written at a time, by a search for the string that they are of.
+    /// Scratch: 8 bytes for 2048 strings.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`] where there are not as many strings to be written as places; [`Error::Unsupported`] for offsets
+    /// of two widths; [`Error::Memory`] where the device has too little free for the scratch; [`Error::Device`] where a kernel
+    /// could not be had.
+    ///
+    /// # Safety
+    /// Places are less than the number of strings, and there is room for all bytes of those. Nothing else uses either strings or
+    /// the places until that is done. The stream is of this engine's device.
+    pub unsafe fn gather_strings(
+        &self,
+        stream: &Stream,
+        strings: Strings<'_>,
+        places: View<'_, u32>,
+        to: Strings<'_>,
+    ) -> Result<Pending<'_>, Error> {
+        same_length("strings to be written", places.len(), to.count())?;
+        if strings.offset_bytes() != to.offset_bytes() {
+            return Err(Error::Unsupported("offsets of strings have one width, before and after".into()));
+        }
+        let kernel = |kernel| Instance {
+            kernel,
+            file: File::GatherStrings,
+            defines: vec![("SORTIE_OFFSET_BYTES", strings.offset_bytes().to_string())],
+        };
+        let names = ["sum_lengths", "sum_tiles", "write_offsets", "copy_bytes"];
+        let kernels =
+            <[Kernel; 4]>::try_from(self.kernels(&names.map(kernel))?).expect("as many as instances");
+        let [sum_lengths, sum_tiles, write_offsets, copy_bytes] = kernels;
+        let tiles = places.len().div_ceil(TILE);
+        let scratch = self.scratch(2 * tiles)?;
+        let sums = scratch.range(0..2 * tiles);
+        let launch = launch(self, tiles, 2 * WARPS_SHARED);
+        let one = Launch { blocks: 1, ..launch };
+        let copying = self::launch(self, to.bytes.len().div_ceil(16 * BLOCK as usize), 0);
+        let (from, count) = (strings.addresses(), places.len() as u32);
+        let Addresses { bytes, offsets } = to.addresses();
+        // SAFETY: these are the kernels' arguments; as the caller states, there is room for all that they write.
+        unsafe {
+            if count == 0 {
+                stream.fill(to.offset_words(), 0)?;
+            } else {
+                sum_lengths.launch(stream, launch, (from, places, count, sums))?;
+                sum_tiles.launch(stream, one, (sums, tiles as u32))?;
+                write_offsets.launch(stream, launch, (from, places, count, sums, offsets))?;
+                copy_bytes.launch(stream, copying, (from, places, count, offsets, bytes))?;
+            }
+        }
+        self.pending(stream, Some(scratch))
+    }
+}
+
 /// The kernels for words of some width.
 struct Kernels {
     find_shared: Kernel,
@@ -270,8 +351,7 @@ impl<'a> Job<'a> {
         let narrow = Kernels::new::<u32>(gpu, strings)?;
         let wide = Kernels::new::<u64>(gpu, strings)?;
         let find_alphabet = gpu.kernel(&instance::<u32>("find_alphabet", strings))?;
-        let tiles = places.len().div_ceil(TILE);
-        let fixed = gpu.scratch(STATE_WORDS + 256 + 3 * tiles)?;
+        let fixed = gpu.scratch(fixed_words(places.len()))?;
         let mut job = Job { gpu, stream, strings, places, order, narrow, wide, fixed, base: 0 };
         job.base = job.find_alphabet(&find_alphabet)?;
         let unknown = State { shared: u64::MAX, ..bytemuck::Zeroable::zeroed() };
@@ -283,7 +363,7 @@ impl<'a> Job<'a> {
     fn find_alphabet(&self, find_alphabet: &Kernel) -> Result<u32, Error> {
         let symbols = self.symbols();
         self.stream.fill(symbols, 0)?;
-        let launch = self.launch(self.strings.bytes.len().div_ceil(BLOCK as usize), SYMBOLS_SHARED);
+        let launch = launch(self.gpu, self.strings.bytes.len().div_ceil(BLOCK as usize), SYMBOLS_SHARED);
         let arguments = (self.strings.addresses(), self.places.len() as u64, symbols);
         // SAFETY: these are the kernel's arguments; it reads the bytes between the first offset and the last. The engine keeps
         // the kernels.
@@ -309,13 +389,10 @@ impl<'a> Job<'a> {
         let words = self.gpu.scratch(n)?;
         let keys = words.range(0..n);
         let all = Level { places: 0, slots: 0, heads: 0, count: n as u32 };
-        // Payloads go below the keys, or else their order is kept, so that equal words come out by their places.
-        let with = With::Payload { bytes: size_of::<u32>(), stable: false };
-        let wanted = Wanted { with, code: Code::Unsigned, order: self.order };
         // SAFETY: as the caller states; the places are written before they are sorted.
         let tied = unsafe {
             self.encode(&self.narrow, all, keys)?;
-            self.gpu.sort_array(self.stream, keys, self.places.address(), wanted)?.wait()?;
+            self.gpu.sort_array(self.stream, keys, self.places.address(), wanted(self.order))?.wait()?;
             let sorted = Level { places: self.places.address(), ..all };
             self.find_ties(&self.narrow, sorted, keys)?
         };
@@ -344,8 +421,8 @@ impl<'a> Job<'a> {
         words: View<'_, W>,
     ) -> Result<(), Error> {
         let (strings, state, alphabet) = (self.strings.addresses(), self.state(), self.alphabet::<W>());
-        let by_warp = self.launch((level.count as usize).div_ceil(BLOCK as usize / 32), 0);
-        let by_thread = self.launch((level.count as usize).div_ceil(BLOCK as usize), SYMBOLS_SHARED);
+        let by_warp = launch(self.gpu, (level.count as usize).div_ceil(BLOCK as usize / 32), 0);
+        let by_thread = launch(self.gpu, (level.count as usize).div_ceil(BLOCK as usize), SYMBOLS_SHARED);
         // SAFETY: these are the kernels' arguments; they read the strings, and write the state and the words.
         unsafe {
             kernels.find_shared.launch(self.stream, by_warp, (strings, level, state))?;
@@ -365,7 +442,7 @@ impl<'a> Job<'a> {
         let (stream, state, base) = (self.stream, self.state(), self.base);
         let tiles = (level.count as usize).div_ceil(TILE);
         let [counts, items_before, groups_before] = self.of_tiles();
-        let launch = self.launch(tiles, WARPS_SHARED);
+        let launch = launch(self.gpu, tiles, WARPS_SHARED);
         let one = Launch { blocks: 1, shared: 2 * WARPS_SHARED, ..launch };
         let symbols = self.alphabet::<W>().count;
         // SAFETY: these are the kernels' arguments; what they list has room for all that is left.
@@ -385,17 +462,11 @@ impl<'a> Job<'a> {
                 self.release(tied.scratch)?;
                 return Ok(None);
             }
-            let of_groups = self.launch(groups.div_ceil(BLOCK as usize), 0);
+            let of_groups = self::launch(self.gpu, groups.div_ceil(BLOCK as usize), 0);
             kernels.find_longest.launch(stream, of_groups, (tied.starts(), state))?;
             tied.longest = self.read_state()?.longest.into();
             Ok(Some(tied))
         }
-    }
-
-    /// As many blocks as there is work for, up to those that keep the device busy.
-    fn launch(&self, blocks: usize, shared: usize) -> Launch {
-        let most = self.gpu.device().properties().multiprocessors * BLOCKS;
-        Launch { blocks: blocks.clamp(1, most as usize) as u32, threads: BLOCK, shared }
     }
 
     /// How many symbols a word has.
@@ -430,6 +501,24 @@ impl<'a> Job<'a> {
     fn release(&self, scratch: Buffer<u32>) -> Result<(), Error> {
         self.gpu.pending(self.stream, Some(scratch))?.wait()
     }
+}
+
+/// How all strings are sorted by their first words, with their places.
+fn wanted(order: Order) -> Wanted {
+    // Payloads go below the keys, or else their order is kept, so that equal words come out by their places.
+    let with = With::Payload { bytes: size_of::<u32>(), stable: false };
+    Wanted { with, code: Code::Unsigned, order }
+}
+
+/// As many blocks as there is work for, up to those that keep the device busy.
+fn launch(gpu: &Gpu, blocks: usize, shared: usize) -> Launch {
+    let most = gpu.device().properties().multiprocessors * BLOCKS;
+    Launch { blocks: blocks.clamp(1, most as usize) as u32, threads: BLOCK, shared }
+}
+
+/// Words of scratch that are there from the beginning to the end.
+fn fixed_words(n: usize) -> usize {
+    STATE_WORDS + 256 + 3 * n.div_ceil(TILE)
 }
 
 const STATE_WORDS: usize = size_of::<State>() / size_of::<u32>();

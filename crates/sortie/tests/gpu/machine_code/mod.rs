@@ -62,7 +62,7 @@ const LIST: &[(&str, Sort)] = &[
     ("u8, bitonic", bitonic::<u8>),
     ("u32 with u32, bitonic", bitonic_pairs::<u32, u32>),
     ("u64 with 16 bytes, bitonic", bitonic_pairs::<u64, u128>),
-    ("places of strings", strings),
+    ("strings", strings),
     ("GPU-ArraySort, length 20000", |gpu| array_sort(gpu, 20000)),
     ("GPU-Quicksort, its first phase", |gpu| of_one_array(gpu, 1 << 20, papers::quicksort)),
     ("GPU-Quicksort, its second phase", |gpu| of_one_array(gpu, 1000, papers::quicksort)),
@@ -321,7 +321,7 @@ fn bitonic_pairs<K: Key + Pod, V: Pod>(gpu: &Gpu) -> Result<(), Error> {
     unsafe { gpu.sort_pairs_bitonic(&stream, keys.view(), payload.view(), Order::default())? }.wait()
 }
 
-/// Enqueues the first level of an argsort of strings, but has the kernels of all.
+/// Enqueues the first level of an argsort of strings, but has the kernels of all; and the strings in that order.
 fn strings(gpu: &Gpu) -> Result<(), Error> {
     let stream = gpu.device().stream()?;
     let bytes = gpu.device().alloc::<u8>(1 << 20)?;
@@ -329,7 +329,10 @@ fn strings(gpu: &Gpu) -> Result<(), Error> {
     let places = gpu.device().alloc::<u32>(1000)?;
     let strings = Strings { bytes: bytes.view(), offsets: Offsets::Wide(offsets.view()) };
     // SAFETY: the recorder runs nothing.
-    unsafe { gpu.argsort_strings(&stream, strings, places.view(), Order::default())? }.wait()
+    unsafe {
+        gpu.argsort_strings(&stream, strings, places.view(), Order::default())?.wait()?;
+        gpu.gather_strings(&stream, strings, places.view(), strings)?.wait()
+    }
 }
 
 /// Enqueues a published sort of one array.

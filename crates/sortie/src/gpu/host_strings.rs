@@ -1,0 +1,201 @@
+//! Strings in host memory: their bytes go to the device through pinned buffers, and their places come back.
+
+use std::mem::MaybeUninit;
+use std::ops::Range;
+use std::time::Instant;
+
+use rayon::prelude::*;
+
+use super::host_array::{Stage, reserve};
+use super::host_segments::{Allowed, bytes, bytes_mut};
+use super::strings::{Offsets, Strings, most_words};
+use super::{Gpu, memory};
+use crate::plan::{CHUNK_BYTES, COPIED_BY_A_TASK_BYTES};
+use crate::{Bound, Error, Order, Ran, Report};
+
+const HINT: &str = "their bytes, and up to 100 bytes for each string; sort in parts, or use the CPU engine";
+
+/// The places of the strings in order. Stable.
+pub(crate) fn argsort_strings<S: Sync>(
+    gpu: &Gpu,
+    strings: &[S],
+    string: impl Fn(&S) -> &[u8] + Sync,
+    order: Order,
+    allowed: Allowed,
+) -> Result<(Vec<u32>, Report), Error> {
+    let n = strings.len();
+    let mut offsets: Vec<u64> = reserve(n + 1)?;
+    let mut places: Vec<u32> = reserve(n)?;
+    offsets.push(0);
+    for item in strings {
+        offsets.push(offsets[offsets.len() - 1] + string(item).len() as u64);
+    }
+    places.resize(n, 0);
+    let text_bytes = offsets[n] as usize;
+    let staged = text_bytes.max(size_of_val(&*offsets)).min(CHUNK_BYTES);
+
+    let held = size_of_val(&*offsets) + size_of_val(&*places);
+    let most = 4 * most_words(gpu, n)?;
+    let needed = (2 * held + text_bytes + most + Stage::bytes(staged)) as u64;
+    if needed > allowed.memory_limit {
+        let available = allowed.memory_limit;
+        return Err(Error::Memory { bound: Bound::Limit, needed, available, hint: HINT });
+    }
+    let text = memory::alloc::<u8>(gpu.device(), text_bytes)?;
+    let offsets_there = memory::alloc::<u64>(gpu.device(), offsets.len())?;
+    let places_there = memory::alloc::<u32>(gpu.device(), n)?;
+    let mut stage = Stage::new(gpu, staged, allowed.threads)?;
+
+    let mut report = Report { scratch_peak: needed, ..Report::default() };
+    let start = Instant::now();
+    let cut = Cut { strings, string: &string, offsets: &offsets };
+    stage.fill_in(text.view(), |range, to| cut.copy(range, to, allowed.threads))?;
+    stage.copy_in(offsets_there.view().cast(), bytes(&offsets))?;
+    let copied = text_bytes + size_of_val(&*offsets);
+    report.push(Ran::Cuda, "copy in", start.elapsed(), copied, copied);
+    let start = Instant::now();
+    let there = Strings { bytes: text.view(), offsets: Offsets::Wide(offsets_there.view()) };
+    // SAFETY: the strings and the places are on the device for this sort alone; the offsets are sums of lengths.
+    unsafe { gpu.argsort_strings(&stage.stream, there, places_there.view(), order)? }.wait()?;
+    report.push(Ran::Cuda, "sort", start.elapsed(), text_bytes, size_of_val(&*places));
+    let start = Instant::now();
+    stage.copy_out(bytes_mut(&mut places), places_there.view().cast())?;
+    report.push(Ran::Cuda, "copy out", start.elapsed(), size_of_val(&*places), size_of_val(&*places));
+    Ok((places, report))
+}
+
+/// All strings, one after the other.
+struct Cut<'a, S, F> {
+    strings: &'a [S],
+    string: F,
+    offsets: &'a [u64],
+}
+
+impl<S: Sync, F: Fn(&S) -> &[u8] + Sync> Cut<'_, S, F> {
+    /// Copies a range of their bytes.
+    fn copy(&self, range: Range<usize>, to: &mut [MaybeUninit<u8>], threads: usize) {
+        if threads < 2 {
+            return self.copy_from(range.start, to);
+        }
+        let parts = to.par_chunks_mut(COPIED_BY_A_TASK_BYTES).enumerate();
+        parts.for_each(|(i, part)| self.copy_from(range.start + i * COPIED_BY_A_TASK_BYTES, part));
+    }
+
+    fn copy_from(&self, start: usize, mut to: &mut [MaybeUninit<u8>]) {
+        let mut at = start as u64;
+        let mut i = self.offsets.partition_point(|&offset| offset <= at) - 1;
+        while !to.is_empty() {
+            let within = (at - self.offsets[i]) as usize;
+            let count = ((self.offsets[i + 1] - at) as usize).min(to.len());
+            let part = to.split_off_mut(..count).expect("as long at least");
+            // A caller's `as_ref` may have another string by now; the order is as unspecified then.
+            match (self.string)(&self.strings[i]).get(within..within + count) {
+                Some(string) => part.copy_from_slice(bytes(string)),
+                None => part.fill(MaybeUninit::new(0)),
+            }
+            at += count as u64;
+            i += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sortie_simt::Options;
+
+    use super::*;
+
+    const ALLOWED: Allowed = Allowed { threads: 2, memory_limit: u64::MAX };
+
+    fn words(n: u32) -> Vec<String> {
+        (0..n)
+            .map(|i| "ab".repeat((i % 7) as usize) + &(i.wrapping_mul(0x9E37_79B9) % n).to_string())
+            .collect()
+    }
+
+    fn on_bench(test: impl FnOnce(&Gpu)) {
+        match sortie_simt::device(Options::default()) {
+            Ok(device) => test(&Gpu::new(device)),
+            Err(why) => println!("skipped: {why}"),
+        }
+    }
+
+    #[test]
+    fn as_std() {
+        on_bench(|gpu| {
+            for n in [0, 1, 5000] {
+                for descending in [false, true] {
+                    let words = words(n);
+                    let order = Order { descending, ..Order::default() };
+                    let (found, report) =
+                        argsort_strings(gpu, &words, |word| word.as_bytes(), order, ALLOWED).unwrap();
+                    let mut expected: Vec<u32> = (0..n).collect();
+                    expected.sort_by(|&a, &b| {
+                        let ordering = words[a as usize].cmp(&words[b as usize]);
+                        if descending { ordering.reverse() } else { ordering }
+                    });
+                    assert!(found == expected, "{n} words, descending: {descending}");
+                    assert_eq!(report.phases.len(), 3);
+                }
+            }
+        });
+    }
+
+    #[test]
+    fn pieces_are_cut_anywhere() {
+        let words = words(50);
+        let text = words.concat();
+        let ends = words.iter().scan(0, |end, word| {
+            *end += word.len() as u64;
+            Some(*end)
+        });
+        let offsets: Vec<u64> = std::iter::once(0).chain(ends).collect();
+        let cut = Cut { strings: &words, string: String::as_bytes, offsets: &offsets };
+        for start in 0..text.len() {
+            for end in [start + 1, start + 9, text.len()].map(|end| end.min(text.len())) {
+                let mut part = vec![0u8; end - start];
+                cut.copy(start..end, bytes_mut(&mut part), 1);
+                assert_eq!(part, text.as_bytes()[start..end], "{start}..{end}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_limit_is_kept_and_exact() {
+        on_bench(|gpu| {
+            let words = words(3000);
+            let sort = |memory_limit| {
+                let allowed = Allowed { memory_limit, ..ALLOWED };
+                argsort_strings(gpu, &words, |word| word.as_bytes(), Order::default(), allowed)
+            };
+            let needed = sort(u64::MAX).unwrap().1.scratch_peak;
+            assert!(sort(needed).is_ok());
+            let refused = sort(needed - 1).unwrap_err();
+            assert!(
+                matches!(refused, Error::Memory { bound: Bound::Limit, needed: told, .. } if told == needed)
+            );
+        });
+    }
+
+    /// What was promised to be enough is enough: no more is had from the device.
+    #[test]
+    fn the_scratch_stays_within_what_is_planned() {
+        on_bench(|gpu| {
+            // All tie, time and again, in one group too long for a block; or in pairs.
+            let one = vec![b"the same for all of them, and long".to_vec(); 17_000];
+            let pairs: Vec<Vec<u8>> = (0..8000u32)
+                .map(|i| [&b"a group "[..], &(i / 2).to_be_bytes(), b" that ties"].concat())
+                .collect();
+            for strings in [one, pairs] {
+                let gpu = Gpu::new(gpu.device().clone());
+                let free = gpu.device().free_memory().unwrap();
+                let most = 4 * most_words(&gpu, strings.len()).unwrap() as u64;
+                let data = strings.concat().len() + 12 * strings.len() + 8;
+                argsort_strings(&gpu, &strings, |string| string, Order::default(), ALLOWED).unwrap();
+                // All scratch is kept for later calls.
+                let kept = free - gpu.device().free_memory().unwrap();
+                assert!(kept <= most, "{kept} of {most} bytes, beside {data}");
+            }
+        });
+    }
+}
