@@ -5,6 +5,7 @@ mod cli;
 mod devices;
 mod doctor;
 mod failure;
+mod gzip;
 mod order;
 mod output;
 mod progress;

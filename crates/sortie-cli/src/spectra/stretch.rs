@@ -1,22 +1,20 @@
 //! A file of spectra, decompressed, in stretches that end between two of them.
 
 use std::fs::File;
-use std::io::{self, BufReader, Cursor, Read};
+use std::io::{self, BufRead, Read};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use flate2::bufread::MultiGzDecoder;
 use sortie_formats::spectra::Format;
 
 use crate::failure::Failure;
+use crate::gzip;
 use crate::progress::Progress;
 
 /// Bytes that a stretch has at least, where the file has them: some 100,000 peaks, so that a sort of them is work for
 /// many threads, and few enough that several stretches hardly show in memory.
 const STRETCH: usize = 8 << 20;
-
-const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// A stretch of the file.
 pub struct Stretch {
@@ -31,7 +29,7 @@ pub struct Stretch {
 
 /// Reads the stretches of a file.
 pub struct Stretches<'a> {
-    source: Box<dyn Read + Send + 'a>,
+    source: Box<dyn BufRead + Send + 'a>,
     name: PathBuf,
     /// Known once something was read.
     format: Option<Format>,
@@ -50,18 +48,10 @@ impl<'a> Stretches<'a> {
             false => File::open(path),
         };
         let open = || {
-            let mut file = file?;
+            let file = file?;
             let about = file.metadata()?;
             progress.stage("sorting", if about.is_file() { about.len() } else { 0 });
-            let mut beginning = Vec::new();
-            Read::by_ref(&mut file).take(GZIP.len() as u64).read_to_end(&mut beginning)?;
-            let is_gzip = beginning == GZIP;
-            let file = Watched { source: Cursor::new(beginning).chain(file), progress };
-            Ok(if is_gzip {
-                Box::new(MultiGzDecoder::new(BufReader::with_capacity(1 << 16, file))) as Box<dyn Read + Send>
-            } else {
-                Box::new(file)
-            })
+            gzip::reader(file, progress)
         };
         let source = open().map_err(Failure::file("read", name))?;
         Ok(Stretches { source, name: name.to_owned(), format: None, rest: Vec::new(), ended: false })
@@ -100,19 +90,5 @@ impl Iterator for Stretches<'_> {
             // One spectrum is longer than all that.
             wanted = 2 * text.len();
         }
-    }
-}
-
-/// A source whose bytes are progress.
-struct Watched<'a, R> {
-    source: R,
-    progress: &'a Progress,
-}
-
-impl<R: Read> Read for Watched<'_, R> {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let read = self.source.read(into)?;
-        self.progress.advance(read as u64);
-        Ok(read)
     }
 }

@@ -1,15 +1,13 @@
 //! The spectra in their new order, compressed where that is asked for, and the index that follows them.
 
-use std::io::Write;
 use std::path::Path;
 
-use flate2::Compression;
-use flate2::write::GzEncoder;
 use rayon::prelude::*;
 use sortie_formats::spectra::mzml::Index;
 
 use super::batch::Batch;
 use crate::failure::Failure;
+use crate::gzip;
 use crate::output::Output;
 
 /// Writes batch after batch of a file.
@@ -23,8 +21,7 @@ pub struct Writer {
 impl Writer {
     /// Writes to `output`, whose name says whether it is compressed.
     pub fn new(output: Output, name: &Path) -> Writer {
-        let compress = name.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
-        Writer { output, compress, index: Index::default(), written: 0 }
+        Writer { output, compress: gzip::is_named(name), index: Index::default(), written: 0 }
     }
 
     /// Writes a batch that was sorted; returns how many bytes that took.
@@ -69,12 +66,7 @@ impl Writer {
 
     fn put(&mut self, mut pieces: Vec<Vec<u8>>) -> Result<(), Failure> {
         if self.compress {
-            // Pieces that are compressed one by one are, put together, again a file of gzip's.
-            pieces.par_iter_mut().for_each(|piece| {
-                let mut encoder = GzEncoder::new(Vec::with_capacity(piece.len() / 3), Compression::default());
-                let done = encoder.write_all(piece).and_then(|()| encoder.finish());
-                *piece = done.expect("memory takes all that is written");
-            });
+            pieces.par_iter_mut().for_each(|piece| *piece = gzip::compress(piece));
         }
         pieces.iter().try_for_each(|piece| {
             self.written += piece.len() as u64;
