@@ -3,6 +3,10 @@
 use std::num::NonZeroUsize;
 use std::thread;
 
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use crate::failure::Failure;
+
 /// Starting a thread takes as long as sorting about so much.
 const BYTES_A_THREAD: u64 = 64 << 10;
 
@@ -11,4 +15,10 @@ const BYTES_A_THREAD: u64 = 64 << 10;
 pub fn of_use(asked: Option<NonZeroUsize>, bytes: Option<u64>) -> usize {
     let asked = asked.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get);
     bytes.map_or(asked, |bytes| asked.min((bytes / BYTES_A_THREAD) as usize + 1))
+}
+
+/// As many threads as that.
+pub fn pool(asked: Option<NonZeroUsize>, bytes: Option<u64>) -> Result<ThreadPool, Failure> {
+    let threads = of_use(asked, bytes);
+    ThreadPoolBuilder::new().num_threads(threads).build().map_err(Failure::threads(threads))
 }

@@ -13,7 +13,6 @@ use std::time::Instant;
 
 use bytemuck::Pod;
 use half::f16;
-use rayon::{ThreadPool, ThreadPoolBuilder};
 use sortie::{Bound, Engine, Report, Segments, Sorter, gpu};
 use sortie_formats::Kind;
 
@@ -135,7 +134,7 @@ impl<'a> Job<'a> {
             Kind::F32 => Self::run_as::<f32>,
             Kind::F64 => Self::run_as::<f64>,
         };
-        pool(threads::of_use(self.threads, array.size()))?.install(|| run(self, array))
+        threads::pool(self.threads, array.size())?.install(|| run(self, array))
     }
 
     fn run_as<T: Element>(&self, array: &ArrayFile) -> Result<(), Failure> {
@@ -284,11 +283,6 @@ impl<'a> Job<'a> {
     fn sorter_within(&self, scratch: u64) -> Result<Sorter, sortie::Error> {
         Sorter::builder().engine(self.engine).descending(self.descending).memory_limit(scratch).build()
     }
-}
-
-/// The threads that work on an array.
-fn pool(threads: usize) -> Result<ThreadPool, Failure> {
-    ThreadPoolBuilder::new().num_threads(threads).build().map_err(Failure::threads(threads))
 }
 
 /// Runs `work` as a phase that reads and writes so many bytes.

@@ -36,6 +36,12 @@ impl Input {
             None if args.files.is_empty() => vec![Input::Stdin],
             None => args.files.iter().map(|path| Input::named(path)).collect(),
         };
+        if let (Some(_), Some(extra)) = (args.check_mode(), inputs.get(1)) {
+            let extra = quote::always(extra.name());
+            return Err(Failure::new(format!(
+                "extra operand {extra} not allowed with -c: it checks one file"
+            )));
+        }
         for input in &inputs {
             if let Input::File(path) = input {
                 access(path, Access::READ_OK).map_err(|e| Failure::file("read", path)(e.into()))?;

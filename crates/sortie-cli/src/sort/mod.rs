@@ -20,7 +20,6 @@ use crate::failure::Failure;
 use crate::order::LineOrder;
 use crate::output::Output;
 use crate::progress::Progress;
-use crate::quote;
 use crate::{stats, threads};
 use gather::Sink;
 use input::Input;
@@ -54,12 +53,6 @@ pub fn run(args: &SortArgs) -> Result<(), Failure> {
     };
     let inputs = Input::all(args)?;
     match args.check_mode() {
-        Some(_) if inputs.len() > 1 => {
-            let extra = quote::always(inputs[1].name());
-            return Err(Failure::new(format!(
-                "extra operand {extra} not allowed with -c: it checks one file"
-            )));
-        }
         Some(how) => inputs.iter().try_for_each(|input| check::check(input, how, &job))?,
         None => sort(inputs, args, &job)?,
     }
