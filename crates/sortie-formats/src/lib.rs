@@ -5,6 +5,7 @@ mod error;
 pub mod lines;
 pub mod npy;
 pub mod raw;
+pub mod sequences;
 pub mod spectra;
 
 pub use dtype::{Dtype, Endian, Kind};

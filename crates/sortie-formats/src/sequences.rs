@@ -1,0 +1,428 @@
+//! FASTA and FASTQ: records of a name and a sequence, kept byte for byte.
+//!
+//! `needletail` finds where records end and whether they are whole. It takes any byte for a letter, so that is looked at
+//! here.
+
+use std::io::{self, BufRead, Read};
+
+use needletail::errors::{ParseError, ParseErrorKind};
+use needletail::parser::{FastaReader, FastqReader, FastxReader};
+use rayon::prelude::*;
+
+/// How records are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// A line `>name ...`, and the sequence on any number of lines, of which some may be blank.
+    Fasta,
+    /// Four lines: `@name ...`, the sequence, `+...`, and as many qualities as the sequence has letters. Blank lines may
+    /// follow the last record of a file; they belong to none.
+    Fastq,
+}
+
+/// Why records could not be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The system refused, or what is compressed is damaged.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+
+    /// A record is not as the format has it.
+    #[error("line {line}: {problem}")]
+    Record {
+        /// Counted from 1 in the source at hand.
+        line: u64,
+        /// The name of the record, where it has come to that.
+        name: Option<Vec<u8>>,
+        problem: String,
+    },
+
+    /// So many bytes of text are more than are allowed, or than the system has room for.
+    #[error("{bytes} bytes of text do not fit into memory; allow more, or read fewer records")]
+    Memory { bytes: usize },
+}
+
+/// Records, one after the other in one text.
+#[derive(Debug)]
+pub struct Records {
+    format: Format,
+    /// The most bytes that the text may have.
+    limit: usize,
+    text: Vec<u8>,
+    /// Where each record begins, which is where the one before it ends.
+    starts: Vec<usize>,
+}
+
+/// One record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Record<'a> {
+    format: Format,
+    text: &'a [u8],
+}
+
+impl Records {
+    /// None yet, and at most `limit` bytes of them.
+    #[must_use]
+    pub fn new(format: Format, limit: usize) -> Records {
+        Records { format, limit, text: Vec::new(), starts: Vec::new() }
+    }
+
+    /// Adds all records of a source. The last one may lack its line end, and gets one.
+    ///
+    /// # Errors
+    /// For the first record that is cut short, whose qualities are not as many as its letters, or that has a byte in its
+    /// sequence other than letters, `*`, `-` and `.`, or in its qualities other than `!` to `~`; and where source or memory
+    /// fail. Records that came before may have been added.
+    ///
+    /// ```
+    /// use sortie_formats::sequences::{Format, Records};
+    /// let mut records = Records::new(Format::Fasta, usize::MAX);
+    /// records.read(&b">one first\nAC\nGT\n>two"[..]).unwrap_err();
+    /// let record = records.get(0);
+    /// assert_eq!((record.name(), record.bytes()), (&b"one"[..], &b">one first\nAC\nGT\n"[..]));
+    /// assert_eq!(record.sequence().collect::<Vec<_>>(), [b"AC", b"GT"]);
+    /// ```
+    pub fn read(&mut self, mut source: impl BufRead + Send) -> Result<(), Error> {
+        if source.fill_buf()?.is_empty() {
+            return Ok(());
+        }
+        let (first, start) = (self.starts.len(), self.text.len());
+        let read = match self.format {
+            Format::Fasta => self.read_fasta(source),
+            Format::Fastq => self.append(&mut FastqReader::new(source)),
+        };
+        // What is wrong with a record before the one where reading ended comes first.
+        self.check(first, start)?;
+        read
+    }
+
+    /// The reader refuses a last record without a sequence, which is as good as any other. With one more line end there is
+    /// a sequence, and what is refused is a last header without its line end: that one is cut short.
+    fn read_fasta(&mut self, source: impl Read + Send) -> Result<(), Error> {
+        self.append(&mut FastaReader::new(source.chain(&b"\n"[..])))?;
+        if self.text.ends_with(b"\n\n") {
+            self.text.pop();
+        }
+        Ok(())
+    }
+
+    fn append(&mut self, reader: &mut dyn FastxReader) -> Result<(), Error> {
+        while let Some(record) = reader.next() {
+            let record = record.map_err(|error| refusal(self.format, error))?;
+            let text = record.all();
+            let bytes = self.text.len() + text.len() + 1;
+            if bytes > self.limit
+                || self.text.try_reserve(text.len() + 1).is_err()
+                || self.starts.try_reserve(1).is_err()
+            {
+                return Err(Error::Memory { bytes });
+            }
+            self.starts.push(self.text.len());
+            self.text.extend_from_slice(text);
+            self.text.push(b'\n');
+        }
+        Ok(())
+    }
+
+    /// Whether the bytes of all records from `first` on, whose source begins at `start`, are of the format.
+    fn check(&self, first: usize, start: usize) -> Result<(), Error> {
+        let problem = |place| self.get(place).problem().map(|problem| (place, problem));
+        match (first..self.len()).into_par_iter().find_map_first(problem) {
+            None => Ok(()),
+            Some((place, (line, problem))) => Err(Error::Record {
+                line: line_number(&self.text[start..self.starts[place]]) + line as u64,
+                name: Some(self.get(place).name().to_vec()),
+                problem,
+            }),
+        }
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.starts.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.starts.is_empty()
+    }
+
+    /// Bytes of the text.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.text.len()
+    }
+
+    /// Bytes of memory that they take: the text's, and those of where each begins.
+    #[must_use]
+    pub fn memory(&self) -> usize {
+        self.text.len() + size_of_val(&*self.starts)
+    }
+
+    /// The record of this place, from 0.
+    ///
+    /// # Panics
+    /// Where there is none.
+    #[must_use]
+    pub fn get(&self, place: usize) -> Record<'_> {
+        let end = self.starts.get(place + 1).copied().unwrap_or(self.text.len());
+        Record { format: self.format, text: &self.text[self.starts[place]..end] }
+    }
+
+    /// The number of the line that the record of this place begins on, counted from 1 through all sources.
+    ///
+    /// # Panics
+    /// Where there is none.
+    #[must_use]
+    pub fn line(&self, place: usize) -> u64 {
+        line_number(&self.text[..self.starts[place]])
+    }
+}
+
+impl<'a> Record<'a> {
+    /// All of it, as it was read, with the end of its last line.
+    #[must_use]
+    pub fn bytes(self) -> &'a [u8] {
+        self.text
+    }
+
+    /// What follows `>` or `@` up to a blank or the end of the line.
+    #[must_use]
+    pub fn name(self) -> &'a [u8] {
+        let header = &lines(self.text).next().expect("a record has a line")[1..];
+        header.split(|byte| matches!(byte, b' ' | b'\t')).next().expect("a part at least")
+    }
+
+    /// The lines of its sequence that are not blank, without their ends.
+    pub fn sequence(self) -> impl Iterator<Item = &'a [u8]> {
+        let count = if self.format == Format::Fastq { 1 } else { usize::MAX };
+        lines(self.text).skip(1).take(count).filter(|line| !line.is_empty())
+    }
+
+    /// The first line with a byte that does not belong there, counted from 0 in the record.
+    fn problem(self) -> Option<(usize, String)> {
+        lines(self.text).enumerate().skip(1).find_map(|(number, line)| {
+            let problem = match (self.format, number) {
+                (Format::Fastq, 2) => None,
+                (Format::Fastq, 3) => stray(line, |byte| byte.is_ascii_graphic())
+                    .map(|byte| format!("{byte} in its qualities, which are of the characters from ! to ~")),
+                _ => stray(line, |byte| byte.is_ascii_alphabetic() | matches!(byte, b'*' | b'-' | b'.')).map(
+                    |byte| format!("{byte} in its sequence, which is of letters, '*', '-' and '.' alone"),
+                ),
+            };
+            problem.map(|problem| (number, problem))
+        })
+    }
+}
+
+/// The first byte that does not fit, in words.
+fn stray(line: &[u8], fits: impl Fn(u8) -> bool) -> Option<String> {
+    // Without a way out of the loop it takes many bytes at a time.
+    if line.iter().fold(true, |all, &byte| all & fits(byte)) {
+        return None;
+    }
+    line.iter().find(|&&byte| !fits(byte)).map(|byte| format!("there is '{}'", byte.escape_ascii()))
+}
+
+/// The lines of text that ends with a line end, without their ends.
+fn lines(mut text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    std::iter::from_fn(move || {
+        let end = memchr::memchr(b'\n', text)?;
+        let line = &text[..end];
+        text = &text[end + 1..];
+        Some(line.strip_suffix(b"\r").unwrap_or(line))
+    })
+}
+
+/// The number of the line that follows some lines, counted from 1.
+fn line_number(before: &[u8]) -> u64 {
+    1 + memchr::memchr_iter(b'\n', before).count() as u64
+}
+
+/// What the reader refuses, in our words.
+fn refusal(format: Format, error: ParseError) -> Error {
+    let problem = match (&error.kind, format) {
+        (ParseErrorKind::Io, _) => return Error::Io(io::Error::other(error.msg)),
+        (ParseErrorKind::InvalidStart, Format::Fasta) => {
+            "a FASTA file begins with '>', and this does not; it may be of another format"
+        }
+        (ParseErrorKind::InvalidStart, Format::Fastq) => {
+            "a FASTQ record begins with '@', and this line does not; it may be of another format"
+        }
+        (ParseErrorKind::InvalidSeparator, _) => {
+            "this should be its third line, which begins with '+'; of FASTQ four lines a record are read"
+        }
+        (ParseErrorKind::UnequalLengths, _) => {
+            &format!("its qualities are not as many as its letters: {}", error.msg.to_lowercase())
+        }
+        (ParseErrorKind::UnexpectedEnd, Format::Fasta) => {
+            "the file ends in a header, before the end of its line; it is cut short"
+        }
+        (ParseErrorKind::UnexpectedEnd, Format::Fastq) => {
+            "the file ends before the record has its four lines; it is cut short"
+        }
+        (ParseErrorKind::UnknownFormat | ParseErrorKind::EmptyFile, _) => &error.msg,
+    };
+    // The reader counts from 0 until it has read anything, and of qualities names the line that the record begins on.
+    let qualities = if error.kind == ParseErrorKind::UnequalLengths { 3 } else { 0 };
+    let line = error.position.line.max(1) + qualities;
+    let name = error.position.id.map(|id| id.split('\t').next().unwrap_or_default().as_bytes().to_vec());
+    Error::Record { line, name, problem: problem.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::BufReader;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn read(format: Format, text: &[u8]) -> Result<Records, Error> {
+        let mut records = Records::new(format, usize::MAX);
+        records.read(text).map(|()| records)
+    }
+
+    fn texts(records: &Records) -> Vec<&str> {
+        let text = |place| std::str::from_utf8(records.get(place).bytes()).unwrap();
+        (0..records.len()).map(text).collect()
+    }
+
+    const FASTA: [&str; 5] = [">a b\nAC\nGT\n", ">\n", ">b\r\n\r\nac*-.N\r\n\n\n", "> c\n\n", ">d\n"];
+    const FASTQ: [&str; 4] =
+        ["@a b\nAC\n+\n!~\n", "@\n\n+\n\n", "@b\tc\r\nN\r\n+b\r\n@\r\n", "@c\n-a\n+\n>I\n"];
+
+    #[test]
+    fn records_keep_their_bytes() {
+        for (format, expected) in [(Format::Fasta, &FASTA[..]), (Format::Fastq, &FASTQ)] {
+            let all = expected.concat();
+            assert_eq!(texts(&read(format, all.as_bytes()).unwrap()), expected);
+            // From several sources that come in small pieces.
+            let mut records = Records::new(format, usize::MAX);
+            for record in expected {
+                records.read(BufReader::with_capacity(3, record.as_bytes())).unwrap();
+            }
+            assert_eq!(texts(&records), expected);
+            assert_eq!(records.bytes(), all.len());
+            assert!(read(format, b"").unwrap().is_empty());
+        }
+    }
+
+    #[test]
+    fn a_last_line_end_may_be_missing() {
+        for (format, text) in [
+            (Format::Fasta, ">a\nA\n>b\nC"),
+            (Format::Fasta, ">a\r\nA"),
+            (Format::Fastq, "@a\nA\n+\nI\n@b\nC\n+\nI"),
+            (Format::Fastq, "@a\n\n+\n"),
+        ] {
+            let records = read(format, text.as_bytes()).unwrap();
+            assert_eq!(texts(&records).concat(), format!("{text}\n"));
+        }
+        // Blank lines after the last of FASTQ are of no record.
+        assert_eq!(texts(&read(Format::Fastq, b"@a\nA\n+\nI\n\r\n\n").unwrap()), ["@a\nA\n+\nI\n"]);
+    }
+
+    #[test]
+    fn names_and_sequences() {
+        let seen = |format, text: &str| {
+            let records = read(format, text.as_bytes()).unwrap();
+            let each = (0..records.len()).map(|place| {
+                let record = records.get(place);
+                let sequence: Vec<u8> = record.sequence().flatten().copied().collect();
+                let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+                (text(record.name()), text(&sequence), records.line(place))
+            });
+            each.collect::<Vec<_>>()
+        };
+        let expected = [("a", "ACGT", 1), ("", "", 4), ("b", "ac*-.N", 5), ("", "", 10), ("d", "", 12)];
+        assert_eq!(seen(Format::Fasta, &FASTA.concat()), expected.map(|(n, s, l)| (n.into(), s.into(), l)));
+        let expected = [("a", "AC", 1), ("", "", 5), ("b", "N", 9), ("c", "-a", 13)];
+        assert_eq!(seen(Format::Fastq, &FASTQ.concat()), expected.map(|(n, s, l)| (n.into(), s.into(), l)));
+    }
+
+    #[test]
+    fn records_longer_than_a_buffer_are_whole() {
+        for letters in (65_530..65_540).chain([200_000]) {
+            let (sequence, qualities) = ("A".repeat(letters), "I".repeat(letters));
+            let fasta =
+                [format!(">a\n{sequence}\n"), ">b\nC\n".into(), format!(">c\n{sequence}\n"), ">d\n".into()];
+            let fastq = [format!("@a\n{sequence}\n+\n{qualities}\n"), "@b\nC\n+\nI\n".into()];
+            assert_eq!(texts(&read(Format::Fasta, fasta.concat().as_bytes()).unwrap()), fasta);
+            assert_eq!(texts(&read(Format::Fastq, fastq.concat().as_bytes()).unwrap()), fastq);
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_of_its_record_and_line() {
+        let (fasta, fastq) = (Format::Fasta, Format::Fastq);
+        for (format, text, line, name, problem) in [
+            (fasta, "\n>a\nA\n", 1, None, "begins with '>'"),
+            (fasta, "@a\nA\n+\nI\n", 1, None, "begins with '>'"),
+            (fasta, ">a\nA\n>b", 3, None, "ends in a header"),
+            (fasta, ">", 1, None, "ends in a header"),
+            (fasta, ">a\nA\n>b c\nAC\nA C\nA1\n>c", 5, Some("b"), "there is ' ' in its sequence"),
+            (fasta, ">a\nA\rC\n", 2, Some("a"), "there is '\\r' in its sequence"),
+            (fasta, ">a\nA\n\u{e9}\n", 3, Some("a"), "there is '\\xc3' in its sequence"),
+            (fastq, ">a\nA\n>b\nA\n", 1, None, "begins with '@'"),
+            (fastq, "@a\nA\n+\nI\n\n@b\nA\n+\nI\n", 5, None, "begins with '@'"),
+            (fastq, "@a\nA\n+\nI\n@b\tc\nA", 6, Some("b"), "before the record has its four lines"),
+            (fastq, "@a\nA\n+\nI\n@b", 5, None, "before the record has its four lines"),
+            (fastq, "@a\nAC\n+\nI\n", 4, Some("a"), "sequence length is 2 but quality length is 1"),
+            (fastq, "@a\nAC\n+\n", 4, Some("a"), "sequence length is 2 but quality length is 0"),
+            (fastq, "@a x\nAC\nGT\n+\nIIII\n", 3, Some("a"), "this should be its third line"),
+            (fastq, "@a\nA1\n+\nII\n", 2, Some("a"), "there is '1' in its sequence"),
+            (fastq, "@a\nAC\n+\u{1}\nI \n@b", 4, Some("a"), "there is ' ' in its qualities"),
+        ] {
+            match read(format, text.as_bytes()).unwrap_err() {
+                Error::Record { line: found, name: named, problem: said } => {
+                    assert_eq!(
+                        (found, named.as_deref()),
+                        (line, name.map(str::as_bytes)),
+                        "{text:?}: {said}"
+                    );
+                    assert!(said.contains(problem), "{text:?}: {said}");
+                }
+                other => panic!("{text:?}: {other}"),
+            }
+        }
+        // Lines are those of the source at hand.
+        let mut records = read(fasta, b">a\nA\n").unwrap();
+        assert!(matches!(records.read(&b">b\n!\n"[..]), Err(Error::Record { line: 2, .. })));
+    }
+
+    #[test]
+    fn no_more_text_is_taken_than_is_allowed() {
+        for (limit, fits) in [(8, false), (20, true)] {
+            let mut records = Records::new(Format::Fasta, limit);
+            assert_eq!(records.read(&b">a\nA\n>b\nC\n"[..]).is_ok(), fits);
+        }
+    }
+
+    /// What text is made of that much of is one of the formats.
+    #[rustfmt::skip]
+    const PIECES: [&str; 15] = [
+        ">", "@", "+", "\n", "\r\n", "\r", "A", "ac", "I", " ", "\0", "\n\n", ">a\nAC\n", "@b c\nAC\n+\nII\n", "@\n\n+\n",
+    ];
+
+    proptest! {
+        #[test]
+        fn any_text_is_refused_or_kept(
+            pieces in prop::collection::vec(prop::sample::select(&PIECES[..]), 0..12),
+            is_fasta: bool,
+        ) {
+            let text = pieces.concat().into_bytes();
+            let format = if is_fasta { Format::Fasta } else { Format::Fastq };
+            if let Ok(records) = read(format, &text) {
+                let kept = texts(&records).concat().into_bytes();
+                let rest = text.strip_prefix(kept.strip_suffix(b"\n").unwrap_or_default()).expect("it was kept");
+                let blank = if is_fasta { rest == b"\n" || rest.is_empty() } else { rest.trim_ascii().is_empty() };
+                prop_assert!(blank);
+                let again = read(format, &kept).unwrap();
+                prop_assert_eq!(texts(&again), texts(&records));
+            }
+        }
+    }
+}
