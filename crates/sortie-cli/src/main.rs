@@ -1,4 +1,5 @@
-//! `sortie`: sorts text as GNU sort does in the C locale, raw arrays and `.npy`, and the peaks of mass spectra, fast.
+//! `sortie`: sorts text as GNU sort does in the C locale, raw arrays and `.npy`, records of FASTA and FASTQ, and the peaks
+//! of mass spectra, fast.
 
 mod arrays;
 mod cli;
@@ -10,6 +11,7 @@ mod order;
 mod output;
 mod progress;
 mod quote;
+mod records;
 mod sort;
 mod spectra;
 mod stats;
@@ -52,6 +54,9 @@ fn run(command: Command) -> Result<(), Failure> {
             }
             if let sortie::Engine::Cuda(_) = args.resources.engine {
                 return Err(Failure::new("text has no GPU engine; leave out --engine, or give cpu"));
+            }
+            if let Some(format) = args.records.format {
+                return records::run(&args, format);
             }
             if args.debug {
                 order::warnings(&args).iter().for_each(|warning| complain(format!("{warning}\n").as_bytes()));

@@ -2,6 +2,7 @@
 
 mod common;
 mod key;
+mod records;
 mod sort;
 mod spectra;
 mod values;
@@ -16,6 +17,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueHint};
 
 pub use common::{ArrayOptions, Resources};
 pub use key::{KeyOptions, KeySpec};
+pub use records::{RecordFormat, RecordKey, RecordOptions};
 pub use sort::{SortArgs, temporary_folder};
 pub use spectra::{PeakKey, SpectraArgs};
 pub use values::{
@@ -24,7 +26,7 @@ pub use values::{
 
 use crate::failure::Failure;
 
-/// Sort files, fast: text as GNU sort does in the C locale, raw arrays, .npy, and the peaks of mass spectra
+/// Sort files, fast: text as GNU sort does in the C locale, raw arrays, .npy, FASTA, FASTQ, and the peaks of mass spectra
 #[derive(Debug, Parser)]
 #[command(name = "sortie", version, infer_long_args = true, args_override_self = true)]
 pub struct Cli {

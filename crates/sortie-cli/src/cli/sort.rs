@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 
 use clap::{ArgAction, Args, ValueHint};
 
-use super::{ArrayOptions, Check, KeyOptions, KeySpec, Resources, Separator, SortWord, batch, path};
+use super::{
+    ArrayOptions, Check, KeyOptions, KeySpec, RecordOptions, Resources, Separator, SortWord, batch, path,
+};
 use crate::failure::Failure;
 use crate::quote;
 
@@ -23,6 +25,13 @@ may take beyond the array itself.
 An array goes from the least element to the largest, -0.0 before 0.0 and NaNs last, even with --descending. \
 --argsort of a raw array writes u64; of a .npy file int64, where -0.0 and 0.0 count as equal, as in NumPy.
 
+Records of FASTA and FASTQ keep every byte; only a missing last line end is added. Their order, with --by sequence \
+or name, is that of the bytes, capitals before small letters. A sequence is compared without its line ends, and is of \
+letters, *, - and . alone. A name is what follows > or @ up to a blank. Records with equal keys stay in their order. \
+FASTQ is read with four lines a record. Input may be compressed with gzip, whatever its name; the output is where its \
+name ends in .gz. Records are sorted in memory; where that is more than -S allows, they are refused. Of the other \
+options -c, -C, -o, -r, -s, -u, --files0-from and those for resources go with --format.
+
 Order is that of the C locale: bytes, ASCII letters, '.' as the decimal point, English months. Collation by other \
 locales is out of scope, and LC_ALL, LC_COLLATE and LANG are not read.
 
@@ -33,10 +42,14 @@ Examples:
   sortie sort -u -S 4G -T /scratch big.txt  distinct lines, within 4 GiB of memory
   sortie sort --type f32 x.raw -o y.raw     an array of little-endian numbers
   sortie sort --axis 0 x.npy -o y.npy       each column of a NumPy array
+  sortie sort --format fastq --dedup reads.fq.gz -o distinct.fq.gz
+                                            one read of each sequence, sorted by it
+  sortie sort --format fasta --by length -r proteins.fa
+                                            the longest first
 
 Exit status: 0 when all went well, 1 when -c or -C finds disorder, 2 on any error.";
 
-/// Sort lines of text as GNU sort does in the C locale, or arrays (--type, or a .npy file)
+/// Sort lines of text as GNU sort does in the C locale, arrays (--type, or a .npy file), or records (--format)
 ///
 /// With no FILE, or when FILE is -, read standard input.
 #[derive(Debug, Clone, Args)]
@@ -178,6 +191,9 @@ pub struct SortArgs {
     compress_programs: Vec<PathBuf>,
 
     #[command(flatten)]
+    pub records: RecordOptions,
+
+    #[command(flatten)]
     pub array: ArrayOptions,
 
     /// Sort along axis N of a .npy array, counted from the end if negative; by default the last
@@ -188,8 +204,13 @@ pub struct SortArgs {
 impl SortArgs {
     /// Whether arrays are to be sorted, and not text.
     pub fn is_array(&self) -> bool {
-        self.array.element.is_some()
-            || self.files.iter().any(|file| file.extension().is_some_and(|e| e == "npy"))
+        let is_npy = |file: &PathBuf| file.extension().is_some_and(|extension| extension == "npy");
+        self.records.format.is_none() && (self.array.element.is_some() || self.files.iter().any(is_npy))
+    }
+
+    /// Whether of equal keys only the first is kept: `-u` or `--dedup`.
+    pub fn keeps_first(&self) -> bool {
+        self.unique || self.records.dedup
     }
 
     /// `-c`, `-C` or `--check`.
@@ -229,14 +250,19 @@ impl SortArgs {
             return refuse(&format!("{what}; give the option once"));
         }
         if self.is_array() {
-            return match self.text_option() {
+            return match self.line_option().or_else(|| self.text_option()) {
                 Some(option) => {
                     Err(Failure::new(format!("{option} is for text; it does not go with an array")))
                 }
                 None => Ok(()),
             };
         }
-        if self.axis.is_some() || self.array.descending || self.array.argsort {
+        if self.records.format.is_some()
+            && let Some(option) = self.line_option().or_else(|| self.array_option())
+        {
+            return Err(Failure::new(format!("{option} does not go with --format; whole records have --by")));
+        }
+        if self.array_option().is_some() {
             return refuse(
                 "--axis, --descending and --argsort are for arrays: give --type or a .npy file (text has -r)",
             );
@@ -277,28 +303,46 @@ impl SortArgs {
         differ.iter().find(|(same, _)| !same).map(|(_, what)| *what)
     }
 
-    /// An option that was given and means nothing for an array.
-    fn text_option(&self) -> Option<&'static str> {
-        let given = [
-            (
-                self.ordering != KeyOptions::default() || !self.words.is_empty(),
-                "an ordering option (-bdfghiMnRrV)",
-            ),
+    /// An option that was given and means nothing but for lines.
+    fn line_option(&self) -> Option<&'static str> {
+        let ordering = KeyOptions { reverse: false, ..self.ordering };
+        first_given(&[
+            (ordering != KeyOptions::default() || !self.words.is_empty(), "an ordering option (-bdfghiMnRV)"),
             (!self.keys.is_empty(), "-k"),
             (!self.separators.is_empty(), "-t"),
-            (self.stable, "-s"),
-            (self.unique, "-u"),
             (self.debug, "--debug"),
-            (self.check_mode().is_some(), "-c"),
             (self.merge, "-m"),
             (self.zero_terminated, "-z"),
-            (self.files0_from.is_some(), "--files0-from"),
             (!self.random_sources.is_empty(), "--random-source"),
             (!self.compress_programs.is_empty(), "--compress-program"),
             (self.batch_size.is_some(), "--batch-size"),
-        ];
-        given.iter().find(|(given, _)| *given).map(|(_, name)| *name)
+        ])
     }
+
+    /// An option that was given and means something for lines and records, but nothing for an array.
+    fn text_option(&self) -> Option<&'static str> {
+        first_given(&[
+            (self.ordering.reverse, "-r"),
+            (self.stable, "-s"),
+            (self.unique, "-u"),
+            (self.check_mode().is_some(), "-c"),
+            (self.files0_from.is_some(), "--files0-from"),
+        ])
+    }
+
+    /// An option that was given and means nothing but for an array.
+    fn array_option(&self) -> Option<&'static str> {
+        first_given(&[
+            (self.array.element.is_some(), "--type"),
+            (self.axis.is_some(), "--axis"),
+            (self.array.descending, "--descending"),
+            (self.array.argsort, "--argsort"),
+        ])
+    }
+}
+
+fn first_given(options: &[(bool, &'static str)]) -> Option<&'static str> {
+    options.iter().find(|(given, _)| *given).map(|(_, name)| *name)
 }
 
 /// Where temporary files go where nothing else is said.

@@ -22,9 +22,9 @@ use crate::output::Output;
 use crate::progress::Progress;
 use crate::{stats, threads};
 use gather::Sink;
-use input::Input;
+pub use input::Input;
 use items::Lines;
-pub use memory::bytes;
+pub use memory::{bytes, filled};
 use merge::Parts;
 use runs::RunFolder;
 

@@ -1,0 +1,110 @@
+//! What records are compared by: in the text where that has it as it is compared, else encoded.
+
+use rayon::prelude::*;
+use sortie_formats::sequences::{Record, Records};
+
+use crate::cli::RecordKey;
+use crate::failure::Failure;
+use crate::sort::filled;
+
+/// So many records have their encoded keys in one allocation.
+const BLOCK: usize = 1 << 12;
+
+/// A record beside its key, as which it compares.
+#[derive(Debug, Clone, Copy)]
+pub struct Keyed<'a> {
+    pub key: &'a [u8],
+    pub record: &'a [u8],
+}
+
+impl AsRef<[u8]> for Keyed<'_> {
+    fn as_ref(&self) -> &[u8] {
+        self.key
+    }
+}
+
+/// The keys of records that had to be encoded.
+pub struct Keys {
+    by: RecordKey,
+    blocks: Vec<Block>,
+}
+
+/// Some keys, end to end.
+#[derive(Default)]
+struct Block {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Keys {
+    pub fn of(records: &Records, by: RecordKey) -> Result<Keys, Failure> {
+        let encode = |block: usize| {
+            let first = block * BLOCK;
+            let mut block = Block::default();
+            for place in first..records.len().min(first + BLOCK) {
+                block.add(records.get(place), by)?;
+            }
+            Ok(block)
+        };
+        let blocks = (0..records.len().div_ceil(BLOCK)).into_par_iter().map(encode).collect::<Result<_, _>>();
+        blocks.map(|blocks| Keys { by, blocks })
+    }
+
+    /// How many bytes of memory they take.
+    pub fn bytes(&self) -> usize {
+        self.blocks.iter().map(|block| block.bytes.len() + size_of_val(&*block.ends)).sum()
+    }
+
+    /// All records with their keys, in the order that they were read in.
+    pub fn items<'a>(&'a self, records: &'a Records) -> Result<Vec<Keyed<'a>>, Failure> {
+        let mut items = filled(records.len(), Keyed { key: &[], record: &[] })?;
+        let blocks = items.par_chunks_mut(BLOCK).zip(&self.blocks).enumerate();
+        blocks.for_each(|(number, (items, block))| {
+            let mut encoded = block.keys();
+            for (place, item) in items.iter_mut().enumerate() {
+                let record = records.get(number * BLOCK + place);
+                let key = in_text(record, self.by).or_else(|| encoded.next());
+                *item = Keyed { key: key.expect("it was encoded"), record: record.bytes() };
+            }
+        });
+        Ok(items)
+    }
+}
+
+impl Block {
+    /// Encodes the key of a record that has none in the text.
+    fn add(&mut self, record: Record<'_>, by: RecordKey) -> Result<(), Failure> {
+        if in_text(record, by).is_some() {
+            return Ok(());
+        }
+        let room = record.bytes().len().max(size_of::<u64>());
+        self.bytes.try_reserve(room).map_err(|_| Failure::Memory((self.bytes.len() + room) as u64))?;
+        match by {
+            RecordKey::Length => {
+                let letters: usize = record.sequence().map(<[u8]>::len).sum();
+                self.bytes.extend((letters as u64).to_be_bytes());
+            }
+            _ => record.sequence().for_each(|line| self.bytes.extend_from_slice(line)),
+        }
+        self.ends.push(self.bytes.len());
+        Ok(())
+    }
+
+    fn keys(&self) -> impl Iterator<Item = &[u8]> {
+        let mut start = 0;
+        self.ends.iter().map(move |&end| &self.bytes[std::mem::replace(&mut start, end)..end])
+    }
+}
+
+/// The key where the text has it: a name, and a sequence on one line.
+fn in_text(record: Record<'_>, by: RecordKey) -> Option<&[u8]> {
+    match by {
+        RecordKey::Name => Some(record.name()),
+        RecordKey::Length => None,
+        RecordKey::Sequence => {
+            let mut lines = record.sequence();
+            let first = lines.next().unwrap_or_default();
+            lines.next().is_none().then_some(first)
+        }
+    }
+}

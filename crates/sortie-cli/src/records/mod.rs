@@ -1,0 +1,157 @@
+//! `sortie sort --format`: whole records of FASTA and FASTQ.
+//!
+//! All records are read into one text, where they stay. The library sorts references to them, by keys that lie in that
+//! text too wherever they can, and the records are written from there.
+
+mod keys;
+mod write;
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::time::Instant;
+
+use sortie::{Report, Sorter};
+use sortie_formats::sequences::{Error, Records};
+
+use crate::cli::{Check, RecordFormat, SortArgs};
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::progress::Progress;
+use crate::sort::{Input, bytes};
+use crate::{gzip, quote, stats, threads};
+use keys::{Keyed, Keys};
+
+/// More of a name would only hide what is said of it.
+const NAME_SHOWN: usize = 80;
+
+/// Sorts or checks records as the command line says.
+pub fn run(args: &SortArgs, format: RecordFormat) -> Result<(), Failure> {
+    let inputs = Input::all(args)?;
+    let size = inputs.iter().map(Input::size).sum();
+    let pool = threads::pool(args.resources.parallel, size)?;
+    let mut job = Job {
+        args,
+        format,
+        limit: args.resources.buffer_size.map_or(u64::MAX, bytes),
+        progress: Progress::start(),
+        report: Report::default(),
+    };
+    job.progress.stage("reading", size.unwrap_or(0));
+    let done = pool.install(|| match args.check_mode() {
+        Some(how) => job.check(&inputs, how),
+        None => job.sort(&inputs),
+    });
+    done.map_err(|failure| match failure {
+        Failure::Memory(bytes) => Failure::new(format!(
+            "no room for {bytes} bytes in memory, where records are sorted; allow more by -S or ulimit -v, or sort fewer"
+        )),
+        other => other,
+    })?;
+    let Job { progress, report, .. } = job;
+    drop(progress);
+    match args.resources.stats {
+        Some(format) => stats::print(&report, format),
+        None => Ok(()),
+    }
+}
+
+struct Job<'a> {
+    args: &'a SortArgs,
+    format: RecordFormat,
+    /// The most bytes that the records and their sort may take.
+    limit: u64,
+    progress: Progress,
+    report: Report,
+}
+
+impl Job<'_> {
+    fn sort(&mut self, inputs: &[Input]) -> Result<(), Failure> {
+        let mut output = Output::open(self.args.output(), &self.args.temporary_folders()[0])?;
+        let records = self.read(inputs)?;
+        self.progress.stage("sorting", 0);
+        let keys = self.keys(&records)?;
+        let mut items = keys.items(&records)?;
+        let held = (records.memory() + keys.bytes() + size_of_val(&*items)) as u64;
+        let left = self.limit.checked_sub(held).ok_or(Failure::Memory(held))?;
+        let sorter = Sorter::builder().descending(self.args.ordering.reverse).memory_limit(left).build()?;
+        self.report.absorb(sorter.sort_strings(&mut items)?);
+        if self.args.keeps_first() {
+            items.dedup_by(|later, first| later.key == first.key);
+        }
+        let size = items.iter().map(|item| item.record.len() as u64).sum();
+        self.progress.stage("writing", size);
+        let start = Instant::now();
+        let compress = self.args.output().is_some_and(gzip::is_named);
+        let written = write::write(&items, compress, &mut output, &self.progress)?;
+        self.report.add("write", start.elapsed(), size, written);
+        output.finish()
+    }
+
+    /// Fails with the first record that does not belong after the one before it.
+    fn check(&mut self, inputs: &[Input], how: Check) -> Result<(), Failure> {
+        let records = self.read(inputs)?;
+        let keys = self.keys(&records)?;
+        let items = keys.items(&records)?;
+        let is_wrong = |pair: &[Keyed<'_>]| {
+            let order = pair[0].key.cmp(pair[1].key);
+            let order = if self.args.ordering.reverse { order.reverse() } else { order };
+            order.is_gt() || order.is_eq() && self.args.keeps_first()
+        };
+        let Some(before) = items.windows(2).position(is_wrong) else { return Ok(()) };
+        let mut message = String::new();
+        if how == Check::DiagnoseFirst {
+            let (name, line) = (quote::name(inputs[0].name()), records.line(before + 1));
+            let record = shown(records.get(before + 1).name());
+            message = format!("{name}:{line}: disorder: record {record}\n");
+        }
+        Err(Failure::Disorder(message.into()))
+    }
+
+    /// The records of all inputs.
+    fn read(&mut self, inputs: &[Input]) -> Result<Records, Failure> {
+        let start = Instant::now();
+        let limit = usize::try_from(self.limit).unwrap_or(usize::MAX);
+        let mut records = Records::new(self.format.into(), limit);
+        for input in inputs {
+            let before = records.len();
+            let source = gzip::reader(input.open()?, &self.progress).map_err(Error::Io);
+            let read = source.and_then(|source| records.read(source));
+            read.map_err(|error| unreadable(error, input.name(), &records, before))?;
+        }
+        self.report.add("read", start.elapsed(), records.bytes() as u64, records.bytes() as u64);
+        Ok(records)
+    }
+
+    fn keys(&mut self, records: &Records) -> Result<Keys, Failure> {
+        let start = Instant::now();
+        let keys = Keys::of(records, self.args.records.by.unwrap_or_default())?;
+        self.report.add("encode", start.elapsed(), records.bytes() as u64, keys.bytes() as u64);
+        Ok(keys)
+    }
+}
+
+/// Why the file `name` cannot be read, of which the records from `first` on could be.
+fn unreadable(error: Error, name: &Path, records: &Records, first: usize) -> Failure {
+    let file = quote::name(name);
+    match error {
+        Error::Io(error) if records.len() == first => Failure::file("read", name)(error),
+        Error::Io(error) => {
+            let last = shown(records.get(records.len() - 1).name());
+            Failure::new(format!("{file}: broken off after record {last}: {error}"))
+        }
+        Error::Record { line, name, problem } => {
+            let record = name.map(|name| format!("record {}: ", shown(&name))).unwrap_or_default();
+            Failure::new(format!("{file}:{line}: {record}{problem}"))
+        }
+        Error::Memory { bytes } => Failure::Memory(bytes as u64),
+        other => Failure::new(format!("{file}: {other}")),
+    }
+}
+
+/// The name of a record as messages show it.
+fn shown(name: &[u8]) -> String {
+    let beginning = &name[..name.len().min(NAME_SHOWN)];
+    let rest = if beginning.len() < name.len() { "..." } else { "" };
+    quote::always(Path::new(OsStr::from_bytes(beginning))) + rest
+}

@@ -1,0 +1,70 @@
+//! Records in their new order: gathered and compressed in parallel from wherever they lie, written in order.
+
+use std::borrow::Cow;
+
+use rayon::prelude::*;
+
+use super::keys::Keyed;
+use crate::failure::Failure;
+use crate::gzip;
+use crate::output::Output;
+use crate::progress::Progress;
+
+/// Bytes of records that one task gathers.
+const PIECE: usize = 1 << 18;
+/// So many pieces are written while the next ones are gathered.
+const WINDOW: usize = 32;
+
+/// Writes the records of `items`; returns how many bytes that took.
+pub fn write(
+    items: &[Keyed<'_>],
+    compress: bool,
+    output: &mut Output,
+    progress: &Progress,
+) -> Result<u64, Failure> {
+    let mut written = 0;
+    let mut put = |pieces: Vec<Cow<'_, [u8]>>| {
+        pieces.iter().try_for_each(|piece| {
+            written += piece.len() as u64;
+            output.write(piece)
+        })
+    };
+    let mut gathered = Vec::new();
+    for window in cut(items).chunks(WINDOW) {
+        let gather = || window.par_iter().map(|piece| gather(piece, compress, progress)).collect();
+        let (done, next) = rayon::join(|| put(gathered), gather);
+        done?;
+        gathered = next;
+    }
+    if compress && items.is_empty() {
+        // Nothing is something in gzip.
+        gathered.push(gzip::compress(&[]).into());
+    }
+    put(gathered)?;
+    Ok(written)
+}
+
+/// Pieces of about the same size, but that a record is not cut.
+fn cut<'i, 'a>(items: &'i [Keyed<'a>]) -> Vec<&'i [Keyed<'a>]> {
+    let mut pieces = Vec::new();
+    let (mut start, mut bytes) = (0, 0);
+    for (place, item) in items.iter().enumerate() {
+        if place > start && bytes + item.record.len() > PIECE {
+            pieces.push(&items[start..place]);
+            (start, bytes) = (place, 0);
+        }
+        bytes += item.record.len();
+    }
+    pieces.extend(Some(&items[start..]).filter(|rest| !rest.is_empty()));
+    pieces
+}
+
+/// What is to be written of a piece. A large record is a piece by itself, and not copied.
+fn gather<'a>(piece: &[Keyed<'a>], compress: bool, progress: &Progress) -> Cow<'a, [u8]> {
+    let text = match piece {
+        [one] => Cow::Borrowed(one.record),
+        many => many.iter().map(|item| item.record).collect::<Vec<_>>().concat().into(),
+    };
+    progress.advance(text.len() as u64);
+    if compress { gzip::compress(&text).into() } else { text }
+}

@@ -1,0 +1,406 @@
+//! FASTA and FASTQ: real and generated files against a plain parser and std's sort; what is refused, and how.
+
+mod support;
+
+use std::fs;
+use std::io::{Read, Write};
+use std::path::Path;
+use std::process::{Command, Output};
+
+use flate2::Compression;
+use flate2::read::MultiGzDecoder;
+use flate2::write::GzEncoder;
+use support::{Numbers, complaint, data, names, run, sortie, text};
+use tempfile::TempDir;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Format {
+    Fasta,
+    Fastq,
+}
+
+use Format::{Fasta, Fastq};
+
+impl Format {
+    fn name(self) -> &'static str {
+        if self == Fasta { "fasta" } else { "fastq" }
+    }
+}
+
+fn command(folder: &Path, format: Format, args: &str) -> Command {
+    let mut command = sortie(folder);
+    command.args(["--format", format.name()]).args(args.split_whitespace());
+    command
+}
+
+#[track_caller]
+fn succeed(folder: &Path, format: Format, args: &str) -> Vec<u8> {
+    let Output { status, stdout, stderr } = run(&mut command(folder, format, args), b"");
+    assert_eq!((status.code(), text(&stderr).as_str()), (Some(0), ""), "{args}");
+    stdout
+}
+
+fn folder(name: &str, bytes: &[u8]) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join(name), bytes).unwrap();
+    folder
+}
+
+fn compress(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn decompress(bytes: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    MultiGzDecoder::new(bytes).read_to_end(&mut out).unwrap();
+    out
+}
+
+/// The records of a text, each with its last line end.
+fn records(format: Format, text: &[u8]) -> Vec<Vec<u8>> {
+    let mut records: Vec<Vec<u8>> = Vec::new();
+    for (number, line) in text.split_inclusive(|&byte| byte == b'\n').enumerate() {
+        let is_first = if format == Fasta { line[0] == b'>' } else { number % 4 == 0 };
+        if is_first {
+            records.push(Vec::new());
+        }
+        records.last_mut().unwrap().extend(line);
+    }
+    if let Some(last) = records.last_mut() {
+        // A last line of no qualities is nothing at all without its end.
+        let ends = last.iter().filter(|&&byte| byte == b'\n').count();
+        if last.last() != Some(&b'\n') || format == Fastq && ends == 3 {
+            last.push(b'\n');
+        }
+    }
+    records
+}
+
+/// How a test asks for an order.
+#[derive(Clone, Copy, Debug)]
+struct Asked {
+    by: &'static str,
+    reverse: bool,
+    dedup: bool,
+}
+
+fn all_asked() -> impl Iterator<Item = Asked> {
+    let by = ["", "sequence", "name", "length"];
+    (0..16).map(move |i| Asked { by: by[i % 4], reverse: i & 4 > 0, dedup: i & 8 > 0 })
+}
+
+impl Asked {
+    fn args(self) -> String {
+        let by = if self.by.is_empty() { String::new() } else { format!(" --by {}", self.by) };
+        let reverse = if self.reverse { " -r" } else { "" };
+        // Two spellings of one thing.
+        let dedup = ["", " --dedup", " -u"][if self.dedup { 1 + self.by.len() % 2 } else { 0 }];
+        format!("{by}{reverse}{dedup}")
+    }
+
+    /// A length, and 0 by bytes; bytes, and none by length.
+    fn key(self, format: Format, record: &[u8]) -> (usize, Vec<u8>) {
+        let record = String::from_utf8_lossy(record);
+        let mut lines = record.lines();
+        let header = lines.next().unwrap();
+        let sequence: String = if format == Fasta { lines.collect() } else { lines.next().unwrap().into() };
+        match self.by {
+            "name" => (0, header[1..].split([' ', '\t']).next().unwrap().into()),
+            "length" => (sequence.len(), Vec::new()),
+            _ => (0, sequence.into()),
+        }
+    }
+
+    fn sort(self, format: Format, text: &[u8]) -> Vec<u8> {
+        let mut keyed: Vec<_> =
+            records(format, text).into_iter().map(|record| (self.key(format, &record), record)).collect();
+        keyed.sort_by(|(a, _), (b, _)| if self.reverse { b.cmp(a) } else { a.cmp(b) });
+        if self.dedup {
+            keyed.dedup_by(|(later, _), (first, _)| later == first);
+        }
+        keyed.into_iter().flat_map(|(_, record)| record).collect()
+    }
+}
+
+const BY_SEQUENCE: Asked = Asked { by: "", reverse: false, dedup: false };
+
+/// Records with all that they may have: names and sequences that repeat, lines of any length and with any end.
+fn generated(format: Format, count: usize, longest: usize) -> Vec<u8> {
+    let mut numbers = Numbers::new(count as u64);
+    let mut out = Vec::new();
+    for _ in 0..count {
+        let end = ["\n", "\r\n"][numbers.below(2)];
+        let letters = numbers.below(longest + 1) * numbers.below(2) + numbers.below(5);
+        let sequence: String = (0..letters).map(|_| char::from(b"ACGTacgtN*-."[numbers.below(12)])).collect();
+        let name = ["", "a", "read", "b/1", "\u{e9}"][numbers.below(5)];
+        let rest = ["", " ", "\tx", " > @ +"][numbers.below(4)];
+        if format == Fastq {
+            let qualities: String =
+                (0..letters).map(|_| char::from(b'!' + numbers.below(94) as u8)).collect();
+            let again = ["", name][numbers.below(2)];
+            write!(out, "@{name}{rest}{end}{sequence}{end}+{again}{end}{qualities}{end}").unwrap();
+            continue;
+        }
+        write!(out, ">{name}{rest}{end}").unwrap();
+        let width = [10, 60, longest.max(1)][numbers.below(3)];
+        for line in sequence.as_bytes().chunks(width) {
+            write!(out, "{}{end}", text(line)).unwrap();
+            if numbers.below(30) == 0 {
+                out.extend(end.as_bytes());
+            }
+        }
+    }
+    out
+}
+
+#[test]
+fn real_files_are_sorted() {
+    for (format, name) in [(Fastq, "reads/nextera_100K.fastq.gz"), (Fasta, "proteins/prokka.faa.gz")] {
+        let Some(path) = data().map(|folder| folder.join(name)).filter(|path| path.is_file()) else {
+            eprintln!("SKIPPED: no {name} in ../shared/data or $SORTIE_DATA");
+            continue;
+        };
+        let bytes = fs::read(path).unwrap();
+        let plain = decompress(&bytes);
+        let folder = folder("in.gz", &bytes);
+        for asked in all_asked() {
+            let sorted = succeed(folder.path(), format, &format!("in.gz{}", asked.args()));
+            assert!(sorted == asked.sort(format, &plain), "{name} {asked:?}");
+        }
+    }
+}
+
+#[test]
+fn generated_records_are_sorted() {
+    for format in [Fasta, Fastq] {
+        for (count, longest) in [(0, 0), (1, 10), (300, 3), (2000, 200), (9000, 30), (5, 700_000)] {
+            let plain = generated(format, count, longest);
+            let folder = folder("in", &plain);
+            for asked in all_asked() {
+                let sorted = succeed(folder.path(), format, &format!("in{}", asked.args()));
+                assert!(sorted == asked.sort(format, &plain), "{count} of {longest}, {asked:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn several_inputs_and_standard_input() {
+    for format in [Fasta, Fastq] {
+        let plain = [0, 30, 40, 50].map(|count| generated(format, count, 20));
+        let [none, one, two, three] = &plain;
+        let folder = folder("one", one);
+        // Without its last line end.
+        fs::write(folder.path().join("two.gz"), compress(two.strip_suffix(b"\n").unwrap())).unwrap();
+        fs::write(folder.path().join("none"), none).unwrap();
+        fs::write(folder.path().join("list"), "one\0two.gz\0").unwrap();
+        let sorted = BY_SEQUENCE.sort(format, &[&one[..], two, three].concat());
+        let output = run(&mut command(folder.path(), format, "one none two.gz -"), &compress(three));
+        // A carriage return before the missing line end is no part of it.
+        assert!(output.stdout == sorted, "{}", text(&output.stderr));
+        assert!(
+            run(&mut command(folder.path(), format, ""), three).stdout == BY_SEQUENCE.sort(format, three)
+        );
+        let listed = succeed(folder.path(), format, "--files0-from list");
+        assert!(listed == BY_SEQUENCE.sort(format, &[&one[..], two].concat()));
+    }
+}
+
+#[test]
+fn gzip_and_in_place() {
+    for format in [Fasta, Fastq] {
+        // Of many pieces and windows.
+        let plain = generated(format, 30_000, 900);
+        let sorted = BY_SEQUENCE.sort(format, &plain);
+        let (one, two) = plain.split_at(plain.len() / 3);
+        let members = [compress(one), compress(b""), compress(two)].concat();
+        let folder = folder("in", &members);
+        succeed(folder.path(), format, "in -o out.fa.GZ");
+        let out = fs::read(folder.path().join("out.fa.GZ")).unwrap();
+        assert!(out.len() < sorted.len() && decompress(&out) == sorted);
+        succeed(folder.path(), format, "in -o in");
+        assert!(fs::read(folder.path().join("in")).unwrap() == sorted);
+        succeed(folder.path(), format, "out.fa.GZ -r -o out.fa.GZ");
+        let reversed = Asked { reverse: true, ..BY_SEQUENCE }.sort(format, &sorted);
+        assert!(decompress(&fs::read(folder.path().join("out.fa.GZ")).unwrap()) == reversed);
+        assert_eq!(names(folder.path()), ["in", "out.fa.GZ"]);
+        let output = run(&mut command(folder.path(), format, "- -o empty.gz"), b"");
+        assert_eq!(text(&output.stderr), "");
+        assert_eq!(decompress(&fs::read(folder.path().join("empty.gz")).unwrap()), b"");
+    }
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same() {
+    let plain = generated(Fasta, 20_000, 100);
+    let folder = folder("in", &plain);
+    for asked in all_asked().skip(8) {
+        let sorted = asked.sort(Fasta, &plain);
+        for threads in [1, 3] {
+            let args = format!("in --parallel={threads}{}", asked.args());
+            assert!(succeed(folder.path(), Fasta, &args) == sorted, "{threads} {asked:?}");
+        }
+    }
+}
+
+/// Cut short anywhere, a file is refused in one line, or what is left of it is whole and sorted.
+#[test]
+fn truncations() {
+    let fasta = ">b 1\nGT\nAC\n>a\r\nCC\r\n\r\n>\n>c\nA*\n";
+    let fastq = "@b 1\nGTAC\n+b 1\nIII@\n@a\r\nCC\r\n+\r\n!~\r\n@\n\n+\n\n@c\nA\n+\nI\n";
+    for (format, whole) in [(Fasta, fasta.as_bytes()), (Fastq, fastq.as_bytes())] {
+        let compressed = compress(whole);
+        let mut kept = 0;
+        for length in 0..=whole.len() {
+            let part = &whole[..length];
+            let output = run(&mut command(Path::new("."), format, ""), part);
+            if output.status.success() {
+                assert!(output.stdout == BY_SEQUENCE.sort(format, part), "{:?}", text(part));
+                kept += 1;
+            } else {
+                complaint(&output, 2);
+                assert_eq!(text(&output.stdout), "");
+            }
+        }
+        // Not all are refused, and not none.
+        assert!((5..whole.len()).contains(&kept), "{kept}");
+        for length in 1..compressed.len() {
+            let output = run(&mut command(Path::new("."), format, ""), &compressed[..length]);
+            complaint(&output, 2);
+            assert_eq!(text(&output.stdout), "");
+        }
+    }
+}
+
+/// What cannot be sorted is refused in one line that says where, and the output is as it was.
+#[test]
+fn refusals_write_nothing() {
+    let good = ">good\nACGT\n".repeat(50_000);
+    let reads = "@good\nACGT\n+\nIIII\n".repeat(50_000);
+    let fasta = |bad: &str| [good.as_bytes(), bad.as_bytes()].concat();
+    let fastq = |bad: &str| [reads.as_bytes(), bad.as_bytes()].concat();
+    let cut = |bytes: &[u8]| compress(bytes)[..compress(bytes).len() / 2].to_vec();
+    let long = "n".repeat(100_000);
+    let cases = [
+        (Fasta, fasta(">the bad\nA C\n"), "in:100002: record 'the': there is ' ' in its sequence"),
+        (Fasta, fasta(">bad\nAC\n\0\n"), "in:100003: record 'bad': there is '\\x00' in its sequence"),
+        (Fasta, fasta(">bad"), "in:100001: the file ends in a header"),
+        (Fasta, compress(&fasta(">bad\n1\n")), "in:100002: record 'bad': "),
+        (Fasta, fasta(&format!(">{long}\n?\n")), "nnn'...: there is '?'"),
+        (Fasta, fasta(">\u{1}\n'\n"), r"record ''$'\001': there is '\''"),
+        (Fasta, cut(&fasta("")), "in: broken off after record 'good': "),
+        (
+            Fasta,
+            [compress(good.as_bytes()), b"more".to_vec()].concat(),
+            "in: broken off after record 'good': ",
+        ),
+        (Fasta, compress(good.as_bytes())[..5].to_vec(), "cannot read: in: "),
+        (Fasta, vec![0xFF; 5000], "in:1: a FASTA file begins with '>'"),
+        (Fasta, reads.clone().into_bytes(), "in:1: a FASTA file begins with '>'"),
+        (Fastq, good.clone().into_bytes(), "in:1: a FASTQ record begins with '@'"),
+        (
+            Fastq,
+            fastq("@bad\nAC\n+\nI\n"),
+            "in:200004: record 'bad': its qualities are not as many as its letters",
+        ),
+        (Fastq, fastq("@bad\nAC\nGT\n+\nIIII\n"), "in:200003: record 'bad': this should be its third line"),
+        (Fastq, fastq("@bad\nAC\n+\n"), "in:200004: record 'bad': "),
+        (Fastq, fastq("@bad\nAC\n"), "in:200003: record 'bad': the file ends before"),
+        (Fastq, fastq("@bad\nAC\n+\nI\t\n"), "in:200004: record 'bad': there is '\\t' in its qualities"),
+        (Fastq, fastq("@bad\nA=\n+\nII\n"), "in:200002: record 'bad': there is '=' in its sequence"),
+        (Fastq, fastq("more\n\n\n\n"), "in:200001: a FASTQ record begins with '@'"),
+    ];
+    for (format, bytes, said) in cases {
+        let folder = folder("in", &bytes);
+        fs::write(folder.path().join("out"), "old").unwrap();
+        for output in ["out", "in", "new.gz"] {
+            let output = run(&mut command(folder.path(), format, &format!("in -o {output}")), b"");
+            let complaint = complaint(&output, 2);
+            assert!(complaint.contains(said) && complaint.len() < 300, "{complaint}, not {said}");
+            assert_eq!(names(folder.path()), ["in", "out"]);
+            assert_eq!(fs::read(folder.path().join("out")).unwrap(), b"old");
+            assert!(fs::read(folder.path().join("in")).unwrap() == bytes);
+        }
+    }
+}
+
+#[test]
+fn options_that_contradict_are_refused() {
+    let folder = folder("in", b">b\nC\n>a\nA\n");
+    for (args, said) in [
+        ("-k1", "-k does not go with --format"),
+        ("-t,", "-t does not go with --format"),
+        ("-n", "an ordering option (-bdfghiMnRV) does not go with --format"),
+        ("--sort=version", "an ordering option (-bdfghiMnRV) does not go with --format"),
+        ("-z", "-z does not go with --format"),
+        ("-m", "-m does not go with --format"),
+        ("--debug", "--debug does not go with --format"),
+        ("--batch-size=4", "--batch-size does not go with --format"),
+        ("--compress-program=gzip", "--compress-program does not go with --format"),
+        ("--type u8", "--type does not go with --format"),
+        ("--descending", "--descending does not go with --format"),
+        ("--by quality", "invalid value 'quality' for '--by <KEY>'"),
+        ("--engine cuda", "text has no GPU engine"),
+        ("-c -o out", "options '-co' are incompatible"),
+        ("-c in", "extra operand 'in' not allowed with -c"),
+        ("none", "cannot read: none: No such file or directory"),
+        (".", "cannot read: .: Is a directory"),
+        ("-o .", "cannot write: .: Is a directory"),
+    ] {
+        let said_by = complaint(&run(&mut command(folder.path(), Fasta, &format!("in {args}")), b""), 2);
+        assert!(said_by.contains(said), "{said_by}, not {said}");
+    }
+    for args in ["--by name in", "--dedup in"] {
+        let said = complaint(&run(sortie(folder.path()).args(args.split_whitespace()), b""), 2);
+        assert!(said.contains("--format"), "{said}");
+    }
+    assert_eq!(names(folder.path()), ["in"]);
+    // These say nothing else than what is done.
+    assert_eq!(text(&succeed(folder.path(), Fasta, "in -s")), ">a\nA\n>b\nC\n");
+}
+
+#[test]
+fn disorder_is_said_with_name_and_line() {
+    let folder = folder("in", b">a\nCG\n>b x\nC\nG\n>c\nA\n");
+    let check = |args: &str| run(&mut command(folder.path(), Fasta, &format!("in {args}")), b"");
+    for (args, said) in [
+        ("-c", "sortie: in:6: disorder: record 'c'\n"),
+        ("-c --dedup", "sortie: in:3: disorder: record 'b'\n"),
+        ("-cu", "sortie: in:3: disorder: record 'b'\n"),
+        ("--check -r --by name", "sortie: in:3: disorder: record 'b'\n"),
+        ("-C", ""),
+    ] {
+        let output = check(args);
+        assert_eq!((output.status.code(), text(&output.stderr).as_str()), (Some(1), said), "{args}");
+    }
+    for args in ["-c --by name", "-c -r", "-c --by length -r", "-cu --by name"] {
+        let output = check(args);
+        assert_eq!((output.status.code(), text(&output.stderr).as_str()), (Some(0), ""), "{args}");
+    }
+}
+
+#[test]
+fn memory_is_limited_by_s() {
+    let plain = generated(Fasta, 20_000, 300);
+    let folder = folder("in", &plain);
+    let size = plain.len() >> 10;
+    for (limit, fits) in [(size / 2, false), (size + 100, false), (size * 4, true)] {
+        let output = run(&mut command(folder.path(), Fasta, &format!("in -S {limit}")), b"");
+        if fits {
+            assert!(output.stdout == BY_SEQUENCE.sort(Fasta, &plain));
+        } else {
+            let said = complaint(&output, 2);
+            assert!(said.contains("in memory, where records are sorted; allow more by -S"), "{said}");
+        }
+    }
+}
+
+#[test]
+fn statistics_go_to_standard_error() {
+    let folder = folder("in", &generated(Fastq, 5000, 50));
+    let output = run(&mut command(folder.path(), Fastq, "in --stats=json"), b"");
+    let stats = text(&output.stderr);
+    assert!(["read", "encode", "write"].iter().all(|phase| stats.contains(phase)), "{stats}");
+}
