@@ -400,6 +400,46 @@ const char *guarded(Work work) {
 
 enum class OneArray { Radix = 4, Merge = 5, RadixPairs = 6 };
 
+// ---- Strings ----
+
+constexpr int STRINGS = 7;
+
+/// Sorts places by the strings that they are of: `input` has their bytes, `keys` the places of 32 bits.
+struct StringSort : Job {
+    explicit StringSort(const Batch &batch) : batch(batch) {
+        size_t bytes = 0;
+        check(call(nullptr, bytes, nullptr), "asking for temporary storage");
+        storage = Memory(bytes);
+    }
+
+    void run(cudaStream_t stream) override {
+        size_t bytes = storage.bytes;
+        check(call(storage.at, bytes, stream), "sorting strings");
+    }
+
+    cudaError_t call(void *at, size_t &bytes, cudaStream_t stream) {
+        const Less less{static_cast<const uint8_t *>(batch.input), batch.offsets};
+        return cub::DeviceMergeSort::SortKeys(at, bytes, static_cast<uint32_t *>(batch.keys), batch.n, less, stream);
+    }
+
+    struct Less {
+        const uint8_t *bytes;
+        const uint64_t *offsets;
+
+        __device__ bool operator()(uint32_t a, uint32_t b) const {
+            const uint64_t length_a = offsets[a + 1] - offsets[a], length_b = offsets[b + 1] - offsets[b];
+            const uint8_t *string_a = bytes + offsets[a], *string_b = bytes + offsets[b];
+            const uint64_t shorter = length_a < length_b ? length_a : length_b;
+            for (uint64_t i = 0; i < shorter; ++i)
+                if (string_a[i] != string_b[i]) return string_a[i] < string_b[i];
+            return length_a != length_b ? length_a < length_b : a < b;
+        }
+    };
+
+    Batch batch;
+    Memory storage;
+};
+
 /// Sorts a batch of one segment: by radix from the input, with payloads of 4 bytes or without, or by comparison in place.
 template <class Key, OneArray ALGORITHM>
 struct OneArraySort : Job {
@@ -461,15 +501,17 @@ std::unique_ptr<Job> make_one_array(int peer, const Batch &batch) {
 extern "C" {
 
 /// Makes a peer ready: 0 DeviceSegmentedSort, 1 DeviceSegmentedRadixSort, 2 by hand, 3 by tags, for keys of "f32" or
-/// "u64"; for one array of "u32" or "u64" 4 DeviceRadixSort, 5 DeviceMergeSort (of "u128" too), 6 DeviceRadixSort of pairs. What is enqueued
-/// meanwhile is enqueued on `stream`, and leaves `keys` as it likes.
+/// "u64"; for one array of "u32" or "u64" 4 DeviceRadixSort, 5 DeviceMergeSort (of "u128" too), 6 DeviceRadixSort of pairs; 7
+/// DeviceMergeSort of the places of strings of "bytes". What is enqueued meanwhile is enqueued on `stream`, and leaves `keys` as it
+/// likes.
 const char *sortie_peer_open(int peer, const char *key, int device, const Batch *batch, cudaStream_t stream,
                              Job **job) {
     return guarded([&] {
         check(cudaSetDevice(device), "taking the device");
         const std::string type = key;
         const bool one_array = peer >= int(OneArray::Radix);
-        if (one_array && type == "u32") *job = make_one_array<uint32_t>(peer, *batch).release();
+        if (peer == STRINGS) *job = std::make_unique<StringSort>(*batch).release();
+        else if (one_array && type == "u32") *job = make_one_array<uint32_t>(peer, *batch).release();
         else if (one_array && type == "u64") *job = make_one_array<uint64_t>(peer, *batch).release();
         else if (peer == int(OneArray::Merge) && type == "u128")
             *job = std::make_unique<OneArraySort<Wide, OneArray::Merge>>(*batch).release();

@@ -52,7 +52,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     pub sortie: Option<PathBuf>,
 
-    /// Suites batch and papers: the library built from peers/cub.cu; without it the peers from CUB are left out.
+    /// Suites on a GPU: the library built from peers/cub.cu; without it the peers from CUB are left out.
     #[arg(long, value_name = "FILE.so", env = "SORTIE_PEERS")]
     pub peers: Option<PathBuf>,
 
@@ -81,6 +81,8 @@ pub enum Suite {
     Batch,
     /// One array, on a GPU.
     Large,
+    /// Strings in a GPU's memory.
+    DeviceStrings,
     /// What published papers measured, with their algorithms beside Sortie.
     Papers,
 }

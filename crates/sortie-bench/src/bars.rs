@@ -26,6 +26,7 @@ pub fn bars(row: &Row) -> Vec<Bar> {
     match (row.contender, row.facts.suite) {
         ("sortie", "files") => against_programs(row),
         ("sortie", "batch") => against_cub(row).into_iter().collect(),
+        ("sortie", "device-strings") => against_places(row).into_iter().collect(),
         ("sortie", _) => against_std(row).into_iter().collect(),
         _ => Vec::new(),
     }
@@ -71,6 +72,12 @@ fn against_cub(row: &Row) -> Option<Bar> {
     ragged.then(|| Bar::of(3.0, "CUB segmented sort"))
 }
 
+/// Argsorts of words on a GPU.
+fn against_places(row: &Row) -> Option<Bar> {
+    let words = row.facts.n == 100_000_000 && matches!(row.facts.distribution, "words" | "real words");
+    words.then(|| Bar::of(8.0, "CUB merge sort of places"))
+}
+
 /// The least keys a second for this row, on an H200; met at 95%.
 pub fn least_rate(row: &Row) -> Option<f64> {
     let billions = match (row.facts.suite, row.contender, row.facts.key, row.facts.n, row.facts.length) {
@@ -81,6 +88,19 @@ pub fn least_rate(row: &Row) -> Option<f64> {
         ("batch", "sortie", "f32", 500_000_000, Some(10_000)) => 95.0,
         ("batch", "sortie", "f32", 1_000_000_000, None) => 80.0,
         ("large", ..) => return least_rate_of_one_array(row),
+        ("device-strings", ..) => return least_rate_of_strings(row),
+        _ => return None,
+    };
+    Some(billions * 1e9)
+}
+
+fn least_rate_of_strings(row: &Row) -> Option<f64> {
+    let billions = match (row.contender, row.facts.n, row.facts.distribution) {
+        ("sortie", 100_000_000, "words") => 4.0,
+        ("sortie", 100_000_000, "real words") => 1.0,
+        ("sortie", 100_000_000, "DNA reads of 51") => 2.0,
+        ("sortie", 100_000_000, "DNA reads") => 1.5,
+        ("sortie", 10_000_000, "URLs") => 0.3,
         _ => return None,
     };
     Some(billions * 1e9)

@@ -10,6 +10,7 @@ mod peers;
 mod report;
 mod suite_batch;
 mod suite_cpu;
+mod suite_device_strings;
 mod suite_files;
 mod suite_large;
 mod suite_papers;
@@ -47,6 +48,7 @@ fn run(args: &Args) -> Result<bool> {
         Suite::Files => suite_files::cases(args)?,
         Suite::Batch => suite_batch::cases(args),
         Suite::Large => suite_large::cases(args),
+        Suite::DeviceStrings => suite_device_strings::cases(args),
         Suite::Papers => suite_papers::cases(args),
     };
     cases.retain_mut(|case| case.keep(&args.filter, &args.threads));

@@ -18,6 +18,8 @@ pub enum StringSet {
     Words,
     /// 100 uniform letters of ACGT.
     Dna,
+    /// 51 of them.
+    ShortDna,
     /// 40 to 80 bytes: one of 1000 hosts, one of 100 paths, then letters.
     Urls,
     /// English words, the k-th of a random order with probability proportional to 1/k.
@@ -39,6 +41,12 @@ impl Strings {
         starts.zip(&self.ends).map(|(start, &end)| &self.bytes[start..end]).collect()
     }
 
+    /// All bytes, and where each string begins and the last one ends.
+    pub fn into_parts(self) -> (Vec<u8>, Vec<u64>) {
+        let ends = self.ends.iter().map(|&end| end as u64);
+        (self.bytes, std::iter::once(0).chain(ends).collect())
+    }
+
     /// Ends the string that was being written.
     fn end(&mut self) {
         self.ends.push(self.bytes.len());
@@ -46,12 +54,14 @@ impl Strings {
 }
 
 impl StringSet {
+    /// Those that are sorted in memory and in files.
     pub const ALL: [StringSet; 4] = [StringSet::Words, StringSet::Dna, StringSet::Urls, StringSet::RealWords];
 
     pub fn name(self) -> &'static str {
         match self {
             StringSet::Words => "words",
             StringSet::Dna => "DNA reads",
+            StringSet::ShortDna => "DNA reads of 51",
             StringSet::Urls => "URLs",
             StringSet::RealWords => "real words",
         }
@@ -59,7 +69,11 @@ impl StringSet {
 
     /// The length of each string, where all have the same.
     pub fn length(self) -> Option<usize> {
-        (self == StringSet::Dna).then_some(100)
+        match self {
+            StringSet::Dna => Some(100),
+            StringSet::ShortDna => Some(51),
+            _ => None,
+        }
     }
 
     /// Whether this machine has what the set is made from.
@@ -77,10 +91,11 @@ impl StringSet {
                     strings.end();
                 }
             }
-            StringSet::Dna => {
-                strings.bytes.reserve(100 * n);
+            StringSet::Dna | StringSet::ShortDna => {
+                let length = self.length().expect("all have the same");
+                strings.bytes.reserve(length * n);
                 for _ in 0..n {
-                    dna(100, &mut strings.bytes, rng);
+                    dna(length, &mut strings.bytes, rng);
                     strings.end();
                 }
             }

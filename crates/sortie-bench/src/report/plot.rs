@@ -57,7 +57,7 @@ fn header(root: &Area, row: &Row) -> Drawn {
         "strings" => "strings",
         _ => "lines",
     };
-    let many = if matches!(suite, "batch" | "large") { "billion" } else { "million" };
+    let many = if matches!(suite, "batch" | "large" | "device-strings") { "billion" } else { "million" };
     let title = format!("Sortie {}, suite {suite}: {many} {things} a second, medians", row.version);
     write(root, &title, (MARGIN, 20), 18, INK, HPos::Left)?;
     write(root, &format!("{}, {}", row.device, &row.date[..10]), (MARGIN, 42), 13, FAINT, HPos::Left)
@@ -75,7 +75,7 @@ fn draw_panel(root: &Area, (left, top): (i32, i32), rows: &[Row]) -> Drawn {
         root.draw(&Rectangle::new(corners, colour(row).filled()))?;
         let name = format!("{} ×{}", row.contender, row.threads);
         write(root, &name, (from - 6, middle), 12, INK, HPos::Right)?;
-        let scale = if matches!(row.facts.suite, "batch" | "large") { 1e9 } else { 1e6 };
+        let scale = if matches!(row.facts.suite, "batch" | "large" | "device-strings") { 1e9 } else { 1e6 };
         let number = format!("{}{}", number(row.rate / scale), if row.verified { "" } else { " WRONG" });
         write(root, &number, (to + 5, middle), 12, FAINT, HPos::Left)?;
     }

@@ -44,7 +44,11 @@ fn line(rows: &[Row]) -> String {
 
 /// What rates are given in, by name and in keys a second.
 fn unit(row: &Row) -> (&'static str, f64) {
-    if matches!(row.facts.suite, "batch" | "large" | "papers") { ("G/s", 1e9) } else { ("M/s", 1e6) }
+    if matches!(row.facts.suite, "batch" | "large" | "papers" | "device-strings") {
+        ("G/s", 1e9)
+    } else {
+        ("M/s", 1e6)
+    }
 }
 
 fn block(rows: &[Row]) -> String {

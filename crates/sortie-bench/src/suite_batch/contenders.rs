@@ -159,7 +159,11 @@ impl Rig {
         Rig { gpu: Gpu::new(device.clone()), device, peers, cub: OnceCell::new(), torch: OnceCell::new() }
     }
 
-    fn cub(&self) -> Option<&Cub> {
+    pub fn gpu(&self) -> &Gpu {
+        &self.gpu
+    }
+
+    pub fn cub(&self) -> Option<&Cub> {
         let load = || match &self.peers {
             Some(path) => Cub::load(path),
             None => Err(cub::BUILD.into()),

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use bytemuck::Pod;
 use libloading::Library;
+use sortie_device::{Stream, View};
 
 use super::batch::Batch;
 use crate::Result;
@@ -25,6 +26,7 @@ pub enum Peer {
     Radix,
     Merge,
     RadixPairs,
+    Strings,
 }
 
 /// `Batch` of `cub.cu`.
@@ -81,7 +83,7 @@ impl Cub {
     }
 
     /// Makes a peer ready for this batch, its temporary storage allocated.
-    pub fn open<'a, K: BenchKey + Pod>(&self, peer: Peer, batch: &'a Batch<K>) -> Result<Job<'a, K>> {
+    pub fn open<'a, K: BenchKey + Pod>(&self, peer: Peer, batch: &'a Batch<K>) -> Result<Job<'a>> {
         let raw = RawBatch {
             input: batch.input.address(),
             keys: batch.keys.address(),
@@ -90,29 +92,62 @@ impl Cub {
             length: batch.length.unwrap_or(0),
             offsets: batch.offsets.as_ref().map_or(0, |offsets| offsets.address()),
         };
-        let key = CString::new(K::NAME)?;
-        let device = batch.stream.device().properties().ordinal as c_int;
-        let mut job = std::ptr::null_mut();
         // SAFETY: the batch's buffers hold what `raw` says, and live as long as the job.
+        unsafe { self.open_raw(peer, K::NAME, &raw, &batch.stream) }
+    }
+
+    /// Makes a sort of the places of strings ready.
+    pub fn open_strings<'a>(
+        &self,
+        stream: &'a Stream,
+        bytes: View<'a, u8>,
+        offsets: View<'a, u64>,
+        places: View<'a, u32>,
+    ) -> Result<Job<'a>> {
+        let raw = RawBatch {
+            input: bytes.address(),
+            keys: places.address(),
+            n: places.len() as u64,
+            segments: 1,
+            length: 0,
+            offsets: offsets.address(),
+        };
+        // SAFETY: as above.
+        unsafe { self.open_raw(Peer::Strings, "bytes", &raw, stream) }
+    }
+
+    /// # Safety
+    /// There is at the addresses what a batch for this peer has, as long as the job lives.
+    unsafe fn open_raw<'a>(
+        &self,
+        peer: Peer,
+        key: &str,
+        raw: &RawBatch,
+        stream: &'a Stream,
+    ) -> Result<Job<'a>> {
+        let key = CString::new(key)?;
+        let device = stream.device().properties().ordinal as c_int;
+        let mut job = std::ptr::null_mut();
+        // SAFETY: as the caller states.
         unsafe {
-            said((self.0.open)(peer as c_int, key.as_ptr(), device, &raw, batch.stream.raw(), &mut job))?;
+            said((self.0.open)(peer as c_int, key.as_ptr(), device, raw, stream.raw(), &mut job))?;
         }
-        Ok(Job { cub: self.clone(), job, batch })
+        Ok(Job { cub: self.clone(), job, stream })
     }
 }
 
 /// A peer that is ready for a batch.
-pub struct Job<'a, K> {
+pub struct Job<'a> {
     cub: Cub,
     job: *mut RawJob,
-    batch: &'a Batch<K>,
+    stream: &'a Stream,
 }
 
-impl<K> Job<'_, K> {
+impl Job<'_> {
     /// Enqueues the sort on the batch's stream.
     pub fn run(&self) -> Result<()> {
         // SAFETY: the job is open, and the batch it was opened for lives.
-        unsafe { said((self.cub.0.run)(self.job, self.batch.stream.raw())) }
+        unsafe { said((self.cub.0.run)(self.job, self.stream.raw())) }
     }
 
     /// What was chosen for this batch, or nothing.
@@ -122,7 +157,7 @@ impl<K> Job<'_, K> {
     }
 }
 
-impl<K> Drop for Job<'_, K> {
+impl Drop for Job<'_> {
     fn drop(&mut self) {
         // SAFETY: opened once, closed once.
         unsafe { (self.cub.0.close)(self.job) }
