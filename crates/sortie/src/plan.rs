@@ -66,8 +66,8 @@ pub(crate) const MAP_SCRATCH_FROM_BYTES: usize = 8 << 20;
 /// Strings whose bytes make the alphabet of a string sort.
 pub(crate) const ALPHABET_SAMPLE: usize = 1 << 10;
 
-/// Strings that one task encodes.
-pub(crate) const ENCODED_BY_A_TASK: usize = 1 << 14;
+/// Strings that one task encodes, or compares with their neighbours.
+pub(crate) const STRINGS_A_TASK: usize = 1 << 14;
 
 /// Keys that a free function sorts without a report: to take the time twice takes as long as to sort some tens.
 pub(crate) const FEW: usize = 1 << 10;

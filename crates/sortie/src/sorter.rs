@@ -570,6 +570,68 @@ impl Sorter {
         self.run(strings.len(), |job| cpu::strings::argsort(strings, S::as_ref, places, descending, job))
     }
 
+    /// Sorts strings as [`Sorter::sort_strings`] does, and writes how many bytes each shares with the one before: `lcps[0]`
+    /// is 0, `lcps[i]` the length of the longest common prefix of `strings[i - 1]` and `strings[i]`.
+    ///
+    /// A by-product of the sort: the words that it orders strings by tell most of them, without a look at the strings. Only
+    /// what was in order already, or is sorted by comparison ([`Algorithm::Merge`], [`Algorithm::Quicksort`]), has its
+    /// neighbours compared afterwards, in O(n + the sum of the lcps). No scratch beyond that of the sort.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), sortie::Error> {
+    /// let (mut strings, mut lcps) = (["tea", "ten", "a", "tea"], [0u32; 4]);
+    /// sortie::Sorter::builder().build()?.sort_strings_with_lcps(&mut strings, &mut lcps)?;
+    /// assert_eq!((strings, lcps), (["a", "tea", "tea", "ten"], [0, 0, 3, 2]));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`] where there are not as many lcps as strings; [`Error::Unsupported`] where their type is too
+    /// narrow for the length of the longest string; those of [`Sorter::sort_strings`].
+    pub fn sort_strings_with_lcps<S: AsRef<[u8]> + Send + Sync, L: Index>(
+        &self,
+        strings: &mut [S],
+        lcps: &mut [L],
+    ) -> Result<Report, Error> {
+        same_length("lcps", strings.len(), lcps.len())?;
+        lcps_fit::<S, L>(strings)?;
+        let descending = self.choices.order.descending;
+        self.run(strings.len(), |job| cpu::strings::sort_with_lcps(strings, lcps, S::as_ref, descending, job))
+    }
+
+    /// Writes the places of the strings in order, and how many bytes each shares with the one before: `lcps[0]` is 0,
+    /// `lcps[i]` the length of the longest common prefix of `strings[places[i - 1]]` and `strings[places[i]]`. What that
+    /// costs: see [`Sorter::sort_strings_with_lcps`].
+    ///
+    /// ```
+    /// # fn main() -> Result<(), sortie::Error> {
+    /// let (mut places, mut lcps) = ([0u32; 3], [0usize; 3]);
+    /// let sorter = sortie::Sorter::builder().build()?;
+    /// sorter.argsort_strings_with_lcps(&["ten", "a", "tea"], &mut places, &mut lcps)?;
+    /// assert_eq!((places, lcps), ([1, 2, 0], [0, 0, 2]));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Sorter::argsort_strings`] and [`Sorter::sort_strings_with_lcps`].
+    pub fn argsort_strings_with_lcps<S: AsRef<[u8]> + Sync, I: Index, L: Index>(
+        &self,
+        strings: &[S],
+        places: &mut [I],
+        lcps: &mut [L],
+    ) -> Result<Report, Error> {
+        index_fits::<I>(strings.len())?;
+        same_length("places", strings.len(), places.len())?;
+        same_length("lcps", strings.len(), lcps.len())?;
+        lcps_fit::<S, L>(strings)?;
+        let descending = self.choices.order.descending;
+        self.run(strings.len(), |job| {
+            cpu::strings::argsort_with_lcps(strings, S::as_ref, places, lcps, descending, job)
+        })
+    }
+
     /// The places of strings in order, by a GPU.
     fn strings_on_gpu<S: AsRef<[u8]> + Sync>(
         &self,
@@ -668,4 +730,19 @@ fn index_fits<I: Index>(n: usize) -> Result<(), Error> {
         "{n} places do not fit indices of {} bits; use wider ones",
         8 * size_of::<I>()
     )))
+}
+
+fn lcps_fit<S: AsRef<[u8]>, L: Index>(strings: &[S]) -> Result<(), Error> {
+    let too_long = |length: &usize| *length as u64 > L::LARGEST;
+    // Only where an index is narrower than a length: it takes a look at every string.
+    if !too_long(&usize::MAX) {
+        return Ok(());
+    }
+    match strings.iter().map(|string| string.as_ref().len()).find(too_long) {
+        None => Ok(()),
+        Some(length) => Err(Error::Unsupported(format!(
+            "what a string of {length} bytes may share does not fit lcps of {} bits; use wider ones",
+            8 * size_of::<L>()
+        ))),
+    }
 }

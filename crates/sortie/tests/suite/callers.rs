@@ -157,6 +157,53 @@ fn cached_keys_whose_comparison_panics_leave_the_slice_as_it_was() {
     }
 }
 
+/// A string that owns its body, and panics when it is looked at once too often.
+struct FragileString<'a> {
+    body: String,
+    bomb: &'a Bomb,
+}
+
+impl AsRef<[u8]> for FragileString<'_> {
+    fn as_ref(&self) -> &[u8] {
+        self.bomb.tick();
+        self.body.as_bytes()
+    }
+}
+
+#[test]
+fn strings_that_panic_leave_a_permutation() {
+    for subject in subjects() {
+        for n in SIZES {
+            for lcps in [false, true] {
+                let calls_until = |at| {
+                    let bomb = Bomb::new(at);
+                    let body = |i: usize| format!("{}{}", "shared beginning".repeat(i % 3), i * 7919 % n);
+                    let mut expected: Vec<String> = (0..n).map(body).collect();
+                    let mut v: Vec<FragileString> = expected
+                        .iter()
+                        .map(|body| FragileString { body: body.clone(), bomb: &bomb })
+                        .collect();
+                    let panicked = catch_unwind(AssertUnwindSafe(|| match lcps {
+                        false => subject.sort_strings(&mut v),
+                        true => drop(subject.sort_strings_with_lcps::<_, usize>(&mut v)),
+                    }));
+                    let calls = bomb.calls.load(Relaxed);
+                    assert_eq!(panicked.is_err(), calls > at, "{} of {n}, panic at {at}", subject.name);
+                    let mut bodies: Vec<String> = v.into_iter().map(|string| string.body).collect();
+                    bodies.sort();
+                    expected.sort();
+                    assert!(bodies == expected, "{} of {n}, panic at {at}, lcps: {lcps}", subject.name);
+                    calls
+                };
+                let calls = calls_until(usize::MAX);
+                for at in [0, 1, calls / 4, calls / 2, calls * 3 / 4, calls - 2, calls - 1] {
+                    calls_until(at);
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn keys_are_drawn_once_an_element() {
     for subject in subjects() {

@@ -78,6 +78,18 @@ const CALLS: &[Call] = &[
         let result = sorter.argsort_strings(&strings, &mut places);
         (result, places.iter().all(|&place| place == 7))
     }),
+    ("sort_strings_with_lcps", |sorter| {
+        let strings = || shuffled(N).iter().map(u32::to_string).collect::<Vec<_>>();
+        let (mut sorted, mut lcps) = (strings(), vec![77u32; N as usize]);
+        let result = sorter.sort_strings_with_lcps(&mut sorted, &mut lcps);
+        (result, sorted == strings() && lcps.iter().all(|&lcp| lcp == 77))
+    }),
+    ("argsort_strings_with_lcps", |sorter| {
+        let strings: Vec<String> = shuffled(N).iter().map(u32::to_string).collect();
+        let (mut places, mut lcps) = (vec![7u32; strings.len()], vec![77u64; strings.len()]);
+        let result = sorter.argsort_strings_with_lcps(&strings, &mut places, &mut lcps);
+        (result, places.iter().all(|&place| place == 7) && lcps.iter().all(|&lcp| lcp == 77))
+    }),
     ("sort_string_array", |sorter| {
         let array =
             || ((0..=N).collect::<Vec<_>>(), shuffled(N).iter().map(|&x| x as u8).collect::<Vec<_>>());
@@ -182,6 +194,36 @@ fn lengths_that_differ() {
     let error = sorter.argsort_strings(&["b", "a"], &mut [0usize; 1]).unwrap_err();
     assert_eq!(error, Error::LengthMismatch { what: "places", expected: 2, found: 1 });
     assert!(error.to_string().contains('2') && error.to_string().contains('1'));
+    let (mut strings, mut places) = (["b", "a"], [7usize; 2]);
+    let error = sorter.sort_strings_with_lcps(&mut strings, &mut [0u32; 3]).unwrap_err();
+    assert_eq!(error, Error::LengthMismatch { what: "lcps", expected: 2, found: 3 });
+    assert_eq!(sorter.argsort_strings_with_lcps(&strings, &mut places, &mut [0u32; 3]), Err(error));
+    let error = sorter.argsort_strings_with_lcps(&strings, &mut [0usize; 1], &mut [0u32; 2]).unwrap_err();
+    assert_eq!(error, Error::LengthMismatch { what: "places", expected: 2, found: 1 });
+    assert_eq!((strings, places), (["b", "a"], [7, 7]));
+}
+
+/// Strings of 2^32 bytes might share as many.
+#[test]
+fn lcps_that_are_too_narrow() {
+    let sorter = Sorter::builder().build().unwrap();
+    // Never touched, so no memory is behind it.
+    let long = vec![0u8; 1 << 32];
+    let mut strings = [&b"b"[..], &long, b"a"];
+    let (mut narrow, mut wide) = ([7u32; 3], [7u64; 3]);
+    for error in [
+        sorter.sort_strings_with_lcps(&mut strings, &mut narrow).unwrap_err(),
+        sorter.argsort_strings_with_lcps(&strings, &mut [0u32; 3], &mut narrow).unwrap_err(),
+    ] {
+        let text = error.to_string();
+        assert!(matches!(error, Error::Unsupported(_)) && text.contains("4294967296 bytes"), "{text}");
+        assert!(text.contains("32 bits"), "{text}");
+    }
+    assert!(strings[0] == b"b" && narrow == [7; 3]);
+    sorter.sort_strings_with_lcps(&mut strings, &mut wide).unwrap();
+    assert!(strings[1..] == [b"a", b"b"] && wide == [0; 3]);
+    let mut one_less = [&b"b"[..], &long[1..]];
+    sorter.sort_strings_with_lcps(&mut one_less, &mut [0u32; 2]).unwrap();
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Strings of every shape, in every way that strings can be sorted.
 
 use fastrand::Rng;
-use sortie::Index;
+use sortie::{Algorithm, Index, Order};
 
 use crate::subject::{PARALLEL, SEQUENTIAL, Subject};
 use crate::values::places_by;
@@ -93,6 +93,12 @@ fn expected_places(strings: &[Vec<u8>], subject: &Subject) -> Vec<usize> {
     })
 }
 
+/// How many bytes each string has in common with the one before; 0 for the first.
+fn neighbours_share(strings: &[&[u8]]) -> Vec<usize> {
+    let shared = |pair: &[&[u8]]| pair[0].iter().zip(pair[1]).take_while(|(a, b)| a == b).count();
+    strings.iter().take(1).map(|_| 0).chain(strings.windows(2).map(shared)).collect()
+}
+
 /// Strings that can be told apart though their bytes are equal.
 #[derive(Clone)]
 struct Numbered<'a>(usize, &'a [u8]);
@@ -119,6 +125,13 @@ fn check(subject: &Subject, strings: &[Vec<u8>], what: &str) {
     let mut sorted = strings.to_vec();
     subject.sort(&mut sorted);
     assert!(sorted == expected, "{}", context("sort of Vec<u8>"));
+
+    let lcps = neighbours_share(&expected);
+    let mut numbered: Vec<Numbered> = strings.iter().enumerate().map(|(i, s)| Numbered(i, s)).collect();
+    assert!(subject.sort_strings_with_lcps::<_, u32>(&mut numbered) == lcps, "{}", context("lcps"));
+    assert!(numbered.iter().map(|string| string.0).eq(places.iter().copied()), "{}", context("with lcps"));
+    let found = subject.argsort_strings_with_lcps::<_, u64>(strings);
+    assert!(found == (places.clone(), lcps), "{}", context("argsort_strings_with_lcps"));
 
     assert!(subject.argsort::<_, usize>(&slices) == places, "{}", context("argsort"));
     assert!(subject.argsort_strings::<_, u32>(strings) == places, "{}", context("argsort_strings"));
@@ -192,6 +205,64 @@ fn every_shape_large() {
 fn equal_strings_in_great_number() {
     let strings = vec![b"all of these are equal".to_vec(); 100_000];
     check(&PARALLEL[1], &strings, "10^5 equal strings");
+}
+
+/// Every algorithm in either direction, by so many threads.
+fn algorithms(threads: usize) -> Vec<Subject> {
+    let all = [Algorithm::Auto, Algorithm::Radix, Algorithm::Quicksort, Algorithm::Merge];
+    let subject = |algorithm, descending| {
+        let order = Order { descending, ..Order::default() };
+        Subject::new(&format!("{algorithm:?}, {threads} threads"), order, |choices| {
+            choices.threads(threads).algorithm(algorithm).unstable()
+        })
+    };
+    all.into_iter().flat_map(|algorithm| [subject(algorithm, false), subject(algorithm, true)]).collect()
+}
+
+/// Equal strings may come in any order here.
+fn check_lcps(subject: &Subject, strings: &[Vec<u8>], what: &str) {
+    let context = format!("{} of {} strings, {what}", subject.name, strings.len());
+    let mut expected: Vec<&[u8]> = strings.iter().map(Vec::as_slice).collect();
+    expected.sort();
+    if subject.order.descending {
+        expected.reverse();
+    }
+    let shared = neighbours_share(&expected);
+    let mut sorted: Vec<&[u8]> = strings.iter().map(Vec::as_slice).collect();
+    let lcps = subject.sort_strings_with_lcps::<_, usize>(&mut sorted);
+    assert!(sorted == expected && lcps == shared, "{context}");
+    let (places, lcps) = subject.argsort_strings_with_lcps::<_, u32>(strings);
+    assert!(places.iter().map(|&place| &strings[place]).eq(&expected) && lcps == shared, "places, {context}");
+}
+
+#[test]
+fn lcps_by_every_algorithm() {
+    let mut rng = Rng::with_seed(9);
+    for (threads, sizes) in [(1, &[0, 1, 2, 16, 17, 300, 20_000][..]), (2, &[70_000])] {
+        let subjects = algorithms(threads);
+        for (name, shape) in SHAPES {
+            for &n in sizes {
+                let strings = shape(n, &mut rng);
+                subjects.iter().for_each(|subject| check_lcps(subject, &strings, name));
+            }
+        }
+    }
+}
+
+/// Ties that are distributed anew, within one another, and one that is in order already.
+#[test]
+fn lcps_of_ties_for_all_threads() {
+    let mut rng = Rng::with_seed(10);
+    let deep = |rng: &mut Rng, i: usize| {
+        let beginning = [&b"tie "[..], b"tie of many ", b"in order"][i % 3].repeat(10);
+        let rest = if i % 3 == 2 { format!("{i:06}").into_bytes() } else { random(9, rng, b"abc\0") };
+        [beginning, rest].concat()
+    };
+    let mut strings = each(3 * 70_000, &mut rng, deep);
+    strings.extend(each(1000, &mut rng, |rng, _| random(20, rng, b"tieo \0")));
+    for threads in [1, 2] {
+        algorithms(threads).iter().for_each(|subject| check_lcps(subject, &strings, "large ties"));
+    }
 }
 
 /// Strings that own their bodies move without being copied.

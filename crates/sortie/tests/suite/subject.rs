@@ -42,8 +42,7 @@ impl Subject {
         match &self.sorter {
             None => sortie::argsort(keys),
             Some(sorter) => {
-                // Whatever is in the places beforehand must not matter.
-                let mut places = vec![I::from_place(usize::try_from(I::LARGEST).unwrap()); keys.len()];
+                let mut places = garbage::<I>(keys.len());
                 done(sorter.argsort(keys, &mut places));
                 places.into_iter().map(Index::place).collect()
             }
@@ -68,16 +67,18 @@ impl Subject {
         }
     }
 
-    /// The free functions have none for this: a sorter with every choice at its default stands for them.
+    /// A sorter with every choice at its default stands for free functions that there are not.
+    fn sorter(&self) -> Sorter {
+        self.sorter.clone().unwrap_or_else(|| Sorter::builder().build().expect("a sorter"))
+    }
+
     pub fn sort_pairs_segments<K: Key, V: Send>(
         &self,
         keys: &mut [K],
         payload: &mut [V],
         segments: Segments<'_>,
     ) {
-        let default = || Sorter::builder().build().expect("a sorter");
-        let sorter = self.sorter.clone().unwrap_or_else(default);
-        done(sorter.sort_pairs_segments(keys, payload, segments));
+        done(self.sorter().sort_pairs_segments(keys, payload, segments));
     }
 
     pub fn sort_by_key<T: Send + Sync, K: Key>(&self, v: &mut [T], key: impl Fn(&T) -> K + Sync) {
@@ -112,12 +113,38 @@ impl Subject {
         }
     }
 
+    /// Sorts and returns the lcps.
+    pub fn sort_strings_with_lcps<S: AsRef<[u8]> + Send + Sync, L: Index>(
+        &self,
+        strings: &mut [S],
+    ) -> Vec<usize> {
+        let mut lcps = garbage::<L>(strings.len());
+        done(self.sorter().sort_strings_with_lcps(strings, &mut lcps));
+        lcps.into_iter().map(Index::place).collect()
+    }
+
+    /// The places and the lcps.
+    pub fn argsort_strings_with_lcps<S: AsRef<[u8]> + Sync, I: Index>(
+        &self,
+        strings: &[S],
+    ) -> (Vec<usize>, Vec<usize>) {
+        let (mut places, mut lcps) = (garbage::<I>(strings.len()), garbage::<I>(strings.len()));
+        done(self.sorter().argsort_strings_with_lcps(strings, &mut places, &mut lcps));
+        let plain = |indices: Vec<I>| indices.into_iter().map(Index::place).collect();
+        (plain(places), plain(lcps))
+    }
+
     pub fn sort_string_array<O: Index>(&self, offsets: &mut [O], bytes: &mut [u8]) {
         match &self.sorter {
             None => sortie::sort_string_array(offsets, bytes),
             Some(sorter) => done(sorter.sort_string_array(offsets, bytes)),
         }
     }
+}
+
+/// Whatever is in the places beforehand must not matter.
+fn garbage<I: Index>(n: usize) -> Vec<I> {
+    vec![I::from_place(usize::try_from(I::LARGEST).unwrap()); n]
 }
 
 fn done(result: Result<Report, sortie::Error>) {

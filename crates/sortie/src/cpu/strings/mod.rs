@@ -11,6 +11,7 @@
 //! sections II (data-parallel passes, then task-parallel buckets) and III.A; the cached symbols after Ng and Kakehi,
 //! "Cache efficient radix sort for string sorting" (2007).
 
+mod lcps;
 mod symbols;
 
 use std::cmp::Ordering;
@@ -20,6 +21,7 @@ use std::sync::Mutex;
 
 use rayon::prelude::*;
 
+use self::lcps::Lcp;
 use self::symbols::Symbols;
 use super::order::Orderer;
 use super::scatter::{self, Pair, Pointers, Scattered};
@@ -27,7 +29,7 @@ use super::scratch::Scratch;
 use super::vector::Isa;
 use super::{Job, compare, split_at_ranges};
 use crate::key::Transform;
-use crate::plan::{ALPHABET_SAMPLE, ENCODED_BY_A_TASK, INSERT_UP_TO, PARALLEL_FROM};
+use crate::plan::{ALPHABET_SAMPLE, INSERT_UP_TO, PARALLEL_FROM, STRINGS_A_TASK};
 use crate::{Algorithm, Error, Index, Report, Segments};
 
 /// Sorts strings. Stable.
@@ -37,10 +39,19 @@ pub(crate) fn sort<S: Send + Sync>(
     descending: bool,
     job: &Job,
 ) -> Result<Report, Error> {
-    if compared(job) {
-        return compare::sort(strings, |a, b| compare_bytes(bytes(a), bytes(b), descending), job);
-    }
-    Sort { strings: Own(bytes), descending, job, isa: Isa::detect() }.run(strings)
+    let unasked = &mut vec![(); strings.len()];
+    sort_with_lcps(strings, unasked, bytes, descending, job)
+}
+
+/// Sorts strings and writes how many bytes each shares with the one before. Stable.
+pub(crate) fn sort_with_lcps<S: Send + Sync, L: Lcp>(
+    strings: &mut [S],
+    lcps: &mut [L],
+    bytes: impl Fn(&S) -> &[u8] + Sync,
+    descending: bool,
+    job: &Job,
+) -> Result<Report, Error> {
+    Sort { strings: Own(bytes), descending, job, isa: Isa::detect() }.run(strings, lcps)
 }
 
 /// Writes the places of the strings in order. Stable.
@@ -51,18 +62,26 @@ pub(crate) fn argsort<S: Sync, I: Index>(
     descending: bool,
     job: &Job,
 ) -> Result<Report, Error> {
-    let compared = compared(job);
-    if compared {
+    let unasked = &mut vec![(); strings.len()];
+    argsort_with_lcps(strings, bytes, places, unasked, descending, job)
+}
+
+/// Writes the places of the strings in order, and how many bytes each shares with the one before. Stable.
+pub(crate) fn argsort_with_lcps<S: Sync, I: Index, L: Lcp>(
+    strings: &[S],
+    bytes: impl Fn(&S) -> &[u8] + Sync,
+    places: &mut [I],
+    lcps: &mut [L],
+    descending: bool,
+    job: &Job,
+) -> Result<Report, Error> {
+    if compared(job) {
         compare::check(size_of_val(places), job)?;
     } else {
         job.scratch(scratch::<I>(places.len()), SCRATCH_HINT, &mut Report::default())?;
     }
     places.iter_mut().enumerate().for_each(|(i, place)| *place = I::from_place(i));
-    if compared {
-        let string = |place: &I| bytes(&strings[place.place()]);
-        return compare::sort(places, |a, b| compare_bytes(string(a), string(b), descending), job);
-    }
-    Sort { strings: Elsewhere { strings, bytes }, descending, job, isa: Isa::detect() }.run(places)
+    Sort { strings: Elsewhere { strings, bytes }, descending, job, isa: Isa::detect() }.run(places, lcps)
 }
 
 /// The string that an item stands for.
@@ -160,20 +179,44 @@ struct Work {
 type Later<'a> = &'a mut dyn FnMut(Range<usize>, usize);
 
 impl<F> Sort<'_, F> {
-    fn run<P: Send + Sync>(&self, items: &mut [P]) -> Result<Report, Error>
+    /// Sorts items, and writes what each string shares with the one before.
+    fn run<P: Send + Sync, L: Lcp>(&self, items: &mut [P], lcps: &mut [L]) -> Result<Report, Error>
+    where
+        F: Strings<P>,
+    {
+        let report =
+            if compared(self.job) { self.by_comparison(items, lcps) } else { self.by_words(items, lcps) }?;
+        if let Some(first) = lcps.first_mut() {
+            *first = L::of(0);
+        }
+        Ok(report)
+    }
+
+    fn by_comparison<P: Send + Sync, L: Lcp>(&self, items: &mut [P], lcps: &mut [L]) -> Result<Report, Error>
+    where
+        F: Strings<P>,
+    {
+        let mut report = compare::sort(items, |a, b| self.compare(a, b, 0), self.job)?;
+        self.lcps_phase(items, lcps, 0, &mut report);
+        Ok(report)
+    }
+
+    fn by_words<P: Send + Sync, L: Lcp>(&self, items: &mut [P], lcps: &mut [L]) -> Result<Report, Error>
     where
         F: Strings<P>,
     {
         let mut report = Report::default();
         self.job.scratch(scratch::<P>(items.len()), SCRATCH_HINT, &mut report)?;
+        let (refs, written) = (size_of_val(items), size_of_val(items) + size_of_val(lcps));
         if items.len() <= INSERT_UP_TO {
-            report.phase("finish", size_of_val(items), size_of_val(items), || self.insert(items, 0));
+            report.phase("finish", refs, written, || self.insert(items, lcps, 0));
             return Ok(report);
         }
         // Ties as large as an input of their own wait for all threads.
         let mut large = vec![(0..items.len(), 0)];
         while let Some((range, depth)) = large.pop() {
-            let found = self.distribute_and_finish(&mut items[range.clone()], depth, &mut report)?;
+            let (items, lcps) = (&mut items[range.clone()], &mut lcps[range.clone()]);
+            let found = self.distribute_and_finish(items, lcps, depth, &mut report)?;
             large.extend(
                 found.into_iter().map(|(tie, depth)| (range.start + tie.start..range.start + tie.end, depth)),
             );
@@ -182,9 +225,10 @@ impl<F> Sort<'_, F> {
     }
 
     /// Sorts items whose strings share the first `depth` bytes, and returns the ties that are left for later.
-    fn distribute_and_finish<P: Send + Sync>(
+    fn distribute_and_finish<P: Send + Sync, L: Lcp>(
         &self,
         items: &mut [P],
+        lcps: &mut [L],
         depth: usize,
         report: &mut Report,
     ) -> Result<Vec<(Range<usize>, usize)>, Error>
@@ -200,7 +244,9 @@ impl<F> Sort<'_, F> {
         });
         let depth = depth + shared;
         let mut large = Mutex::new(Vec::new());
-        if !sorted {
+        if sorted {
+            self.lcps_phase(items, lcps, depth, &mut phase);
+        } else {
             let mut words = Scratch::<u64>::new(n)?;
             let pairs = Scratch::<Pair<u64, P>>::new(n)?;
             let symbols =
@@ -214,16 +260,19 @@ impl<F> Sort<'_, F> {
                 let item = |place| unsafe { source.at(place).read() };
                 scatter::distribute(pairs, words, self.transform(), item, self.job, self.isa)
             });
-            phase.phase("finish", moved, refs, || self.finish(items, scattered, depth, &symbols, &large));
+            phase.phase("finish", moved, refs + size_of_val(lcps), || {
+                self.finish(items, lcps, scattered, depth, &symbols, &large);
+            });
         }
         report.absorb(phase);
         Ok(std::mem::take(large.get_mut().expect("no thread panicked")))
     }
 
     /// Brings each bucket back in order.
-    fn finish<P: Send + Sync>(
+    fn finish<P: Send + Sync, L: Lcp>(
         &self,
         items: &mut [P],
+        lcps: &mut [L],
         scattered: Scattered<u64, P>,
         depth: usize,
         symbols: &Symbols,
@@ -241,9 +290,10 @@ impl<F> Sort<'_, F> {
         };
         let targets = split_at_ranges(targets, &buckets)
             .into_iter()
+            .zip(split_at_ranges(lcps, &buckets))
             .zip(buckets.iter().map(|bucket| bucket.start))
             .collect();
-        scatter::finish(scattered, targets, self.job, |work: &mut Work, pairs, (to_items, start)| {
+        scatter::finish(scattered, targets, self.job, |work: &mut Work, pairs, ((to_items, lcps), start)| {
             let Work { orderer, words } = work;
             words.resize(pairs.len(), 0);
             orderer.order(
@@ -259,18 +309,22 @@ impl<F> Sort<'_, F> {
             // SAFETY: the whole bucket was written.
             let items =
                 unsafe { std::slice::from_raw_parts_mut(to_items.as_mut_ptr().cast::<P>(), to_items.len()) };
-            self.go_on_with_ties(words, items, depth, symbols, &mut |tie, depth| {
+            self.go_on_with_ties(words, items, lcps, depth, symbols, &mut |tie, depth| {
                 let tie = start + tie.start..start + tie.end;
                 large.lock().expect("no thread panicked").push((tie, depth));
             });
         });
+        // Words differ between buckets: whatever ties still wait there, any of their strings tells the same.
+        let firsts = buckets.iter().filter(|bucket| !bucket.is_empty()).map(|bucket| bucket.start);
+        self.compare_with_previous(items, lcps, firsts, depth);
     }
 
     /// Sorts each run of items with equal words by what follows, and what ties there by what follows that, to the end.
-    fn go_on_with_ties<P>(
+    fn go_on_with_ties<P, L: Lcp>(
         &self,
         words: &[u64],
         items: &mut [P],
+        lcps: &mut [L],
         depth: usize,
         symbols: &Symbols,
         later: Later,
@@ -278,28 +332,36 @@ impl<F> Sort<'_, F> {
         F: Strings<P>,
     {
         let mut waiting = Vec::new();
+        lcps::of_words(words, lcps, depth, symbols);
         ties(words, depth, symbols, &mut |tie, depth| {
             if tie.len() >= PARALLEL_FROM { later(tie, depth) } else { waiting.push((tie, depth)) }
         });
         while let Some((range, depth)) = waiting.pop() {
-            self.sort_tie(&mut items[range.clone()], depth, symbols, &mut |tie, depth| {
+            let (items, lcps) = (&mut items[range.clone()], &mut lcps[range.clone()]);
+            self.sort_tie(items, lcps, depth, symbols, &mut |tie, depth| {
                 waiting.push((range.start + tie.start..range.start + tie.end, depth));
             });
         }
     }
 
     /// Sorts items whose strings share the first `depth` bytes by what one word tells; `later` takes what ties then.
-    fn sort_tie<P>(&self, items: &mut [P], depth: usize, symbols: &Symbols, later: Later)
-    where
+    fn sort_tie<P, L: Lcp>(
+        &self,
+        items: &mut [P],
+        lcps: &mut [L],
+        depth: usize,
+        symbols: &Symbols,
+        later: Later,
+    ) where
         F: Strings<P>,
     {
         if items.len() <= INSERT_UP_TO {
-            return self.insert(items, depth);
+            return self.insert(items, lcps, depth);
         }
         let shared = self.common_prefix(items, depth);
         let depth = depth + shared;
         if shared > 0 && items.iter().all(|item| self.strings.get(item).len() == depth) {
-            return;
+            return lcps[1..].fill(L::of(depth));
         }
         let encode = |symbols: &Symbols| -> Option<Vec<u64>> {
             items.iter().map(|item| symbols.word(self.rest(item, depth))).collect()
@@ -330,11 +392,12 @@ impl<F> Sort<'_, F> {
                 },
             );
         }
+        lcps::of_words(&ordered, lcps, depth, symbols);
         ties(&ordered, depth, symbols, later);
     }
 
     /// Insertion sort, by exchanges: a permutation whatever the caller's `as_ref` does.
-    fn insert<P>(&self, items: &mut [P], depth: usize)
+    fn insert<P, L: Lcp>(&self, items: &mut [P], lcps: &mut [L], depth: usize)
     where
         F: Strings<P>,
     {
@@ -345,6 +408,7 @@ impl<F> Sort<'_, F> {
                 hole -= 1;
             }
         }
+        self.compare_neighbours(items, lcps, depth);
     }
 
     /// The words of the strings behind `depth`, in the alphabet of a sample, or of all bytes if that was wrong.
@@ -386,8 +450,8 @@ impl<F> Sort<'_, F> {
             })
         };
         if self.job.threads > 1 {
-            let words = words.par_chunks_mut(ENCODED_BY_A_TASK);
-            items.par_chunks(ENCODED_BY_A_TASK).zip(words).all(encode)
+            let words = words.par_chunks_mut(STRINGS_A_TASK);
+            items.par_chunks(STRINGS_A_TASK).zip(words).all(encode)
         } else {
             encode((items, words))
         }
@@ -415,7 +479,7 @@ impl<F> Sort<'_, F> {
             let string = self.rest(item, depth);
             shared = shared.min(string.len());
             if first[..shared] != string[..shared] {
-                shared = first.iter().zip(string).take_while(|(a, b)| a == b).count();
+                shared = lcps::shared(first, string);
             }
         }
         shared

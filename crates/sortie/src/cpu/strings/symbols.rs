@@ -68,4 +68,54 @@ impl Symbols {
     pub(super) fn ends(&self, word: u64) -> bool {
         word.is_multiple_of(self.base)
     }
+
+    /// How many symbols a word has before the end.
+    pub(super) fn length(&self, word: u64) -> usize {
+        // The powers that divide it are the first ones, from that of 0 on.
+        self.count + 1 - self.powers.partition_point(|&power| word.is_multiple_of(power))
+    }
+
+    /// How many symbols two words that differ begin with in common; the end is not among them.
+    pub(super) fn shared(&self, a: u64, b: u64) -> usize {
+        let (low, difference) = (a.min(b), a.abs_diff(b));
+        // They differ below a power alone if the difference can be added there without a carry; the first condition
+        // spares most divisions.
+        let differ_below = |power| difference < power && difference < power - low % power;
+        let differing = self.powers.iter().position(|&power| differ_below(power));
+        self.count - differing.expect("words are less than the last power")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Words of neighbours in every sense: carries over many places, beginnings of one another, all of few symbols.
+    #[test]
+    fn what_words_share_is_what_their_symbols_share() {
+        for alphabet in [&b"a"[..], b"ab", b"ACGT", b"abcdefghijklmnopqrstuvwxyz"] {
+            let mut seen = [false; 256];
+            alphabet.iter().for_each(|&byte| seen[usize::from(byte)] = true);
+            for symbols in [Symbols::new(&seen), Symbols::bytes()] {
+                let (least, most) = (alphabet[0], alphabet[alphabet.len() - 1]);
+                let mut strings: Vec<Vec<u8>> = vec![Vec::new()];
+                for length in 1..=symbols.count {
+                    for first in [least, most] {
+                        for rest in [least, most] {
+                            strings.push([vec![first], vec![rest; length - 1]].concat());
+                            strings.push([vec![rest; length - 1], vec![first]].concat());
+                        }
+                    }
+                }
+                for a in &strings {
+                    let word = symbols.word(a).unwrap();
+                    assert_eq!(symbols.length(word), a.len());
+                    for b in strings.iter().filter(|&b| b != a) {
+                        let shared = a.iter().zip(b).take_while(|(a, b)| a == b).count();
+                        assert_eq!(symbols.shared(word, symbols.word(b).unwrap()), shared, "{a:?}, {b:?}");
+                    }
+                }
+            }
+        }
+    }
 }

@@ -1,0 +1,117 @@
+//! What neighbours share, as a by-product of their order: the words that put strings in order tell it of most of
+//! them, without a look at the strings.
+//!
+//! What sorts items says it of all of them but the first, whose neighbour is not among them.
+
+use rayon::prelude::*;
+
+use super::symbols::Symbols;
+use super::{Sort, Strings};
+use crate::plan::STRINGS_A_TASK;
+use crate::{Index, Report};
+
+/// How many bytes a string shares with the one before. `()` where nobody asked: a slice of it takes no memory, and what
+/// would be done for it is compiled away.
+pub(crate) trait Lcp: Copy + Send {
+    const ASKED: bool;
+    fn of(bytes: usize) -> Self;
+}
+
+impl Lcp for () {
+    const ASKED: bool = false;
+
+    fn of(_: usize) {}
+}
+
+impl<I: Index> Lcp for I {
+    const ASKED: bool = true;
+
+    #[inline(always)]
+    fn of(bytes: usize) -> I {
+        I::from_place(bytes)
+    }
+}
+
+/// What words in order tell of strings that share the bytes before them, `depth` many: all but what ties have beyond.
+pub(super) fn of_words<L: Lcp>(words: &[u64], lcps: &mut [L], depth: usize, symbols: &Symbols) {
+    if !L::ASKED {
+        return;
+    }
+    let mut start = 0;
+    for tie in words.chunk_by(|a, b| a == b) {
+        let end = start + tie.len();
+        if start > 0 {
+            lcps[start] = L::of(depth + symbols.shared(words[start - 1], tie[0]));
+        }
+        if tie.len() > 1 && symbols.ends(tie[0]) {
+            lcps[start + 1..end].fill(L::of(depth + symbols.length(tie[0])));
+        }
+        start = end;
+    }
+}
+
+impl<F> Sort<'_, F> {
+    /// Compares each item but the first with the one before: a phase of its own, where what sorted them told nothing.
+    pub(super) fn lcps_phase<P: Sync, L: Lcp>(
+        &self,
+        items: &[P],
+        lcps: &mut [L],
+        depth: usize,
+        report: &mut Report,
+    ) where
+        F: Strings<P>,
+    {
+        if L::ASKED {
+            report.phase("lcps", size_of_val(items), size_of_val(lcps), || {
+                self.compare_all_neighbours(items, lcps, depth);
+            });
+        }
+    }
+
+    /// Compares each item but the first with the one before, by all threads.
+    fn compare_all_neighbours<P: Sync, L: Lcp>(&self, items: &[P], lcps: &mut [L], depth: usize)
+    where
+        F: Strings<P>,
+    {
+        if self.job.threads < 2 {
+            return self.compare_neighbours(items, lcps, depth);
+        }
+        let tasks = items.par_chunks(STRINGS_A_TASK).zip(lcps.par_chunks_mut(STRINGS_A_TASK));
+        tasks.for_each(|(items, lcps)| self.compare_neighbours(items, lcps, depth));
+        let firsts = (0..items.len()).step_by(STRINGS_A_TASK);
+        self.compare_with_previous(items, lcps, firsts, depth);
+    }
+
+    /// Compares each item but the first with the one before.
+    pub(super) fn compare_neighbours<P, L: Lcp>(&self, items: &[P], lcps: &mut [L], depth: usize)
+    where
+        F: Strings<P>,
+    {
+        self.compare_with_previous(items, lcps, 0..items.len(), depth);
+    }
+
+    /// Compares the items at these places, but the first of all, with the one before.
+    pub(super) fn compare_with_previous<P, L: Lcp>(
+        &self,
+        items: &[P],
+        lcps: &mut [L],
+        places: impl Iterator<Item = usize>,
+        depth: usize,
+    ) where
+        F: Strings<P>,
+    {
+        if L::ASKED {
+            for place in places.filter(|&place| place > 0) {
+                let (before, item) = (self.rest(&items[place - 1], depth), self.rest(&items[place], depth));
+                lcps[place] = L::of(depth + shared(before, item));
+            }
+        }
+    }
+}
+
+/// How many bytes two strings begin with in common.
+pub(super) fn shared(a: &[u8], b: &[u8]) -> usize {
+    let (eights_of_a, eights_of_b) = (a.as_chunks::<8>().0, b.as_chunks::<8>().0);
+    let whole = 8 * eights_of_a.iter().zip(eights_of_b).take_while(|(a, b)| a == b).count();
+    whole + a[whole..].iter().zip(&b[whole..]).take_while(|(a, b)| a == b).count()
+}
