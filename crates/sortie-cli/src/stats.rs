@@ -28,6 +28,7 @@ fn json(report: &Report) -> String {
                 "milliseconds": phase.milliseconds,
                 "bytes_read": phase.bytes_read,
                 "bytes_written": phase.bytes_written,
+                "work": phase.work,
             })
         })
         .collect();

@@ -1,6 +1,7 @@
-//! What a sort did: each phase, its engine, its time and the bytes it moved.
+//! What a sort did: each phase, its engine, its time, that of its threads, and the bytes it moved.
 
 use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 /// Which engine ran a phase.
@@ -36,6 +37,21 @@ pub struct Phase {
     pub bytes_read: u64,
     /// Bytes that it wrote, by count.
     pub bytes_written: u64,
+    /// How long each thread worked, in milliseconds: an entry for each thread that could take part, one alone where the
+    /// phase is one thread's. Their sum against that of the same sort by one thread is the inflation of the work;
+    /// threads times `milliseconds`, less the sum, is the time that threads were idle.
+    ///
+    /// Measured for strings, and for pairs and argsorts of keys of fixed width but for their profile. Empty where the
+    /// phase, or part of it, was not measured: other sorts, [`Algorithm::Merge`](crate::Algorithm::Merge), a GPU.
+    pub work: Vec<f64>,
+}
+
+impl Phase {
+    /// The share of the threads' time in which they worked, where there are several.
+    fn busy(&self) -> Option<f64> {
+        let threads = self.work.len();
+        (threads > 1).then(|| self.work.iter().sum::<f64>() / (threads as f64 * self.milliseconds))
+    }
 }
 
 /// What a sort did.
@@ -63,6 +79,7 @@ impl Report {
             milliseconds: time.as_secs_f64() * 1e3,
             bytes_read,
             bytes_written,
+            work: Vec::new(),
         });
     }
 
@@ -80,11 +97,18 @@ impl Report {
                 known.milliseconds += phase.milliseconds;
                 known.bytes_read += phase.bytes_read;
                 known.bytes_written += phase.bytes_written;
+                if known.work.is_empty() || phase.work.is_empty() {
+                    known.work.clear();
+                } else {
+                    known.work.resize(known.work.len().max(phase.work.len()), 0.0);
+                    known.work.iter_mut().zip(phase.work).for_each(|(known, more)| *known += more);
+                }
             }
         }
     }
 
-    /// Runs `work` as a phase of the CPU engine that reads and writes the stated bytes.
+    /// Runs `work` as a phase of the CPU engine that reads and writes the stated bytes; by how many threads is not
+    /// measured.
     pub(crate) fn phase<R>(
         &mut self,
         name: &'static str,
@@ -95,6 +119,35 @@ impl Report {
         let start = Instant::now();
         let result = work();
         self.push(Ran::Cpu, name, start.elapsed(), read, written);
+        result
+    }
+
+    /// [`Report::phase`] of one thread.
+    pub(crate) fn phase_of_one<R>(
+        &mut self,
+        name: &'static str,
+        read: usize,
+        written: usize,
+        work: impl FnOnce() -> R,
+    ) -> R {
+        self.phase_by_thread(name, 1, read, written, |threads| threads.task(work))
+    }
+
+    /// [`Report::phase`] of so many threads, whose tasks `work` runs by the [`Work`] that it gets.
+    pub(crate) fn phase_by_thread<R>(
+        &mut self,
+        name: &'static str,
+        threads: usize,
+        read: usize,
+        written: usize,
+        work: impl FnOnce(&Work) -> R,
+    ) -> R {
+        let measured = Work { nanoseconds: (0..threads).map(|_| AtomicU64::new(0)).collect() };
+        let start = Instant::now();
+        let result = work(&measured);
+        self.push(Ran::Cpu, name, start.elapsed(), read, written);
+        let milliseconds = measured.nanoseconds.into_iter().map(|time| time.into_inner() as f64 * 1e-6);
+        self.phases.last_mut().expect("one was pushed").work = milliseconds.collect();
         result
     }
 
@@ -112,25 +165,86 @@ impl Report {
             milliseconds: time.as_secs_f64() * 1e3,
             bytes_read: read as u64,
             bytes_written: written as u64,
+            work: Vec::new(),
         });
     }
 }
 
+/// How long each thread has worked in a phase under way.
+pub(crate) struct Work {
+    nanoseconds: Vec<AtomicU64>,
+}
+
+impl Work {
+    /// The threads that may take part, of the current rayon pool; with 1, rayon is not called.
+    pub(crate) fn threads(&self) -> usize {
+        self.nanoseconds.len()
+    }
+
+    /// Runs a task of the phase on this thread. It contains no other, and is worth two looks at the clock.
+    pub(crate) fn task<R>(&self, task: impl FnOnce() -> R) -> R {
+        let start = Instant::now();
+        let result = task();
+        let thread = if self.threads() > 1 { rayon::current_thread_index().unwrap_or(0) } else { 0 };
+        self.nanoseconds[thread].fetch_add(start.elapsed().as_nanos() as u64, Relaxed);
+        result
+    }
+}
+
 impl fmt::Display for Report {
-    /// A table with a row a phase.
+    /// A table with a row a phase; how busy the threads were, where there were several.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let several = self.phases.iter().any(|phase| phase.busy().is_some());
+        let column = |text: &str| if several { format!(" {text:>6}") } else { String::new() };
         writeln!(
             f,
-            "{:<12} {:<6} {:>10} {:>14} {:>14}",
-            "phase", "engine", "ms", "bytes read", "bytes written"
+            "{:<12} {:<6} {:>10}{} {:>14} {:>14}",
+            "phase",
+            "engine",
+            "ms",
+            column("busy"),
+            "bytes read",
+            "bytes written"
         )?;
         for p in &self.phases {
+            let busy = p.busy().map_or(String::new(), |share| format!("{:.0}%", 100.0 * share));
             writeln!(
                 f,
-                "{:<12} {:<6} {:>10.3} {:>14} {:>14}",
-                p.name, p.engine, p.milliseconds, p.bytes_read, p.bytes_written
+                "{:<12} {:<6} {:>10.3}{} {:>14} {:>14}",
+                p.name,
+                p.engine,
+                p.milliseconds,
+                column(&busy),
+                p.bytes_read,
+                p.bytes_written
             )?;
         }
         write!(f, "total {:.3} ms, scratch at the peak {} bytes", self.milliseconds(), self.scratch_peak)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn phase(milliseconds: f64, work: &[f64]) -> Report {
+        let (name, engine, work) = ("finish", Ran::Cpu, work.to_vec());
+        let phase = Phase { name, engine, milliseconds, bytes_read: 0, bytes_written: 0, work };
+        Report { phases: vec![phase], scratch_peak: 0 }
+    }
+
+    #[test]
+    fn work_adds_up_thread_by_thread() {
+        let mut report = phase(4.0, &[1.0]);
+        report.absorb(phase(6.0, &[2.0, 6.0]));
+        report.absorb(phase(2.0, &[3.0]));
+        assert_eq!(report, phase(12.0, &[6.0, 6.0]));
+        assert!(report.to_string().contains("  50%"), "{report}");
+        for (a, b) in [(&[1.0][..], &[][..]), (&[], &[1.0])] {
+            let mut report = phase(1.0, a);
+            report.absorb(phase(1.0, b));
+            assert_eq!(report, phase(2.0, &[]));
+            assert!(!report.to_string().contains("busy"), "{report}");
+        }
     }
 }

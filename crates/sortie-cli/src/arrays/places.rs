@@ -39,7 +39,11 @@ pub fn argsort<T: Element>(
     let passed = start.elapsed().as_secs_f64() * 1e3;
     let worked = report.milliseconds();
     if worked > 0.0 {
-        report.phases.iter_mut().for_each(|phase| phase.milliseconds *= passed / worked);
+        for phase in &mut report.phases {
+            phase.milliseconds *= passed / worked;
+            // Which of the threads worked on which segment is not known here.
+            phase.work.clear();
+        }
     }
     report.scratch_peak *= at_once;
     Ok(report)

@@ -25,7 +25,7 @@ pub(crate) fn sort<B: Bits, V: Send>(
         let mut places: Vec<usize> = vec![0; n];
         let held = size_of_val(&*places);
         let mut report = argsort(keys, &mut places, transform, &job.holding(held))?;
-        report.phase("move", bytes, bytes, || permute_pairs(keys, payload, &mut places));
+        report.phase_of_one("move", bytes, bytes, || permute_pairs(keys, payload, &mut places));
         return Ok(report);
     }
     let mut report = check(n, bytes, job)?;
@@ -33,7 +33,7 @@ pub(crate) fn sort<B: Bits, V: Send>(
     match runs {
         Runs::Ascending => return Ok(report),
         Runs::Descending => {
-            report.phase("finish", bytes, bytes, || {
+            report.phase_of_one("finish", bytes, bytes, || {
                 keys.reverse();
                 payload.reverse();
             });
@@ -43,13 +43,15 @@ pub(crate) fn sort<B: Bits, V: Send>(
     }
     let isa = Isa::detect();
     let scratch = Scratch::new(n)?;
-    let mut scattered = report.phase("distribute", bytes + size_of_val(keys), bytes, || {
+    let read = bytes + size_of_val(keys);
+    let mut scattered = report.phase_by_thread("distribute", job.threads, read, bytes, |work| {
         let source = Pointers::of(payload);
         // SAFETY: each payload is moved to scratch once, and below back into the slice, as a permutation; nothing
         // between panics.
-        scatter::distribute(scratch, keys, transform, |place| unsafe { source.at(place).read() }, job, isa)
+        let payload = |place| unsafe { source.at(place).read() };
+        scatter::distribute(scratch, keys, transform, payload, job, isa, work)
     });
-    report.phase("finish", bytes, bytes, || {
+    report.phase_by_thread("finish", job.threads, bytes, bytes, |work| {
         // SAFETY: all payloads have been moved out; every place is written again.
         let payload = unsafe {
             std::slice::from_raw_parts_mut(payload.as_mut_ptr().cast::<MaybeUninit<V>>(), payload.len())
@@ -60,7 +62,7 @@ pub(crate) fn sort<B: Bits, V: Send>(
         scatter::finish(
             &mut scattered,
             targets,
-            job,
+            work,
             |orderer: &mut Orderer, pairs, (to_keys, to_payload)| {
                 orderer.order(
                     pairs.len(),
@@ -123,12 +125,13 @@ fn order_places<B: Bits, P: Index, I: Index>(
     let isa = Isa::detect();
     let scratch = Scratch::<Pair<B, P>>::new(keys.len())?;
     let moved = size_of_val(&*scratch);
-    let mut scattered = report.phase("distribute", 2 * size_of_val(keys), moved, || {
-        scatter::distribute(scratch, keys, transform, P::from_place, job, isa)
+    let read = 2 * size_of_val(keys);
+    let mut scattered = report.phase_by_thread("distribute", job.threads, read, moved, |work| {
+        scatter::distribute(scratch, keys, transform, P::from_place, job, isa, work)
     });
-    report.phase("finish", moved, size_of_val(places), || {
+    report.phase_by_thread("finish", job.threads, moved, size_of_val(places), |work| {
         let targets = split_at_ranges(places, scattered.buckets());
-        scatter::finish(&mut scattered, targets, job, |orderer: &mut Orderer, pairs, to_places| {
+        scatter::finish(&mut scattered, targets, work, |orderer: &mut Orderer, pairs, to_places| {
             orderer.order(
                 pairs.len(),
                 |place| pairs[place].code(),

@@ -19,6 +19,7 @@ use super::{Job, split_at_ranges};
 use crate::Algorithm;
 use crate::key::{Bits, Transform};
 use crate::plan::{CLASSIFY_AHEAD, PAIR_BUCKETS, PAIRS_A_BUCKET};
+use crate::report::Work;
 
 /// A code beside its payload, without a gap: scratch is then no more than a copy of the data.
 #[repr(C, packed)]
@@ -70,32 +71,33 @@ pub(crate) fn distribute<B: Bits, P: Send>(
     payload: impl Fn(usize) -> P + Sync,
     job: &Job,
     isa: Isa,
+    work: &Work,
 ) -> Scattered<B, P> {
     let wanted = if job.algorithm == Algorithm::Quicksort { 1 } else { keys.len() / PAIRS_A_BUCKET };
     let buckets = wanted.next_power_of_two().min(PAIR_BUCKETS);
-    let classifier = Classifier::sampled(keys.len(), |place| transform.encode(keys[place]), buckets, isa);
-    scatter(scratch, keys, transform, payload, &classifier, job.threads, isa)
+    let code = |place: usize| transform.encode(keys[place]);
+    let classifier = work.task(|| Classifier::sampled(keys.len(), code, buckets, isa));
+    scatter(scratch, keys, transform, payload, &classifier, isa, work)
 }
 
-/// Runs `work` on every bucket and its target, with a state that each thread keeps.
+/// Runs `sort` on every bucket and its target, with a state that each thread keeps.
 pub(crate) fn finish<B: Bits, P: Send, T: Send, S: Default>(
     scattered: &mut Scattered<B, P>,
     targets: Vec<T>,
-    job: &Job,
-    work: impl Fn(&mut S, &[Pair<B, P>], T) + Sync,
+    work: &Work,
+    sort: impl Fn(&mut S, &[Pair<B, P>], T) + Sync,
 ) {
     let isa = Isa::detect();
     let buckets = scattered.buckets().to_vec();
     let buckets: Vec<_> = split_at_ranges(scattered.pairs(), &buckets).into_iter().zip(targets).collect();
-    if job.threads > 1 {
-        buckets.into_par_iter().for_each_init(S::default, |state, (pairs, target)| {
-            vector::compiled_for(isa, || work(state, pairs, target));
-        });
+    let finish = |state: &mut S, (pairs, target): (&mut [Pair<B, P>], T)| {
+        work.task(|| vector::compiled_for(isa, || sort(state, pairs, target)));
+    };
+    if work.threads() > 1 {
+        buckets.into_par_iter().for_each_init(S::default, finish);
     } else {
         let mut state = S::default();
-        buckets
-            .into_iter()
-            .for_each(|(pairs, target)| vector::compiled_for(isa, || work(&mut state, pairs, target)));
+        buckets.into_iter().for_each(|bucket| finish(&mut state, bucket));
     }
 }
 
@@ -106,15 +108,15 @@ fn scatter<B: Bits, P: Send>(
     transform: Transform<B>,
     payload: impl Fn(usize) -> P + Sync,
     classifier: &Classifier<B>,
-    threads: usize,
     isa: Isa,
+    work: &Work,
 ) -> Scattered<B, P> {
     assert_eq!(pairs.len(), keys.len());
-    let n = keys.len();
+    let (n, threads) = (keys.len(), work.threads());
     let stripe = n.div_ceil(threads).max(1);
     let stripes: Vec<Range<usize>> =
         (0..threads).map(|i| (i * stripe).min(n)..((i + 1) * stripe).min(n)).collect();
-    let mut starts = for_each(&stripes, threads, |stripe| {
+    let mut starts = for_each(&stripes, work, |stripe| {
         let mut counts = vec![0usize; classifier.buckets()];
         classify(&keys[stripe.clone()], transform, classifier, isa, |_, _, bucket| counts[bucket] += 1);
         counts
@@ -130,8 +132,8 @@ fn scatter<B: Bits, P: Send>(
         buckets.push(start..at);
     }
     let to = Pointers::of(&mut pairs);
-    let work: Vec<_> = stripes.into_iter().zip(starts).collect();
-    for_each(&work, threads, |(stripe, starts)| {
+    let stripes: Vec<_> = stripes.into_iter().zip(starts).collect();
+    for_each(&stripes, work, |(stripe, starts)| {
         // SAFETY: the starts are sums of the counts of the same codes, so every place is written by one stripe, once.
         let mut lines = unsafe { Lines::new(starts.iter().map(|&start| to.at(start)).collect()) };
         classify(&keys[stripe.clone()], transform, classifier, isa, |place, code, bucket| {
@@ -187,9 +189,10 @@ fn classify_with<B: Bits>(
     }
 }
 
-/// The results of `work` on every item, by as many threads.
-fn for_each<T: Sync, R: Send>(items: &[T], threads: usize, work: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    if threads > 1 { items.par_iter().map(&work).collect() } else { items.iter().map(work).collect() }
+/// The results of `run` on every item, each a task.
+fn for_each<T: Sync, R: Send>(items: &[T], work: &Work, run: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let task = |item| work.task(|| run(item));
+    if work.threads() > 1 { items.par_iter().map(task).collect() } else { items.iter().map(task).collect() }
 }
 
 /// The places of a slice for several threads, each of which keeps to places of its own.

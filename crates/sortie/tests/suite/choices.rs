@@ -310,3 +310,28 @@ fn reports_add_up() {
         assert!(table.contains(&report.scratch_peak.to_string()), "{name}: {table}");
     }
 }
+
+/// What each thread worked lies within the time of the phase, and is most of it where there is one thread.
+#[test]
+fn work_by_thread_adds_up() {
+    let measured = ["sort_pairs", "argsort", "sort_strings", "argsort_strings", "sort_string_array"];
+    for (name, call) in CALLS {
+        for threads in [1, 2] {
+            let report = call(&Sorter::builder().threads(threads).build().unwrap()).0.unwrap();
+            for phase in &report.phases {
+                let context = format!("{name}, {threads} threads: {phase:?}");
+                assert!(phase.work.len() <= threads, "{context}");
+                let margin = phase.milliseconds * 1e-6;
+                let within = 0.0..=phase.milliseconds + margin;
+                assert!(phase.work.iter().all(|work| within.contains(work)), "{context}");
+                let shared = ["encode", "distribute", "finish"].contains(&phase.name);
+                if measured.contains(name) && shared {
+                    assert_eq!(phase.work.len(), threads, "{context}");
+                    assert!(phase.work.iter().sum::<f64>() > 0.0, "{context}");
+                }
+            }
+            let several = report.phases.iter().any(|phase| phase.work.len() > 1);
+            assert_eq!(report.to_string().contains(" busy "), several, "{name}");
+        }
+    }
+}

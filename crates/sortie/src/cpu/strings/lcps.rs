@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use super::symbols::Symbols;
 use super::{Sort, Strings};
 use crate::plan::STRINGS_A_TASK;
+use crate::report::Work;
 use crate::{Index, Report};
 
 /// How many bytes a string shares with the one before. `()` where nobody asked: a slice of it takes no memory, and what
@@ -62,24 +63,25 @@ impl<F> Sort<'_, F> {
         F: Strings<P>,
     {
         if L::ASKED {
-            report.phase("lcps", size_of_val(items), size_of_val(lcps), || {
-                self.compare_all_neighbours(items, lcps, depth);
+            let (read, written) = (size_of_val(items), size_of_val(lcps));
+            report.phase_by_thread("lcps", self.job.threads, read, written, |work| {
+                self.compare_all_neighbours(items, lcps, depth, work);
             });
         }
     }
 
     /// Compares each item but the first with the one before, by all threads.
-    fn compare_all_neighbours<P: Sync, L: Lcp>(&self, items: &[P], lcps: &mut [L], depth: usize)
+    fn compare_all_neighbours<P: Sync, L: Lcp>(&self, items: &[P], lcps: &mut [L], depth: usize, work: &Work)
     where
         F: Strings<P>,
     {
-        if self.job.threads < 2 {
-            return self.compare_neighbours(items, lcps, depth);
+        if work.threads() < 2 {
+            return work.task(|| self.compare_neighbours(items, lcps, depth));
         }
         let tasks = items.par_chunks(STRINGS_A_TASK).zip(lcps.par_chunks_mut(STRINGS_A_TASK));
-        tasks.for_each(|(items, lcps)| self.compare_neighbours(items, lcps, depth));
+        tasks.for_each(|(items, lcps)| work.task(|| self.compare_neighbours(items, lcps, depth)));
         let firsts = (0..items.len()).step_by(STRINGS_A_TASK);
-        self.compare_with_previous(items, lcps, firsts, depth);
+        work.task(|| self.compare_with_previous(items, lcps, firsts, depth));
     }
 
     /// Compares each item but the first with the one before.

@@ -30,6 +30,7 @@ use super::vector::Isa;
 use super::{Job, compare, split_at_ranges};
 use crate::key::Transform;
 use crate::plan::{ALPHABET_SAMPLE, INSERT_UP_TO, PARALLEL_FROM, STRINGS_A_TASK};
+use crate::report::Work;
 use crate::{Algorithm, Error, Index, Report, Segments};
 
 /// Sorts strings. Stable.
@@ -132,7 +133,7 @@ pub(crate) fn sort_array<O: Index>(
     let mut strings: Vec<&[u8]> =
         ends.windows(2).map(|pair| &copy[pair[0] - start..pair[1] - start]).collect();
     let mut report = sort(&mut strings, |string| string, descending, &together)?;
-    report.phase("move", copy.len(), copy.len(), || {
+    report.phase_of_one("move", copy.len(), copy.len(), || {
         let mut at = start;
         for (string, offset) in strings.iter().zip(&mut offsets[1..]) {
             bytes[at..at + string.len()].copy_from_slice(string);
@@ -169,7 +170,7 @@ struct Sort<'a, F> {
 
 /// What a thread keeps from bucket to bucket.
 #[derive(Default)]
-struct Work {
+struct State {
     orderer: Orderer,
     /// The words of the bucket at hand, in order.
     words: Vec<u64>,
@@ -209,7 +210,7 @@ impl<F> Sort<'_, F> {
         self.job.scratch(scratch::<P>(items.len()), SCRATCH_HINT, &mut report)?;
         let (refs, written) = (size_of_val(items), size_of_val(items) + size_of_val(lcps));
         if items.len() <= INSERT_UP_TO {
-            report.phase("finish", refs, written, || self.insert(items, lcps, 0));
+            report.phase_of_one("finish", refs, written, || self.insert(items, lcps, 0));
             return Ok(report);
         }
         // Ties as large as an input of their own wait for all threads.
@@ -238,37 +239,39 @@ impl<F> Sort<'_, F> {
         let n = items.len();
         let refs = size_of_val(items);
         let mut phase = Report::default();
-        let (sorted, shared) = phase.phase("profile", refs, 0, || {
+        let (sorted, shared) = phase.phase_of_one("profile", refs, 0, || {
             let sorted = self.is_sorted(items, depth);
             (sorted, if sorted { 0 } else { self.common_prefix(items, depth) })
         });
         let depth = depth + shared;
-        let mut large = Mutex::new(Vec::new());
-        if sorted {
+        let large = if sorted {
             self.lcps_phase(items, lcps, depth, &mut phase);
+            Vec::new()
         } else {
             let mut words = Scratch::<u64>::new(n)?;
             let pairs = Scratch::<Pair<u64, P>>::new(n)?;
-            let symbols =
-                phase.phase("encode", refs + 8 * n, 8 * n, || self.encode(items, depth, &mut words));
+            let threads = self.job.threads;
+            let symbols = phase.phase_by_thread("encode", threads, refs + 8 * n, 8 * n, |work| {
+                self.encode(items, depth, &mut words, work)
+            });
             // SAFETY: `encode` wrote every word.
             let words = unsafe { std::slice::from_raw_parts(words.as_ptr().cast::<u64>(), n) };
             let moved = size_of_val(&*pairs);
-            let scattered = phase.phase("distribute", 16 * n + refs, moved, || {
+            let scattered = phase.phase_by_thread("distribute", threads, 16 * n + refs, moved, |work| {
                 let source = Pointers::of(items);
                 // SAFETY: each item is copied to scratch once; the slice goes on to own them until `finish`.
                 let item = |place| unsafe { source.at(place).read() };
-                scatter::distribute(pairs, words, self.transform(), item, self.job, self.isa)
+                scatter::distribute(pairs, words, self.transform(), item, self.job, self.isa, work)
             });
-            phase.phase("finish", moved, refs + size_of_val(lcps), || {
-                self.finish(items, lcps, scattered, depth, &symbols, &large);
-            });
-        }
+            phase.phase_by_thread("finish", threads, moved, refs + size_of_val(lcps), |work| {
+                self.finish(items, lcps, scattered, depth, &symbols, work)
+            })
+        };
         report.absorb(phase);
-        Ok(std::mem::take(large.get_mut().expect("no thread panicked")))
+        Ok(large)
     }
 
-    /// Brings each bucket back in order.
+    /// Brings each bucket back in order, and returns the ties that are left for later.
     fn finish<P: Send + Sync, L: Lcp>(
         &self,
         items: &mut [P],
@@ -276,10 +279,12 @@ impl<F> Sort<'_, F> {
         scattered: Scattered<u64, P>,
         depth: usize,
         symbols: &Symbols,
-        large: &Mutex<Vec<(Range<usize>, usize)>>,
-    ) where
+        work: &Work,
+    ) -> Vec<(Range<usize>, usize)>
+    where
         F: Strings<P>,
     {
+        let large = Mutex::new(Vec::new());
         let buckets = scattered.buckets().to_vec();
         let transform = self.transform();
         let mut guard = Restore { items, scattered };
@@ -293,8 +298,8 @@ impl<F> Sort<'_, F> {
             .zip(split_at_ranges(lcps, &buckets))
             .zip(buckets.iter().map(|bucket| bucket.start))
             .collect();
-        scatter::finish(scattered, targets, self.job, |work: &mut Work, pairs, ((to_items, lcps), start)| {
-            let Work { orderer, words } = work;
+        scatter::finish(scattered, targets, work, |state: &mut State, pairs, ((to_items, lcps), start)| {
+            let State { orderer, words } = state;
             words.resize(pairs.len(), 0);
             orderer.order(
                 pairs.len(),
@@ -316,7 +321,8 @@ impl<F> Sort<'_, F> {
         });
         // Words differ between buckets: whatever ties still wait there, any of their strings tells the same.
         let firsts = buckets.iter().filter(|bucket| !bucket.is_empty()).map(|bucket| bucket.start);
-        self.compare_with_previous(items, lcps, firsts, depth);
+        work.task(|| self.compare_with_previous(items, lcps, firsts, depth));
+        large.into_inner().expect("no thread panicked")
     }
 
     /// Sorts each run of items with equal words by what follows, and what ties there by what follows that, to the end.
@@ -412,7 +418,13 @@ impl<F> Sort<'_, F> {
     }
 
     /// The words of the strings behind `depth`, in the alphabet of a sample, or of all bytes if that was wrong.
-    fn encode<P: Sync>(&self, items: &[P], depth: usize, words: &mut [MaybeUninit<u64>]) -> Symbols
+    fn encode<P: Sync>(
+        &self,
+        items: &[P],
+        depth: usize,
+        words: &mut [MaybeUninit<u64>],
+        work: &Work,
+    ) -> Symbols
     where
         F: Strings<P>,
     {
@@ -423,11 +435,11 @@ impl<F> Sort<'_, F> {
             string.iter().take(64).for_each(|&byte| seen[usize::from(byte)] = true);
         }
         let sampled = Symbols::new(&seen);
-        if self.encode_with(&sampled, items, depth, words) {
+        if self.encode_with(&sampled, items, depth, words, work) {
             return sampled;
         }
         let bytes = Symbols::bytes();
-        assert!(self.encode_with(&bytes, items, depth, words), "every byte is a symbol");
+        assert!(self.encode_with(&bytes, items, depth, words, work), "every byte is a symbol");
         bytes
     }
 
@@ -438,18 +450,21 @@ impl<F> Sort<'_, F> {
         items: &[P],
         depth: usize,
         words: &mut [MaybeUninit<u64>],
+        work: &Work,
     ) -> bool
     where
         F: Strings<P>,
     {
         let encode = |(items, words): (&[P], &mut [MaybeUninit<u64>])| {
-            items.iter().zip(words).all(|(item, to)| {
-                let word = symbols.word(self.rest(item, depth));
-                to.write(word.unwrap_or(0));
-                word.is_some()
+            work.task(|| {
+                items.iter().zip(words).all(|(item, to)| {
+                    let word = symbols.word(self.rest(item, depth));
+                    to.write(word.unwrap_or(0));
+                    word.is_some()
+                })
             })
         };
-        if self.job.threads > 1 {
+        if work.threads() > 1 {
             let words = words.par_chunks_mut(STRINGS_A_TASK);
             items.par_chunks(STRINGS_A_TASK).zip(words).all(encode)
         } else {
@@ -485,6 +500,7 @@ impl<F> Sort<'_, F> {
         shared
     }
 
+    #[inline(always)]
     fn compare<P>(&self, a: &P, b: &P, depth: usize) -> Ordering
     where
         F: Strings<P>,
