@@ -4,6 +4,7 @@
 //! here.
 
 use std::io::{self, BufRead, Read};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use needletail::errors::{ParseError, ParseErrorKind};
 use needletail::parser::{FastaReader, FastqReader, FastxReader};
@@ -72,7 +73,8 @@ impl Records {
     /// # Errors
     /// For the first record that is cut short, whose qualities are not as many as its letters, or that has a byte in its
     /// sequence other than letters, `*`, `-` and `.`, or in its qualities other than `!` to `~`; and where source or memory
-    /// fail. Records that came before may have been added.
+    /// fail. Records that came before may have been added. While a record is read, it is held once more, with 8 bytes for
+    /// each of its lines; where the system has no room for that, the process ends.
     ///
     /// ```
     /// use sortie_formats::sequences::{Format, Records};
@@ -87,12 +89,17 @@ impl Records {
             return Ok(());
         }
         let (first, start) = (self.starts.len(), self.text.len());
+        let exceeded = AtomicBool::new(false);
+        let source = Bounded { source, left: self.limit.saturating_sub(start), exceeded: &exceeded };
         let read = match self.format {
             Format::Fasta => self.read_fasta(source),
             Format::Fastq => self.append(&mut FastqReader::new(source)),
         };
         // What is wrong with a record before the one where reading ended comes first.
         self.check(first, start)?;
+        if exceeded.into_inner() {
+            return Err(Error::Memory { bytes: self.limit.saturating_add(1) });
+        }
         read
     }
 
@@ -217,6 +224,28 @@ impl<'a> Record<'a> {
     }
 }
 
+/// A source that fails where it has more bytes than are left: else a record without an end would be held before anyone sees
+/// how long it is.
+struct Bounded<'a, R> {
+    source: R,
+    left: usize,
+    exceeded: &'a AtomicBool,
+}
+
+impl<R: Read> Read for Bounded<'_, R> {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        let count = self.source.read(to)?;
+        match self.left.checked_sub(count) {
+            Some(left) => self.left = left,
+            None => {
+                self.exceeded.store(true, Relaxed);
+                return Err(io::Error::other("more than is allowed"));
+            }
+        }
+        Ok(count)
+    }
+}
+
 /// The first byte that does not fit, in words.
 fn stray(line: &[u8], fits: impl Fn(u8) -> bool) -> Option<String> {
     // Without a way out of the loop it takes many bytes at a time.
@@ -308,6 +337,25 @@ mod tests {
             assert_eq!(records.bytes(), all.len());
             assert!(read(format, b"").unwrap().is_empty());
         }
+    }
+
+    #[test]
+    fn more_than_is_allowed_is_not_held() {
+        // Without an end, as from a file that grows a thousandfold as it is unpacked.
+        let endless = |header: &'static [u8]| BufReader::new(header.chain(io::repeat(b'A')));
+        for (format, header) in
+            [(Format::Fasta, &b">a\n"[..]), (Format::Fastq, b"@a\n"), (Format::Fasta, b">")]
+        {
+            let mut records = Records::new(format, 1 << 20);
+            records.read(&header[..0]).unwrap();
+            let refused = records.read(endless(header)).unwrap_err();
+            assert!(matches!(refused, Error::Memory { bytes } if bytes > 1 << 20), "{refused}");
+        }
+        let mut records = Records::new(Format::Fasta, 12);
+        records.read(&b">a\nAC\n"[..]).unwrap();
+        records.read(&b">b\nA\n"[..]).unwrap();
+        assert!(matches!(records.read(&b">c\n"[..]), Err(Error::Memory { .. })));
+        assert_eq!(records.len(), 2);
     }
 
     #[test]

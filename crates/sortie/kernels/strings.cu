@@ -1,19 +1,19 @@
-// Steps of an argsort of strings by groups of symbols: their alphabet, the words of the next symbols of those that still tie, and
-// which of them tie after those are sorted.
+// Steps of an argsort of strings by groups of symbols: their alphabet, the words of the next symbols of those that still
+// tie, and which of them tie after those are sorted.
 //
-// Contract. An instantiation is made for SORTIE_OFFSET_BYTES (4, 8) of an offset and SORTIE_WORD_BYTES (4, 8) of a word. String s
-// is bytes[offsets[s]..offsets[s + 1]]. `symbols` has the number of each byte's symbol, from 1; 0 is the end of a string, so a
-// word, of `count` symbols in base `base`, tells where strings that are as long or shorter end.
+// Contract. An instantiation is made for SORTIE_OFFSET_BYTES (4, 8) of an offset and SORTIE_WORD_BYTES (4, 8) of a word.
+// String s is bytes[offsets[s]..offsets[s + 1]]. `symbols` has the number of each byte's symbol, from 1; 0 is the end of a
+// string, so a word, of `count` symbols in base `base`, tells where strings that are as long or shorter end.
 //
-// A level has `count` items: `places` of strings, in groups that are the same up to the state's depth. `heads` marks the first of
-// each group, and `slots` says where each item belongs in the whole. At the first level all strings are one group: places and
-// heads and slots are null, and encode writes the places. Any number of blocks of BLOCK threads, but where said; the kernels of
-// a level run in this order, with a sort of each group's words after encode.
+// A level has `count` items: `places` of strings, in groups that are the same up to the state's depth. `heads` marks the
+// first of each group, and `slots` says where each item belongs in the whole. At the first level all strings are one group:
+// places and heads and slots are null, and encode writes the places. Any number of blocks of BLOCK threads, but where said;
+// the kernels of a level run in this order, with a sort of each group's words after encode.
 // - find_alphabet: sets `seen`, zero before, where a byte occurs. Dynamic shared memory: 256 words.
 // - find_shared: the least of what neighbours of a group share beyond the depth, at once where that is nothing.
 // - encode: the words of what follows. Dynamic shared memory: 256 words.
-// - count_ties: of each tile the items that tie with a neighbour, and the groups that those make. Dynamic shared memory: a word
-//   a warp.
+// - count_ties: of each tile the items that tie with a neighbour, and the groups that those make. Dynamic shared memory: a
+//   word a warp.
 // - sum_ties, of one block: sums of those, and what is left in the state. Dynamic shared memory: two words a warp.
 // - list_ties: writes each item's place to its slot in `out`, and what is left, the next level, with where its groups begin.
 //   Dynamic shared memory: a word a warp.
@@ -122,8 +122,8 @@ SIMT_KERNEL(BLOCK, 4) encode(Strings strings, Level level, u32* places, Alphabet
     symbols[thread_rank()] = alphabet.symbols[thread_rank()];
     barrier();
     const u64 depth = state->depth + state->shared;
-    for (u32 i = block_rank() * BLOCK + thread_rank(); i < level.count; i += grid_blocks() * BLOCK) {
-        const u32 place = place_of(level, i);
+    for (u64 at = u64(block_rank()) * BLOCK + thread_rank(); at < level.count; at += u64(grid_blocks()) * BLOCK) {
+        const u32 i = u32(at), place = place_of(level, i);
         const Rest rest = rest_of(strings, place, depth);
         Word word = 0;
         for (u32 c = 0; c < alphabet.count; ++c)
@@ -133,8 +133,8 @@ SIMT_KERNEL(BLOCK, 4) encode(Strings strings, Level level, u32* places, Alphabet
     }
 }
 
-// Which of a thread's items tie, as bits: with the one before; with either neighbour, so that they are left; and of those the
-// first of each group.
+// Which of a thread's items tie, as bits: with the one before; with either neighbour, so that they are left; and of those
+// the first of each group.
 struct Ties {
     u32 with_last, left, heads;
 
@@ -170,7 +170,8 @@ SIMT_KERNEL(BLOCK, 4) count_ties(Level level, const Word* words, u32 base, u32* 
     }
 }
 
-SIMT_KERNEL(BLOCK, 1) sum_ties(const u32* counts, u32 tiles, u32 symbols, u32* items_before, u32* groups_before, State* state) {
+SIMT_KERNEL(BLOCK, 1)
+sum_ties(const u32* counts, u32 tiles, u32 symbols, u32* items_before, u32* groups_before, State* state) {
     u32* sums = reinterpret_cast<u32*>(shared_memory());
     u32 items = 0, groups = 0;
     for (u32 first = 0; first < tiles; first += BLOCK) {

@@ -71,9 +71,8 @@ impl Job<'_> {
         let records = self.read(inputs)?;
         self.progress.stage("sorting", 0);
         let keys = self.keys(&records)?;
+        let left = self.left(&records, &keys)?;
         let mut items = keys.items(&records)?;
-        let held = (records.memory() + keys.bytes() + size_of_val(&*items)) as u64;
-        let left = self.limit.checked_sub(held).ok_or(Failure::Memory(held))?;
         let sorter = Sorter::builder().descending(self.args.ordering.reverse).memory_limit(left).build()?;
         self.report.absorb(sorter.sort_strings(&mut items)?);
         if self.args.keeps_first() {
@@ -92,6 +91,7 @@ impl Job<'_> {
     fn check(&mut self, inputs: &[Input], how: Check) -> Result<(), Failure> {
         let records = self.read(inputs)?;
         let keys = self.keys(&records)?;
+        self.left(&records, &keys)?;
         let items = keys.items(&records)?;
         let is_wrong = |pair: &[Keyed<'_>]| {
             let order = pair[0].key.cmp(pair[1].key);
@@ -121,6 +121,12 @@ impl Job<'_> {
         }
         self.report.add("read", start.elapsed(), records.bytes() as u64, records.bytes() as u64);
         Ok(records)
+    }
+
+    /// The bytes that are left of the limit beside the records, their keys and references to both.
+    fn left(&self, records: &Records, keys: &Keys) -> Result<u64, Failure> {
+        let held = (records.memory() + keys.bytes() + records.len() * size_of::<Keyed<'_>>()) as u64;
+        self.limit.checked_sub(held).ok_or(Failure::Memory(held))
     }
 
     fn keys(&mut self, records: &Records) -> Result<Keys, Failure> {

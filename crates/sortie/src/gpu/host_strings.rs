@@ -8,12 +8,12 @@ use rayon::prelude::*;
 
 use super::host_array::{Stage, reserve};
 use super::host_segments::{Allowed, bytes, bytes_mut};
-use super::strings::{Offsets, Strings, most_words};
+use super::strings::{Offsets, Strings, check_count, most_words};
 use super::{Gpu, memory};
 use crate::plan::{CHUNK_BYTES, COPIED_BY_A_TASK_BYTES};
 use crate::{Bound, Error, Order, Ran, Report};
 
-const HINT: &str = "their bytes, and up to 100 bytes for each string; sort in parts, or use the CPU engine";
+const HINT: &str = "their bytes, and some 100 bytes for each string; sort in parts, or use the CPU engine";
 
 /// The places of the strings in order. Stable.
 pub(crate) fn argsort_strings<S: Sync>(
@@ -24,6 +24,7 @@ pub(crate) fn argsort_strings<S: Sync>(
     allowed: Allowed,
 ) -> Result<(Vec<u32>, Report), Error> {
     let n = strings.len();
+    check_count(n)?;
     let mut offsets: Vec<u64> = reserve(n + 1)?;
     let mut places: Vec<u32> = reserve(n)?;
     offsets.push(0);
@@ -41,9 +42,22 @@ pub(crate) fn argsort_strings<S: Sync>(
         let available = allowed.memory_limit;
         return Err(Error::Memory { bound: Bound::Limit, needed, available, hint: HINT });
     }
-    let text = memory::alloc::<u8>(gpu.device(), text_bytes)?;
-    let offsets_there = memory::alloc::<u64>(gpu.device(), offsets.len())?;
-    let places_there = memory::alloc::<u32>(gpu.device(), n)?;
+    let device = gpu.device();
+    let there = || {
+        Ok((
+            memory::alloc::<u8>(device, text_bytes)?,
+            memory::alloc::<u64>(device, n + 1)?,
+            memory::alloc::<u32>(device, n)?,
+        ))
+    };
+    let (text, offsets_there, places_there) = there().or_else(|error| match error {
+        // What was kept for later calls may be all that is missing.
+        Error::Memory { .. } => {
+            gpu.give_back_scratch();
+            there()
+        }
+        other => Err(other),
+    })?;
     let mut stage = Stage::new(gpu, staged, allowed.threads)?;
 
     let mut report = Report { scratch_peak: needed, ..Report::default() };

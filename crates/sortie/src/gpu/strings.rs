@@ -1,9 +1,9 @@
-//! Strings in device memory, put in order by groups of symbols: the words of the next symbols of all that still tie are sorted,
-//! many groups at once, and only what ties then goes on.
+//! Strings in device memory, put in order by groups of symbols: the words of the next symbols of all that still tie are
+//! sorted, many groups at once, and only what ties then goes on.
 //!
-//! Drozd, Pericas and Matsuoka, "Efficient string sorting on multi- and many-core architectures" (2014), section III. There, a
-//! symbol group is a digit of a distribution and the CPU finishes; here it is a key of the large-array sorts first, then of the
-//! sorts of segments, to the end.
+//! Drozd, Pericas and Matsuoka, "Efficient string sorting on multi- and many-core architectures" (2014), section III. There,
+//! a symbol group is a digit of a distribution and the CPU finishes; here it is a key of the large-array sorts first, then
+//! of the sorts of segments, to the end.
 
 use sortie_device::{Buffer, Kernel, Launch, Stream, View};
 
@@ -129,21 +129,22 @@ unsafe impl sortie_device::Argument for Alphabet {}
 unsafe impl sortie_device::Argument for Left {}
 
 impl Gpu {
-    /// Writes the places of the strings in order, by their bytes. Stable. Waits for all but the last step: how many strings tie,
-    /// and so how much is launched, is read back for each group of symbols.
+    /// Writes the places of the strings in order, by their bytes. Stable. Waits until they are: how many strings tie, and so
+    /// how much is launched, is read back for each group of symbols.
     ///
-    /// The alphabet found in the bytes decides how many symbols a group has: of DNA 13 and then 27, of letters 6 and 13, of bytes
-    /// of any kind 3 and 7. All strings are sorted by their first group, as pairs of 32-bit keys are by
+    /// The alphabet found in the bytes decides how many symbols a group has: of DNA 13 and then 27, of letters 6 and 13, of
+    /// bytes of any kind 3 and 7. All strings are sorted by their first group, as pairs of 32-bit keys are by
     /// [`Gpu::sort_pairs_unstable`]; those that tie by their next, of 64 bits, and so on, each time without what all of them
     /// share with their neighbours. Cost: a read of all bytes; then of each string as far as tells it from the others.
     /// Scratch: 24 bytes a string for the first group, and 22 for each that ties then.
     ///
-    /// Source: Drozd, Pericas and Matsuoka, "Efficient string sorting on multi- and many-core architectures" (2014), section III.
+    /// Source: Drozd, Pericas and Matsuoka, "Efficient string sorting on multi- and many-core architectures" (2014), section
+    /// III.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`]; [`Error::Unsupported`] for more than 2^32 - 2^16 strings; [`Error::Memory`] where the device
-    /// has too little free for the scratch; [`Error::Device`] where a kernel could not be had or the device fails. The strings
-    /// stay as they are; the places are unspecified then.
+    /// [`Error::LengthMismatch`]; [`Error::Unsupported`] for more than 2^32 - 2^16 strings; [`Error::Memory`] where the
+    /// device has too little free for the scratch; [`Error::Device`] where a kernel could not be had or the device fails.
+    /// The strings stay as they are; the places are unspecified then.
     ///
     /// # Safety
     /// Nothing else uses the strings and the places meanwhile, and offsets are as [`Strings`] states. The stream is of this
@@ -157,12 +158,9 @@ impl Gpu {
     ) -> Result<Pending<'_>, Error> {
         let n = strings.count();
         same_length("places", n, places.len())?;
-        if n > MOST_KEYS {
-            return Err(Error::Unsupported(format!(
-                "{n} strings are more than {MOST_KEYS}; sort them in parts"
-            )));
-        }
-        if n == 0 {
+        check_count(n)?;
+        if n < 2 {
+            stream.fill(places, 0)?;
             return self.pending(stream, None);
         }
         let job = Job::new(self, stream, strings, places, order)?;
@@ -176,6 +174,14 @@ impl Gpu {
         let Job { fixed, .. } = job;
         self.pending(stream, Some(fixed))
     }
+}
+
+/// Whether places of 32 bits are enough for so many strings.
+pub(super) fn check_count(n: usize) -> Result<(), Error> {
+    if n <= MOST_KEYS {
+        return Ok(());
+    }
+    Err(Error::Unsupported(format!("{n} strings are more than {MOST_KEYS}; sort them in parts")))
 }
 
 /// Words of scratch that an argsort of so many strings keeps at most, whatever they are.
@@ -198,17 +204,17 @@ pub(super) fn most_words(gpu: &Gpu, n: usize) -> Result<usize, Error> {
 impl Gpu {
     /// Enqueues the strings in the order of these places, and does not wait: offsets from 0 on, and bytes.
     ///
-    /// Cost: of each string a read and a write; 16 bytes are written at a time, by a search for the string that they are of.
+    /// Cost: of each string a read and a write; a thread writes 16 bytes, whose string it searches for.
     /// Scratch: 8 bytes for 2048 strings.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] where there are not as many strings to be written as places; [`Error::Unsupported`] for offsets
-    /// of two widths; [`Error::Memory`] where the device has too little free for the scratch; [`Error::Device`] where a kernel
-    /// could not be had.
+    /// [`Error::LengthMismatch`] where there are not as many strings to be written as places; [`Error::Unsupported`] for
+    /// offsets of two widths, or more than 2^32 - 2^16 places; [`Error::Memory`] where the device has too little free for
+    /// the scratch; [`Error::Device`] where a kernel could not be had.
     ///
     /// # Safety
-    /// Places are less than the number of strings, and there is room for all bytes of those. Nothing else uses either strings or
-    /// the places until that is done. The stream is of this engine's device.
+    /// Places are less than the number of strings; there is room for all bytes of those, and offsets are wide enough.
+    /// Nothing else uses either strings or the places until that is done. The stream is of this engine's device.
     pub unsafe fn gather_strings(
         &self,
         stream: &Stream,
@@ -220,6 +226,7 @@ impl Gpu {
         if strings.offset_bytes() != to.offset_bytes() {
             return Err(Error::Unsupported("offsets of strings have one width, before and after".into()));
         }
+        check_count(places.len())?;
         let kernel = |kernel| Instance {
             kernel,
             file: File::GatherStrings,
@@ -365,8 +372,8 @@ impl<'a> Job<'a> {
         self.stream.fill(symbols, 0)?;
         let launch = launch(self.gpu, self.strings.bytes.len().div_ceil(BLOCK as usize), SYMBOLS_SHARED);
         let arguments = (self.strings.addresses(), self.places.len() as u64, symbols);
-        // SAFETY: these are the kernel's arguments; it reads the bytes between the first offset and the last. The engine keeps
-        // the kernels.
+        // SAFETY: these are the kernel's arguments; it reads the bytes between the first offset and the last. The engine
+        // keeps the kernels.
         unsafe { find_alphabet.launch(self.stream, launch, arguments)? };
         let mut numbers = [0u32; 256];
         self.stream.copy_out(&mut numbers, symbols)?;

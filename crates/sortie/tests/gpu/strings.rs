@@ -197,6 +197,24 @@ fn strings_are_gathered() {
     });
 }
 
+/// Without anything before it: one string alone was taken to begin a byte early.
+#[test]
+fn one_string_is_not_read_beyond_its_ends() {
+    on_each(|gpu| {
+        for strings in [&[""][..], &["x"], &["hello"], &["", ""], &["b", ""], &["b", "ab"]] {
+            let ends = strings.iter().scan(0, |end, string| {
+                *end += string.len();
+                Some(*end)
+            });
+            let offsets: Vec<usize> = std::iter::once(0).chain(ends).collect();
+            let mut expected: Vec<u32> = (0..strings.len() as u32).collect();
+            expected.sort_by_key(|&place| strings[place as usize]);
+            let found = argsort(gpu, strings.concat().as_bytes(), &offsets, true, Order::default()).unwrap();
+            assert_eq!(found, expected, "{strings:?}");
+        }
+    });
+}
+
 #[test]
 fn what_does_not_fit_is_told() {
     on_each(|gpu| {
