@@ -159,9 +159,9 @@ extern "C" __global__ void check(const KEY *keys, u64 segments, u64 length, cons
     }
 }
 
-/// Adds to `wrong` how many places of one array hold what they must not, and to the word after it a sum that is zero if they hold
-/// each place once. The payload was the places of the input: each must
-/// name its key, of an argsort without sorted keys too, and these must be in order, by place where they are equal and the sort is stable.
+/// Adds to `wrong` how many places of one array hold what they must not, and to the word after it a sum that is zero if they
+/// hold each place once. The payload was the places of the input: each must name its key, of an argsort without sorted keys
+/// too, and these must be in order, by place where they are equal and the sort is stable.
 extern "C" __global__ void check_places(const KEY *input, const KEY *sorted, const unsigned *payload, u64 n, int stable,
                                         u64 *wrong) {
     u64 found = 0, sum = 0;

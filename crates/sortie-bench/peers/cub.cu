@@ -500,10 +500,10 @@ std::unique_ptr<Job> make_one_array(int peer, const Batch &batch) {
 
 extern "C" {
 
-/// Makes a peer ready: 0 DeviceSegmentedSort, 1 DeviceSegmentedRadixSort, 2 by hand, 3 by tags, for keys of "f32" or
-/// "u64"; for one array of "u32" or "u64" 4 DeviceRadixSort, 5 DeviceMergeSort (of "u128" too), 6 DeviceRadixSort of pairs; 7
-/// DeviceMergeSort of the places of strings of "bytes". What is enqueued meanwhile is enqueued on `stream`, and leaves `keys` as it
-/// likes.
+/// Makes a peer ready: 0 DeviceSegmentedSort, 1 DeviceSegmentedRadixSort, 2 by hand, 3 by tags, for keys of "f32" or "u64";
+/// for one array of "u32" or "u64" 4 DeviceRadixSort, 5 DeviceMergeSort (of "u128" too), 6 DeviceRadixSort of pairs; 7
+/// DeviceMergeSort of the places of strings of "bytes". What is enqueued meanwhile is enqueued on `stream`, and leaves
+/// `keys` as it likes.
 const char *sortie_peer_open(int peer, const char *key, int device, const Batch *batch, cudaStream_t stream,
                              Job **job) {
     return guarded([&] {

@@ -1,7 +1,7 @@
 // Bitonic sort of one array, in place, by tiles that do many steps of the network on each trip to shared memory.
 //
-// Contract. An instantiation is made for SORTIE_KEY_BYTES (1, 2, 4, 8), SORTIE_KIND (code::Kind), SORTIE_PAYLOAD_BYTES (0, 4,
-// 8, 16), tiles of 2^SORTIE_TILE_BITS keys and threads of 2^SORTIE_ROW_BITS: more than two rows of bits and no more than
+// Contract. An instantiation is made for SORTIE_KEY_BYTES (1, 2, 4, 8), SORTIE_KIND (code::Kind), SORTIE_PAYLOAD_BYTES (0,
+// 4, 8, 16), tiles of 2^SORTIE_TILE_BITS keys and threads of 2^SORTIE_ROW_BITS: more than two rows of bits and no more than
 // three. The lowest SORTIE_COALESCED_BITS bits are in every sequence. `count` is 1 or more. Not stable.
 //
 // A step compares keys whose places differ in one bit; a thread does the steps of a window of ROW_BITS bits in
@@ -9,10 +9,9 @@
 // - sort_tiles: each block sorts a tile of neighbours. Keys become codes, which they stay until the `last` launch.
 // - run_superstep: each block takes a part: the keys whose places agree in all bits but those of the superstep's
 //   sequence, of which there are TILE_BITS. What it writes no other block reads.
-// Places past the end hold the last code; they are neither read nor written. Nothing takes the place of an equal code, so they
-// stay behind what is there.
-// Dynamic shared memory: (TILE + TILE / 32) items. Cost: one read and one write of the keys a launch, each item to
-// shared memory and back up to five times. No scratch.
+// Places past the end hold the last code; they are neither read nor written. Nothing takes the place of an equal code, so
+// they stay behind what is there. Dynamic shared memory: (TILE + TILE / 32) items. Cost: one read and one write of the keys
+// a launch, each item to shared memory and back up to five times. No scratch.
 //
 // Source: Capannini, Silvestri and Baraglia, "Sorting on GPUs for large scale datasets: A thorough comparison"
 // (2011), section 5; a sequence is their gamma, a part an element of their gamma-partition. There, every other run

@@ -66,7 +66,8 @@ template <u32 N> SIMT_FN void merge(Item (&merged)[N], const Item* items, u32 a,
     }
 }
 
-// Puts what a thread has of the run from `start` to `end` to its places, once all have read theirs: every other run descends.
+// Puts what a thread has of the run from `start` to `end` to its places, once all have read theirs: every other run
+// descends.
 template <u32 N>
 SIMT_FN void put_row(Item* items, const Item (&row)[N], u32 first, u32 count, u32 start, u32 end, bool descends) {
     barrier();

@@ -1,10 +1,11 @@
 // The classifier of a distribution by digits: which of many buckets a code belongs to.
 //
-// Contract. Codes from `low` to `low + span` are cut into buckets: of one width where keys are spread evenly; else the range is
-// cut into cells of one width, each of which has as many buckets as a sample has keys there. Codes below belong to the first
-// bucket, codes above to the last. The bucket never falls as the code rises, so sorted buckets in their order are a sorted whole
-// whatever the range is: it may be a guess. Where there are more buckets than codes in the range, each of those codes has the
-// bucket of its place. Cost: five instructions a code of up to 32 bits; with cells two reads of shared memory and four more.
+// Contract. Codes from `low` to `low + span` are cut into buckets: of one width where keys are spread evenly; else the range
+// is cut into cells of one width, each of which has as many buckets as a sample has keys there. Codes below belong to the
+// first bucket, codes above to the last. The bucket never falls as the code rises, so sorted buckets in their order are a
+// sorted whole whatever the range is: it may be a guess. Where there are more buckets than codes in the range, each of those
+// codes has the bucket of its place. Cost: five instructions a code of up to 32 bits; with cells two reads of shared memory
+// and four more.
 #pragma once
 
 #include "simt.cuh"

@@ -1,10 +1,11 @@
 // How many keys each bucket of a distribution has, and where the buckets are.
 //
-// Contract. An instantiation is made as item.cuh says. The profile is as profile.cu leaves it. Buckets are counted in groups of
-// 2^bits, bits at least 6. There are at most 2^32 - 2^16 keys. Zero before: `counts` (a word a bucket), `groups` (a word a group).
-// - count_buckets, of any number of blocks, counts, and notes in the profile whether a code is outside of an exact range. Dynamic
-//   shared memory: CELLS + 2 words, and two bytes a bucket. Cost: one read of the keys, an atomic in shared memory a key; for
-//   each block one in global memory a pair of buckets. Keys in order are not counted.
+// Contract. An instantiation is made as item.cuh says. The profile is as profile.cu leaves it. Buckets are counted in groups
+// of 2^bits, bits at least 6. There are at most 2^32 - 2^16 keys. Zero before: `counts` (a word a bucket), `groups` (a word
+// a group).
+// - count_buckets, of any number of blocks, counts, and notes in the profile whether a code is outside of an exact range.
+//   Dynamic shared memory: CELLS + 2 words, and two bytes a bucket. Cost: one read of the keys, an atomic in shared memory a
+//   key; for each block one in global memory a pair of buckets. Keys in order are not counted.
 // - place_buckets, a block a group of at least 2^bits threads, says where groups and buckets begin: `group_starts` (one
 //   more than groups) and `group_cursors`, and in `ends`, one more than buckets, the start of bucket b at place b + 1. Where
 //   nothing is to be distributed all `ends` are 0. `tiles_before` says how many tiles of `tile` keys come before each group,

@@ -1,12 +1,12 @@
 // Strings in the order of their places: offsets, and then bytes.
 //
-// Contract. An instantiation is made for SORTIE_OFFSET_BYTES (4, 8). String s is bytes[offsets[s]..offsets[s + 1]]; the i-th to be
-// written is string places[i], of `count`. Any number of blocks of BLOCK threads, but where said; in this order:
+// Contract. An instantiation is made for SORTIE_OFFSET_BYTES (4, 8). String s is bytes[offsets[s]..offsets[s + 1]]; the i-th
+// to be written is string places[i], of `count`. Any number of blocks of BLOCK threads, but where said; in this order:
 // - sum_lengths: the bytes of each tile of strings. Dynamic shared memory: two words a warp.
 // - sum_tiles, of one block: how many bytes come before each tile. Dynamic shared memory: two words a warp.
 // - write_offsets: where each string goes, from 0 on, and where the last one ends. Dynamic shared memory: two words a warp.
-// - copy_bytes: the bytes. Each thread writes COPIED of them that lie together, whichever strings they are of, so a long string
-//   is copied by many. Cost: a search among the offsets for each.
+// - copy_bytes: the bytes. Each thread writes COPIED of them that lie together, whichever strings they are of, so a long
+//   string is copied by many. Cost: a search among the offsets for each.
 #include "search.cuh"
 #include "simt.cuh"
 

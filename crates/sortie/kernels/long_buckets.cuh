@@ -1,7 +1,7 @@
 // Buckets too long for a block, which are distributed again: where each lies, and its tiles.
 //
-// Contract. The buckets are listed in no given order, `listed` of them. `tiles_before` says how many tiles of `tile` keys come
-// before each, one more than buckets. Each has buckets of its own, 2^BITS at most, of about `share` keys.
+// Contract. The buckets are listed in no given order, `listed` of them. `tiles_before` says how many tiles of `tile` keys
+// come before each, one more than buckets. Each has buckets of its own, 2^BITS at most, of about `share` keys.
 #pragma once
 
 #include "classify.cuh"

@@ -23,8 +23,8 @@ SIMT_FN constexpr u32 log2_ceil(u32 n) {
     return bits;
 }
 
-// Sorts the N items from FIRST on by exchanges of two of them, of which it is told the place of the second among the N. Without
-// the exchanges of the last items, the others are sorted all the same.
+// Sorts the N items from FIRST on by exchanges of two of them, of which it is told the place of the second among the N.
+// Without the exchanges of the last items, the others are sorted all the same.
 template <u32 N, u32 FIRST = 0, class Item, u32 LENGTH, class Exchange>
 SIMT_FN void sort(Item (&row)[LENGTH], Exchange exchange_items) {
     constexpr u32 bits = log2_ceil(N);

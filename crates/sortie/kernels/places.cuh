@@ -5,8 +5,8 @@
 // unless the keys are far from evenly spread; those that do, and are not in order by chance or because they are equal,
 // are sorted by insertion. If there are too many, the segment is sorted by all digits of its codes, the last digit first.
 //
-// Contract. As sort_segments.cu states. Stable. Shared memory a worker: SPAN items and CAPACITY stages, and a block's
-// notes; in tiles, a stage and a byte a key. Cost besides moving: a sort of 32-bit items, one more for each 32 - log2(CAPACITY)
+// Contract. As sort_segments.cu states. Stable. Shared memory a worker: SPAN items and CAPACITY stages, and a block's notes;
+// in tiles, a stage and a byte a key. Cost besides moving: a sort of 32-bit items, one more for each 32 - log2(CAPACITY)
 // bits of the codes' range where the leading bits do not tell keys apart.
 #pragma once
 
@@ -27,7 +27,8 @@ constexpr u32 PADDING = ~0u;
 // A stage takes a code or a word of a payload.
 constexpr u32 STAGE_BYTES = sizeof(Word) > sizeof(Code) && WORDS > 0 ? sizeof(Word) : sizeof(Code);
 constexpr u32 WARPS = (BLOCK + WARP - 1) / WARP;
-// The longest run of items that agree that is sorted by itself. Of n keys at random by as many leading values, about eight agree at most.
+// The longest run of items that agree that is sorted by itself. Of n keys at random by as many leading values, about eight
+// agree at most.
 constexpr u32 LONGEST_RUN = 16;
 
 struct Range {
@@ -190,7 +191,8 @@ SIMT_FN void sort_segment(const Segment& segment, const code::Transform& transfo
     Code* codes = reinterpret_cast<Code*>(stages);
     Range range = {Code(~Code(0)), 0};
     if (count > 0) {
-        // Every load is made, of the last key where there is none: loads under conditions of their own would wait for one another.
+        // Every load is made, of the last key where there is none: loads under conditions of their own would wait for one
+        // another.
         Key read[ROW];
         SIMT_UNROLL
         for (u32 r = 0; r < ROW; ++r) {

@@ -3,11 +3,12 @@
 // Contract. An instantiation is made as item.cuh says. Keys that something goes with are left as they are where they are in
 // order, else distributed. Zero before: `profile`. The kernels run in this order:
 // - sample, of one block, guesses the range from SAMPLED keys, and sees their order. Dynamic shared memory: two codes.
-// - check_order, of any number of blocks, compares all neighbours where those keys are in order, and goes on until it sees that
-//   the rest is not. Cost: a read of the keys, if they are in order.
-// - sample_cells, of any number of blocks, counts `sampled` keys in the cells of the range. Dynamic shared memory: CELLS words.
-// - share_buckets, of one block, gives each cell its share of the buckets, if there are cells with far more keys than others.
-//   Dynamic shared memory: a word a warp, and one.
+// - check_order, of any number of blocks, compares all neighbours where those keys are in order, and goes on until it sees
+//   that the rest is not. Cost: a read of the keys, if they are in order.
+// - sample_cells, of any number of blocks, counts `sampled` keys in the cells of the range. Dynamic shared memory: CELLS
+//   words.
+// - share_buckets, of one block, gives each cell its share of the buckets, if there are cells with far more keys than
+//   others. Dynamic shared memory: a word a warp, and one.
 #include "classify.cuh"
 #include "code.cuh"
 #include "item.cuh"
@@ -29,8 +30,8 @@ constexpr u32 SAMPLED = 4096;
 // Keys that a thread compares at a time.
 constexpr u32 ROW = 8;
 constexpr u32 BOTH = classify::ASCENT | classify::DESCENT;
-// A cell is crowded that has more than its share of the sample by a quarter, and by five times what chance makes of that. Keys
-// are uneven if more than one in CROWDED is in such.
+// A cell is crowded that has more than its share of the sample by a quarter, and by five times what chance makes of that.
+// Keys are uneven if more than one in CROWDED is in such.
 constexpr u32 CROWDED = 50;
 
 SIMT_FN bool is_crowded(u32 keys, u32 share) {

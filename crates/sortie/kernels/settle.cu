@@ -5,9 +5,9 @@
 // profile has another plan. Cost: `reverse` reads and writes the keys once, `fill` writes them once.
 // - reverse.
 // - number writes each place to itself. Cost: one write of the places.
-// - fill: `counts` has the keys of each bucket, in groups of 2^bits, of which there are no more than BLOCK, as are buckets in
-//   one; `group_starts` and `tiles_before` say where groups begin and how many tiles of `tile` keys come before each. Dynamic
-//   shared memory: a Shared.
+// - fill: `counts` has the keys of each bucket, in groups of 2^bits, of which there are no more than BLOCK, as are buckets
+//   in one; `group_starts` and `tiles_before` say where groups begin and how many tiles of `tile` keys come before each.
+//   Dynamic shared memory: a Shared.
 #include "classify.cuh"
 #include "code.cuh"
 #include "scan.cuh"

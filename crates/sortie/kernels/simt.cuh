@@ -311,7 +311,8 @@ SIMT_FN void assume(bool holds) { __builtin_assume(holds); }
 
 #else
 
-// ------------------------------------------------------------------------------------------- on the bench, in the same order
+// ------------------------------------------------------------------------------------------- on the bench, in the same
+// order
 
 SIMT_FN u32 thread_rank() { return bench::thread_rank(); }
 SIMT_FN u32 block_rank() { return bench::block_rank(); }

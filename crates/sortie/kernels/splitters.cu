@@ -1,4 +1,5 @@
-// A level of a sample sort: the items of each group go to buckets between splitters from a sample of it, by comparison alone.
+// A level of a sample sort: the items of each group go to buckets between splitters from a sample of it, by comparison
+// alone.
 //
 // Contract. An instantiation is made as compared.cuh and block_sort.cuh say, for blocks of SORTIE_THREADS with SORTIE_ROW
 // items a thread, and for SORTIE_STEP: FIRST reads keys, and makes items of them; NEXT reads items. Groups lie one after the
@@ -198,8 +199,8 @@ SIMT_FN void begin_group(const Level& level, const Cut& cut, u32 group, const Pi
     for (u32 d = thread_rank(); d < digits_of(cut); d += BLOCK) pieces.counts[d] = 0;
 }
 
-// The items of a tile that are a thread's: one of each BLOCK. Every load is made, of the last item where there is none: loads
-// under conditions of their own would wait for one another.
+// The items of a tile that are a thread's: one of each BLOCK. Every load is made, of the last item where there is none:
+// loads under conditions of their own would wait for one another.
 SIMT_FN void load_row(Item (&row)[ROW], const Level& level, u64 first, u32 count) {
     if (count == TILE) {
         SIMT_UNROLL

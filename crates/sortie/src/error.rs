@@ -1,6 +1,7 @@
 //! What can go wrong in a sort, said so that the caller can mend it.
 
-/// Why a [`Sorter`](crate::Sorter) call did not sort. The data is as it was before the call, unless a device failed meanwhile.
+/// Why a [`Sorter`](crate::Sorter) call did not sort. The data is as it was before the call, unless a device failed
+/// meanwhile.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

@@ -23,8 +23,9 @@ pub enum Engine {
     /// On the CPU.
     Cpu,
     /// On the CUDA device of this number. [`Sorter::sort`], [`Sorter::sort_pairs`], [`Sorter::argsort`],
-    /// [`Sorter::sort_segments`] and [`Sorter::sort_pairs_segments`] have an engine there, for keys of 8 to 64 bits, the first three
-    /// for those of 128 too; other calls return [`Error::Unsupported`], as do algorithms that there are not on a GPU.
+    /// [`Sorter::sort_segments`] and [`Sorter::sort_pairs_segments`] have an engine there, for keys of 8 to 64 bits, the
+    /// first three for those of 128 too; other calls return [`Error::Unsupported`], as do algorithms that there are not on a
+    /// GPU.
     Cuda(u32),
 }
 
@@ -59,13 +60,14 @@ pub enum Algorithm {
     Radix,
     /// Quicksort, without a distribution. Not stable, so pairs and argsort need `.unstable()`.
     Quicksort,
-    /// Merge sort by comparison (std's or rayon's); on a GPU tiles that are merged by pairs, of keys of up to 64 bits. Stable.
+    /// Merge sort by comparison (std's or rayon's); on a GPU tiles that are merged by pairs, of keys of up to 64 bits.
+    /// Stable.
     Merge,
     /// A bitonic network on a GPU, of keys of up to 64 bits, alone or, with `.unstable()`, with a payload: in place, without
     /// scratch there, and as fast whatever the keys are.
     Bitonic,
-    /// Distribution by samples and a merge sort of each bucket, by comparison alone, on a GPU: keys of 32 to 128 bits, and what goes
-    /// with them. Stable.
+    /// Distribution by samples and a merge sort of each bucket, by comparison alone, on a GPU: keys of 32 to 128 bits, and
+    /// what goes with them. Stable.
     SampleSort,
 }
 
@@ -198,8 +200,8 @@ impl Sorter {
 
     /// Sorts keys. In place; at most 5% of the data as scratch.
     ///
-    /// On a GPU, which is only taken where the engine is one: two copies of the keys on the device, or one where the limit or the
-    /// device have no room for two, and 128 MiB of pinned memory at most.
+    /// On a GPU, which is only taken where the engine is one: two copies of the keys on the device, or one where the limit
+    /// or the device have no room for two, and 128 MiB of pinned memory at most.
     ///
     /// # Errors
     /// [`Error::Unsupported`] for an algorithm that does not apply to such keys. On a GPU: [`Error::Memory`] where that is
@@ -424,8 +426,8 @@ impl Sorter {
     ///
     /// Scratch: for each thread at most 328 KB and a copy of the longest segment that it sorts; for keys without a fixed
     /// width 36 bytes a key of that segment. On a GPU, which is only taken where the engine is one: as
-    /// [`Sorter::sort_segments`], with the payload's bytes beside the key's; and 8 bytes a key here for payloads that have not
-    /// 4, 8 or 16 bytes.
+    /// [`Sorter::sort_segments`], with the payload's bytes beside the key's; and 8 bytes a key here for payloads that have
+    /// not 4, 8 or 16 bytes.
     ///
     /// ```
     /// # fn main() -> Result<(), sortie::Error> {
@@ -528,8 +530,8 @@ impl Sorter {
         self.run(v.len(), |job| cpu::compare::sort(v, |a, b| order.direct(compare(a, b)), job))
     }
 
-    /// Sorts strings by their bytes; moves references, never bodies. On a GPU, which is only taken where the engine is one, as
-    /// [`Sorter::argsort_strings`].
+    /// Sorts strings by their bytes; moves references, never bodies. On a GPU, which is only taken where the engine is one,
+    /// as [`Sorter::argsort_strings`].
     ///
     /// # Errors
     /// [`Error::Memory`] where the limit does not leave room for the references; on a GPU as
@@ -547,8 +549,8 @@ impl Sorter {
     /// Writes the places of the strings in order.
     ///
     /// On a GPU, which is only taken where the engine is one: all bytes go there, as by [`gpu::Gpu::argsort_strings`], and
-    /// 32-bit places come back. Scratch: the bytes, two chunks of 64 MiB in pinned memory at most, and up to some 100 bytes a
-    /// string.
+    /// 32-bit places come back. Scratch: the bytes, two chunks of 64 MiB in pinned memory at most, and up to some 100 bytes
+    /// a string.
     ///
     /// # Errors
     /// As [`Sorter::argsort`]. On a GPU: [`Error::Unsupported`] for any algorithm but [`Algorithm::Auto`] and

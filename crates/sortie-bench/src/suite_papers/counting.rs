@@ -1,5 +1,5 @@
-//! Capannini's table 1: memory transactions, memory contention and divergent paths, counted by the kernels' test bench and by
-//! the GPU's own counters, which `ncu` reads while this program sorts once.
+//! Capannini's table 1: memory transactions, memory contention and divergent paths, counted by the kernels' test bench and
+//! by the GPU's own counters, which `ncu` reads while this program sorts once.
 
 use std::collections::HashMap;
 use std::process::{Command, Stdio};

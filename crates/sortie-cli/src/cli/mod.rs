@@ -56,7 +56,8 @@ pub enum Command {
         #[arg(long, value_name = "ENGINE", default_value = "cuda")]
         engine: sortie::Engine,
 
-        /// Also sort 2^32 + 1 keys, in 17.2 GB of the GPU's memory, and check their sum and order; left out where less is free
+        /// Also sort 2^32 + 1 keys, in 17.2 GB of the GPU's memory, and check their sum and order; left out where less is
+        /// free
         #[arg(long)]
         large: bool,
     },

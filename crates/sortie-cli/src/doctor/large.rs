@@ -8,8 +8,8 @@ use super::mixed;
 
 pub const KEYS: usize = (1 << 32) + 1;
 
-/// Sorts `n` keys at random in the device's memory. Returns whether the same keys are there in order: by their order, and the
-/// sum of what they are mixed to.
+/// Sorts `n` keys at random in the device's memory. Returns whether the same keys are there in order: by their order, and
+/// the sum of what they are mixed to.
 pub fn sorts(gpu: &Gpu, n: usize, chunk: usize) -> Result<bool, Error> {
     let (stream, there) = (gpu.device().stream()?, gpu.device().alloc::<u32>(n)?);
     let chunks = || (0..n).step_by(chunk).map(|start| start..n.min(start + chunk));

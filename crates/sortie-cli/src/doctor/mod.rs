@@ -26,14 +26,14 @@ const LENGTHS: [usize; 20] = [
 const LENGTHS_WITH_4: [usize; 8] = [2, 50, 65, 161, 1000, 5121, 20_481, 300_000];
 const LENGTHS_WITH_16: [usize; 4] = [3, 64, 1281, 40_961];
 
-/// Single arrays: of one block, of several, and of so many keys for each multiprocessor that they are distributed. The longest only
-/// of some types.
+/// Single arrays: of one block, of several, and of so many keys for each multiprocessor that they are distributed. The
+/// longest only of some types.
 const ARRAYS: [usize; 2] = [1000, 200_003];
 const DISTRIBUTED: usize = (1 << 15) + 5;
 const LONGEST_ARRAY: usize = 1 << 26;
 
-/// Arrays that are sorted by comparison alone and by the published algorithms: without keys to compare, of one block, just beyond the
-/// longest of them, of several buckets. The longest of keys of more than 4 bytes is shorter.
+/// Arrays that are sorted by comparison alone and by the published algorithms: without keys to compare, of one block, just
+/// beyond the longest of them, of several buckets. The longest of keys of more than 4 bytes is shorter.
 const COMPARED_ARRAYS: [usize; 5] = [1, 2, 1000, 7937, 200_003];
 const LONGEST_WIDE_ARRAY: usize = 1 << 24;
 
@@ -407,7 +407,8 @@ fn keys<K: Pod>(n: usize, bits: Bits) -> Vec<K> {
     (0..n as u64).map(key).collect()
 }
 
-/// `n` strings of a pattern, in its hexadecimal digits: of none of them to all, some with much in front that others have too.
+/// `n` strings of a pattern, in its hexadecimal digits: of none of them to all, some with much in front that others have
+/// too.
 fn strings(n: usize, bits: Bits) -> Vec<Vec<u8>> {
     let string = |i| {
         let bits = bits(i, mixed(i));

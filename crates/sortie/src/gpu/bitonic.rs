@@ -49,8 +49,8 @@ impl Gpu {
     /// [`Gpu::sort_bitonic`] where each payload, of 4, 8 or 16 bytes, moves with its key. Not stable: payloads of equal keys
     /// come out in any order, the same in every run.
     ///
-    /// Nor is there any scratch. A tile has the fewer pairs the wider they are, 2^13 of 8 bytes, so 2^28 of those are read and
-    /// written 30 times.
+    /// Nor is there any scratch. A tile has the fewer pairs the wider they are, 2^13 of 8 bytes, so 2^28 of those are read
+    /// and written 30 times.
     ///
     /// # Errors
     /// As [`Gpu::sort_bitonic`]; [`Error::LengthMismatch`]; [`Error::Unsupported`] for payloads of another size, or not

@@ -1,5 +1,5 @@
-//! One large array: distributed by digits, then its buckets finished; a copy as scratch, or two where something goes with the
-//! keys.
+//! One large array: distributed by digits, then its buckets finished; a copy as scratch, or two where something goes with
+//! the keys.
 //!
 //! Few keys alone go through a bitonic network, few pairs are one segment, pairs of wide keys are sorted by comparison.
 //!
@@ -60,8 +60,8 @@ impl Gpu {
 
     /// [`Gpu::sort`] where each payload, of 4, 8 or 16 bytes, moves with its key. Stable.
     ///
-    /// Keys of up to 32 bits are sorted with their places below them, as 64 bits, and the payload is moved beside them: it is
-    /// read and written three times, as they are. Scratch: 16 bytes a key, and a copy of the payload. Many wider keys are
+    /// Keys of up to 32 bits are sorted with their places below them, as 64 bits, and the payload is moved beside them: it
+    /// is read and written three times, as they are. Scratch: 16 bytes a key, and a copy of the payload. Many wider keys are
     /// sorted as by [`Gpu::sort_pairs_by_comparison`], few as a segment, with a copy of the keys and the payload as scratch.
     ///
     /// # Errors
@@ -84,8 +84,8 @@ impl Gpu {
     /// [`Gpu::sort_pairs`] where payloads of equal keys come out in any order; it is the same in every run.
     ///
     /// Payloads of 4 bytes go below keys of up to 32 bits, in place of their places: nothing goes beside, and the scratch is
-    /// 16 bytes a key. All others are sorted as by [`Gpu::sort_pairs`], but more than 2^32 - 2^16 keys of up to 64 bits as by
-    /// [`Gpu::sort_pairs_bitonic`].
+    /// 16 bytes a key. All others are sorted as by [`Gpu::sort_pairs`], but more than 2^32 - 2^16 keys of up to 64 bits as
+    /// by [`Gpu::sort_pairs_bitonic`].
     ///
     /// # Errors
     /// As [`Gpu::sort_pairs`].

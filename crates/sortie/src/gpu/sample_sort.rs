@@ -1,8 +1,8 @@
 //! Sample sort: one array by comparison alone, for keys of up to 64 bytes whose order one small function knows.
 //!
 //! Two levels of splitters, each from a sample of the group that it cuts, leave buckets that a block sorts. Where a sample
-//! repeats itself, what equals a splitter gets a bucket of its own, and is in order then. All of it is decided on the device:
-//! nothing is read back.
+//! repeats itself, what equals a splitter gets a bucket of its own, and is in order then. All of it is decided on the
+//! device: nothing is read back.
 
 use std::ops::Range;
 
@@ -53,8 +53,8 @@ const MOST_WAYS: [usize; 2] = [1 << 10, 1 << 7];
 /// Items of a sample for each of them, at least.
 const LEAST_SAMPLED: usize = 8;
 /// Of what fits a block, what a bucket is to have. With 60 samples for each, as 2^28 u32 have, four standard deviations more
-/// still fit, and the few that are longer are merged; wider keys have smaller samples, and more of that. A sort of 2^28 u32 on
-/// an H200: 7.45 ms with 2/3, 7.51 with 5/8, 7.61 with 5/9.
+/// still fit, and the few that are longer are merged; wider keys have smaller samples, and more of that. A sort of 2^28 u32
+/// on an H200: 7.45 ms with 2/3, 7.51 with 5/8, 7.61 with 5/9.
 const SHARE: (usize, usize) = (5, 8);
 /// Blocks on a multiprocessor of those that take more than one piece of work.
 const RESIDENT: u32 = 2;
@@ -125,9 +125,10 @@ impl Gpu {
     /// Source: Leischner, Osipov and Sanders, "GPU sample sort" (2010), with equality buckets.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for keys of other sizes than [`Compared`] says, not aligned to their size as far as 16 bytes go,
-    /// or more than 2^32 - 2^16; [`Error::Memory`] where the device has too little free for the scratch; [`Error::Device`] where
-    /// a kernel could not be had, which includes a comparison that does not compile. The keys are as they were then.
+    /// [`Error::Unsupported`] for keys of other sizes than [`Compared`] says, not aligned to their size as far as 16 bytes
+    /// go, or more than 2^32 - 2^16; [`Error::Memory`] where the device has too little free for the scratch;
+    /// [`Error::Device`] where a kernel could not be had, which includes a comparison that does not compile. The keys are as
+    /// they were then.
     ///
     /// # Safety
     /// Nothing else uses the keys until the sort is done. The stream is of this engine's device.
@@ -144,8 +145,8 @@ impl Gpu {
 
     /// [`Gpu::sort_by_comparison`] where each payload, of any multiple of 4 bytes, moves with its key. Stable.
     ///
-    /// Keys move with their places of 4 bytes, and fetch their payload in the end, at random. Scratch: two copies of keys with
-    /// places, and one of the payload.
+    /// Keys move with their places of 4 bytes, and fetch their payload in the end, at random. Scratch: two copies of keys
+    /// with places, and one of the payload.
     ///
     /// # Errors
     /// As [`Gpu::sort_by_comparison`]; [`Error::LengthMismatch`]; [`Error::Unsupported`] for payloads of other sizes, or not
@@ -531,7 +532,8 @@ impl Job<'_> {
             threads: threads as u32,
             shared: shape.sorting_shared(),
         };
-        // SAFETY: these are the kernels' arguments; they stay within the items and the scratch. The engine keeps the kernels.
+        // SAFETY: these are the kernels' arguments; they stay within the items and the scratch. The engine keeps the
+        // kernels.
         unsafe {
             kernels.sort_buckets.launch(stream, launch, (arrays, buckets, left, left_count))?;
             if shape.levels.is_some() {

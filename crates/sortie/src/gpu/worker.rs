@@ -5,8 +5,8 @@ use crate::key::{Code, Order};
 
 /// Items that a thread holds, at most: with more than 40 the compiler runs out of 64 registers.
 const REGISTERS: usize = 40;
-/// The same where places are sorted, with stages of 4 bytes and of 8. More of 8 bytes would leave 1024 threads no room in the
-/// 227 KB of shared memory that a block can have. With stages of 4 bytes, f32 with payloads of 4 on an H200: segments of
+/// The same where places are sorted, with stages of 4 bytes and of 8. More of 8 bytes would leave 1024 threads no room in
+/// the 227 KB of shared memory that a block can have. With stages of 4 bytes, f32 with payloads of 4 on an H200: segments of
 /// 10,000 62 G/s with rows of up to 24, 43 with 16; lengths by a power law 50 and 44; some registers are spilled.
 const REGISTERS_OF_PLACES: [usize; 2] = [24, 16];
 /// Keys that a single thread sorts: its network grows faster than linearly, yet needs no step between threads. A

@@ -54,8 +54,8 @@ fn on_host<T: Pod>(stream: &Stream, buffer: &Buffer<T>) -> Vec<T> {
     host
 }
 
-/// Sorts pairs, and the places of the same keys, on the device and on the CPU; both must leave the same bits. Payloads are all
-/// different, so what is not stable differs.
+/// Sorts pairs, and the places of the same keys, on the device and on the CPU; both must leave the same bits. Payloads are
+/// all different, so what is not stable differs.
 fn compare<K: Key + Pod + Debug, V: Pod + Send>(
     gpu: &Gpu,
     stream: &Stream,

@@ -1,5 +1,5 @@
-//! The sorts of one array, and of strings, under AddressSanitizer and UndefinedBehaviorSanitizer, which have to be there when a process
-//! starts: the test runs itself once more under them.
+//! The sorts of one array, and of strings, under AddressSanitizer and UndefinedBehaviorSanitizer, which have to be there
+//! when a process starts: the test runs itself once more under them.
 
 use std::env;
 

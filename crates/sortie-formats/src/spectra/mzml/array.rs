@@ -144,7 +144,8 @@ impl Array {
         Ok(())
     }
 
-    /// The numbers. Integers beyond 2^53 are rounded, so close ones of that size count as equal; no instrument counts so far.
+    /// The numbers. Integers beyond 2^53 are rounded, so close ones of that size count as equal; no instrument counts so
+    /// far.
     pub fn numbers(&self) -> Vec<f64> {
         let Some(number) = self.number() else { return Vec::new() };
         self.bytes.chunks_exact(number.width()).map(|bytes| number.read(bytes)).collect()
