@@ -3,15 +3,11 @@
 mod support;
 
 use std::fs;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use flate2::Compression;
-use flate2::read::MultiGzDecoder;
-use flate2::write::GzEncoder;
-use support::{Numbers, complaint, data, names, run, sortie, text};
-use tempfile::TempDir;
+use support::{Numbers, complaint, compress, data, decompress, folder, names, run, sortie, text};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Format {
@@ -38,24 +34,6 @@ fn succeed(folder: &Path, format: Format, args: &str) -> Vec<u8> {
     let Output { status, stdout, stderr } = run(&mut command(folder, format, args), b"");
     assert_eq!((status.code(), text(&stderr).as_str()), (Some(0), ""), "{args}");
     stdout
-}
-
-fn folder(name: &str, bytes: &[u8]) -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join(name), bytes).unwrap();
-    folder
-}
-
-fn compress(bytes: &[u8]) -> Vec<u8> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
-    encoder.write_all(bytes).unwrap();
-    encoder.finish().unwrap()
-}
-
-fn decompress(bytes: &[u8]) -> Vec<u8> {
-    let mut out = Vec::new();
-    MultiGzDecoder::new(bytes).read_to_end(&mut out).unwrap();
-    out
 }
 
 /// The records of a text, each with its last line end.

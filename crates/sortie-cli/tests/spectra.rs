@@ -3,18 +3,14 @@
 mod support;
 
 use std::fs;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use flate2::Compression;
-use flate2::read::MultiGzDecoder;
-use flate2::write::GzEncoder;
 use mzdata::MzMLReader;
 use mzdata::prelude::*;
 use mzdata::spectrum::MultiLayerSpectrum;
-use support::{Numbers, complaint, data, names, run, text};
-use tempfile::TempDir;
+use support::{Numbers, complaint, compress, data, decompress, folder, names, run, text};
 
 fn sortie(folder: &Path, args: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sortie"));
@@ -26,24 +22,6 @@ fn sortie(folder: &Path, args: &str) -> Command {
 fn succeed(folder: &Path, args: &str) {
     let output: Output = sortie(folder, args).output().unwrap();
     assert_eq!((output.status.code(), text(&output.stderr).as_str()), (Some(0), ""), "sortie {args}");
-}
-
-fn folder(name: &str, bytes: &[u8]) -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join(name), bytes).unwrap();
-    folder
-}
-
-fn compress(bytes: &[u8]) -> Vec<u8> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
-    encoder.write_all(bytes).unwrap();
-    encoder.finish().unwrap()
-}
-
-fn decompress(bytes: &[u8]) -> Vec<u8> {
-    let mut out = Vec::new();
-    MultiGzDecoder::new(bytes).read_to_end(&mut out).unwrap();
-    out
 }
 
 /// A real file, decompressed.

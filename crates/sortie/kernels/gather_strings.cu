@@ -7,45 +7,19 @@
 // - write_offsets: where each string goes, from 0 on, and where the last one ends. Dynamic shared memory: two words a warp.
 // - copy_bytes: the bytes. Each thread writes COPIED of them that lie together, whichever strings they are of, so a long
 //   string is copied by many. Cost: a search among the offsets for each.
+#include "scan.cuh"
 #include "search.cuh"
 #include "simt.cuh"
+#include "strings.cuh"
 
 namespace simt::gather_strings {
 
 constexpr u32 BLOCK = 256;
-constexpr u32 WARPS = BLOCK / WARP;
 constexpr u32 ROW = 8;
 constexpr u32 TILE = BLOCK * ROW;
 constexpr u32 COPIED = 16;
 
-using Offset = detail::Unsigned<SORTIE_OFFSET_BYTES>::Type;
-
-struct Strings {
-    const u8* bytes;
-    const Offset* offsets;
-};
-
 SIMT_FN u64 length_of(const Strings& strings, u32 place) { return strings.offsets[place + 1] - strings.offsets[place]; }
-
-// The sum of the values of all threads before, and of all. `sums` is shared memory, free again after the next barrier.
-SIMT_FN u64 exclusive(u64 value, u64* sums, u64& total) {
-    u64 sum = value;
-    SIMT_UNROLL
-    for (u32 by = 1; by < WARP; by *= 2) {
-        const u64 below = shuffle_up(sum, by);
-        if (lane() >= by) sum += below;
-    }
-    if (lane() == WARP - 1) sums[warp_rank()] = sum;
-    barrier();
-    u64 before = 0;
-    total = 0;
-    SIMT_UNROLL
-    for (u32 w = 0; w < WARPS; ++w) {
-        if (w < warp_rank()) before += sums[w];
-        total += sums[w];
-    }
-    return before + sum - value;
-}
 
 // The lengths of a thread's strings.
 SIMT_FN u64 sum_row(const Strings& strings, const u32* places, u64 first, u32 count) {
@@ -58,7 +32,7 @@ SIMT_KERNEL(BLOCK, 4) sum_lengths(Strings strings, const u32* places, u32 count,
     u64* sums = reinterpret_cast<u64*>(shared_memory());
     for (u64 tile = block_rank(); tile * TILE < count; tile += grid_blocks()) {
         u64 total;
-        exclusive(sum_row(strings, places, tile * TILE + thread_rank() * ROW, count), sums, total);
+        scan::exclusive<BLOCK>(sum_row(strings, places, tile * TILE + thread_rank() * ROW, count), sums, total);
         if (thread_rank() == 0) tiles[tile] = total;
         barrier();
     }
@@ -70,7 +44,7 @@ SIMT_KERNEL(BLOCK, 1) sum_tiles(u64* tiles, u32 count) {
     for (u32 first = 0; first < count; first += BLOCK) {
         const u32 i = first + thread_rank();
         u64 total;
-        const u64 own = exclusive(i < count ? tiles[i] : 0, sums, total);
+        const u64 own = scan::exclusive<BLOCK>(i < count ? tiles[i] : 0, sums, total);
         if (i < count) tiles[i] = before + own;
         before += total;
         barrier();
@@ -83,7 +57,7 @@ write_offsets(Strings strings, const u32* places, u32 count, const u64* tiles, O
     for (u64 tile = block_rank(); tile * TILE < count; tile += grid_blocks()) {
         const u64 first = tile * TILE + thread_rank() * ROW;
         u64 total;
-        u64 at = tiles[tile] + exclusive(sum_row(strings, places, first, count), sums, total);
+        u64 at = tiles[tile] + scan::exclusive<BLOCK>(sum_row(strings, places, first, count), sums, total);
         for (u32 r = 0; r < ROW && first + r < count; ++r) {
             offsets[first + r] = Offset(at);
             at += length_of(strings, places[first + r]);

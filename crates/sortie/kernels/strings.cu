@@ -23,6 +23,7 @@
 // groups of symbols, the longer the smaller the alphabet; many groups of strings at once.
 #include "scan.cuh"
 #include "simt.cuh"
+#include "strings.cuh"
 
 namespace simt::strings {
 
@@ -34,13 +35,7 @@ constexpr u32 TILE = BLOCK * ROW;
 // Bytes that a lane compares at a time.
 constexpr u32 COMPARED = 8;
 
-using Offset = detail::Unsigned<SORTIE_OFFSET_BYTES>::Type;
 using Word = detail::Unsigned<SORTIE_WORD_BYTES>::Type;
-
-struct Strings {
-    const u8* bytes;
-    const Offset* offsets;
-};
 
 struct State {
     // Bytes that the strings of every group share, and how many more of them do.

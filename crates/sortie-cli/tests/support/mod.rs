@@ -3,10 +3,16 @@
 #![allow(dead_code)] // Each test program uses a part.
 
 use std::ffi::OsStr;
-use std::io::Write;
+use std::fs;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::thread;
+
+use flate2::Compression;
+use flate2::read::MultiGzDecoder;
+use flate2::write::GzEncoder;
+use tempfile::TempDir;
 
 /// `sortie sort` in `folder`.
 pub fn sortie(folder: &Path) -> Command {
@@ -64,6 +70,27 @@ pub fn complaint(output: &Output, status: i32) -> String {
 
 pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// A folder with one file.
+pub fn folder(name: &str, bytes: &[u8]) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join(name), bytes).unwrap();
+    folder
+}
+
+/// As gzip.
+pub fn compress(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// From gzip, of one member or several.
+pub fn decompress(bytes: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    MultiGzDecoder::new(bytes).read_to_end(&mut out).unwrap();
+    out
 }
 
 /// The names in a folder, in order.

@@ -6,8 +6,9 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
-use super::host_array::{Stage, reserve};
+use super::host_array::reserve;
 use super::host_segments::{Allowed, bytes, bytes_mut};
+use super::stage::Stage;
 use super::strings::{Offsets, Strings, check_count, most_words};
 use super::{Gpu, memory};
 use crate::plan::{CHUNK_BYTES, COPIED_BY_A_TASK_BYTES};

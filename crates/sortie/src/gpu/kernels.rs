@@ -52,6 +52,7 @@ const HEADERS: &[(&str, &str)] = &[
     ("keys_alone.cuh", include_str!("../../kernels/keys_alone.cuh")),
     ("classify.cuh", include_str!("../../kernels/classify.cuh")),
     ("long_buckets.cuh", include_str!("../../kernels/long_buckets.cuh")),
+    ("strings.cuh", include_str!("../../kernels/strings.cuh")),
     ("scan.cuh", include_str!("../../kernels/scan.cuh")),
     ("long.cuh", include_str!("../../kernels/long.cuh")),
     ("network.cuh", include_str!("../../kernels/network.cuh")),

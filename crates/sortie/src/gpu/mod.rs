@@ -24,6 +24,7 @@ mod bitonic;
 mod compared;
 mod distribute;
 mod finish;
+mod gather_strings;
 mod host_array;
 mod host_segments;
 mod host_strings;
@@ -34,6 +35,7 @@ mod one_array;
 mod redistribute;
 mod sample_sort;
 pub(crate) mod segments;
+mod stage;
 mod strings;
 mod worker;
 

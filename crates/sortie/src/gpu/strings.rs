@@ -32,7 +32,7 @@ pub enum Offsets<'a> {
 }
 
 impl Strings<'_> {
-    fn count(self) -> usize {
+    pub(super) fn count(self) -> usize {
         match self.offsets {
             Offsets::Narrow(offsets) => offsets.len(),
             Offsets::Wide(offsets) => offsets.len(),
@@ -40,14 +40,14 @@ impl Strings<'_> {
         .saturating_sub(1)
     }
 
-    fn offset_words(&self) -> View<'_, u32> {
+    pub(super) fn offset_words(&self) -> View<'_, u32> {
         match self.offsets {
             Offsets::Narrow(offsets) => offsets,
             Offsets::Wide(offsets) => offsets.cast(),
         }
     }
 
-    fn addresses(self) -> Addresses {
+    pub(super) fn addresses(self) -> Addresses {
         let offsets = match self.offsets {
             Offsets::Narrow(offsets) => offsets.address(),
             Offsets::Wide(offsets) => offsets.address(),
@@ -55,7 +55,7 @@ impl Strings<'_> {
         Addresses { bytes: self.bytes.address(), offsets }
     }
 
-    fn offset_bytes(self) -> usize {
+    pub(super) fn offset_bytes(self) -> usize {
         match self.offsets {
             Offsets::Narrow(_) => 4,
             Offsets::Wide(_) => 8,
@@ -64,18 +64,18 @@ impl Strings<'_> {
 }
 
 /// Threads of the kernels, the items of a tile, and blocks on a multiprocessor where there is work for all.
-const BLOCK: u32 = 256;
-const TILE: usize = 8 * BLOCK as usize;
+pub(super) const BLOCK: u32 = 256;
+pub(super) const TILE: usize = 8 * BLOCK as usize;
 const BLOCKS: u32 = 8;
 const SYMBOLS_SHARED: usize = 256 * size_of::<u32>();
-const WARPS_SHARED: usize = BLOCK as usize / 32 * size_of::<u32>();
+pub(super) const WARPS_SHARED: usize = BLOCK as usize / 32 * size_of::<u32>();
 
 /// `strings::Strings` of the kernels.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
-struct Addresses {
-    bytes: u64,
-    offsets: u64,
+pub(super) struct Addresses {
+    pub bytes: u64,
+    pub offsets: u64,
 }
 
 /// `strings::State`.
@@ -199,64 +199,6 @@ pub(super) fn most_words(gpu: &Gpu, n: usize) -> Result<usize, Error> {
     };
     let next = copies_words(content, n) + listed_words(n / 2 + 1);
     Ok(fixed_words(n) + n + sorted + 2 * tied + next)
-}
-
-impl Gpu {
-    /// Enqueues the strings in the order of these places, and does not wait: offsets from 0 on, and bytes.
-    ///
-    /// Cost: of each string a read and a write; a thread writes 16 bytes, whose string it searches for.
-    /// Scratch: 8 bytes for 2048 strings.
-    ///
-    /// # Errors
-    /// [`Error::LengthMismatch`] where there are not as many strings to be written as places; [`Error::Unsupported`] for
-    /// offsets of two widths, or more than 2^32 - 2^16 places; [`Error::Memory`] where the device has too little free for
-    /// the scratch; [`Error::Device`] where a kernel could not be had.
-    ///
-    /// # Safety
-    /// Places are less than the number of strings; there is room for all bytes of those, and offsets are wide enough.
-    /// Nothing else uses either strings or the places until that is done. The stream is of this engine's device.
-    pub unsafe fn gather_strings(
-        &self,
-        stream: &Stream,
-        strings: Strings<'_>,
-        places: View<'_, u32>,
-        to: Strings<'_>,
-    ) -> Result<Pending<'_>, Error> {
-        same_length("strings to be written", places.len(), to.count())?;
-        if strings.offset_bytes() != to.offset_bytes() {
-            return Err(Error::Unsupported("offsets of strings have one width, before and after".into()));
-        }
-        check_count(places.len())?;
-        let kernel = |kernel| Instance {
-            kernel,
-            file: File::GatherStrings,
-            defines: vec![("SORTIE_OFFSET_BYTES", strings.offset_bytes().to_string())],
-        };
-        let names = ["sum_lengths", "sum_tiles", "write_offsets", "copy_bytes"];
-        let kernels =
-            <[Kernel; 4]>::try_from(self.kernels(&names.map(kernel))?).expect("as many as instances");
-        let [sum_lengths, sum_tiles, write_offsets, copy_bytes] = kernels;
-        let tiles = places.len().div_ceil(TILE);
-        let scratch = self.scratch(2 * tiles)?;
-        let sums = scratch.range(0..2 * tiles);
-        let launch = launch(self, tiles, 2 * WARPS_SHARED);
-        let one = Launch { blocks: 1, ..launch };
-        let copying = self::launch(self, to.bytes.len().div_ceil(16 * BLOCK as usize), 0);
-        let (from, count) = (strings.addresses(), places.len() as u32);
-        let Addresses { bytes, offsets } = to.addresses();
-        // SAFETY: these are the kernels' arguments; as the caller states, there is room for all that they write.
-        unsafe {
-            if count == 0 {
-                stream.fill(to.offset_words(), 0)?;
-            } else {
-                sum_lengths.launch(stream, launch, (from, places, count, sums))?;
-                sum_tiles.launch(stream, one, (sums, tiles as u32))?;
-                write_offsets.launch(stream, launch, (from, places, count, sums, offsets))?;
-                copy_bytes.launch(stream, copying, (from, places, count, offsets, bytes))?;
-            }
-        }
-        self.pending(stream, Some(scratch))
-    }
 }
 
 /// The kernels for words of some width.
@@ -518,7 +460,7 @@ fn wanted(order: Order) -> Wanted {
 }
 
 /// As many blocks as there is work for, up to those that keep the device busy.
-fn launch(gpu: &Gpu, blocks: usize, shared: usize) -> Launch {
+pub(super) fn launch(gpu: &Gpu, blocks: usize, shared: usize) -> Launch {
     let most = gpu.device().properties().multiprocessors * BLOCKS;
     Launch { blocks: blocks.clamp(1, most as usize) as u32, threads: BLOCK, shared }
 }

@@ -1,0 +1,158 @@
+//! How a [`Sorter`]'s calls for strings reach an engine.
+
+use super::{Algorithm, Engine, Sorter, index_fits};
+use crate::error::same_length;
+use crate::gpu::{self, Gpu};
+use crate::{Error, Index, Report, cpu};
+
+impl Sorter {
+    /// Sorts strings by their bytes; moves references, never bodies. On a GPU, which is only taken where the engine is one,
+    /// as [`Sorter::argsort_strings`].
+    ///
+    /// # Errors
+    /// [`Error::Memory`] where the limit does not leave room for the references; on a GPU as
+    /// [`Sorter::argsort_strings`].
+    pub fn sort_strings<S: AsRef<[u8]> + Send + Sync>(&self, strings: &mut [S]) -> Result<Report, Error> {
+        if let Engine::Cuda(ordinal) = self.choices.engine {
+            let (mut places, report) = self.strings_on_gpu(ordinal, strings)?;
+            cpu::permute(strings, &mut places);
+            return Ok(report);
+        }
+        let descending = self.choices.order.descending;
+        self.run(strings.len(), |job| cpu::strings::sort(strings, S::as_ref, descending, job))
+    }
+
+    /// Writes the places of the strings in order.
+    ///
+    /// On a GPU, which is only taken where the engine is one: all bytes go there, as by [`gpu::Gpu::argsort_strings`], and
+    /// 32-bit places come back. Scratch: the bytes, two chunks of 64 MiB in pinned memory at most, and up to some 100 bytes
+    /// a string.
+    ///
+    /// # Errors
+    /// As [`Sorter::argsort`]. On a GPU: [`Error::Unsupported`] for any algorithm but [`Algorithm::Auto`] and
+    /// [`Algorithm::Radix`], or more than 2^32 - 2^16 strings; [`Error::Memory`] where there is too little, and
+    /// [`Error::Device`] where the device cannot be had or fails. The strings are as they were.
+    pub fn argsort_strings<S: AsRef<[u8]> + Sync, I: Index>(
+        &self,
+        strings: &[S],
+        places: &mut [I],
+    ) -> Result<Report, Error> {
+        index_fits::<I>(strings.len())?;
+        same_length("places", strings.len(), places.len())?;
+        if let Engine::Cuda(ordinal) = self.choices.engine {
+            let (found, report) = self.strings_on_gpu(ordinal, strings)?;
+            places.iter_mut().zip(found).for_each(|(place, found)| *place = I::from_place(found as usize));
+            return Ok(report);
+        }
+        let descending = self.choices.order.descending;
+        self.run(strings.len(), |job| cpu::strings::argsort(strings, S::as_ref, places, descending, job))
+    }
+
+    /// Sorts strings as [`Sorter::sort_strings`] does, and writes how many bytes each shares with the one before: `lcps[0]`
+    /// is 0, `lcps[i]` the length of the longest common prefix of `strings[i - 1]` and `strings[i]`.
+    ///
+    /// A by-product of the sort: the words that it orders strings by tell most of them, without a look at the strings. Only
+    /// what was in order already, or is sorted by comparison ([`Algorithm::Merge`], [`Algorithm::Quicksort`]), has its
+    /// neighbours compared afterwards, in O(n + the sum of the lcps). No scratch beyond that of the sort.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), sortie::Error> {
+    /// let (mut strings, mut lcps) = (["tea", "ten", "a", "tea"], [0u32; 4]);
+    /// sortie::Sorter::builder().build()?.sort_strings_with_lcps(&mut strings, &mut lcps)?;
+    /// assert_eq!((strings, lcps), (["a", "tea", "tea", "ten"], [0, 0, 3, 2]));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`] where there are not as many lcps as strings; [`Error::Unsupported`] where their type is too
+    /// narrow for the length of the longest string; those of [`Sorter::sort_strings`].
+    pub fn sort_strings_with_lcps<S: AsRef<[u8]> + Send + Sync, L: Index>(
+        &self,
+        strings: &mut [S],
+        lcps: &mut [L],
+    ) -> Result<Report, Error> {
+        same_length("lcps", strings.len(), lcps.len())?;
+        lcps_fit::<S, L>(strings)?;
+        let descending = self.choices.order.descending;
+        self.run(strings.len(), |job| cpu::strings::sort_with_lcps(strings, lcps, S::as_ref, descending, job))
+    }
+
+    /// Writes the places of the strings in order, and how many bytes each shares with the one before: `lcps[0]` is 0,
+    /// `lcps[i]` the length of the longest common prefix of `strings[places[i - 1]]` and `strings[places[i]]`. What that
+    /// costs: see [`Sorter::sort_strings_with_lcps`].
+    ///
+    /// ```
+    /// # fn main() -> Result<(), sortie::Error> {
+    /// let (mut places, mut lcps) = ([0u32; 3], [0usize; 3]);
+    /// let sorter = sortie::Sorter::builder().build()?;
+    /// sorter.argsort_strings_with_lcps(&["ten", "a", "tea"], &mut places, &mut lcps)?;
+    /// assert_eq!((places, lcps), ([1, 2, 0], [0, 0, 2]));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Sorter::argsort_strings`] and [`Sorter::sort_strings_with_lcps`].
+    pub fn argsort_strings_with_lcps<S: AsRef<[u8]> + Sync, I: Index, L: Index>(
+        &self,
+        strings: &[S],
+        places: &mut [I],
+        lcps: &mut [L],
+    ) -> Result<Report, Error> {
+        index_fits::<I>(strings.len())?;
+        same_length("places", strings.len(), places.len())?;
+        same_length("lcps", strings.len(), lcps.len())?;
+        lcps_fit::<S, L>(strings)?;
+        let descending = self.choices.order.descending;
+        self.run(strings.len(), |job| {
+            cpu::strings::argsort_with_lcps(strings, S::as_ref, places, lcps, descending, job)
+        })
+    }
+
+    /// The places of strings in order, by a GPU.
+    fn strings_on_gpu<S: AsRef<[u8]> + Sync>(
+        &self,
+        ordinal: u32,
+        strings: &[S],
+    ) -> Result<(Vec<u32>, Report), Error> {
+        if let other
+        @ (Algorithm::Quicksort | Algorithm::Merge | Algorithm::Bitonic | Algorithm::SampleSort) =
+            self.choices.algorithm
+        {
+            return Err(Error::Unsupported(format!(
+                "{other:?} does not sort strings on a GPU; choose Auto or another engine"
+            )));
+        }
+        let gpu = Gpu::cuda(ordinal)?;
+        let memory_limit = self.memory_limit();
+        self.in_pool(strings.len(), |threads| {
+            let allowed = gpu::Allowed { threads, memory_limit };
+            gpu::argsort_strings(&gpu, strings, S::as_ref, self.choices.order, allowed)
+        })
+    }
+
+    /// Sorts strings stored as offsets into bytes, see [`sort_string_array`](crate::sort_string_array).
+    ///
+    /// # Errors
+    /// [`Error::Segments`] where the offsets are empty, go backwards or past the end.
+    pub fn sort_string_array<O: Index>(&self, offsets: &mut [O], bytes: &mut [u8]) -> Result<Report, Error> {
+        let descending = self.choices.order.descending;
+        self.run(offsets.len(), |job| cpu::strings::sort_array(offsets, bytes, descending, job))
+    }
+}
+
+fn lcps_fit<S: AsRef<[u8]>, L: Index>(strings: &[S]) -> Result<(), Error> {
+    let too_long = |length: &usize| *length as u64 > L::LARGEST;
+    // Only where an index is narrower than a length: it takes a look at every string.
+    if !too_long(&usize::MAX) {
+        return Ok(());
+    }
+    match strings.iter().map(|string| string.as_ref().len()).find(too_long) {
+        None => Ok(()),
+        Some(length) => Err(Error::Unsupported(format!(
+            "what a string of {length} bytes may share does not fit lcps of {} bits; use wider ones",
+            8 * size_of::<L>()
+        ))),
+    }
+}
