@@ -1,9 +1,14 @@
 // Merges pairs of sorted runs of segments too long for a block.
 //
 // Contract. An instantiation is made for what is merged (segment.cuh); an argsort's places are a payload like any other.
-// Before pass p the runs have 2^p tiles; a tile is a multiple of CHUNK. Any number of blocks; shared memory
-// for CHUNK codes, two more words, and CHUNK places of 2 bytes where there is a payload. Cost: one read and one write of the
-// keys and their payload a pass, and two searches a chunk. Stable.
+// Before pass p the runs have 2^p tiles; a tile is a multiple of CHUNK. As many passes as the longest segment takes, or
+// more. Zero before: `progress`. Any number of blocks; shared memory for CHUNK codes, three more words, and CHUNK places of 2
+// bytes where there is a payload. Cost: one read and one write of the keys and their payload a pass, and two searches a chunk.
+// Stable.
+//
+// All passes are one launch, for most often there is nothing to merge, and a launch that finds nothing takes 4 microseconds.
+// Blocks take chunks in turn, pass after pass; who takes one of the next pass waits until all before it are done. Those are
+// in blocks that run already, which merge what they took first, so nobody waits for a block that cannot start.
 //
 // A block writes a chunk. Where it begins and ends in each of the two runs is where the merge of the runs crosses a
 // diagonal, which a warp finds by comparing at 32 places at a time. In the same way, by halving, each thread finds its part
@@ -22,6 +27,13 @@ constexpr u32 BLOCK = 128;
 // Codes that a thread merges.
 constexpr u32 MERGED = 16;
 constexpr u32 CHUNK = BLOCK * MERGED;
+// Behind the codes: where the chunk begins and ends in the first run, and its number.
+constexpr u32 SHARED_WORDS = 3;
+
+// Chunks of all passes.
+struct Progress {
+    u64 taken, done;
+};
 
 struct Runs {
     // Of the two runs' keys, in the segment's arrays.
@@ -35,7 +47,7 @@ SIMT_FN void merge_chunk(const Key* keys_in, Key* keys, const Word* payload_in, 
                          const code::Transform& transform) {
     Key* codes = reinterpret_cast<Key*>(shared_memory());
     u64* crossings = reinterpret_cast<u64*>(codes + CHUNK);
-    u16* sources = reinterpret_cast<u16*>(crossings + 2);
+    u16* sources = reinterpret_cast<u16*>(crossings + SHARED_WORDS);
 
     const Key* a = keys_in + runs.start;
     const Key* b = a + runs.a_count;
@@ -100,25 +112,49 @@ SIMT_FN void merge_chunk(const Key* keys_in, Key* keys, const Word* payload_in, 
     barrier();
 }
 
-SIMT_KERNEL(BLOCK, 8)
-merge_runs(Arrays arrays, long_segments::Segments segments, u32 pass, code::Transform transform) {
+// Of the chunk of this number in a pass, unless its segment is merged by then.
+SIMT_FN void merge_numbered(const Arrays& arrays, const long_segments::Segments& segments, u64 number, u32 pass,
+                            const code::Transform& transform) {
     const u32 chunks_of_tile = segments.tile / CHUNK;
-    const u64 chunks = long_segments::tile_count(segments) * chunks_of_tile;
     const u64 width = u64(segments.tile) << pass;
-    for (u64 chunk = block_rank(); chunk < chunks; chunk += grid_blocks()) {
-        const long_segments::Tile tile = long_segments::find_tile(segments, chunk / chunks_of_tile);
-        const u64 place = tile.place + chunk % chunks_of_tile * CHUNK;
-        const u32 passes = long_segments::passes_of(tile.length, segments.tile);
-        if (pass >= passes || place >= tile.length) continue;
-        const u64 base = place / (2 * width) * (2 * width);
-        Runs runs;
-        runs.start = tile.start + base;
-        runs.a_count = lesser(width, tile.length - base);
-        runs.b_count = lesser(width, tile.length - base - runs.a_count);
-        runs.first = place - base;
-        runs.last = lesser(runs.first + CHUNK, runs.a_count + runs.b_count);
-        const u32 from = long_segments::buffer_before(passes, pass), to = 1 - from;
-        merge_chunk(arrays.keys_at(from), arrays.keys_at(to), arrays.payload_at(from), arrays.payload_at(to), runs, transform);
+    const long_segments::Tile tile = long_segments::find_tile(segments, number / chunks_of_tile);
+    const u64 place = tile.place + number % chunks_of_tile * CHUNK;
+    const u32 passes = long_segments::passes_of(tile.length, segments.tile);
+    if (pass >= passes || place >= tile.length) return;
+    const u64 base = place / (2 * width) * (2 * width);
+    Runs runs;
+    runs.start = tile.start + base;
+    runs.a_count = lesser(width, tile.length - base);
+    runs.b_count = lesser(width, tile.length - base - runs.a_count);
+    runs.first = place - base;
+    runs.last = lesser(runs.first + CHUNK, runs.a_count + runs.b_count);
+    const u32 from = long_segments::buffer_before(passes, pass), to = 1 - from;
+    merge_chunk(arrays.keys_at(from), arrays.keys_at(to), arrays.payload_at(from), arrays.payload_at(to), runs, transform);
+}
+
+SIMT_KERNEL(BLOCK, 8)
+merge_runs(Arrays arrays, long_segments::Segments segments, u32 passes, Progress* progress, code::Transform transform) {
+    u64* taken = reinterpret_cast<u64*>(reinterpret_cast<Key*>(shared_memory()) + CHUNK) + 2;
+    const u64 chunks = long_segments::tile_count(segments) * (segments.tile / CHUNK);
+    if (chunks == 0) return;
+    u64 next = 0;
+    if (thread_rank() == 0) next = atomic_add(&progress->taken, 1);
+    while (true) {
+        if (thread_rank() == 0) {
+            // Of the passes before its own.
+            const u64 before = next / chunks * chunks;
+            if (next / chunks < passes)
+                while (atomic_load<Acquire>(&progress->done) < before) {}
+            *taken = next;
+        }
+        barrier();
+        const u64 own = *taken;
+        if (own / chunks >= passes) return;
+        // Is on the way while this one is merged.
+        if (thread_rank() == 0) next = atomic_add(&progress->taken, 1);
+        merge_numbered(arrays, segments, own % chunks, u32(own / chunks), transform);
+        barrier();
+        if (thread_rank() == 0) atomic_add<Release>(&progress->done, 1);
     }
 }
 

@@ -80,6 +80,8 @@ unsafe impl sortie_device::Argument for LongSegments {}
 
 /// Threads of a block that merges.
 const MERGE_BLOCK: u32 = 128;
+/// `Progress` of merge_runs.cu.
+const PROGRESS_WORDS: usize = 4;
 
 /// Threads of a block that puts segments into classes, and the segments that it takes at a time.
 const CLASSES_BLOCK: u32 = 256;
@@ -333,10 +335,13 @@ impl<'gpu, B: Bits> Job<'gpu, '_, B> {
         let segments = keys as u64 / length;
         let Some(worker) = Worker::for_length(length as usize, self.content, self.shared_per_block()) else {
             let tiles = self.tiles(Some(length))?;
-            let scratch = self.gpu.scratch(self.copies_words())?;
+            let scratch = self.gpu.scratch(PROGRESS_WORDS + self.copies_words())?;
+            let progress = scratch.range(0..PROGRESS_WORDS);
+            self.stream.fill(progress, 0)?;
             let long = LongSegments { length, segments, ..LongSegments::default() };
-            // SAFETY: as the caller states; the scratch has room for the copies.
-            unsafe { self.sort_long(&tiles, long, length, scratch.address())? };
+            let copies = scratch.address() + 4 * PROGRESS_WORDS as u64;
+            // SAFETY: as the caller states; the scratch has room for the copies behind the progress.
+            unsafe { self.sort_long(&tiles, long, length, progress, copies)? };
             return self.gpu.pending(self.stream, Some(scratch));
         };
         let kernel = self.gpu.kernel(&worker.instance(From::OneLength))?;
@@ -420,10 +425,12 @@ impl<'gpu, B: Bits> Job<'gpu, '_, B> {
         // Aligned, as the copies after it in the scratch are.
         let listed = listed_words(segments);
         let copies = rest.map_or(scratch.address() + 4 * listed as u64, |rest| rest.copy.address());
-        let [counts, cursors] = [0, 1].map(|i| scratch.range(i * MOST_CLASSES..(i + 1) * MOST_CLASSES));
-        let list = scratch.range(2 * MOST_CLASSES..2 * MOST_CLASSES + segments);
-        let tiles_before = scratch.range(2 * MOST_CLASSES + segments..2 * MOST_CLASSES + 2 * segments + 1);
-        self.stream.fill(scratch.range(0..2 * MOST_CLASSES), 0)?;
+        let mut taken = 0;
+        let [progress, counts, cursors, list, tiles_before] = listed_lengths(segments).map(|words| {
+            taken += words;
+            scratch.range(taken - words..taken)
+        });
+        self.stream.fill(scratch.range(0..PROGRESS_WORDS + 2 * MOST_CLASSES), 0)?;
         let launch = Launch {
             blocks: self.resident((segments as u64).div_ceil(CLASSES_TAKEN), CLASSES_BLOCK),
             threads: CLASSES_BLOCK,
@@ -463,7 +470,7 @@ impl<'gpu, B: Bits> Job<'gpu, '_, B> {
                 ..LongSegments::default()
             };
             // SAFETY: as the caller states; the scratch has room for the copies behind the lists.
-            unsafe { self.sort_long(&tiles, long, longest, copies)? };
+            unsafe { self.sort_long(&tiles, long, longest, progress, copies)? };
         }
         self.gpu.pending(self.stream, Some(scratch))
     }
@@ -493,12 +500,13 @@ impl<'gpu, B: Bits> Job<'gpu, '_, B> {
     /// Sorts segments by tiles, and merges their runs until the longest is one, with copies at this address.
     ///
     /// # Safety
-    /// As [`Gpu::sort_segments`]; there is room for the copies.
+    /// As [`Gpu::sort_segments`]; there is room for the copies, and the progress is zero.
     unsafe fn sort_long(
         &self,
         tiles: &Tiles,
         long: LongSegments,
         longest: u64,
+        progress: View<'_, u32>,
         copies: u64,
     ) -> Result<(), Error> {
         let long = LongSegments { tile: tiles.length as u32, ..long };
@@ -516,13 +524,11 @@ impl<'gpu, B: Bits> Job<'gpu, '_, B> {
         let launch = Launch {
             blocks: self.resident(count * (tiles.length / CHUNK) as u64, MERGE_BLOCK),
             threads: MERGE_BLOCK,
-            shared: CHUNK * size_of::<B>() + 2 * size_of::<u64>() + places,
+            shared: CHUNK * size_of::<B>() + 3 * size_of::<u64>() + places,
         };
         let passes = longest.div_ceil(tiles.length as u64).next_power_of_two().ilog2();
-        for pass in 0..passes {
-            // SAFETY: as above.
-            unsafe { tiles.merge.launch(self.stream, launch, (arrays, long, pass, self.transform))? };
-        }
+        // SAFETY: as above.
+        unsafe { tiles.merge.launch(self.stream, launch, (arrays, long, passes, progress, self.transform))? };
         Ok(())
     }
 
@@ -580,7 +586,12 @@ fn words(count: usize) -> usize {
 
 /// Words of scratch for the classes of so many segments.
 pub(super) fn listed_words(segments: usize) -> usize {
-    words(2 * MOST_CLASSES + 2 * segments + 1)
+    words(listed_lengths(segments).into_iter().sum())
+}
+
+/// Words of each part of it: the progress of merges, counts and cursors of classes, the list, and tiles before segments.
+fn listed_lengths(segments: usize) -> [usize; 5] {
+    [PROGRESS_WORDS, MOST_CLASSES, MOST_CLASSES, segments, segments + 1]
 }
 
 /// Words of scratch for the copies of so many keys, and what moves with them, that sorting long segments takes.
