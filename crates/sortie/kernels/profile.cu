@@ -92,10 +92,12 @@ sample(const Key* keys, u64 count, u32 buckets, Profile* profile, code::Transfor
 }
 
 SIMT_KERNEL(BLOCK, 2) check_order(const Key* keys, u64 count, Profile* profile, code::Transform transform) {
+    u32 seen = atomic_load<Relaxed>(&profile->seen);
     for (u64 first = u64(block_rank()) * BLOCK * ROW; first + 1 < count; first += u64(grid_blocks()) * BLOCK * ROW) {
-        // What another block has seen is enough.
-        u32 seen = atomic_load<Relaxed>(&profile->seen);
+        // What another block has seen is enough. It is on the way while the keys are, so it counts a turn late.
         if (all((seen & BOTH) == BOTH)) return;
+        const u32 before = seen;
+        seen = atomic_load<Relaxed>(&profile->seen);
         Key row[ROW], next[ROW];
         SIMT_UNROLL
         for (u32 r = 0; r < ROW; ++r) {
@@ -108,8 +110,8 @@ SIMT_KERNEL(BLOCK, 2) check_order(const Key* keys, u64 count, Profile* profile, 
         SIMT_UNROLL
         for (u32 r = 0; r < ROW; ++r)
             own |= order_of(code::encode<KIND>(row[r], transform), code::encode<KIND>(next[r], transform));
-        if (any(own & ~seen & classify::ASCENT) && lane() == 0) atomic_or(&profile->seen, classify::ASCENT);
-        if (any(own & ~seen & classify::DESCENT) && lane() == 0) atomic_or(&profile->seen, classify::DESCENT);
+        if (any(own & ~before & classify::ASCENT) && lane() == 0) atomic_or(&profile->seen, classify::ASCENT);
+        if (any(own & ~before & classify::DESCENT) && lane() == 0) atomic_or(&profile->seen, classify::DESCENT);
     }
 }
 
