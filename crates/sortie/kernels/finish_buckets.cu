@@ -7,7 +7,7 @@
 // that are too long for a block, and those whose items crowd in few of the bins, are left as they are and listed in `left`:
 // where each begins, where it ends, and NO_PLACE, `left_count` of them, which is zero before; none has fewer than LEAST_LEFT
 // items. `take_apart` does that with items which have been left, and are in order since, as are payloads beside them. Any
-// number of blocks. Dynamic shared memory: a Shared. Cost: one read and one write of the items and the payload, an atomic in
+// number of blocks. Dynamic shared memory: a Shared; of take_apart a Stretches. Cost: one read and one write of the items and the payload, an atomic in
 // shared memory an item.
 //
 // The range of a bucket is cut into as many bins as a block has items, which are put in the order of their bins. Few
@@ -24,6 +24,7 @@
 #include "item.cuh"
 #include "network.cuh"
 #include "payload.cuh"
+#include "placed.cuh"
 #include "scan.cuh"
 #include "simt.cuh"
 
@@ -65,13 +66,6 @@ constexpr u32 CROWD = 4 * ROW;
 // More than any number of keys: between offsets, what ends or begins there is no segment.
 constexpr u64 NO_PLACE = 0x8080808080808080;
 static_assert(ROW % 2 == 0 && BLOCK * STRIDE < 1u << 16, "a bin's place and a rank have 16 bits each");
-
-// Bucket b is ends[b * stride]..ends[b * stride + 1]; there are `count`, or, where that is given, `*listed`.
-struct Buckets {
-    const u64* ends;
-    const u32* listed;
-    u32 count, stride;
-};
 
 struct Arrays {
     Item* items;
@@ -395,11 +389,11 @@ SIMT_FN bool finish(const Arrays& arrays, u64 start, u32 count, Shared& shared, 
 }
 
 SIMT_KERNEL(BLOCK, RESIDENT / BLOCK)
-finish_buckets(Arrays arrays, Buckets buckets, u64 longest, u64* left, u32* left_count, code::Transform transform) {
+finish_buckets(Arrays arrays, placed::Buckets buckets, u64 longest, u64* left, u32* left_count, code::Transform transform) {
     Shared& shared = *reinterpret_cast<Shared*>(shared_memory());
-    const u32 bucket_count = buckets.listed ? *buckets.listed : buckets.count;
+    const u32 bucket_count = placed::count(buckets);
     for (u32 b = block_rank(); b < bucket_count; b += grid_blocks()) {
-        const u64* ends = buckets.ends + u64(b) * buckets.stride;
+        const u64* ends = placed::ends_of(buckets, b);
         const u64 start = ends[0], end = ends[1], count = end - start;
         if (count < (APART ? 1 : 2) || count > longest) continue;
         const bool done = count <= CAPACITY && finish(arrays, start, u32(count), shared, transform);
@@ -416,15 +410,32 @@ finish_buckets(Arrays arrays, Buckets buckets, u64 longest, u64* left, u32* left
 // Stretches of up to so many items are a block's, longer ones that of all blocks.
 constexpr u64 OWN_STRETCH = 1 << 16;
 
+struct Stretches {
+    u32 listed;
+    u32 list[BLOCK];
+};
+
 SIMT_KERNEL(BLOCK, RESIDENT / BLOCK)
 take_apart(Arrays arrays, const u64* left, const u32* left_count, code::Transform transform) {
-    const u64 all = u64(grid_blocks()) * BLOCK, own = u64(block_rank()) * BLOCK + thread_rank();
-    for (u32 s = 0; s < *left_count; ++s) {
+    Stretches& longer = *reinterpret_cast<Stretches*>(shared_memory());
+    const u32 count = *left_count, thread = thread_rank();
+    auto length = [&](u32 s) { return left[3 * u64(s) + 1] - left[3 * u64(s)]; };
+    auto put_each = [&](u32 s, u64 first, u64 step) {
         const u64 start = left[3 * u64(s)], end = left[3 * u64(s) + 1];
-        const bool shared = end - start > OWN_STRETCH;
-        if (!shared && s % grid_blocks() != block_rank()) continue;
-        for (u64 i = start + (shared ? own : thread_rank()); i < end; i += shared ? all : BLOCK)
-            put(arrays, i, arrays.items[i], transform);
+        for (u64 i = start + first; i < end; i += step) put(arrays, i, arrays.items[i], transform);
+    };
+    for (u32 s = block_rank(); s < count; s += grid_blocks())
+        if (length(s) <= OWN_STRETCH) put_each(s, thread, BLOCK);
+    // All blocks look through all stretches: a thread each, for one after the other would take longer than what they do.
+    for (u32 first = 0; first < count; first += BLOCK) {
+        if (thread == 0) longer.listed = 0;
+        barrier();
+        const u32 s = first + thread;
+        if (s < count && length(s) > OWN_STRETCH) longer.list[atomic_add<Relaxed, Block>(&longer.listed, 1)] = s;
+        barrier();
+        for (u32 l = 0; l < longer.listed; ++l)
+            put_each(longer.list[l], u64(block_rank()) * BLOCK + thread, u64(grid_blocks()) * BLOCK);
+        barrier();
     }
 }
 

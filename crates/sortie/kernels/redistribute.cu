@@ -3,7 +3,7 @@
 // Contract. An instantiation is made for SORTIE_KEY_BYTES, SORTIE_KIND, SORTIE_ALL, and as payload.cuh says. Zero before:
 // `listed`, `placed_count`, `counts`. The kernels run in this order, with partition.cu's step AGAIN before the last; any
 // number of blocks of BLOCK threads but where said.
-// - list_long lists the buckets of more than `longest` keys between `ends`.
+// - list_long lists those of the buckets that have more than `longest` keys.
 // - count_tiles, of one block, writes `tiles_before`. Dynamic shared memory: a word a warp.
 // - find_extremes finds the least and greatest code of each.
 // - count_long counts the keys of their buckets in `counts`, 2^BITS words each. Dynamic shared memory: 2^BITS words.
@@ -15,6 +15,7 @@
 #include "code.cuh"
 #include "long_buckets.cuh"
 #include "payload.cuh"
+#include "placed.cuh"
 #include "scan.cuh"
 #include "simt.cuh"
 
@@ -30,9 +31,12 @@ constexpr u32 OWN = 1u << BITS;
 constexpr u32 ROW = 8;
 static_assert(OWN <= BLOCK, "a thread for each bucket");
 
-SIMT_KERNEL(BLOCK, 4) list_long(const u64* ends, u32 buckets, u64 longest, Bucket* list, u32* listed) {
-    for (u32 b = block_rank() * BLOCK + thread_rank(); b < buckets; b += grid_blocks() * BLOCK)
-        if (ends[b + 1] - ends[b] > longest) list[atomic_add(listed, 1)] = {ends[b], ends[b + 1], ~u64(0), 0};
+SIMT_KERNEL(BLOCK, 4) list_long(placed::Buckets buckets, u64 longest, Bucket* list, u32* listed) {
+    const u32 count = placed::count(buckets);
+    for (u32 b = block_rank() * BLOCK + thread_rank(); b < count; b += grid_blocks() * BLOCK) {
+        const u64* ends = placed::ends_of(buckets, b);
+        if (ends[1] - ends[0] > longest) list[atomic_add(listed, 1)] = {ends[0], ends[1], ~u64(0), 0};
+    }
 }
 
 SIMT_KERNEL(BLOCK, 1) count_tiles(const Bucket* list, const u32* listed, u32 tile, u32* tiles_before) {

@@ -68,7 +68,7 @@ impl Block {
     }
 }
 
-/// `finish_buckets::Buckets` of the kernels.
+/// `placed::Buckets` of the kernels.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Buckets {
@@ -162,7 +162,9 @@ impl Finish {
     pub unsafe fn take_apart(&self, job: &Job<'_>) -> Result<(), Error> {
         let Some(take_apart) = &self.take_apart else { return Ok(()) };
         let blocks = job.shape.multiprocessors * BLOCKS;
-        let launch = Launch { blocks, threads: self.block.threads as u32, shared: 0 };
+        // `Stretches` of the kernel.
+        let shared = 4 * (1 + self.block.threads);
+        let launch = Launch { blocks, threads: self.block.threads as u32, shared };
         let arguments = (job.arrays, self.left(), self.left_count(), job.transform);
         // SAFETY: as above.
         unsafe { take_apart.launch(job.stream, launch, arguments)? };

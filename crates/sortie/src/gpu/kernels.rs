@@ -57,6 +57,7 @@ const HEADERS: &[(&str, &str)] = &[
     ("long.cuh", include_str!("../../kernels/long.cuh")),
     ("network.cuh", include_str!("../../kernels/network.cuh")),
     ("payload.cuh", include_str!("../../kernels/payload.cuh")),
+    ("placed.cuh", include_str!("../../kernels/placed.cuh")),
     ("places.cuh", include_str!("../../kernels/places.cuh")),
     ("segment.cuh", include_str!("../../kernels/segment.cuh")),
     ("worker.cuh", include_str!("../../kernels/worker.cuh")),

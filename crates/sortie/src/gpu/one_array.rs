@@ -264,7 +264,9 @@ impl Gpu {
         let shape = Shape::new(n, items, properties);
         let again = redistribute::Tables::words(n, shape.block.capacity());
         let rest = listed_words(Finish::most_left(n));
-        vec![Parts::new(n, shape, items).words(), again, Finish::words(n), rest]
+        let mut words = vec![Parts::new(n, shape, items).words(), Finish::words(n), rest];
+        words.extend(vec![again; redistributions(items)]);
+        words
     }
 
     /// Sorts items of these keys, and what is at the address of the payload.
@@ -304,7 +306,9 @@ impl Gpu {
             item_transform: if items.are_alone() { transform } else { Numbers([0; 4]) },
         };
         let steps = Steps {
-            again: redistribute::Tables::new(self, n, shape.block.capacity())?,
+            again: (0..redistributions(items))
+                .map(|_| redistribute::Tables::new(self, n, shape.block.capacity()))
+                .collect::<Result<_, _>>()?,
             finish: Finish::new(self, shape.block, n, items)?,
             job,
             copy,
@@ -320,7 +324,8 @@ impl Gpu {
             }
         };
         let Steps { again, finish, .. } = steps;
-        Ok(done.holding(again.into_scratch()).holding(finish.into_scratch()).holding(scratch))
+        let again = again.into_iter().map(redistribute::Tables::into_scratch);
+        Ok(again.fold(done, Pending::holding).holding(finish.into_scratch()).holding(scratch))
     }
 
     /// Enqueues all steps, for items that are keys of their own in these places, with so many bytes of payload beside each.
@@ -349,10 +354,16 @@ impl Gpu {
             job.count()?;
             job.distribute()?;
             job.settle()?;
-            job.redistribute(again, longest)?;
+            let mut buckets = vec![finish::Buckets::between(job.tables.ends)];
+            for tables in again {
+                job.redistribute(tables, buckets[buckets.len() - 1], longest)?;
+                buckets.push(tables.placed());
+            }
             finish.begin(job)?;
-            finish.sort(job, finish::Buckets::between(job.tables.ends), longest)?;
-            finish.sort(job, again.placed(), n)?;
+            for (i, &those) in buckets.iter().enumerate() {
+                // What is too long and was not distributed again is left.
+                finish.sort(job, those, if i < again.len() { longest } else { n })?;
+            }
             let rest = rest.enqueue()?;
             finish.take_apart(job)?;
             rest
@@ -361,10 +372,17 @@ impl Gpu {
     }
 }
 
+/// How often buckets that are too long are distributed again. Items that something goes with are never equal: 2^24 of one
+/// code need two to fit blocks. Equal keys alone need none, and each costs nine launches where there is nothing to do.
+fn redistributions(items: Items) -> usize {
+    if items.are_alone() { 1 } else { 2 }
+}
+
 /// What the steps of a sort take, one after the other.
 struct Steps<'a> {
     job: Job<'a>,
-    again: redistribute::Tables,
+    /// One for each redistribution.
+    again: Vec<redistribute::Tables>,
     finish: Finish,
     /// Room for a copy of the items, and behind it of the payload.
     copy: View<'a, u32>,

@@ -115,11 +115,16 @@ impl Tables {
 }
 
 impl Job<'_> {
-    /// Distributes the buckets of more than `longest` items again, to some that are likely shorter.
+    /// Distributes those of the buckets again that have more than `longest` items, to some that are likely shorter.
     ///
     /// # Safety
     /// As of [`Gpu::sort`].
-    pub(super) unsafe fn redistribute(&self, tables: &Tables, longest: usize) -> Result<(), Error> {
+    pub(super) unsafe fn redistribute(
+        &self,
+        tables: &Tables,
+        buckets: finish::Buckets,
+        longest: usize,
+    ) -> Result<(), Error> {
         let kernels = self.redistribution();
         let [listed, counts, list, tiles_before, cursors, placed] = std::array::from_fn(|i| tables.part(i));
         let (listed, placed_count) = (listed.range(0..1), listed.range(1..2));
@@ -135,7 +140,6 @@ impl Job<'_> {
         stream.fill(tables.scratch.range(0..tables.lengths[0] + tables.lengths[1]), 0)?;
         let launch = Launch { blocks: self.shape.multiprocessors * BLOCKS, threads: BLOCK, shared: 4 * OWN };
         let one = Launch { blocks: 1, ..launch };
-        let (ends, buckets) = (self.tables.ends, self.shape.buckets.count() as u32);
         let again = self.pass_again(cursors.address(), long);
         let (Side { items, payload }, copy, transform) = (self.items(), self.copy, self.item_transform);
         let moved = Launch {
@@ -146,7 +150,7 @@ impl Job<'_> {
         // SAFETY: these are the kernels' arguments; they stay within the keys and the tables, which are as they say. The
         // engine keeps the kernels.
         unsafe {
-            kernels.list_long.launch(stream, launch, (ends, buckets, longest as u64, list, listed))?;
+            kernels.list_long.launch(stream, launch, (buckets, longest as u64, list, listed))?;
             kernels.count_tiles.launch(stream, one, (list, listed, tile, tiles_before))?;
             kernels.find_extremes.launch(stream, launch, (items, long, transform))?;
             kernels.count_long.launch(stream, launch, (items, long, counts, transform))?;
