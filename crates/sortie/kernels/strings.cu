@@ -76,11 +76,18 @@ SIMT_KERNEL(BLOCK, 4) find_alphabet(Strings strings, u64 count, u32* seen) {
     u32* own = reinterpret_cast<u32*>(shared_memory());
     own[thread_rank()] = 0;
     barrier();
-    const u64 end = strings.offsets[count];
-    const u64 step = u64(grid_blocks()) * BLOCK;
-    for (u64 i = strings.offsets[0] + u64(block_rank()) * BLOCK + thread_rank(); i < end; i += step) {
-        u32* symbol = own + strings.bytes[i];
-        if (atomic_load<Relaxed, Block>(symbol) == 0) atomic_store<Relaxed, Block>(symbol, 1);
+    const u8* first = strings.bytes + strings.offsets[0];
+    const u8* end = strings.bytes + strings.offsets[count];
+    const u8* aligned = first - reinterpret_cast<u64>(first) % 8;
+    const u64 step = u64(grid_blocks()) * BLOCK * 8;
+    for (const u8* from = aligned + (u64(block_rank()) * BLOCK + thread_rank()) * 8; from < end; from += step) {
+        const u64 word = Bytes::aligned(strings, from);
+        SIMT_UNROLL
+        for (u32 b = 0; b < 8; ++b) {
+            u32* symbol = own + u8(word >> 8 * b);
+            const bool there = from + b >= first && from + b < end;
+            if (there && atomic_load<Relaxed, Block>(symbol) == 0) atomic_store<Relaxed, Block>(symbol, 1);
+        }
     }
     barrier();
     if (own[thread_rank()] != 0) atomic_store<Relaxed>(&seen[thread_rank()], 1);
@@ -89,6 +96,7 @@ SIMT_KERNEL(BLOCK, 4) find_alphabet(Strings strings, u64 count, u32* seen) {
 SIMT_KERNEL(BLOCK, 4) find_shared(Strings strings, Level level, State* state) {
     const u64 depth = state->depth;
     for (u32 i = block_rank() * WARPS + warp_rank(); i < level.count; i += grid_blocks() * WARPS) {
+        if (shuffle(atomic_load<Relaxed>(&state->shared), 0) == 0) return;
         if (is_head(level, i)) continue;
         const Rest own = rest_of(strings, place_of(level, i), depth);
         const Rest other = rest_of(strings, place_of(level, i - 1), depth);
@@ -119,10 +127,17 @@ SIMT_KERNEL(BLOCK, 4) encode(Strings strings, Level level, u32* places, Alphabet
     const u64 depth = state->depth + state->shared;
     for (u64 at = u64(block_rank()) * BLOCK + thread_rank(); at < level.count; at += u64(grid_blocks()) * BLOCK) {
         const u32 i = u32(at), place = place_of(level, i);
-        const Rest rest = rest_of(strings, place, depth);
+        const u64 start = u64(strings.offsets[place]) + depth, length = u64(strings.offsets[place + 1]) - start;
+        Bytes bytes(strings, start);
         Word word = 0;
-        for (u32 c = 0; c < alphabet.count; ++c)
-            word = word * alphabet.base + (c < rest.length ? symbols[rest.bytes[c]] : 0);
+        for (u32 from = 0; from < alphabet.count; from += 8) {
+            const u64 eight = from < length ? bytes.next() : 0;
+            SIMT_UNROLL
+            for (u32 b = 0; b < 8; ++b) {
+                if (from + b >= alphabet.count) break;
+                word = word * alphabet.base + (from + b < length ? symbols[u8(eight >> 8 * b)] : 0);
+            }
+        }
         words[i] = word;
         if (level.places == nullptr) places[i] = place;
     }

@@ -53,7 +53,7 @@ impl Gpu {
         let one = Launch { blocks: 1, ..by_tile };
         let copying = launch(self, to.bytes.len().div_ceil(COPIED * BLOCK as usize), 0);
         let (from, count) = (strings.addresses(), places.len() as u32);
-        let Addresses { bytes, offsets } = to.addresses();
+        let Addresses { bytes, offsets, .. } = to.addresses();
         // SAFETY: these are the kernels' arguments; as the caller states, there is room for all that they write.
         unsafe {
             if count == 0 {

@@ -52,7 +52,7 @@ impl Strings<'_> {
             Offsets::Narrow(offsets) => offsets.address(),
             Offsets::Wide(offsets) => offsets.address(),
         };
-        Addresses { bytes: self.bytes.address(), offsets }
+        Addresses { bytes: self.bytes.address(), offsets, size: self.bytes.len() as u64 }
     }
 
     pub(super) fn offset_bytes(self) -> usize {
@@ -76,6 +76,7 @@ pub(super) const WARPS_SHARED: usize = BLOCK as usize / 32 * size_of::<u32>();
 pub(super) struct Addresses {
     pub bytes: u64,
     pub offsets: u64,
+    pub size: u64,
 }
 
 /// `strings::State`.
