@@ -6,7 +6,7 @@ use std::ops::Range;
 use bytemuck::Pod;
 use sortie_device::{Buffer, Device};
 
-use super::segments::{copies_words, listed_words};
+use super::segments::{copies_words, listed_words, of_one_length_words};
 use super::worker::{Content, Payload, Worker};
 use crate::plan::{CHUNK_BYTES, CHUNKS_UNDER_WAY, LEAST_CHUNK_BYTES, LEFT_FREE, OVERLAPPED_CHUNK_BYTES};
 use crate::{Bound, Error, Segments};
@@ -181,16 +181,16 @@ impl Request<'_> {
             return 0;
         }
         let (content, shared) = (self.content, self.shared_per_block);
-        let copies = copies_words(content, chunk.keys.len());
+        let keys = chunk.keys.len();
         match self.segments {
             Segments::Length(length) => match Worker::for_length(length, content, shared) {
                 Some(_) => 0,
-                None => copies,
+                None => of_one_length_words(content, keys),
             },
             Segments::Offsets(_) => {
                 let workers = Worker::classes(content, shared);
                 let any_long = workers.last().is_none_or(|largest| chunk.longest > largest.capacity());
-                listed_words(chunk.segments.len()) + if any_long { copies } else { 0 }
+                listed_words(chunk.segments.len()) + if any_long { copies_words(content, keys) } else { 0 }
             }
         }
     }

@@ -14,7 +14,7 @@ use super::distribute::{Job, Kernels, Shape, Side, Tables};
 use super::finish::{self, Finish};
 use super::items::{Arrays, Items, Low};
 use super::sample_sort::Keys;
-use super::segments::{Moved, Numbers, Rest, check_payload, code, copies_words, listed_words};
+use super::segments::{Moved, Numbers, Rest, check_payload, code, listed_words, of_one_length_words};
 use super::worker::{Content, Payload, Worker};
 use super::{Gpu, Pending, Segments, redistribute};
 use crate::error::same_length;
@@ -258,7 +258,7 @@ impl Gpu {
             Way::Segment => {
                 let content = Content { key_bytes: size_of::<B>(), payload: with.in_segments(), code, order };
                 let fits = Worker::for_length(n, content, properties.shared_per_block).is_some();
-                return if fits { vec![] } else { vec![copies_words(content, n)] };
+                return if fits { vec![] } else { vec![of_one_length_words(content, n)] };
             }
         };
         let shape = Shape::new(n, items, properties);

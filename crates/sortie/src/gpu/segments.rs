@@ -335,7 +335,7 @@ impl<'gpu, B: Bits> Job<'gpu, '_, B> {
         let segments = keys as u64 / length;
         let Some(worker) = Worker::for_length(length as usize, self.content, self.shared_per_block()) else {
             let tiles = self.tiles(Some(length))?;
-            let scratch = self.gpu.scratch(PROGRESS_WORDS + self.copies_words())?;
+            let scratch = self.gpu.scratch(of_one_length_words(self.content, keys))?;
             let progress = scratch.range(0..PROGRESS_WORDS);
             self.stream.fill(progress, 0)?;
             let long = LongSegments { length, segments, ..LongSegments::default() };
@@ -592,6 +592,11 @@ pub(super) fn listed_words(segments: usize) -> usize {
 /// Words of each part of it: the progress of merges, counts and cursors of classes, the list, and tiles before segments.
 fn listed_lengths(segments: usize) -> [usize; 5] {
     [PROGRESS_WORDS, MOST_CLASSES, MOST_CLASSES, segments, segments + 1]
+}
+
+/// Words of scratch for long segments of one length, so many keys in all.
+pub(super) fn of_one_length_words(content: Content, keys: usize) -> usize {
+    PROGRESS_WORDS + copies_words(content, keys)
 }
 
 /// Words of scratch for the copies of so many keys, and what moves with them, that sorting long segments takes.

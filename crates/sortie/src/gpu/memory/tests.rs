@@ -79,9 +79,9 @@ fn plans_shrink_before_they_fail() {
     };
     let least = 128 << 10;
     assert!(reserve(1 << 30, 1 << 10, least - 1).is_err_and(refused(Bound::Limit, least, least - 1)));
-    // A segment is not cut; longer than a block holds, it needs a copy on the device.
-    let whole = (3 << 20) * 4 * 3;
-    assert_eq!(reserve(3 << 21, 3 << 20, whole).unwrap().scratch, 3 << 20);
+    // A segment is not cut; longer than a block holds, it needs a copy on the device, and how far it is merged.
+    let whole = (3 << 20) * 4 * 3 + 16;
+    assert_eq!(reserve(3 << 21, 3 << 20, whole).unwrap().scratch, (3 << 20) + 4);
     assert!(reserve(3 << 21, 3 << 20, whole - 1).is_err_and(refused(Bound::Limit, whole, whole - 1)));
     // No more than there is data.
     assert_eq!(reserve(1000, 10, u64::MAX).unwrap().bytes(), 8000);
@@ -288,7 +288,7 @@ fn scratch_that_does_not_fit_is_refused_with_both_numbers() {
     stream.copy_in(offsets.view(), &[0, 13_000, 15_000]).unwrap();
     let offsets = crate::gpu::Segments::Offsets { offsets: offsets.view(), longest: 13_000 };
     for (segments, words) in
-        [(crate::gpu::Segments::Length(15_000), 15_000), (offsets, 15_000 + listed_words(2))]
+        [(crate::gpu::Segments::Length(15_000), 15_004), (offsets, 15_000 + listed_words(2))]
     {
         // SAFETY: nothing else uses the keys.
         let sorted = unsafe { gpu.sort_segments(&stream, buffer.view(), segments, Order::default()) };
