@@ -83,6 +83,8 @@ pub enum Suite {
     Large,
     /// Strings in a GPU's memory.
     DeviceStrings,
+    /// Strings in the host's memory, by a GPU and the CPU.
+    HostStrings,
     /// What published papers measured, with their algorithms beside Sortie.
     Papers,
 }

@@ -26,6 +26,7 @@ pub fn bars(row: &Row) -> Vec<Bar> {
     match (row.contender, row.facts.suite) {
         ("sortie", "files") => against_programs(row),
         ("sortie", "batch") => against_cub(row).into_iter().collect(),
+        ("sortie, GPU and CPU", _) => against_cpu(row),
         ("sortie", "device-strings") => against_places(row).into_iter().collect(),
         ("sortie", _) => against_std(row).into_iter().collect(),
         _ => Vec::new(),
@@ -43,10 +44,12 @@ fn against_std(row: &Row) -> Option<Bar> {
         ("pairs", "u64", "u64", 10_000_000, "uniform") => [2.0, 3.3],
         ("argsort", "u64", "", 10_000_000, "uniform") => [1.5, 2.5],
         ("segments", "f32", "", 20_000_000, "uniform") => [6.4, 12.0],
-        ("strings", _, _, 1_000_000, "words") => [4.0, 7.0],
-        ("strings", _, _, 1_000_000, "DNA reads") => [2.6, 4.6],
-        ("strings", _, _, 1_000_000, "URLs") => [1.3, 2.3],
-        ("strings", _, _, 1_000_000, "real words") => [1.7, 3.0],
+        ("strings", _, _, 1_000_000 | 10_000_000, "words") => [4.5, 8.0],
+        ("strings", _, _, 1_000_000, "DNA reads") => [3.0, 5.5],
+        ("strings", _, _, 10_000_000, "DNA reads") => [3.5, 6.5],
+        ("strings", _, _, 1_000_000 | 10_000_000, "URLs") => [1.6, 2.8],
+        ("strings", _, _, 1_000_000, "real words") => [2.0, 3.6],
+        ("strings", _, _, 10_000_000, "real words") => [3.3, 6.0],
         _ => return None,
     };
     match row.threads {
@@ -70,6 +73,14 @@ fn against_programs(row: &Row) -> Vec<Bar> {
 fn against_cub(row: &Row) -> Option<Bar> {
     let ragged = row.facts.key == "f32" && row.facts.length.is_none() && row.facts.n == 1_000_000_000;
     ragged.then(|| Bar::of(3.0, "CUB segmented sort"))
+}
+
+/// Argsorts of strings by a GPU and the CPU.
+fn against_cpu(row: &Row) -> Vec<Bar> {
+    match row.facts.distribution {
+        "words" => vec![Bar::of(3.0, "sortie, CPU"), Bar::of(3.0, "polars")],
+        _ => vec![Bar { against: "sortie, CPU", asked: 1.0, met_from: 1.0 }],
+    }
 }
 
 /// Argsorts of words on a GPU.

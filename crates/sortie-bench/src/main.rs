@@ -12,6 +12,7 @@ mod suite_batch;
 mod suite_cpu;
 mod suite_device_strings;
 mod suite_files;
+mod suite_host_strings;
 mod suite_large;
 mod suite_papers;
 mod suite_strings;
@@ -49,6 +50,7 @@ fn run(args: &Args) -> Result<bool> {
         Suite::Batch => suite_batch::cases(args),
         Suite::Large => suite_large::cases(args),
         Suite::DeviceStrings => suite_device_strings::cases(args),
+        Suite::HostStrings => suite_host_strings::cases(args),
         Suite::Papers => suite_papers::cases(args),
     };
     cases.retain_mut(|case| case.keep(&args.filter, &args.threads));

@@ -239,7 +239,7 @@ fn says(program: &str, arguments: &[&str], word: &str) -> bool {
 }
 
 /// The Python that can import `module`.
-fn python_with(module: &str) -> Option<PathBuf> {
+pub fn python_with(module: &str) -> Option<PathBuf> {
     let path = output("python3", &["-c", &format!("import {module}, sys; print(sys.executable)")])?;
     Some(PathBuf::from(path.trim_end()))
 }

@@ -52,9 +52,6 @@ fn run(command: Command) -> Result<(), Failure> {
             if args.is_array() {
                 return arrays::sort(&args);
             }
-            if let sortie::Engine::Cuda(_) = args.resources.engine {
-                return Err(Failure::new("text has no GPU engine; leave out --engine, or give cpu"));
-            }
             if let Some(format) = args.records.format {
                 return records::run(&args, format);
             }

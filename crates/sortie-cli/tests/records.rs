@@ -320,7 +320,6 @@ fn options_that_contradict_are_refused() {
         ("--type u8", "--type does not go with --format"),
         ("--descending", "--descending does not go with --format"),
         ("--by quality", "invalid value 'quality' for '--by <KEY>'"),
-        ("--engine cuda", "text has no GPU engine"),
         ("-c -o out", "options '-co' are incompatible"),
         ("-c in", "extra operand 'in' not allowed with -c"),
         ("none", "cannot read: none: No such file or directory"),

@@ -22,6 +22,7 @@
 //! (pairs, [`argsort`], [`sort_by_key`], [`sort_by`]) is stable unless a [`Sorter`] was built with `.unstable()`.
 
 pub mod columns;
+mod compose;
 mod cpu;
 mod error;
 pub mod gpu;

@@ -66,6 +66,15 @@ pub(crate) const MAP_SCRATCH_FROM_BYTES: usize = 8 << 20;
 /// Strings whose bytes make the alphabet of a string sort.
 pub(crate) const ALPHABET_SAMPLE: usize = 1 << 10;
 
+/// Strings by which is guessed how many will tie by their first words: of 10^8 that differ by chance alone, those tie of which
+/// one in 16,384 ties in the sample.
+pub(crate) const CUT_SAMPLE: usize = 1 << 14;
+
+/// Nanoseconds in which one thread finishes a string that ties, and bytes of strings that reach a GPU in a nanosecond: what
+/// decides whether strings are cut.
+pub(crate) const FINISH_A_TIE_NS: f64 = 200.0;
+pub(crate) const WHOLE_BYTES_A_NS: f64 = 40.0;
+
 /// Strings that one task encodes, or compares with their neighbours.
 pub(crate) const STRINGS_A_TASK: usize = 1 << 14;
 
@@ -74,6 +83,10 @@ pub(crate) const FEW: usize = 1 << 10;
 
 /// Bytes of a chunk on its way to a device and back: 1 ms of the way, beside which what a launch costs is small.
 pub(crate) const CHUNK_BYTES: usize = 64 << 20;
+
+/// Bytes of a piece that waits in pinned memory: 0.3 ms of the way. Page-locked memory is had at 1.4 GB/s, so larger pieces
+/// take longer to get than smaller ones lose.
+pub(crate) const PIECE_BYTES: usize = 16 << 20;
 
 /// Chunks under way at a time: one on its way in, one being sorted, one on its way out.
 pub(crate) const CHUNKS_UNDER_WAY: usize = 3;

@@ -22,6 +22,8 @@ pub enum StringSet {
     ShortDna,
     /// 40 to 80 bytes: one of 1000 hosts, one of 100 paths, then letters.
     Urls,
+    /// So many uniform lowercase letters.
+    Letters(usize),
     /// English words, the k-th of a random order with probability proportional to 1/k.
     RealWords,
 }
@@ -64,6 +66,17 @@ impl StringSet {
             StringSet::ShortDna => "DNA reads of 51",
             StringSet::Urls => "URLs",
             StringSet::RealWords => "real words",
+            StringSet::Letters(length) => match length {
+                8 => "8 letters",
+                16 => "16 letters",
+                32 => "32 letters",
+                64 => "64 letters",
+                128 => "128 letters",
+                256 => "256 letters",
+                512 => "512 letters",
+                1024 => "1024 letters",
+                _ => "letters",
+            },
         }
     }
 
@@ -72,6 +85,7 @@ impl StringSet {
         match self {
             StringSet::Dna => Some(100),
             StringSet::ShortDna => Some(51),
+            StringSet::Letters(length) => Some(length),
             _ => None,
         }
     }
@@ -88,6 +102,13 @@ impl StringSet {
             StringSet::Words => {
                 for _ in 0..n {
                     letters(between(8, 20, rng), &mut strings.bytes, rng);
+                    strings.end();
+                }
+            }
+            StringSet::Letters(length) => {
+                strings.bytes.reserve(length * n);
+                for _ in 0..n {
+                    letters(length, &mut strings.bytes, rng);
                     strings.end();
                 }
             }

@@ -14,7 +14,7 @@ use std::time::Instant;
 use sortie::{Report, Sorter};
 use sortie_formats::sequences::{Error, Records};
 
-use crate::cli::{Check, RecordFormat, SortArgs};
+use crate::cli::{Check, RecordFormat, Resources, SortArgs};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::progress::Progress;
@@ -73,7 +73,9 @@ impl Job<'_> {
         let keys = self.keys(&records)?;
         let left = self.left(&records, &keys)?;
         let mut items = keys.items(&records)?;
-        let sorter = Sorter::builder().descending(self.args.ordering.reverse).memory_limit(left).build()?;
+        let Resources { engine, .. } = self.args.resources;
+        let descending = self.args.ordering.reverse;
+        let sorter = Sorter::builder().engine(engine).descending(descending).memory_limit(left).build()?;
         self.report.absorb(sorter.sort_strings(&mut items)?);
         if self.args.keeps_first() {
             items.dedup_by(|later, first| later.key == first.key);

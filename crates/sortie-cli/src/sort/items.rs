@@ -86,15 +86,16 @@ impl<'a> Lines<'a> {
         let lines = job.timed("split", bytes, 0, || self.split(job.terminator))?;
         if let Some(descending) = job.order.plain() {
             let mut lines = lines;
-            job.absorb(sorter(descending)?.sort_strings(&mut lines)?);
+            job.absorb(sorter(job, descending)?.sort_strings(&mut lines)?);
             return gather(&lines, job, sink);
         }
         let blocks = job.timed("encode", bytes, 0, || encode(&lines, job))?;
         let mut items = keyed(&lines, &blocks)?;
         drop(lines);
-        job.absorb(sorter(false)?.sort_strings(&mut items)?);
+        job.absorb(sorter(job, false)?.sort_strings(&mut items)?);
         if let Some(descending) = job.order.last_resort() {
-            let sorter = sorter(descending)?;
+            // Lines of one key are few as a rule, and compared.
+            let sorter = Sorter::builder().descending(descending).build()?;
             job.timed("last resort", 0, 0, || order_equal(&mut items, descending, &sorter))?;
         }
         gather(&items, job, sink)
@@ -119,8 +120,8 @@ impl<'a> Lines<'a> {
     }
 }
 
-fn sorter(descending: bool) -> Result<Sorter, sortie::Error> {
-    Sorter::builder().descending(descending).build()
+fn sorter(job: &Job, descending: bool) -> Result<Sorter, sortie::Error> {
+    Sorter::builder().engine(job.engine).descending(descending).build()
 }
 
 /// The keys of some lines, end to end.

@@ -33,6 +33,7 @@ pub struct Job {
     order: LineOrder,
     terminator: u8,
     debug: bool,
+    engine: sortie::Engine,
     /// How many were asked for.
     threads: Option<NonZeroUsize>,
     started: OnceLock<()>,
@@ -46,6 +47,7 @@ pub fn run(args: &SortArgs) -> Result<(), Failure> {
         order: LineOrder::new(args)?,
         terminator: if args.zero_terminated { 0 } else { b'\n' },
         debug: args.debug,
+        engine: args.resources.engine,
         threads: args.resources.parallel,
         started: OnceLock::new(),
         progress: Progress::start(),

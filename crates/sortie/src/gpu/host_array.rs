@@ -9,7 +9,7 @@ use super::one_array::{Wanted, Way, With};
 use super::stage::Stage;
 use super::{Gpu, memory};
 use crate::key::{Bits, Code};
-use crate::plan::{CHUNK_BYTES, LEFT_FREE};
+use crate::plan::LEFT_FREE;
 use crate::{Algorithm, Bound, Error, Order, Ran, Report};
 
 /// What becomes of the keys.
@@ -92,7 +92,7 @@ pub(crate) fn sort<B: Bits>(
         With::Payload { bytes, .. } => bytes,
         With::Places => size_of::<u32>(),
     };
-    let staged = (n * size_of::<B>().max(each)).min(CHUNK_BYTES);
+    let staged = n * size_of::<B>().max(each);
     // A payload comes back as a whole or not at all: half of one would have some elements twice.
     let held_back = if let With::Payload { bytes, .. } = with { n * bytes } else { 0 };
     let hold = |(way, scratch): (Way, Vec<usize>)| -> Result<Held<B>, Error> {

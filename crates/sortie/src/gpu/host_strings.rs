@@ -5,40 +5,40 @@ use std::ops::Range;
 use std::time::Instant;
 
 use rayon::prelude::*;
+use sortie_device::View;
 
 use super::host_array::reserve;
-use super::host_segments::{Allowed, bytes, bytes_mut};
+use super::host_segments::{Allowed, bytes};
 use super::stage::Stage;
 use super::strings::{Offsets, Strings, check_count, most_words};
 use super::{Gpu, memory};
-use crate::plan::{CHUNK_BYTES, COPIED_BY_A_TASK_BYTES};
-use crate::{Bound, Error, Order, Ran, Report};
+use crate::plan::COPIED_BY_A_TASK_BYTES;
+use crate::{Bound, Error, Index, Order, Ran, Report};
 
 const HINT: &str = "their bytes, and some 100 bytes for each string; sort in parts, or use the CPU engine";
 
 /// The places of the strings in order. Stable.
-pub(crate) fn argsort_strings<S: Sync>(
+pub(crate) fn argsort_strings<S: Sync, I: Index>(
     gpu: &Gpu,
     strings: &[S],
     string: impl Fn(&S) -> &[u8] + Sync,
     order: Order,
+    places: &mut [I],
     allowed: Allowed,
-) -> Result<(Vec<u32>, Report), Error> {
+) -> Result<Report, Error> {
     let n = strings.len();
     check_count(n)?;
-    let mut offsets: Vec<u64> = reserve(n + 1)?;
-    let mut places: Vec<u32> = reserve(n)?;
-    offsets.push(0);
-    for item in strings {
-        offsets.push(offsets[offsets.len() - 1] + string(item).len() as u64);
-    }
-    places.resize(n, 0);
+    let mut report = Report::default();
+    let offsets = report.phase("measure", size_of_val(strings), n * size_of::<u64>(), || {
+        offsets_of(strings, &string, allowed.threads)
+    })?;
     let text_bytes = offsets[n] as usize;
-    let staged = text_bytes.max(size_of_val(&*offsets)).min(CHUNK_BYTES);
+    let staged = text_bytes.max(size_of_val(&*offsets));
 
-    let held = size_of_val(&*offsets) + size_of_val(&*places);
+    let held = size_of_val(&*offsets);
     let most = 4 * most_words(gpu, n)?;
-    let needed = (2 * held + text_bytes + most + Stage::bytes(staged)) as u64;
+    let places_bytes = n * size_of::<u32>();
+    let needed = (2 * held + places_bytes + text_bytes + most + Stage::bytes(staged)) as u64;
     if needed > allowed.memory_limit {
         let available = allowed.memory_limit;
         return Err(Error::Memory { bound: Bound::Limit, needed, available, hint: HINT });
@@ -61,7 +61,7 @@ pub(crate) fn argsort_strings<S: Sync>(
     })?;
     let mut stage = Stage::new(gpu, staged, allowed.threads)?;
 
-    let mut report = Report { scratch_peak: needed, ..Report::default() };
+    report.scratch_peak = needed;
     let start = Instant::now();
     let cut = Cut { strings, string: &string, offsets: &offsets };
     stage.fill_in(text.view(), |range, to| cut.copy(range, to, allowed.threads))?;
@@ -72,11 +72,56 @@ pub(crate) fn argsort_strings<S: Sync>(
     let there = Strings { bytes: text.view(), offsets: Offsets::Wide(offsets_there.view()) };
     // SAFETY: the strings and the places are on the device for this sort alone; the offsets are sums of lengths.
     unsafe { gpu.argsort_strings(&stage.stream, there, places_there.view(), order)? }.wait()?;
-    report.push(Ran::Cuda, "sort", start.elapsed(), text_bytes, size_of_val(&*places));
+    report.push(Ran::Cuda, "sort", start.elapsed(), text_bytes, places_bytes);
     let start = Instant::now();
-    stage.copy_out(bytes_mut(&mut places), places_there.view().cast())?;
-    report.push(Ran::Cuda, "copy out", start.elapsed(), size_of_val(&*places), size_of_val(&*places));
-    Ok((places, report))
+    take_places(&mut stage, places, places_there.view(), allowed.threads)?;
+    report.push(Ran::Cuda, "copy out", start.elapsed(), places_bytes, size_of_val(places));
+    Ok(report)
+}
+
+/// Where each string begins and the last one ends, if they lay one after the other.
+fn offsets_of<S: Sync>(
+    strings: &[S],
+    string: impl Fn(&S) -> &[u8] + Sync,
+    threads: usize,
+) -> Result<Vec<u64>, Error> {
+    let mut offsets: Vec<u64> = reserve(strings.len() + 1)?;
+    let length = |item: &S| string(item).len() as u64;
+    if threads > 1 {
+        strings.par_iter().map(length).collect_into_vec(&mut offsets);
+    } else {
+        offsets.extend(strings.iter().map(length));
+    }
+    let mut end = 0;
+    for offset in &mut offsets {
+        end += std::mem::replace(offset, end);
+    }
+    offsets.push(end);
+    Ok(offsets)
+}
+
+/// Brings places to the host, as the caller's indices.
+pub(super) fn take_places<I: Index>(
+    stage: &mut Stage,
+    to: &mut [I],
+    from: View<'_, u32>,
+    threads: usize,
+) -> Result<(), Error> {
+    const PLACE: usize = size_of::<u32>();
+    let take = |(to, from): (&mut [I], &[u8])| {
+        for (to, place) in to.iter_mut().zip(from.chunks_exact(PLACE)) {
+            *to = I::from_place(u32::from_ne_bytes(place.try_into().expect("as many bytes")) as usize);
+        }
+    };
+    stage.take_out(from.cast(), |range, pinned| {
+        let to = &mut to[range.start / PLACE..range.end / PLACE];
+        if threads > 1 {
+            let each = COPIED_BY_A_TASK_BYTES / PLACE;
+            to.par_chunks_mut(each).zip(pinned.par_chunks(each * PLACE)).for_each(take);
+        } else {
+            take((to, pinned));
+        }
+    })
 }
 
 /// All strings, one after the other.
@@ -118,6 +163,7 @@ impl<S: Sync, F: Fn(&S) -> &[u8] + Sync> Cut<'_, S, F> {
 mod tests {
     use sortie_simt::Options;
 
+    use super::super::host_segments::bytes_mut;
     use super::*;
 
     const ALLOWED: Allowed = Allowed { threads: 2, memory_limit: u64::MAX };
@@ -142,15 +188,17 @@ mod tests {
                 for descending in [false, true] {
                     let words = words(n);
                     let order = Order { descending, ..Order::default() };
-                    let (found, report) =
-                        argsort_strings(gpu, &words, |word| word.as_bytes(), order, ALLOWED).unwrap();
-                    let mut expected: Vec<u32> = (0..n).collect();
+                    let mut found = vec![0u64; words.len()];
+                    let report =
+                        argsort_strings(gpu, &words, |word| word.as_bytes(), order, &mut found, ALLOWED)
+                            .unwrap();
+                    let mut expected: Vec<u64> = (0..u64::from(n)).collect();
                     expected.sort_by(|&a, &b| {
                         let ordering = words[a as usize].cmp(&words[b as usize]);
                         if descending { ordering.reverse() } else { ordering }
                     });
                     assert!(found == expected, "{n} words, descending: {descending}");
-                    assert_eq!(report.phases.len(), 3);
+                    assert_eq!(report.phases.len(), 4);
                 }
             }
         });
@@ -181,9 +229,10 @@ mod tests {
             let words = words(3000);
             let sort = |memory_limit| {
                 let allowed = Allowed { memory_limit, ..ALLOWED };
-                argsort_strings(gpu, &words, |word| word.as_bytes(), Order::default(), allowed)
+                let places = &mut vec![0u32; words.len()];
+                argsort_strings(gpu, &words, |word| word.as_bytes(), Order::default(), places, allowed)
             };
-            let needed = sort(u64::MAX).unwrap().1.scratch_peak;
+            let needed = sort(u64::MAX).unwrap().scratch_peak;
             assert!(sort(needed).is_ok());
             let refused = sort(needed - 1).unwrap_err();
             assert!(
@@ -206,7 +255,8 @@ mod tests {
                 let free = gpu.device().free_memory().unwrap();
                 let most = 4 * most_words(&gpu, strings.len()).unwrap() as u64;
                 let data = strings.concat().len() + 12 * strings.len() + 8;
-                argsort_strings(&gpu, &strings, |string| string, Order::default(), ALLOWED).unwrap();
+                let places = &mut vec![0u32; strings.len()];
+                argsort_strings(&gpu, &strings, |string| string, Order::default(), places, ALLOWED).unwrap();
                 // All scratch is kept for later calls.
                 let kept = free - gpu.device().free_memory().unwrap();
                 assert!(kept <= most, "{kept} of {most} bytes, beside {data}");

@@ -28,6 +28,7 @@ mod gather_strings;
 mod host_array;
 mod host_segments;
 mod host_strings;
+mod host_words;
 mod items;
 pub(crate) mod kernels;
 mod memory;
@@ -48,6 +49,7 @@ pub use compared::Compared;
 pub(crate) use host_array::{HostArray, reserve, sort as sort_host_array};
 pub(crate) use host_segments::{Allowed, Host, HostPayload, copy, sort_segments};
 pub(crate) use host_strings::argsort_strings;
+pub(crate) use host_words::argsort_words;
 pub use segments::Segments;
 pub use strings::{Offsets, Strings};
 
@@ -68,11 +70,18 @@ pub struct Gpu {
     modules: Arc<Mutex<Vec<(Instance, Module)>>>,
     /// Scratch that is free.
     scratch: Mutex<Vec<Buffer<u32>>>,
+    pinned: stage::Kept,
 }
 
 impl Gpu {
     pub fn new(device: Device) -> Gpu {
-        Gpu { device, kernels: Arc::default(), modules: Arc::default(), scratch: Mutex::default() }
+        Gpu {
+            device,
+            kernels: Arc::default(),
+            modules: Arc::default(),
+            scratch: Mutex::default(),
+            pinned: Arc::default(),
+        }
     }
 
     /// The engine on the CUDA device of this number, the same for all who ask.
@@ -172,6 +181,7 @@ impl Gpu {
             kernels: self.kernels.clone(),
             modules: self.modules.clone(),
             scratch: Mutex::new(scratch),
+            pinned: self.pinned.clone(),
         }
     }
 

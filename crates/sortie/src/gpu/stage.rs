@@ -2,49 +2,62 @@
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
+use std::sync::{Arc, Mutex};
 
 use sortie_device::{Event, Pinned, Stream, View};
 
 use super::Gpu;
 use super::host_segments::{bytes, bytes_mut, copy};
+use crate::plan::PIECE_BYTES;
 use crate::{Bound, Error};
 
 /// Pieces under way at a time: one between host and pinned memory, one between that and the device.
 const STAGES: usize = 2;
+
+/// Pinned memory that is free, kept from call to call.
+pub(super) type Kept = Arc<Mutex<Vec<Pinned<u8>>>>;
 
 /// One array or text at a time goes through it.
 pub(super) struct Stage {
     pub stream: Stream,
     slots: Vec<(Pinned<u8>, Event)>,
     threads: usize,
+    kept: Kept,
 }
 
 impl Stage {
-    /// Pinned memory of a stage with such pieces.
-    pub fn bytes(piece: usize) -> usize {
-        STAGES * piece
+    /// Pinned memory of a stage for at most so many bytes at a time.
+    pub fn bytes(most: usize) -> usize {
+        STAGES * most.min(PIECE_BYTES)
     }
 
-    /// With pieces of at most so many bytes.
-    pub fn new(gpu: &Gpu, piece: usize, threads: usize) -> Result<Stage, Error> {
-        let device = gpu.device();
+    /// For at most so many bytes at a time.
+    pub fn new(gpu: &Gpu, most: usize, threads: usize) -> Result<Stage, Error> {
+        let (device, kept, piece) = (gpu.device(), gpu.pinned.clone(), most.min(PIECE_BYTES));
+        let free = || {
+            let mut kept = kept.lock().expect("no holder panics");
+            let large_enough = kept.iter().position(|pinned| pinned.len() >= piece);
+            if large_enough.is_none() {
+                // What is too small will not be asked for again.
+                kept.clear();
+            }
+            large_enough.map(|i| kept.swap_remove(i))
+        };
         let slot = |i: usize| -> Result<_, Error> {
-            let pinned = device.alloc_pinned(piece).map_err(|error| match error {
-                sortie_device::Error::OutOfPinned { .. } => Error::Memory {
-                    bound: Bound::Host,
-                    needed: (STAGES * piece) as u64,
-                    available: (i * piece) as u64,
-                    hint: "it is pinned memory, for a GPU; use the CPU engine, or see ulimit -l",
-                },
-                other => other.into(),
-            })?;
+            let pinned =
+                free().map_or_else(|| device.alloc_pinned(piece), Ok).map_err(|error| match error {
+                    sortie_device::Error::OutOfPinned { .. } => Error::Memory {
+                        bound: Bound::Host,
+                        needed: (STAGES * piece) as u64,
+                        available: (i * piece) as u64,
+                        hint: "it is pinned memory, for a GPU; use the CPU engine, or see ulimit -l",
+                    },
+                    other => other.into(),
+                })?;
             Ok((pinned, device.event()?))
         };
-        Ok(Stage {
-            stream: device.stream()?,
-            slots: (0..STAGES).map(slot).collect::<Result<_, _>>()?,
-            threads,
-        })
+        let slots = (0..STAGES).map(slot).collect::<Result<_, _>>()?;
+        Ok(Stage { stream: device.stream()?, slots, threads, kept })
     }
 
     /// Returns when all has left the host's memory.
@@ -59,7 +72,7 @@ impl Stage {
         to: View<'_, u8>,
         mut fill: impl FnMut(Range<usize>, &mut [MaybeUninit<u8>]),
     ) -> Result<(), Error> {
-        let piece = self.slots[0].0.len().max(1);
+        let piece = self.piece();
         for (i, start) in (0..to.len()).step_by(piece).enumerate() {
             let range = start..to.len().min(start + piece);
             let (pinned, free) = &mut self.slots[i % STAGES];
@@ -75,35 +88,51 @@ impl Stage {
 
     /// Returns when all is in the host's memory.
     pub fn copy_out(&mut self, to: &mut [MaybeUninit<u8>], from: View<'_, u8>) -> Result<(), Error> {
-        let piece = self.slots[0].0.len().max(1);
         let threads = self.threads;
-        let mut parts: Vec<&mut [MaybeUninit<u8>]> = to.chunks_mut(piece).collect();
-        for i in 0..parts.len() + 1 {
-            if i < parts.len() {
-                let len = parts[i].len();
+        self.take_out(from, |range, pinned| copy(&mut to[range], bytes(pinned), threads))
+    }
+
+    /// Gives `take` each range of it as it comes.
+    pub fn take_out(
+        &mut self,
+        from: View<'_, u8>,
+        mut take: impl FnMut(Range<usize>, &[u8]),
+    ) -> Result<(), Error> {
+        let piece = self.piece();
+        let ranges: Vec<_> =
+            (0..from.len()).step_by(piece).map(|start| start..from.len().min(start + piece)).collect();
+        for i in 0..ranges.len() + 1 {
+            if let Some(range) = ranges.get(i) {
                 let (pinned, there) = &mut self.slots[i % STAGES];
                 there.wait()?;
                 // SAFETY: as above.
                 unsafe {
-                    self.stream
-                        .enqueue_copy_out(&mut pinned[..len], from.range(i * piece..i * piece + len))?
+                    self.stream.enqueue_copy_out(&mut pinned[..range.len()], from.range(range.clone()))?
                 };
                 self.stream.record(there)?;
             }
             if let Some(before) = i.checked_sub(1) {
                 let (pinned, there) = &mut self.slots[before % STAGES];
                 there.wait()?;
-                let len = parts[before].len();
-                copy(parts[before], bytes(&pinned[..len]), threads);
+                take(ranges[before].clone(), &pinned[..ranges[before].len()]);
             }
         }
         Ok(())
+    }
+
+    /// Bytes of a piece: a slot may have been kept from a larger sort.
+    fn piece(&self) -> usize {
+        self.slots.iter().map(|slot| slot.0.len().min(PIECE_BYTES)).min().unwrap_or(0).max(1)
     }
 }
 
 impl Drop for Stage {
     fn drop(&mut self) {
         // Before the memory goes that a copy may still use.
-        let _ = self.stream.wait();
+        let done = self.stream.wait();
+        // A lost device has no use for it.
+        if let (Ok(()), Ok(mut kept)) = (done, self.kept.lock()) {
+            kept.extend(self.slots.drain(..).map(|slot| slot.0));
+        }
     }
 }

@@ -177,6 +177,45 @@ impl Gpu {
     }
 }
 
+/// Sorts words, of symbols in this base, with the places of the strings that they are of, which are written; stable. Returns
+/// which tie, and waits until they are there.
+///
+/// # Safety
+/// As [`Gpu::argsort_strings`].
+pub(super) unsafe fn argsort_words(
+    gpu: &Gpu,
+    stream: &Stream,
+    words: View<'_, u64>,
+    places: View<'_, u32>,
+    base: u32,
+    order: Order,
+) -> Result<Option<Tied>, Error> {
+    let n = places.len();
+    let nowhere = Strings { bytes: words.cast().range(0..0), offsets: Offsets::Wide(words.range(0..0)) };
+    let job = Job::of_words(gpu, stream, nowhere, places, order, base)?;
+    let number = gpu.kernel(&instance::<u64>("number", nowhere))?;
+    let numbering = launch(gpu, n.div_ceil(BLOCK as usize), 0);
+    // SAFETY: as the caller states; these are the kernel's arguments.
+    let tied = unsafe {
+        number.launch(stream, numbering, (places, n as u64))?;
+        gpu.sort_array(stream, words, places.address(), wanted(order))?.wait()?;
+        let sorted = Level { places: places.address(), slots: 0, heads: 0, count: n as u32 };
+        job.find_ties(&job.wide, sorted, words)?
+    };
+    let Job { fixed, .. } = job;
+    gpu.pending(stream, Some(fixed))?.wait()?;
+    Ok(tied)
+}
+
+/// Words of scratch that this takes at most.
+pub(super) fn most_words_of_words(gpu: &Gpu, n: usize) -> Result<usize, Error> {
+    let wanted = wanted(Order::default());
+    let way = gpu.way::<u64>(n, wanted, Algorithm::Auto)?;
+    let sorted: usize = gpu.array_words::<u64>(&way, n, wanted).into_iter().sum();
+    let tied: usize = Tied::lengths(n, n / 2).into_iter().sum();
+    Ok(fixed_words(n) + sorted + tied)
+}
+
 /// Whether places of 32 bits are enough for so many strings.
 pub(super) fn check_count(n: usize) -> Result<(), Error> {
     if n <= MOST_KEYS {
@@ -234,9 +273,9 @@ fn instance<W>(kernel: &'static str, strings: Strings<'_>) -> Instance {
 }
 
 /// Strings that tie: groups of them, and where they belong. In one piece of scratch, with the words of what follows.
-struct Tied {
+pub(super) struct Tied {
     scratch: Buffer<u32>,
-    count: usize,
+    pub count: usize,
     groups: usize,
     longest: u64,
 }
@@ -257,8 +296,18 @@ impl Tied {
         self.part(0).range(0..self.count)
     }
 
-    fn starts(&self) -> View<'_, u64> {
+    /// Where each of them belongs in the whole.
+    pub fn slots(&self) -> View<'_, u32> {
+        self.part(1).range(0..self.count)
+    }
+
+    /// Where each group begins among them, and the last one ends.
+    pub fn starts(&self) -> View<'_, u64> {
         self.part(3).cast().range(0..self.groups + 1)
+    }
+
+    pub fn into_scratch(self) -> Buffer<u32> {
+        self.scratch
     }
 
     fn words(&self) -> View<'_, u64> {
@@ -268,7 +317,7 @@ impl Tied {
     fn level(&self) -> Level {
         Level {
             places: self.places().address(),
-            slots: self.part(1).address(),
+            slots: self.slots().address(),
             heads: self.part(2).address(),
             count: self.count as u32,
         }
@@ -298,12 +347,25 @@ impl<'a> Job<'a> {
         places: View<'a, u32>,
         order: Order,
     ) -> Result<Job<'a>, Error> {
+        let find_alphabet = gpu.kernel(&instance::<u32>("find_alphabet", strings))?;
+        let mut job = Job::of_words(gpu, stream, strings, places, order, 0)?;
+        job.base = job.find_alphabet(&find_alphabet)?;
+        Ok(job)
+    }
+
+    /// With an alphabet of this base.
+    fn of_words(
+        gpu: &'a Gpu,
+        stream: &'a Stream,
+        strings: Strings<'a>,
+        places: View<'a, u32>,
+        order: Order,
+        base: u32,
+    ) -> Result<Job<'a>, Error> {
         let narrow = Kernels::new::<u32>(gpu, strings)?;
         let wide = Kernels::new::<u64>(gpu, strings)?;
-        let find_alphabet = gpu.kernel(&instance::<u32>("find_alphabet", strings))?;
         let fixed = gpu.scratch(fixed_words(places.len()))?;
-        let mut job = Job { gpu, stream, strings, places, order, narrow, wide, fixed, base: 0 };
-        job.base = job.find_alphabet(&find_alphabet)?;
+        let job = Job { gpu, stream, strings, places, order, narrow, wide, fixed, base };
         let unknown = State { shared: u64::MAX, ..bytemuck::Zeroable::zeroed() };
         stream.copy_in(job.state(), &[unknown])?;
         Ok(job)

@@ -3,19 +3,26 @@
 use super::{Algorithm, Engine, Sorter, index_fits};
 use crate::error::same_length;
 use crate::gpu::{self, Gpu};
-use crate::{Error, Index, Report, cpu};
+use crate::{Error, Index, Report, compose, cpu};
 
 impl Sorter {
     /// Sorts strings by their bytes; moves references, never bodies. On a GPU, which is only taken where the engine is one,
-    /// as [`Sorter::argsort_strings`].
+    /// as [`Sorter::argsort_strings`], with a copy of the references and 4 bytes for each as further scratch.
     ///
     /// # Errors
     /// [`Error::Memory`] where the limit does not leave room for the references; on a GPU as
     /// [`Sorter::argsort_strings`].
     pub fn sort_strings<S: AsRef<[u8]> + Send + Sync>(&self, strings: &mut [S]) -> Result<Report, Error> {
         if let Engine::Cuda(ordinal) = self.choices.engine {
-            let (mut places, report) = self.strings_on_gpu(ordinal, strings)?;
-            cpu::permute(strings, &mut places);
+            let gathered = cpu::gather_scratch::<S>(strings.len());
+            let held = gathered + size_of::<u32>() * strings.len();
+            let mut places = vec![0u32; strings.len()];
+            let mut report = self.strings_on_gpu(ordinal, strings, &mut places, held)?;
+            report.scratch_peak += held as u64;
+            let bytes = size_of_val(strings);
+            self.in_pool(strings.len(), |threads| {
+                report.phase("move", bytes, bytes, || cpu::gather(strings, &places, threads))
+            })?;
             return Ok(report);
         }
         let descending = self.choices.order.descending;
@@ -24,9 +31,14 @@ impl Sorter {
 
     /// Writes the places of the strings in order.
     ///
-    /// On a GPU, which is only taken where the engine is one: all bytes go there, as by [`gpu::Gpu::argsort_strings`], and
-    /// 32-bit places come back. Scratch: the bytes, two chunks of 64 MiB in pinned memory at most, and up to some 100 bytes
-    /// a string.
+    /// On a GPU, which is only taken where the engine is one, the CPU helps: it cuts the first symbols of every string to a
+    /// word of 8 bytes, the GPU sorts the words, and the CPU sorts what ties; O(n) of transfers, however long the strings
+    /// are. Where a sample has many ties and short strings, all bytes go there instead, as by
+    /// [`gpu::Gpu::argsort_strings`]. Scratch: two pieces of 16 MiB in pinned memory at most, and some 100 bytes a string, on
+    /// the device for the most part, where perhaps the bytes are too.
+    ///
+    /// Source: Drozd, Pericas and Matsuoka, "Efficient string sorting on multi- and many-core architectures" (2014), section
+    /// III.
     ///
     /// # Errors
     /// As [`Sorter::argsort`]. On a GPU: [`Error::Unsupported`] for any algorithm but [`Algorithm::Auto`] and
@@ -40,9 +52,7 @@ impl Sorter {
         index_fits::<I>(strings.len())?;
         same_length("places", strings.len(), places.len())?;
         if let Engine::Cuda(ordinal) = self.choices.engine {
-            let (found, report) = self.strings_on_gpu(ordinal, strings)?;
-            places.iter_mut().zip(found).for_each(|(place, found)| *place = I::from_place(found as usize));
-            return Ok(report);
+            return self.strings_on_gpu(ordinal, strings, places, 0);
         }
         let descending = self.choices.order.descending;
         self.run(strings.len(), |job| cpu::strings::argsort(strings, S::as_ref, places, descending, job))
@@ -110,12 +120,14 @@ impl Sorter {
         })
     }
 
-    /// The places of strings in order, by a GPU.
-    fn strings_on_gpu<S: AsRef<[u8]> + Sync>(
+    /// Writes the places of strings in order, by a GPU; so many bytes of scratch are held beside.
+    fn strings_on_gpu<S: AsRef<[u8]> + Sync, I: Index>(
         &self,
         ordinal: u32,
         strings: &[S],
-    ) -> Result<(Vec<u32>, Report), Error> {
+        places: &mut [I],
+        held: usize,
+    ) -> Result<Report, Error> {
         if let other
         @ (Algorithm::Quicksort | Algorithm::Merge | Algorithm::Bitonic | Algorithm::SampleSort) =
             self.choices.algorithm
@@ -125,10 +137,10 @@ impl Sorter {
             )));
         }
         let gpu = Gpu::cuda(ordinal)?;
-        let memory_limit = self.memory_limit();
+        let memory_limit = self.memory_limit().saturating_sub(held as u64);
         self.in_pool(strings.len(), |threads| {
             let allowed = gpu::Allowed { threads, memory_limit };
-            gpu::argsort_strings(&gpu, strings, S::as_ref, self.choices.order, allowed)
+            compose::strings::argsort_strings(&gpu, strings, S::as_ref, self.choices.order, places, allowed)
         })
     }
 

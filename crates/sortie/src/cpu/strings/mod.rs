@@ -11,6 +11,7 @@
 //! sections II (data-parallel passes, then task-parallel buckets) and III.A; the cached symbols after Ng and Kakehi,
 //! "Cache efficient radix sort for string sorting" (2007).
 
+mod cut;
 mod lcps;
 mod symbols;
 
@@ -21,6 +22,7 @@ use std::sync::Mutex;
 
 use rayon::prelude::*;
 
+pub(crate) use self::cut::Cut;
 use self::lcps::Lcp;
 use self::symbols::Symbols;
 use super::order::Orderer;
@@ -213,16 +215,30 @@ impl<F> Sort<'_, F> {
             report.phase_of_one("finish", refs, written, || self.insert(items, lcps, 0));
             return Ok(report);
         }
+        self.distribute_all(items, lcps, vec![(0..items.len(), 0)], &mut report)?;
+        Ok(report)
+    }
+
+    /// Sorts ranges of items whose strings share so many bytes, each by all threads.
+    fn distribute_all<P: Send + Sync, L: Lcp>(
+        &self,
+        items: &mut [P],
+        lcps: &mut [L],
+        mut large: Vec<(Range<usize>, usize)>,
+        report: &mut Report,
+    ) -> Result<(), Error>
+    where
+        F: Strings<P>,
+    {
         // Ties as large as an input of their own wait for all threads.
-        let mut large = vec![(0..items.len(), 0)];
         while let Some((range, depth)) = large.pop() {
             let (items, lcps) = (&mut items[range.clone()], &mut lcps[range.clone()]);
-            let found = self.distribute_and_finish(items, lcps, depth, &mut report)?;
+            let found = self.distribute_and_finish(items, lcps, depth, report)?;
             large.extend(
                 found.into_iter().map(|(tie, depth)| (range.start + tie.start..range.start + tie.end, depth)),
             );
         }
-        Ok(report)
+        Ok(())
     }
 
     /// Sorts items whose strings share the first `depth` bytes, and returns the ties that are left for later.
@@ -342,6 +358,19 @@ impl<F> Sort<'_, F> {
         ties(words, depth, symbols, &mut |tie, depth| {
             if tie.len() >= PARALLEL_FROM { later(tie, depth) } else { waiting.push((tie, depth)) }
         });
+        self.sort_to_the_end(items, lcps, waiting, symbols);
+    }
+
+    /// Sorts ranges of items whose strings share so many bytes, and what ties there by what follows, by this thread.
+    fn sort_to_the_end<P, L: Lcp>(
+        &self,
+        items: &mut [P],
+        lcps: &mut [L],
+        mut waiting: Vec<(Range<usize>, usize)>,
+        symbols: &Symbols,
+    ) where
+        F: Strings<P>,
+    {
         while let Some((range, depth)) = waiting.pop() {
             let (items, lcps) = (&mut items[range.clone()], &mut lcps[range.clone()]);
             self.sort_tie(items, lcps, depth, symbols, &mut |tie, depth| {
@@ -428,13 +457,9 @@ impl<F> Sort<'_, F> {
     where
         F: Strings<P>,
     {
-        let mut seen = [false; 256];
-        let sampled = ALPHABET_SAMPLE.min(items.len());
-        for i in 0..sampled {
-            let string = self.rest(&items[i * items.len() / sampled], depth);
-            string.iter().take(64).for_each(|&byte| seen[usize::from(byte)] = true);
-        }
-        let sampled = Symbols::new(&seen);
+        let sample = ALPHABET_SAMPLE.min(items.len());
+        let sampled = (0..sample).map(|i| self.rest(&items[i * items.len() / sample], depth));
+        let sampled = Symbols::new(&alphabet_of(sampled));
         if self.encode_with(&sampled, items, depth, words, work) {
             return sampled;
         }
@@ -522,6 +547,15 @@ impl<F> Sort<'_, F> {
         let order = crate::Order { descending: self.descending, ..Default::default() };
         Transform::new(crate::key::Code::Unsigned, order)
     }
+}
+
+/// The bytes that these strings begin with.
+fn alphabet_of<'s>(strings: impl Iterator<Item = &'s [u8]>) -> [bool; 256] {
+    let mut seen = [false; 256];
+    for string in strings {
+        string.iter().take(64).for_each(|&byte| seen[usize::from(byte)] = true);
+    }
+    seen
 }
 
 /// Calls `found` for each run of equal words that do not contain the end.

@@ -39,6 +39,11 @@ impl Symbols {
         Symbols { table, base, count: powers.len() - 1, powers }
     }
 
+    /// How many symbols there are, the end among them.
+    pub(super) fn base(&self) -> u32 {
+        self.base as u32
+    }
+
     /// The alphabet of all bytes.
     pub(super) fn bytes() -> Self {
         Self::new(&[true; 256])

@@ -1,0 +1,3 @@
+//! Engines together: what the CPU and a GPU sort in common.
+
+pub(crate) mod strings;

@@ -1,0 +1,189 @@
+//! Strings in host memory, by a GPU and the CPU: either all bytes go to the GPU, which sorts to the end; or the CPU cuts the
+//! first symbols of each to a word, the GPU sorts the words, and the CPU finishes what ties.
+//!
+//! Which of them is decided by a sample: a cut costs the more the more strings tie, the whole the longer they are.
+//!
+//! Source: Drozd, Pericas and Matsuoka, "Efficient string sorting on multi- and many-core architectures" (2014), section III,
+//! the communication-reducing strategy.
+
+use crate::cpu::Job;
+use crate::cpu::strings::Cut;
+use crate::gpu::{self, Allowed, Gpu};
+use crate::plan::{FINISH_A_TIE_NS, WHOLE_BYTES_A_NS};
+use crate::{Algorithm, Error, Index, Order, Report};
+
+/// Writes the places of the strings in order. Stable.
+pub(crate) fn argsort_strings<S: Sync, I: Index>(
+    gpu: &Gpu,
+    strings: &[S],
+    string: impl Fn(&S) -> &[u8] + Sync,
+    order: Order,
+    places: &mut [I],
+    allowed: Allowed,
+) -> Result<Report, Error> {
+    let mut report = Report::default();
+    let (cut, whole) = report.phase("sample", 0, 0, || {
+        let cut = Cut::of_sample(strings, &string);
+        let to_finish = cut.tied_share() * FINISH_A_TIE_NS / allowed.threads as f64;
+        let whole = to_finish > cut.sampled_length() / WHOLE_BYTES_A_NS;
+        (cut, whole)
+    });
+    let sorted = if whole {
+        match gpu::argsort_strings(gpu, strings, &string, order, places, allowed) {
+            // Words take less.
+            Err(Error::Memory { .. }) => by_cut(gpu, cut, order, places, allowed),
+            decided => decided,
+        }
+    } else {
+        by_cut(gpu, cut, order, places, allowed)
+    };
+    report.absorb(sorted?);
+    Ok(report)
+}
+
+fn by_cut<S: Sync, F: Fn(&S) -> &[u8] + Sync, I: Index>(
+    gpu: &Gpu,
+    cut: Cut<'_, S, F>,
+    order: Order,
+    places: &mut [I],
+    allowed: Allowed,
+) -> Result<Report, Error> {
+    let mut sort = |cut: &Cut<'_, S, F>| {
+        let write = |first, words: &mut [_]| cut.write(first, words, allowed.threads);
+        gpu::argsort_words(gpu, cut.base(), write, order, places, allowed)
+    };
+    let (cut, sorted) = match sort(&cut)? {
+        Some(sorted) => (cut, sorted),
+        None => {
+            let cut = cut.of_all_bytes();
+            let sorted = sort(&cut)?.expect("every string has a word of all bytes");
+            (cut, sorted)
+        }
+    };
+    let (ties, mut report) = sorted;
+    let Allowed { threads, memory_limit } = allowed;
+    let job = Job { threads, algorithm: Algorithm::Auto, memory_limit, stable: true, held: 0 };
+    report.absorb(cut.finish(places, ties.count(), |i| ties.get(i), order.descending, &job)?);
+    Ok(report)
+}
+
+#[cfg(test)]
+mod tests {
+    use sortie_simt::Options;
+
+    use super::*;
+    use crate::Bound;
+
+    const ALLOWED: Allowed = Allowed { threads: 2, memory_limit: u64::MAX };
+
+    fn on_bench(test: impl FnOnce(&Gpu)) {
+        match sortie_simt::device(Options::default()) {
+            Ok(device) => test(&Gpu::new(device)),
+            Err(why) => println!("skipped: {why}"),
+        }
+    }
+
+    fn expected<S: AsRef<[u8]>>(strings: &[S], order: Order) -> Vec<u32> {
+        let mut places: Vec<u32> = (0..strings.len() as u32).collect();
+        places.sort_by(|&a, &b| {
+            let ordering = strings[a as usize].as_ref().cmp(strings[b as usize].as_ref());
+            if order.descending { ordering.reverse() } else { ordering }
+        });
+        places
+    }
+
+    fn cut<S: AsRef<[u8]> + Sync>(gpu: &Gpu, strings: &[S], order: Order) -> (Vec<u32>, Report) {
+        let mut places = vec![0; strings.len()];
+        let cut = Cut::of_sample(strings, S::as_ref);
+        let report = by_cut(gpu, cut, order, &mut places, ALLOWED).unwrap();
+        (places, report)
+    }
+
+    /// Strings that do not tie, that tie in pairs and in long runs, that end in their words, with prefixes and without.
+    #[test]
+    fn cut_strings_are_sorted_as_by_std() {
+        let digits = |i: u32| i.wrapping_mul(0x9E37_79B9).to_string().into_bytes();
+        let sets: [(&str, Vec<Vec<u8>>); 6] = [
+            ("few", vec![b"b".to_vec(), b"".to_vec(), b"a".to_vec()]),
+            ("digits", (0..6000).map(digits).collect()),
+            ("prefixed", (0..6000).map(|i| [b"https://".to_vec(), digits(i)].concat()).collect()),
+            ("tied", (0..6000).map(|i| [vec![b'x'; (i % 40) as usize], digits(i % 100)].concat()).collect()),
+            ("equal", vec![b"the same again and again and again".to_vec(); 3000]),
+            ("zeros", (0..3000).map(|i| vec![0; (i * 7 % 90) as usize]).collect()),
+        ];
+        on_bench(|gpu| {
+            for (name, strings) in &sets {
+                for descending in [false, true] {
+                    let order = Order { descending, ..Order::default() };
+                    let (found, _) = cut(gpu, strings, order);
+                    assert!(found == expected(strings, order), "{name}, descending: {descending}");
+                }
+            }
+        });
+    }
+
+    /// More than are sampled; of the rest one has another byte, or another beginning.
+    #[test]
+    fn what_the_sample_has_not_shown_is_sorted_too() {
+        let many: Vec<String> = (0..40_000u32).map(|i| format!("id{:05}", i * 7919 % 40_000)).collect();
+        on_bench(|gpu| {
+            for odd in ["id0\u{7f}", "I", ""] {
+                let mut strings = many.clone();
+                strings[4321] = odd.into();
+                let (found, _) = cut(gpu, &strings, Order::default());
+                assert!(found == expected(&strings, Order::default()), "{odd:?}");
+            }
+        });
+    }
+
+    #[test]
+    fn ties_too_many_for_a_thread_are_sorted_by_all() {
+        let n = crate::plan::PARALLEL_FROM + 1000;
+        let strings: Vec<String> =
+            (0..n).map(|i| format!("{}{:06}", "same".repeat(10), i * 7919 % n)).collect();
+        let strings: Vec<String> = std::iter::once(String::new()).chain(strings).collect();
+        on_bench(|gpu| {
+            let (found, report) = cut(gpu, &strings, Order::default());
+            assert!(found == expected(&strings, Order::default()));
+            assert!(report.phases.iter().any(|phase| phase.name == "distribute"), "{report}");
+        });
+    }
+
+    #[test]
+    fn a_sample_decides() {
+        let phases = |report: Report| report.phases.iter().map(|phase| phase.name).collect::<Vec<_>>();
+        let sort = |gpu: &Gpu, strings: &[String]| {
+            let (mut found, order) = (vec![0; strings.len()], Order::default());
+            let report =
+                argsort_strings(gpu, strings, |string| string.as_bytes(), order, &mut found, ALLOWED)
+                    .unwrap();
+            assert!(found == expected(strings, Order::default()));
+            phases(report)
+        };
+        on_bench(|gpu| {
+            let apart: Vec<String> = (0..3000u32).map(|i| i.wrapping_mul(0x9E37_79B9).to_string()).collect();
+            assert_eq!(sort(gpu, &apart), ["sample", "cut", "sort", "copy out", "finish"]);
+            let alike: Vec<String> =
+                (0..3000).map(|i| format!("{}{i}", ["a", "b"][i % 2].repeat(40))).collect();
+            assert_eq!(sort(gpu, &alike), ["sample", "measure", "copy in", "sort", "copy out"]);
+        });
+    }
+
+    #[test]
+    fn a_limit_is_kept_and_exact() {
+        on_bench(|gpu| {
+            let words: Vec<String> = (0..3000u32).map(|i| i.wrapping_mul(0x9E37_79B9).to_string()).collect();
+            let sort = |memory_limit| {
+                let allowed = Allowed { memory_limit, ..ALLOWED };
+                let places = &mut vec![0u32; words.len()];
+                argsort_strings(gpu, &words, |word| word.as_bytes(), Order::default(), places, allowed)
+            };
+            let needed = sort(u64::MAX).unwrap().scratch_peak;
+            assert!(sort(needed).is_ok());
+            let refused = sort(needed - 1).unwrap_err();
+            assert!(
+                matches!(refused, Error::Memory { bound: Bound::Limit, needed: told, .. } if told == needed)
+            );
+        });
+    }
+}

@@ -1,0 +1,170 @@
+//! Strings cut to words of their first symbols, for a sort elsewhere, and the strings that tie there.
+//!
+//! Source: Drozd, Pericas and Matsuoka, "Efficient string sorting on multi- and many-core architectures" (2014), section III:
+//! only a block of the first symbols goes to the device, and what ties there is finished on the CPU. Here a block is one
+//! word, which holds the more symbols the smaller the alphabet is.
+
+use std::mem::MaybeUninit;
+use std::ops::Range;
+use std::sync::Mutex;
+
+use rayon::prelude::*;
+
+use super::symbols::Symbols;
+use super::{Elsewhere, SCRATCH_HINT, Sort, alphabet_of, scratch};
+use crate::cpu::Job;
+use crate::cpu::vector::Isa;
+use crate::plan::{CUT_SAMPLE, PARALLEL_FROM, STRINGS_A_TASK};
+use crate::{Error, Index, Report};
+
+/// How strings become words.
+pub(crate) struct Cut<'a, S, F> {
+    strings: &'a [S],
+    bytes: F,
+    /// What all strings begin with, as far as a sample tells; a word is of what follows.
+    prefix: Vec<u8>,
+    symbols: Symbols,
+}
+
+impl<'a, S: Sync, F: Fn(&S) -> &[u8] + Sync> Cut<'a, S, F> {
+    /// By the alphabet of a sample, and by what its strings share.
+    pub fn of_sample(strings: &'a [S], bytes: F) -> Self {
+        let prefix = strings.first().map_or(&[][..], &bytes);
+        let shared = sampled(strings).fold(prefix.len(), |shared, item| {
+            let both = prefix[..shared].iter().zip(bytes(item));
+            both.take_while(|(a, b)| a == b).count()
+        });
+        let prefix = prefix[..shared].to_vec();
+        let symbols = Symbols::new(&alphabet_of(sampled(strings).map(|item| &bytes(item)[shared..])));
+        Cut { strings, bytes, prefix, symbols }
+    }
+
+    /// Of all bytes, from the first on: where [`Cut::write`] has met a string that is not as the sample's are.
+    pub fn of_all_bytes(self) -> Self {
+        Cut { prefix: Vec::new(), symbols: Symbols::bytes(), ..self }
+    }
+
+    /// What a word is a multiple of where the string ends in it.
+    pub fn base(&self) -> u32 {
+        self.symbols.base()
+    }
+
+    /// Writes the words of the strings from the first one on, eight bytes each; says whether all of them have one.
+    pub fn write(&self, first: usize, words: &mut [MaybeUninit<u8>], threads: usize) -> bool {
+        let strings = &self.strings[first..first + words.len() / size_of::<u64>()];
+        let write = |(strings, words): (&[S], &mut [MaybeUninit<u8>])| {
+            strings.iter().zip(words.chunks_exact_mut(size_of::<u64>())).all(|(string, to)| {
+                let word = self.word(string);
+                to.iter_mut().zip(word.unwrap_or(0).to_ne_bytes()).for_each(|(to, byte)| {
+                    to.write(byte);
+                });
+                word.is_some()
+            })
+        };
+        if threads < 2 {
+            return write((strings, words));
+        }
+        let words = words.par_chunks_mut(STRINGS_A_TASK * size_of::<u64>());
+        strings.par_chunks(STRINGS_A_TASK).zip(words).all(write)
+    }
+
+    /// The share of the strings that will tie with another, by a sample.
+    pub fn tied_share(&self) -> f64 {
+        let mut words: Vec<u64> = sampled(self.strings).filter_map(|string| self.word(string)).collect();
+        words.sort_unstable();
+        let (mut pairs, mut more) = (0, 0);
+        for tie in words.chunk_by(|a, b| a == b).filter(|tie| !self.symbols.ends(tie[0])) {
+            match tie.len() {
+                1 => {}
+                2 => pairs += 2,
+                many => more += many,
+            }
+        }
+        // Pairs are there by chance, and the more the more strings there are; what is more tells of strings that are alike.
+        let sample = words.len().max(1) as f64;
+        let more = more as f64 / sample;
+        let by_chance = f64::from(pairs) / sample * (self.strings.len() as f64 / sample);
+        (more + by_chance).min(1.0)
+    }
+
+    /// The bytes of a string on average, by a sample.
+    pub fn sampled_length(&self) -> f64 {
+        let bytes: usize = sampled(self.strings).map(|string| (self.bytes)(string).len()).sum();
+        bytes as f64 / CUT_SAMPLE.min(self.strings.len()).max(1) as f64
+    }
+
+    /// Sorts what ties: runs of places in ascending order, so many of them.
+    pub fn finish<I: Index>(
+        &self,
+        places: &mut [I],
+        ties: usize,
+        tie: impl Fn(usize) -> Range<usize> + Sync,
+        descending: bool,
+        job: &Job,
+    ) -> Result<Report, Error> {
+        let strings = Elsewhere { strings: self.strings, bytes: &self.bytes };
+        let sort = Sort { strings, descending, job, isa: Isa::detect() };
+        let depth = self.prefix.len() + self.symbols.count;
+        let tied: usize = (0..ties).map(|i| tie(i).len()).sum();
+        let mut report = Report::default();
+        let large = Mutex::new(Vec::new());
+        let refs = tied * size_of::<I>();
+        report.phase_by_thread("finish", job.threads, refs, refs, |work| {
+            let finish = |(first, start, places): (usize, usize, &mut [I])| {
+                work.task(|| {
+                    let mine = (first..ties.min(first + STRINGS_A_TASK)).map(&tie);
+                    let (later, now): (Vec<_>, Vec<_>) = mine.partition(|tie| tie.len() >= PARALLEL_FROM);
+                    large.lock().expect("no thread panicked").extend(later);
+                    let now = now.into_iter().map(|tie| (tie.start - start..tie.end - start, depth));
+                    sort.sort_to_the_end(places, &mut vec![(); places.len()], now.collect(), &self.symbols);
+                });
+            };
+            let tasks = tasks(places, ties, &tie);
+            if work.threads() > 1 {
+                tasks.into_par_iter().for_each(finish)
+            } else {
+                tasks.into_iter().for_each(finish)
+            }
+        });
+        let large = large.into_inner().expect("no thread panicked");
+        let longest = large.iter().map(Range::len).max().unwrap_or(0);
+        job.scratch(scratch::<I>(longest), SCRATCH_HINT, &mut report)?;
+        let unasked = &mut vec![(); places.len()];
+        sort.distribute_all(
+            places,
+            unasked,
+            large.into_iter().map(|tie| (tie, depth)).collect(),
+            &mut report,
+        )?;
+        Ok(report)
+    }
+
+    #[inline(always)]
+    fn word(&self, string: &S) -> Option<u64> {
+        self.symbols.word((self.bytes)(string).strip_prefix(&self.prefix[..])?)
+    }
+}
+
+/// A sample of the strings, evenly spaced.
+fn sampled<S>(strings: &[S]) -> impl Iterator<Item = &S> {
+    let sample = CUT_SAMPLE.min(strings.len());
+    (0..sample).map(move |i| &strings[i * strings.len() / sample])
+}
+
+/// Pieces of the places for one thread each: of which tie it has the first, where it begins, and its places.
+fn tasks<I>(
+    mut places: &mut [I],
+    ties: usize,
+    tie: impl Fn(usize) -> Range<usize>,
+) -> Vec<(usize, usize, &mut [I])> {
+    let mut at = 0;
+    (0..ties)
+        .step_by(STRINGS_A_TASK)
+        .map(|first| {
+            let (start, end) = (tie(first).start, tie(ties.min(first + STRINGS_A_TASK) - 1).end);
+            places.split_off_mut(..start - at).expect("ties are within the places");
+            at = end;
+            (first, start, places.split_off_mut(..end - start).expect("ties are within the places"))
+        })
+        .collect()
+}
