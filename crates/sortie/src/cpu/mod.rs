@@ -8,6 +8,7 @@ pub(crate) mod lines;
 pub(crate) mod order;
 pub(crate) mod pairs;
 pub(crate) mod parallel_partition;
+pub(crate) mod prefetch;
 pub(crate) mod scatter;
 pub(crate) mod scratch;
 pub(crate) mod segment_pairs;

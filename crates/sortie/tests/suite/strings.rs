@@ -1,7 +1,7 @@
 //! Strings of every shape, in every way that strings can be sorted.
 
 use fastrand::Rng;
-use sortie::{Algorithm, Index, Order};
+use sortie::{Algorithm, Index, Order, Sorter};
 
 use crate::subject::{PARALLEL, SEQUENTIAL, Subject};
 use crate::values::places_by;
@@ -288,4 +288,30 @@ fn an_array_of_no_strings() {
         subject.sort_string_array(&mut offsets, &mut bytes);
         assert_eq!((offsets, &bytes), ([2], b"ba"));
     }
+}
+
+/// Beside others that differ from it at their ends alone.
+#[test]
+fn a_string_of_1_gb() {
+    let whole = vec![b'g'; 1 << 30];
+    let mut strings = [&whole[..], &b"z"[..], &whole[..1 << 29], &whole[1 << 29..], &b""[..], &whole[1..]];
+    let mut places = [0u32; 6];
+    let sorter = Sorter::builder().threads(1).build().unwrap();
+    sorter.argsort_strings(&strings, &mut places).unwrap();
+    assert_eq!(places, [4, 2, 3, 5, 0, 1]);
+    sorter.sort_strings(&mut strings).unwrap();
+    assert_eq!(strings.map(<[u8]>::len), [0, 1 << 29, 1 << 29, (1 << 30) - 1, 1 << 30, 1]);
+}
+
+/// The first is out of order, so nothing is spared by their being in order.
+#[test]
+fn ten_million_equal_strings() {
+    let mut strings = vec![&b"the same string in all places"[..]; 10_000_000];
+    strings[0] = b"z";
+    let mut places = vec![0u32; strings.len()];
+    let sorter = Sorter::builder().threads(2).build().unwrap();
+    sorter.argsort_strings(&strings, &mut places).unwrap();
+    assert!(places[..9_999_999].iter().zip(1..).all(|(&place, i)| place == i) && places[9_999_999] == 0);
+    sorter.sort_strings(&mut strings).unwrap();
+    assert_eq!(strings[9_999_999], b"z");
 }
