@@ -1,6 +1,7 @@
 //! Published algorithms as they were published, so that their results can be repeated beside those of this engine.
 //!
-//! Nothing else here uses them: [`Gpu::sort_segments`](crate::gpu::Gpu::sort_segments) is faster and takes more.
+//! Nothing else here uses them: [`Gpu::sort_segments`](crate::gpu::Gpu::sort_segments) and
+//! [`sort_strings`](crate::sort_strings) are faster and take more.
 //! Where a paper is silent, each says what it does instead.
 //!
 //! - [`array_sort`]: GPU-ArraySort, many arrays of one length.
@@ -8,18 +9,21 @@
 //! - [`fine_sample_sort`], [`sample_sort`]: one array by samples, with the sample of the thesis or of the paper
 //!   before it.
 //! - [`radix_sort`]: one array by digits of four bits.
+//! - [`msd_radix_sort`]: strings on a CPU, each bucket a task.
 //!
 //! The peer that GPU-ArraySort's paper measures against, sorting by tags (STA, its section 7.1.1), is two stable
 //! sorts of pairs over all arrays at once. It is no algorithm of its own beyond that sort, for which the paper took
 //! Thrust's; the benchmark suite takes CUB's, which is behind Thrust's.
 
 mod array_sort;
+mod msd_radix_sort;
 mod quicksort;
 mod radix_sort;
 mod sample_sort;
 mod scan;
 
 pub use array_sort::array_sort;
+pub use msd_radix_sort::msd_radix_sort;
 pub use quicksort::quicksort;
 pub use radix_sort::radix_sort;
 pub use sample_sort::{Histograms, fine_sample_sort, sample_sort};
