@@ -24,6 +24,7 @@ impl Bar {
 /// The bars for this row.
 pub fn bars(row: &Row) -> Vec<Bar> {
     match (row.contender, row.facts.suite) {
+        (_, "papers") => Vec::new(),
         ("sortie", "files") => against_programs(row),
         ("sortie", "batch") => against_cub(row).into_iter().collect(),
         ("sortie, GPU and CPU", _) => against_cpu(row),

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use rand::SeedableRng;
 use serde::Serialize;
+use sortie::Report;
 
 use crate::Result;
 use crate::distributions::Rng;
@@ -46,11 +47,12 @@ fn amount(n: usize) -> String {
     if exponent > 3 && n == 10usize.pow(exponent) { format!("10^{exponent}") } else { n.to_string() }
 }
 
-/// Collects the time of the part that counts, and the most memory held where that is known.
+/// Collects the time of the part that counts; where they are known, the most memory held and what phases there were.
 #[derive(Debug, Default)]
 pub struct Clock {
     pub spent: Duration,
     pub peak_bytes: u64,
+    pub report: Report,
 }
 
 impl Clock {
@@ -96,6 +98,8 @@ impl<T: Clone + 'static> Contender<T, T> {
 
 /// One workload on one distribution. The first contender is the baseline.
 pub struct Case<I, O> {
+    /// Of a paper, or nothing.
+    pub figure: &'static str,
     pub facts: Facts,
     pub draw: Draw<I>,
     /// The size of an input.
@@ -103,6 +107,12 @@ pub struct Case<I, O> {
     /// Whether an outcome (last) is right, given the baseline's.
     pub agrees: fn(&I, &O, &O) -> bool,
     pub contenders: Vec<Contender<I, O>>,
+}
+
+impl<I, O> Case<I, O> {
+    fn label(&self) -> String {
+        format!("{} {}", self.figure, self.facts.label()).trim_start().into()
+    }
 }
 
 /// Repetitions, where nothing else is said.
@@ -123,7 +133,7 @@ pub trait Measurable {
 impl<I, O> Measurable for Case<I, O> {
     fn keep(&mut self, filter: &str, threads: &[usize]) -> bool {
         let filter = filter.to_lowercase();
-        let whole = self.facts.label().to_lowercase().contains(&filter);
+        let whole = self.label().to_lowercase().contains(&filter);
         let mut baseline = true;
         self.contenders.retain(|c| {
             let wanted = whole || c.name.to_lowercase().contains(&filter);
@@ -135,7 +145,7 @@ impl<I, O> Measurable for Case<I, O> {
     fn describe(&self) -> String {
         let contenders: Vec<_> =
             self.contenders.iter().map(|c| format!("{} x{}", c.name, c.threads)).collect();
-        format!("{}: {}", self.facts.label(), contenders.join(", "))
+        format!("{}: {}", self.label(), contenders.join(", "))
     }
 
     fn measure(&self, reps: usize, seed: u64) -> Result<Outcome> {
@@ -149,6 +159,7 @@ impl<I, O> Measurable for Case<I, O> {
                 measured.times_ms.push(clock.spent.as_secs_f64() * 1e3);
                 measured.bytes = (self.bytes)(&input);
                 measured.peak_bytes = clock.peak_bytes.max(measured.peak_bytes);
+                measured.reports.push(clock.report);
                 Ok(outcome)
             };
             let reference = run(&self.contenders[0], &mut measured[0])?;
@@ -158,8 +169,10 @@ impl<I, O> Measurable for Case<I, O> {
             }
         }
         let rows = self.contenders.iter().zip(&measured);
-        let row = |(contender, measured): (&Contender<I, O>, _)| {
-            Row::new(&self.facts, contender.name, contender.threads, measured)
+        let row = |(contender, measured): (&Contender<I, O>, _)| Row {
+            figure: self.figure,
+            label: self.label(),
+            ..Row::new(&self.facts, contender.name, contender.threads, measured)
         };
         Ok(Outcome::Timed(rows.map(row).collect()))
     }
@@ -174,6 +187,8 @@ pub struct Measured {
     /// The most memory held, where it is known.
     pub peak_bytes: u64,
     pub verified: bool,
+    /// Each repetition's, where there are phases to tell of.
+    pub reports: Vec<Report>,
 }
 
 /// The contenders after the baseline, starting with another one each repetition, so that none always runs in
@@ -218,6 +233,7 @@ mod tests {
 
     fn case() -> Case<Vec<u8>, Vec<u8>> {
         Case {
+            figure: "",
             facts: facts(),
             draw: Box::new(|_| Ok(vec![3, 1, 2, 0])),
             bytes: |v| v.len(),

@@ -78,6 +78,7 @@ fn placed<K: BenchKey>(input: &[K], outcome: &Placed<K>) -> bool {
 
 fn keys<K: BenchKey>(n: usize, distribution: Distribution, teams: &[Team]) -> Box<dyn Measurable> {
     Box::new(Case {
+        figure: "",
         facts: facts::<K>("sort", n, distribution.name()),
         draw: Box::new(move |rng| Ok(distribution.draw::<K>(n, rng))),
         bytes: |keys| size_of_val(&keys[..]),
@@ -91,6 +92,7 @@ where
     Pair<K, V>: Voracious,
 {
     Box::new(Case {
+        figure: "",
         facts: Facts { payload: V::NAME, ..facts::<K>("pairs", n, "uniform") },
         draw: Box::new(move |rng| Ok(Distribution::Uniform.draw::<K>(n, rng))),
         bytes: |keys| keys.len() * (size_of::<K>() + size_of::<V>()),
@@ -101,6 +103,7 @@ where
 
 fn places(n: usize, teams: &[Team]) -> Box<dyn Measurable> {
     Box::new(Case {
+        figure: "",
         facts: Facts {
             includes: "scratch, places; of std and the peers, building (key, place) pairs",
             ..facts::<u64>("argsort", n, "uniform")
@@ -121,6 +124,7 @@ fn segments_of(
     let offsets = Arc::new(offsets);
     let (segments, n) = (offsets.len() - 1, offsets[offsets.len() - 1]);
     Box::new(Case {
+        figure: "",
         facts: Facts { segments: Some(segments), length, ..facts::<f32>("segments", n, distribution) },
         draw: Box::new(move |rng| Ok(Distribution::Uniform.draw::<f32>(n, rng))),
         bytes: |keys| size_of_val(&keys[..]),

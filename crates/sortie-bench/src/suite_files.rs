@@ -51,6 +51,7 @@ fn case(
 ) -> Case<TempPath, TempPath> {
     let dir = dir.clone();
     Case {
+        figure: "",
         facts: Facts {
             suite: "files",
             work,

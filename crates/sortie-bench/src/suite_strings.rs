@@ -31,15 +31,16 @@ pub fn cases(args: &Args) -> Vec<Box<dyn Measurable>> {
 }
 
 /// Where in the bytes each string of an outcome lies.
-type Spans = Vec<Range<usize>>;
+pub type Spans = Vec<Range<usize>>;
 
-fn case(
+pub fn case(
     work: &'static str,
     set: StringSet,
     n: usize,
     contenders: Vec<Contender<Strings, Spans>>,
 ) -> Case<Strings, Spans> {
     Case {
+        figure: "",
         facts: Facts {
             suite: "strings",
             work,
@@ -86,7 +87,7 @@ fn sorts(teams: &[Team]) -> Vec<Contender<Strings, Spans>> {
     all
 }
 
-fn by_reference(
+pub fn by_reference(
     name: &'static str,
     threads: usize,
     sort: impl Fn(&mut [&[u8]]) + 'static,
@@ -134,7 +135,7 @@ fn by_place(
     })
 }
 
-fn spans<'a>(strings: &Strings, refs: impl Iterator<Item = &'a [u8]>) -> Spans {
+pub fn spans<'a>(strings: &Strings, refs: impl Iterator<Item = &'a [u8]>) -> Spans {
     let base = strings.bytes.as_ptr().addr();
     let span = |text: &[u8]| {
         let start = text.as_ptr().addr() - base;

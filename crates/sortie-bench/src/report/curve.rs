@@ -100,7 +100,8 @@ mod tests {
                 distribution: "uniform",
                 includes: "",
             };
-            let measured = Measured { times_ms: vec![ms], bytes: 4 << 20, peak_bytes: 0, verified: true };
+            let measured =
+                Measured { times_ms: vec![ms], bytes: 4 << 20, verified: true, ..Measured::default() };
             Row::new(&facts, contender, 1, &measured)
         };
         let rows: Vec<_> = [1, 10, 100, 1000]

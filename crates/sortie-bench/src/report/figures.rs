@@ -1,4 +1,5 @@
-//! A page of figures: curves over the number of keys, both axes logarithmic, with what the values of a point spread over.
+//! A page of figures: curves over the number of keys or of threads, both axes logarithmic, with what the values of a point
+//! spread over.
 
 use std::path::Path;
 
@@ -20,6 +21,8 @@ const BOX: f64 = 1.02;
 
 pub struct Figure {
     pub title: String,
+    /// What it is drawn against.
+    pub x: &'static str,
     /// What is drawn, with its unit.
     pub y: &'static str,
     pub curves: Vec<Curve>,
@@ -30,7 +33,7 @@ pub struct Curve {
     pub points: Vec<Point>,
 }
 
-/// A value for a number of keys; where it is a mean, a box is its deviation and a line reaches from least to most.
+/// A value for a number; where it is a mean, a box is its deviation and a line reaches from least to most.
 pub struct Point {
     pub n: f64,
     pub value: f64,
@@ -41,9 +44,8 @@ pub struct Point {
 
 impl Point {
     /// A value that does not vary.
-    pub fn exact(n: u64, value: u64) -> Point {
-        let value = value as f64;
-        Point { n: n as f64, value, deviation: 0.0, least: value, most: value }
+    pub fn exact(n: f64, value: f64) -> Point {
+        Point { n, value, deviation: 0.0, least: value, most: value }
     }
 }
 
@@ -82,7 +84,7 @@ fn draw_one(area: &DrawingArea<SVGBackend<'_>, Shift>, figure: &Figure) -> Resul
     chart
         .configure_mesh()
         .light_line_style(TRANSPARENT)
-        .x_desc("keys")
+        .x_desc(figure.x)
         .y_desc(figure.y)
         .x_label_formatter(&|&n| tick(n))
         .y_label_formatter(&|&value| tick(value))
@@ -145,8 +147,8 @@ mod tests {
             };
             Curve { name: name.into(), points: vec![point(1000.0), point(100_000.0)] }
         };
-        let nothing = Curve { name: "nothing".into(), points: vec![Point::exact(1000, 0)] };
-        let figure = |title: &str, curves| Figure { title: title.into(), y: "ms", curves };
+        let nothing = Curve { name: "nothing".into(), points: vec![Point::exact(1000.0, 0.0)] };
+        let figure = |title: &str, curves| Figure { title: title.into(), x: "keys", y: "ms", curves };
         let figures = [
             figure("first", vec![curve("copy", 1.0), curve("sortie", 2.0)]),
             figure("second", vec![curve("quicksort", 3.0), nothing]),

@@ -44,8 +44,13 @@ mod tests {
             distribution: "uniform",
             includes: "nothing",
         };
-        let measured =
-            Measured { times_ms: vec![2.0, 1.0, 6.0], bytes: 12_000, peak_bytes: 5_000_000, verified: true };
+        let measured = Measured {
+            times_ms: vec![2.0, 1.0, 6.0],
+            bytes: 12_000,
+            peak_bytes: 5_000_000,
+            verified: true,
+            ..Measured::default()
+        };
         let row = Row::new(&facts, "std", 1, &measured);
         let lines = String::from_utf8(lines(&[row.clone(), row]).unwrap()).unwrap();
         assert_eq!(lines.lines().count(), 2);

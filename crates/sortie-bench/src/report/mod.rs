@@ -7,6 +7,7 @@ pub mod plot;
 pub mod table;
 
 use serde::Serialize;
+use sortie::Report;
 
 use crate::measure::{Facts, Measured, mean_and_deviation, median};
 
@@ -37,6 +38,9 @@ pub struct Row {
     pub deviation_ms: f64,
     /// Each repetition's.
     pub times_ms: Vec<f64>,
+    /// Of the repetition in the middle, where they were measured.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub phases: Vec<PhaseTime>,
     /// Keys, strings or lines a second, by the median.
     pub rate: f64,
     pub bytes: usize,
@@ -52,9 +56,18 @@ pub struct Row {
     pub note: String,
 }
 
+/// One phase of a sort.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PhaseTime {
+    pub name: &'static str,
+    pub ms: f64,
+    /// How long each thread worked.
+    pub work_ms: Vec<f64>,
+}
+
 impl Row {
     pub fn new(facts: &Facts, contender: &'static str, threads: usize, measured: &Measured) -> Row {
-        let Measured { ref times_ms, bytes, peak_bytes, verified } = *measured;
+        let Measured { ref times_ms, bytes, peak_bytes, verified, ref reports } = *measured;
         let median_ms = median(times_ms);
         let (mean_ms, deviation_ms) = mean_and_deviation(times_ms);
         let mut includes = facts.includes.to_string();
@@ -75,6 +88,7 @@ impl Row {
             mean_ms,
             deviation_ms,
             times_ms: times_ms.clone(),
+            phases: middle(times_ms, reports).map_or(Vec::new(), phases),
             rate: facts.n as f64 / (median_ms / 1e3),
             bytes,
             includes,
@@ -85,6 +99,20 @@ impl Row {
             note: String::new(),
         }
     }
+}
+
+/// The report of the repetition with the median time, or the one below.
+fn middle<'a>(times_ms: &[f64], reports: &'a [Report]) -> Option<&'a Report> {
+    let mut order: Vec<_> = (0..reports.len()).collect();
+    order.sort_by(|&a, &b| times_ms[a].total_cmp(&times_ms[b]));
+    order.get(order.len().saturating_sub(1) / 2).map(|&at| &reports[at])
+}
+
+fn phases(report: &Report) -> Vec<PhaseTime> {
+    let phases = report.phases.iter();
+    phases
+        .map(|phase| PhaseTime { name: phase.name, ms: phase.milliseconds, work_ms: phase.work.clone() })
+        .collect()
 }
 
 /// What one contender cost at one case, counted and not timed. The fields are those of a JSON line too.

@@ -128,7 +128,8 @@ mod tests {
                 distribution,
                 includes: "",
             };
-            let measured = Measured { times_ms: vec![1.0], bytes: 400, peak_bytes: 0, verified: true };
+            let measured =
+                Measured { times_ms: vec![1.0], bytes: 400, verified: true, ..Measured::default() };
             Row::new(&facts, contender, 1, &measured)
         };
         let rows = [row("uniform", "std"), row("uniform", "sortie"), row("zipf", "std"), row("zipf", "rdst")];

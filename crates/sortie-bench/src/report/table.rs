@@ -44,10 +44,10 @@ fn line(rows: &[Row]) -> String {
 
 /// What rates are given in, by name and in keys a second.
 fn unit(row: &Row) -> (&'static str, f64) {
-    if matches!(row.facts.suite, "batch" | "large" | "papers" | "device-strings") {
-        ("G/s", 1e9)
-    } else {
-        ("M/s", 1e6)
+    match row.facts.suite {
+        "batch" | "large" | "device-strings" => ("G/s", 1e9),
+        "papers" if row.engine == "cuda" => ("G/s", 1e9),
+        _ => ("M/s", 1e6),
     }
 }
 
@@ -116,7 +116,12 @@ mod tests {
             includes: "",
         };
         let peak_bytes = if suite == "files" { 5_000_000 } else { 0 };
-        Row::new(&facts, contender, 1, &Measured { times_ms: vec![ms], bytes: 0, peak_bytes, verified })
+        Row::new(
+            &facts,
+            contender,
+            1,
+            &Measured { times_ms: vec![ms], bytes: 0, peak_bytes, verified, ..Measured::default() },
+        )
     }
 
     /// The words of the line about `contender`.
@@ -152,7 +157,7 @@ mod tests {
             includes: "",
         };
         let row = |contender, ms| {
-            let measured = Measured { times_ms: vec![ms], bytes: 0, peak_bytes: 0, verified: true };
+            let measured = Measured { times_ms: vec![ms], bytes: 0, verified: true, ..Measured::default() };
             Row::new(&facts, contender, 1, &measured)
         };
         let mut by_hand = row("by hand", 2.0);

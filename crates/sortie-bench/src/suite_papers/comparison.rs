@@ -211,9 +211,10 @@ pub fn count_figures(counts: &[Counted]) -> impl Iterator<Item = Figure> {
     measures.into_iter().filter_map(|(figure, y, measure)| {
         let counts: Vec<_> = counts.iter().filter(|counted| counted.figure == figure).collect();
         let name = |counted: &&Counted| format!("{}, {}", counted.contender, counted.counted_by);
-        let point = |counted: &&Counted| Some(Point::exact(counted.n, measure(&counted.counts)?));
+        let point =
+            |counted: &&Counted| Some(Point::exact(counted.n as f64, measure(&counted.counts)? as f64));
         let curves = curves(&counts, name, point);
-        (!curves.is_empty()).then(|| Figure { title: format!("{figure}, {y}"), y, curves })
+        (!curves.is_empty()).then(|| Figure { title: format!("{figure}, {y}"), x: "keys", y, curves })
     })
 }
 

@@ -203,8 +203,12 @@ mod tests {
                 distribution: "uniform",
                 includes: "",
             };
-            let measured =
-                Measured { times_ms: vec![ms - 1.0, ms + 1.0], bytes: 0, peak_bytes: 0, verified: true };
+            let measured = Measured {
+                times_ms: vec![ms - 1.0, ms + 1.0],
+                bytes: 0,
+                verified: true,
+                ..Measured::default()
+            };
             Row { figure: INPUTS[3].figure, ..Row::new(&facts, contender.name(), 1, &measured) }
         };
         let rows = [

@@ -97,7 +97,7 @@ pub fn sort_once<K: BenchKey + Pod>(
     let Some(mut ready) = rig.ready(contender, &batch)? else { return Ok(None) };
     let (ms, verified) = (ready.run)(seed)?;
     let bytes = shape.n() * size_of::<K>();
-    let measured = Measured { times_ms: vec![ms], bytes, peak_bytes: 0, verified };
+    let measured = Measured { times_ms: vec![ms], bytes, verified, ..Measured::default() };
     Ok(Some(Row { figure, ..row("papers", "uniform", rig, &batch, &ready, &measured) }))
 }
 

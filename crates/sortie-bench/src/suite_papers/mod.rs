@@ -1,4 +1,5 @@
-//! Suite `papers`: what published papers measured, measured again on a GPU with their algorithms beside Sortie.
+//! Suite `papers`: what published papers measured, measured again with their algorithms beside Sortie, on a GPU; strings on a
+//! CPU.
 //! `docs/papers.md` says what their figures and tables are, and what differs here.
 
 mod array_sort;
@@ -7,6 +8,7 @@ mod comparison;
 mod counting;
 mod fine_sample_sort;
 mod fit;
+mod string_sort;
 
 use crate::args::Args;
 use crate::measure::Measurable;
@@ -22,24 +24,26 @@ pub fn cases(args: &Args) -> Vec<Box<dyn Measurable>> {
     let mut cases = array_sort::cases(&shared);
     cases.extend(fine_sample_sort::cases(args, &shared));
     cases.extend(comparison::cases(args, &shared));
+    cases.extend(string_sort::cases(args));
     cases
 }
 
 /// The tables of docs/papers.md, as far as they were measured.
 pub fn tables(rows: &[Row], counts: &[Counted]) -> String {
-    fine_sample_sort::tables(rows) + &comparison::tables(rows, counts)
+    fine_sample_sort::tables(rows) + &comparison::tables(rows, counts) + &string_sort::tables(rows)
 }
 
-/// Time against the number of keys, for each figure and distribution; then what was counted.
+/// Time against the number of keys, for each figure and distribution; what was counted; then those of strings.
 pub fn figures(rows: &[Row], counts: &[Counted]) -> Vec<Figure> {
-    let timed: Vec<_> = rows.iter().filter(|row| !row.facts.work.starts_with("as many")).collect();
+    let (strings, keys): (Vec<_>, Vec<_>) = rows.iter().partition(|row| row.facts.work == "strings");
+    let timed: Vec<_> = keys.into_iter().filter(|row| !row.facts.work.starts_with("as many")).collect();
     let of_one = |a: &&Row, b: &&Row| (a.figure, a.facts.distribution) == (b.figure, b.facts.distribution);
     let timed = timed.chunk_by(of_one).map(|rows| {
         let title = format!("{}, {} {}", rows[0].figure, rows[0].facts.key, rows[0].facts.distribution);
         let curves = curves(rows, |row| row.contender.into(), |row| Some(point(row)));
-        Figure { title, y: "milliseconds", curves }
+        Figure { title, x: "keys", y: "milliseconds", curves }
     });
-    timed.chain(comparison::count_figures(counts)).collect()
+    timed.chain(comparison::count_figures(counts)).chain(string_sort::figures(&strings)).collect()
 }
 
 fn point(row: &Row) -> Point {
@@ -108,7 +112,7 @@ mod tests {
     #[test]
     fn cases_are_the_figures_and_the_tables() {
         let all = described(&[]);
-        assert_eq!(all.len(), (8 + 4 * 4 + 4) + 4 * 10 + 4 * 6 + 1 + 1 + 3 + 4);
+        assert_eq!(all.len(), (8 + 4 * 4 + 4) + 4 * 10 + 4 * 6 + 1 + 1 + 3 + 4 + 2 * 4 + 1 + 4);
         assert_eq!(all[1], "Awan figure 2 f32, 50K x 1000: copy, sortie, GPU-ArraySort, by tags (STA)");
         assert_eq!(all[23], "Awan figure 7 f32, 200K x 4000: copy, sortie, GPU-ArraySort, by tags (STA)");
         assert_eq!(all[24], "Awan table 1 f32, as many x 1000 as fit: sortie, GPU-ArraySort, by tags (STA)");
@@ -123,6 +127,11 @@ mod tests {
         assert_eq!(all[93], "Capannini figure 6, 2^16 to 2^30, by closed form: bitonic, quicksort");
         assert_eq!(all[94], format!("Capannini table 1 u32, 65536, by test bench: {three}"));
         assert_eq!(all[100], format!("Capannini table 1 u32, 67108864, by ncu: {three}"));
+        assert_eq!(all[101], "Drozd figure 2 strings, 10^5, words: std x1, sortie x1, sortie x2");
+        let scaling = "std x1, sortie x1, naive x1, sortie x2, naive x2";
+        assert_eq!(all[109], format!("Drozd figures 3, 4 and 7 strings, 3000000, words: {scaling}"));
+        let merges = "std x1, sortie x1, merge sort x1, sortie x2, merge sort x2";
+        assert_eq!(all[110], format!("Drozd conclusion strings, 10^6, words: {merges}"));
     }
 
     #[test]
@@ -156,7 +165,8 @@ mod tests {
                 distribution,
                 includes: "",
             };
-            let measured = Measured { times_ms: vec![1.0, 3.0], bytes: 0, peak_bytes: 0, verified: true };
+            let measured =
+                Measured { times_ms: vec![1.0, 3.0], bytes: 0, verified: true, ..Measured::default() };
             Row { figure, ..Row::new(&facts, contender, 1, &measured) }
         };
         let rows = [
