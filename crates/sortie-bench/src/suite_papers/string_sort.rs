@@ -1,5 +1,5 @@
-//! Drozd, Pericas and Matsuoka, "Efficient string sorting on multi- and many-core architectures" (2014): what they measured on
-//! a CPU.
+//! Drozd, Pericas and Matsuoka, "Efficient string sorting on multi- and many-core architectures" (2014): what they measured
+//! on a CPU.
 
 use rayon::prelude::*;
 use sortie::papers;
@@ -233,7 +233,7 @@ fn scaling_figure(rows: &[&Row]) -> Option<Figure> {
     let point = |(row, alone): &(&Row, &Row)| Some(Point::exact(row.threads as f64, row.rate / alone.rate));
     let curves = curves(&beside_itself(rows), |(row, _)| row.contender.into(), point);
     let title = "Drozd figure 7".into();
-    (!curves.is_empty()).then(|| Figure { title, x: "threads", y: "speed-up over one thread", curves })
+    (!curves.is_empty()).then_some(Figure { title, x: "threads", y: "speed-up over one thread", curves })
 }
 
 fn name(row: &Row) -> String {
