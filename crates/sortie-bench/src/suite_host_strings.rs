@@ -39,6 +39,7 @@ fn case(set: StringSet, n: usize, threads: usize, args: &Args) -> Case<Strings, 
         }
     }
     Case {
+        figure: "",
         facts: Facts {
             suite: "host-strings",
             work: "argsort strings, host to host",
