@@ -62,7 +62,7 @@ fn by_cut<S: Sync, F: Fn(&S) -> &[u8] + Sync, I: Index>(
     };
     let (ties, mut report) = sorted;
     let Allowed { threads, memory_limit } = allowed;
-    let job = Job { threads, algorithm: Algorithm::Auto, memory_limit, stable: true, held: 0 };
+    let job = Job { threads, algorithm: Algorithm::Auto, memory_limit, stable: true, held: ties.bytes() };
     report.absorb(cut.finish(places, ties.count(), |i| ties.get(i), order.descending, &job)?);
     Ok(report)
 }
@@ -185,5 +185,17 @@ mod tests {
                 matches!(refused, Error::Memory { bound: Bound::Limit, needed: told, .. } if told == needed)
             );
         });
+    }
+
+    /// Words were once refused what scratch kept for later calls had taken.
+    #[test]
+    fn scratch_that_was_kept_is_given_back() {
+        let bench = sortie_simt::device(Options { memory: 1 << 20, ..Options::default() });
+        let Ok(device) = bench else { return println!("skipped: {bench:?}") };
+        let gpu = Gpu::new(device.clone());
+        let kept = gpu.scratch(250_000).unwrap();
+        gpu.pending(&device.stream().unwrap(), Some(kept)).unwrap().wait().unwrap();
+        let words: Vec<String> = (0..3000u32).map(|i| i.wrapping_mul(0x9E37_79B9).to_string()).collect();
+        assert!(cut(&gpu, &words, Order::default()).0 == expected(&words, Order::default()));
     }
 }

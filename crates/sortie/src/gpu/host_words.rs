@@ -28,6 +28,11 @@ impl Ties {
         self.starts.len().saturating_sub(1)
     }
 
+    /// Bytes that are held.
+    pub fn bytes(&self) -> usize {
+        size_of_val(&*self.slots) + size_of_val(&*self.starts)
+    }
+
     pub fn get(&self, i: usize) -> Range<usize> {
         let (start, end) = (self.starts[i] as usize, self.starts[i + 1] as usize);
         let slot = self.slots[start] as usize;
@@ -49,10 +54,10 @@ pub(crate) fn argsort_words<I: Index>(
     let n = places.len();
     check_count(n)?;
     let staged = n * WORD;
-    let there = n * (WORD + size_of::<u32>()) + size_of::<u32>() * most_words_of_words(gpu, n)?;
+    let device_bytes = n * (WORD + size_of::<u32>()) + size_of::<u32>() * most_words_of_words(gpu, n)?;
     // Of the host: no more slots than places, and half as many starts.
     let held = n * (size_of::<u32>() + size_of::<u64>() / 2);
-    let needed = (there + held + Stage::bytes(staged)) as u64;
+    let needed = (device_bytes + held + Stage::bytes(staged)) as u64;
     if needed > allowed.memory_limit {
         let available = allowed.memory_limit;
         return Err(Error::Memory { bound: Bound::Limit, needed, available, hint: HINT });
@@ -63,8 +68,15 @@ pub(crate) fn argsort_words<I: Index>(
         return Ok(Some((Ties { slots: Vec::new(), starts: Vec::new() }, report)));
     }
     let device = gpu.device();
-    let words = memory::alloc::<u64>(device, n)?;
-    let places_there = memory::alloc::<u32>(device, n)?;
+    let there = || Ok((memory::alloc::<u64>(device, n)?, memory::alloc::<u32>(device, n)?));
+    let (words, places_there) = there().or_else(|error| match error {
+        // What was kept for later calls may be all that is missing.
+        Error::Memory { .. } => {
+            gpu.give_back_scratch();
+            there()
+        }
+        other => Err(other),
+    })?;
     let mut stage = Stage::new(gpu, staged, allowed.threads)?;
 
     let start = Instant::now();

@@ -61,7 +61,8 @@ use kernels::Instance;
 /// The engines that [`Gpu::cuda`] has given out.
 static ENGINES: LazyLock<Mutex<HashMap<u32, Arc<Gpu>>>> = LazyLock::new(Mutex::default);
 
-/// The GPU engine on one device. It keeps the kernels that it has loaded, and its scratch from call to call.
+/// The GPU engine on one device. It keeps the kernels that it has loaded, and from call to call its scratch and up to 32 MiB of
+/// pinned memory for each sort that ran at the same time.
 #[derive(Debug)]
 pub struct Gpu {
     device: Device,

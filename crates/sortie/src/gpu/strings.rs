@@ -200,7 +200,7 @@ pub(super) unsafe fn argsort_words(
         number.launch(stream, numbering, (places, n as u64))?;
         gpu.sort_array(stream, words, places.address(), wanted(order))?.wait()?;
         let sorted = Level { places: places.address(), slots: 0, heads: 0, count: n as u32 };
-        job.find_ties(&job.wide, sorted, words)?
+        job.find_ties(&job.kernels, sorted, words)?
     };
     let Job { fixed, .. } = job;
     gpu.pending(stream, Some(fixed))?.wait()?;
@@ -331,8 +331,8 @@ struct Job<'a> {
     strings: Strings<'a>,
     places: View<'a, u32>,
     order: Order,
-    narrow: Kernels,
-    wide: Kernels,
+    /// For words of 64 bits.
+    kernels: Kernels,
     /// The state, the alphabet's symbols, and of each tile its counts and what comes before.
     fixed: Buffer<u32>,
     base: u32,
@@ -362,10 +362,9 @@ impl<'a> Job<'a> {
         order: Order,
         base: u32,
     ) -> Result<Job<'a>, Error> {
-        let narrow = Kernels::new::<u32>(gpu, strings)?;
-        let wide = Kernels::new::<u64>(gpu, strings)?;
+        let kernels = Kernels::new::<u64>(gpu, strings)?;
         let fixed = gpu.scratch(fixed_words(places.len()))?;
-        let job = Job { gpu, stream, strings, places, order, narrow, wide, fixed, base };
+        let job = Job { gpu, stream, strings, places, order, kernels, fixed, base };
         let unknown = State { shared: u64::MAX, ..bytemuck::Zeroable::zeroed() };
         stream.copy_in(job.state(), &[unknown])?;
         Ok(job)
@@ -398,15 +397,16 @@ impl<'a> Job<'a> {
     /// As [`Gpu::argsort_strings`], so of all methods.
     unsafe fn sort_all(&self) -> Result<Option<Tied>, Error> {
         let n = self.places.len();
+        let narrow = Kernels::new::<u32>(self.gpu, self.strings)?;
         let words = self.gpu.scratch(n)?;
         let keys = words.range(0..n);
         let all = Level { places: 0, slots: 0, heads: 0, count: n as u32 };
         // SAFETY: as the caller states; the places are written before they are sorted.
         let tied = unsafe {
-            self.encode(&self.narrow, all, keys)?;
+            self.encode(&narrow, all, keys)?;
             self.gpu.sort_array(self.stream, keys, self.places.address(), wanted(self.order))?.wait()?;
             let sorted = Level { places: self.places.address(), ..all };
-            self.find_ties(&self.narrow, sorted, keys)?
+            self.find_ties(&narrow, sorted, keys)?
         };
         self.release(words)?;
         Ok(tied)
@@ -419,9 +419,9 @@ impl<'a> Job<'a> {
         let moved = Moved { keys: tied.words(), payload, kind: Payload::Moved(size_of::<u32>()) };
         // SAFETY: as the caller states; the groups are within what ties.
         unsafe {
-            self.encode(&self.wide, tied.level(), tied.words())?;
+            self.encode(&self.kernels, tied.level(), tied.words())?;
             self.gpu.sort_moved(self.stream, moved, segments, Code::Unsigned, self.order)?.wait()?;
-            self.find_ties(&self.wide, tied.level(), tied.words())
+            self.find_ties(&self.kernels, tied.level(), tied.words())
         }
     }
 

@@ -3,7 +3,7 @@
 use super::{Algorithm, Engine, Sorter, index_fits};
 use crate::error::same_length;
 use crate::gpu::{self, Gpu};
-use crate::{Error, Index, Report, compose, cpu};
+use crate::{Bound, Error, Index, Report, compose, cpu};
 
 impl Sorter {
     /// Sorts strings by their bytes; moves references, never bodies. On a GPU, which is only taken where the engine is one,
@@ -16,9 +16,9 @@ impl Sorter {
         if let Engine::Cuda(ordinal) = self.choices.engine {
             let gathered = cpu::gather_scratch::<S>(strings.len());
             let held = gathered + size_of::<u32>() * strings.len();
-            let mut places = vec![0u32; strings.len()];
+            let mut places = gpu::reserve(strings.len())?;
+            places.resize(strings.len(), 0u32);
             let mut report = self.strings_on_gpu(ordinal, strings, &mut places, held)?;
-            report.scratch_peak += held as u64;
             let bytes = size_of_val(strings);
             self.in_pool(strings.len(), |threads| {
                 report.phase("move", bytes, bytes, || cpu::gather(strings, &places, threads))
@@ -137,10 +137,19 @@ impl Sorter {
             )));
         }
         let gpu = Gpu::cuda(ordinal)?;
-        let memory_limit = self.memory_limit().saturating_sub(held as u64);
-        self.in_pool(strings.len(), |threads| {
+        let (limit, held) = (self.memory_limit(), held as u64);
+        let memory_limit = limit.saturating_sub(held);
+        let sorted = self.in_pool(strings.len(), |threads| {
             let allowed = gpu::Allowed { threads, memory_limit };
             compose::strings::argsort_strings(&gpu, strings, S::as_ref, self.choices.order, places, allowed)
+        });
+        sorted.map(|report| Report { scratch_peak: report.scratch_peak + held, ..report }).map_err(|error| {
+            match error {
+                Error::Memory { bound: Bound::Limit, needed, hint, .. } => {
+                    Error::Memory { bound: Bound::Limit, needed: needed + held, available: limit, hint }
+                }
+                other => other,
+            }
         })
     }
 

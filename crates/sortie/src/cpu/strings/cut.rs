@@ -11,7 +11,7 @@ use std::sync::Mutex;
 use rayon::prelude::*;
 
 use super::symbols::Symbols;
-use super::{Elsewhere, SCRATCH_HINT, Sort, alphabet_of, scratch};
+use super::{Elsewhere, SCRATCH_HINT, Sort, alphabet_of, lcps, scratch};
 use crate::cpu::Job;
 use crate::cpu::prefetch::{AHEAD, prefetch};
 use crate::cpu::vector::Isa;
@@ -23,7 +23,7 @@ pub(crate) struct Cut<'a, S, F> {
     strings: &'a [S],
     bytes: F,
     /// What all strings begin with, as far as a sample tells; a word is of what follows.
-    prefix: Vec<u8>,
+    prefix: &'a [u8],
     symbols: Symbols,
 }
 
@@ -31,18 +31,18 @@ impl<'a, S: Sync, F: Fn(&S) -> &[u8] + Sync> Cut<'a, S, F> {
     /// By the alphabet of a sample, and by what its strings share.
     pub fn of_sample(strings: &'a [S], bytes: F) -> Self {
         let prefix = strings.first().map_or(&[][..], &bytes);
-        let shared = sampled(strings).fold(prefix.len(), |shared, item| {
-            let both = prefix[..shared].iter().zip(bytes(item));
-            both.take_while(|(a, b)| a == b).count()
+        let shared = sampled(strings).fold(prefix.len(), |shared, item| match bytes(item) {
+            string if string.starts_with(&prefix[..shared]) => shared,
+            string => lcps::shared(&prefix[..shared], string),
         });
-        let prefix = prefix[..shared].to_vec();
+        let prefix = &prefix[..shared];
         let symbols = Symbols::new(&alphabet_of(sampled(strings).map(|item| &bytes(item)[shared..])));
         Cut { strings, bytes, prefix, symbols }
     }
 
     /// Of all bytes, from the first on: where [`Cut::write`] has met a string that is not as the sample's are.
     pub fn of_all_bytes(self) -> Self {
-        Cut { prefix: Vec::new(), symbols: Symbols::bytes(), ..self }
+        Cut { prefix: &[], symbols: Symbols::bytes(), ..self }
     }
 
     /// What a word is a multiple of where the string ends in it.
@@ -116,10 +116,10 @@ impl<'a, S: Sync, F: Fn(&S) -> &[u8] + Sync> Cut<'a, S, F> {
         let large = Mutex::new(Vec::new());
         let refs = tied * size_of::<I>();
         report.phase_by_thread("finish", job.threads, refs, refs, |work| {
-            let finish = |(first, start, places): (usize, usize, &mut [I])| {
+            let finish = |(mine, start, places): (Range<usize>, usize, &mut [I])| {
                 work.task(|| {
-                    let mine = (first..ties.min(first + STRINGS_A_TASK)).map(&tie);
-                    let (later, now): (Vec<_>, Vec<_>) = mine.partition(|tie| tie.len() >= PARALLEL_FROM);
+                    let (later, now): (Vec<_>, Vec<_>) =
+                        mine.map(&tie).partition(|tie| tie.len() >= PARALLEL_FROM);
                     large.lock().expect("no thread panicked").extend(later);
                     let now = now.into_iter().map(|tie| (tie.start - start..tie.end - start, depth));
                     sort.sort_to_the_end(places, &mut vec![(); places.len()], now.collect(), &self.symbols);
@@ -147,7 +147,7 @@ impl<'a, S: Sync, F: Fn(&S) -> &[u8] + Sync> Cut<'a, S, F> {
 
     #[inline(always)]
     fn word(&self, string: &S) -> Option<u64> {
-        self.symbols.word((self.bytes)(string).strip_prefix(&self.prefix[..])?)
+        self.symbols.word((self.bytes)(string).strip_prefix(self.prefix)?)
     }
 }
 
@@ -157,20 +157,56 @@ fn sampled<S>(strings: &[S]) -> impl Iterator<Item = &S> {
     (0..sample).map(move |i| &strings[i * strings.len() / sample])
 }
 
-/// Pieces of the places for one thread each: of which tie it has the first, where it begins, and its places.
+/// Pieces of the places for one thread each: the ties there, where it begins, and its places. As many strings tie in each.
 fn tasks<I>(
     mut places: &mut [I],
     ties: usize,
     tie: impl Fn(usize) -> Range<usize>,
-) -> Vec<(usize, usize, &mut [I])> {
-    let mut at = 0;
-    (0..ties)
-        .step_by(STRINGS_A_TASK)
-        .map(|first| {
-            let (start, end) = (tie(first).start, tie(ties.min(first + STRINGS_A_TASK) - 1).end);
-            places.split_off_mut(..start - at).expect("ties are within the places");
-            at = end;
-            (first, start, places.split_off_mut(..end - start).expect("ties are within the places"))
-        })
-        .collect()
+) -> Vec<(Range<usize>, usize, &mut [I])> {
+    let (mut at, mut first) = (0, 0);
+    let mut tasks = Vec::new();
+    while first < ties {
+        let (mut last, mut strings) = (first, 0);
+        while last < ties && strings < STRINGS_A_TASK {
+            strings += tie(last).len();
+            last += 1;
+        }
+        let (start, end) = (tie(first).start, tie(last - 1).end);
+        places.split_off_mut(..start - at).expect("ties are within the places");
+        let own = places.split_off_mut(..end - start).expect("ties are within the places");
+        tasks.push((first..last, start, own));
+        (at, first) = (end, last);
+    }
+    tasks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Tasks once had as many ties each, so that few long ones were all one thread's.
+    #[test]
+    fn long_ties_are_shared_among_threads() {
+        let (ties, length) = (60, 2000);
+        let tie = |i: usize| i * (length + 5)..i * (length + 5) + length;
+        let mut places = vec![0u32; ties * (length + 5)];
+        let tasks = tasks(&mut places, ties, tie);
+        assert!(tasks.len() > 5, "{}", tasks.len());
+        let mut next = 0;
+        for (own, start, places) in tasks {
+            assert_eq!((own.start, start), (next, tie(own.start).start));
+            assert_eq!(start + places.len(), tie(own.end - 1).end);
+            next = own.end;
+        }
+        assert_eq!(next, ties);
+    }
+
+    #[test]
+    fn the_prefix_of_a_sample_is_what_its_strings_share() {
+        for (strings, prefix) in
+            [(&["id1", "id22", "id1"][..], "id"), (&["a", ""], ""), (&["same"; 3], "same"), (&[], "")]
+        {
+            assert_eq!(Cut::of_sample(strings, |string| string.as_bytes()).prefix, prefix.as_bytes());
+        }
+    }
 }
