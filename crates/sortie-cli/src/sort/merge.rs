@@ -253,7 +253,11 @@ fn merge_sources(
                 last.clear();
                 append(last, key)?;
             }
-            append(&mut block, source.lines.line())?;
+            let line = source.lines.line();
+            // For both: a push cannot say that there is no room.
+            let bytes = line.len() + 1;
+            block.try_reserve(bytes).map_err(|_| Failure::Memory(bytes as u64))?;
+            block.extend_from_slice(line);
             block.push(job.terminator);
             if block.len() >= BLOCK {
                 let next = empty.try_recv().unwrap_or_default();
