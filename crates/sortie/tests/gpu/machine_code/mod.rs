@@ -133,8 +133,18 @@ const KNOWN: &[Known] = &[
             ("sort_segments-8-Integers-16-0-LISTED-1024-12-8-1", &[("sm_80", 24), ("sm_90", 100)]),
             ("sort_segments-8-Integers-16-0-TILES-512-16-0-1", &[("sm_89", 40)]),
             ("sort_segments-8-Integers-16-0-TILES-1024-16-0-1", &[("sm_90", 40)]),
-            ("merge_runs-8-Integers-4-0", &[("sm_100", 16)]),
-            ("merge_runs-8-Integers-16-0", &[("sm_100", 16)]),
+        ],
+    },
+    Known {
+        reason: "a block keeps how far the passes are while it merges; most often there is nothing to merge, and one launch for \
+                 all passes saves more than that costs (merge_runs.cu)",
+        programs: &[
+            ("merge_runs-8-Integers-0-0", &[("sm_80", 32)]),
+            ("merge_runs-8-Integers-4-0", &[("sm_80", 116), ("sm_89", 148), ("sm_90", 108), ("sm_100", 188)]),
+            (
+                "merge_runs-8-Integers-16-0",
+                &[("sm_80", 116), ("sm_89", 148), ("sm_90", 108), ("sm_100", 188)],
+            ),
         ],
     },
     Known {
