@@ -94,7 +94,7 @@ impl<'a> Lines<'a> {
         drop(lines);
         job.absorb(sorter(job, false)?.sort_strings(&mut items)?);
         if let Some(descending) = job.order.last_resort() {
-            // Lines of one key are few as a rule, and compared.
+            // Compares, for which no GPU is taken.
             let sorter = Sorter::builder().descending(descending).build()?;
             job.timed("last resort", 0, 0, || order_equal(&mut items, descending, &sorter))?;
         }

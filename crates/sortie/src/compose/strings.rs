@@ -72,16 +72,7 @@ mod tests {
     use sortie_simt::Options;
 
     use super::*;
-    use crate::Bound;
-
-    const ALLOWED: Allowed = Allowed { threads: 2, memory_limit: u64::MAX };
-
-    fn on_bench(test: impl FnOnce(&Gpu)) {
-        match sortie_simt::device(Options::default()) {
-            Ok(device) => test(&Gpu::new(device)),
-            Err(why) => println!("skipped: {why}"),
-        }
-    }
+    use crate::gpu::on_bench::{ALLOWED, assert_limit_is_exact, on_bench};
 
     fn expected<S: AsRef<[u8]>>(strings: &[S], order: Order) -> Vec<u32> {
         let mut places: Vec<u32> = (0..strings.len() as u32).collect();
@@ -173,17 +164,10 @@ mod tests {
     fn a_limit_is_kept_and_exact() {
         on_bench(|gpu| {
             let words: Vec<String> = (0..3000u32).map(|i| i.wrapping_mul(0x9E37_79B9).to_string()).collect();
-            let sort = |memory_limit| {
-                let allowed = Allowed { memory_limit, ..ALLOWED };
+            assert_limit_is_exact(|allowed| {
                 let places = &mut vec![0u32; words.len()];
                 argsort_strings(gpu, &words, |word| word.as_bytes(), Order::default(), places, allowed)
-            };
-            let needed = sort(u64::MAX).unwrap().scratch_peak;
-            assert!(sort(needed).is_ok());
-            let refused = sort(needed - 1).unwrap_err();
-            assert!(
-                matches!(refused, Error::Memory { bound: Bound::Limit, needed: told, .. } if told == needed)
-            );
+            });
         });
     }
 

@@ -176,15 +176,9 @@ mod tests {
     use sortie_simt::Options;
 
     use super::*;
+    use crate::gpu::on_bench::on_bench;
     use crate::key::Form;
     use crate::{Key, Sorter};
-
-    fn on_bench(test: impl FnOnce(&Gpu)) {
-        match sortie_simt::device(Options::default()) {
-            Ok(device) => test(&Gpu::new(device)),
-            Err(why) => println!("skipped: {why}"),
-        }
-    }
 
     fn code<K: Key>() -> Code {
         match K::FORM {

@@ -125,14 +125,7 @@ pub(crate) fn sort_segments<B: Bits>(
         shared_per_block: gpu.device().properties().shared_per_block,
     };
     let reserve = || request.reserve(gpu.device(), allowed.memory_limit, |plan| Way::<B>::new(gpu, plan));
-    let (plan, mut way) = reserve().or_else(|error| match error {
-        Error::Memory { bound: Bound::Device, .. } => {
-            // What was kept for later calls may be all that is missing.
-            gpu.give_back_scratch();
-            reserve()
-        }
-        other => Err(other),
-    })?;
+    let (plan, mut way) = gpu.take_room(reserve)?;
     let chunks = &plan.chunks;
     for (i, chunk) in chunks.iter().enumerate() {
         let slot = &mut way.slots[i % plan.slots];

@@ -10,7 +10,7 @@ use sortie_device::View;
 use super::host_array::reserve;
 use super::host_segments::{Allowed, bytes};
 use super::stage::Stage;
-use super::strings::{Offsets, Strings, check_count, most_words};
+use super::strings::{Offsets, Strings, check_count, scratch_of_strings};
 use super::{Gpu, memory};
 use crate::plan::COPIED_BY_A_TASK_BYTES;
 use crate::{Bound, Error, Index, Order, Ran, Report};
@@ -36,7 +36,7 @@ pub(crate) fn argsort_strings<S: Sync, I: Index>(
     let staged = text_bytes.max(size_of_val(&*offsets));
 
     let held = size_of_val(&*offsets);
-    let most = 4 * most_words(gpu, n)?;
+    let most = 4 * scratch_of_strings(gpu, n)?;
     let places_bytes = n * size_of::<u32>();
     let needed = (2 * held + places_bytes + text_bytes + most + Stage::bytes(staged)) as u64;
     if needed > allowed.memory_limit {
@@ -44,27 +44,19 @@ pub(crate) fn argsort_strings<S: Sync, I: Index>(
         return Err(Error::Memory { bound: Bound::Limit, needed, available, hint: HINT });
     }
     let device = gpu.device();
-    let there = || {
+    let (text, offsets_there, places_there) = gpu.take_room(|| {
         Ok((
             memory::alloc::<u8>(device, text_bytes)?,
             memory::alloc::<u64>(device, n + 1)?,
             memory::alloc::<u32>(device, n)?,
         ))
-    };
-    let (text, offsets_there, places_there) = there().or_else(|error| match error {
-        // What was kept for later calls may be all that is missing.
-        Error::Memory { .. } => {
-            gpu.give_back_scratch();
-            there()
-        }
-        other => Err(other),
     })?;
     let mut stage = Stage::new(gpu, staged, allowed.threads)?;
 
     report.scratch_peak = needed;
     let start = Instant::now();
-    let cut = Cut { strings, string: &string, offsets: &offsets };
-    stage.fill_in(text.view(), |range, to| cut.copy(range, to, allowed.threads))?;
+    let joined = Joined { strings, string: &string, offsets: &offsets };
+    stage.fill_in(text.view(), |range, to| joined.copy(range, to, allowed.threads))?;
     stage.copy_in(offsets_there.view().cast(), bytes(&offsets))?;
     let copied = text_bytes + size_of_val(&*offsets);
     report.push(Ran::Cuda, "copy in", start.elapsed(), copied, copied);
@@ -125,13 +117,13 @@ pub(super) fn take_places<I: Index>(
 }
 
 /// All strings, one after the other.
-struct Cut<'a, S, F> {
+struct Joined<'a, S, F> {
     strings: &'a [S],
     string: F,
     offsets: &'a [u64],
 }
 
-impl<S: Sync, F: Fn(&S) -> &[u8] + Sync> Cut<'_, S, F> {
+impl<S: Sync, F: Fn(&S) -> &[u8] + Sync> Joined<'_, S, F> {
     /// Copies a range of their bytes.
     fn copy(&self, range: Range<usize>, to: &mut [MaybeUninit<u8>], threads: usize) {
         if threads < 2 {
@@ -161,24 +153,14 @@ impl<S: Sync, F: Fn(&S) -> &[u8] + Sync> Cut<'_, S, F> {
 
 #[cfg(test)]
 mod tests {
-    use sortie_simt::Options;
-
-    use super::super::host_segments::bytes_mut;
     use super::*;
-
-    const ALLOWED: Allowed = Allowed { threads: 2, memory_limit: u64::MAX };
+    use crate::gpu::host_segments::bytes_mut;
+    use crate::gpu::on_bench::{ALLOWED, assert_limit_is_exact, on_bench};
 
     fn words(n: u32) -> Vec<String> {
         (0..n)
             .map(|i| "ab".repeat((i % 7) as usize) + &(i.wrapping_mul(0x9E37_79B9) % n).to_string())
             .collect()
-    }
-
-    fn on_bench(test: impl FnOnce(&Gpu)) {
-        match sortie_simt::device(Options::default()) {
-            Ok(device) => test(&Gpu::new(device)),
-            Err(why) => println!("skipped: {why}"),
-        }
     }
 
     #[test]
@@ -213,11 +195,11 @@ mod tests {
             Some(*end)
         });
         let offsets: Vec<u64> = std::iter::once(0).chain(ends).collect();
-        let cut = Cut { strings: &words, string: String::as_bytes, offsets: &offsets };
+        let joined = Joined { strings: &words, string: String::as_bytes, offsets: &offsets };
         for start in 0..text.len() {
             for end in [start + 1, start + 9, text.len()].map(|end| end.min(text.len())) {
                 let mut part = vec![0u8; end - start];
-                cut.copy(start..end, bytes_mut(&mut part), 1);
+                joined.copy(start..end, bytes_mut(&mut part), 1);
                 assert_eq!(part, text.as_bytes()[start..end], "{start}..{end}");
             }
         }
@@ -227,17 +209,10 @@ mod tests {
     fn a_limit_is_kept_and_exact() {
         on_bench(|gpu| {
             let words = words(3000);
-            let sort = |memory_limit| {
-                let allowed = Allowed { memory_limit, ..ALLOWED };
+            assert_limit_is_exact(|allowed| {
                 let places = &mut vec![0u32; words.len()];
                 argsort_strings(gpu, &words, |word| word.as_bytes(), Order::default(), places, allowed)
-            };
-            let needed = sort(u64::MAX).unwrap().scratch_peak;
-            assert!(sort(needed).is_ok());
-            let refused = sort(needed - 1).unwrap_err();
-            assert!(
-                matches!(refused, Error::Memory { bound: Bound::Limit, needed: told, .. } if told == needed)
-            );
+            });
         });
     }
 
@@ -253,7 +228,7 @@ mod tests {
             for strings in [one, pairs] {
                 let gpu = Gpu::new(gpu.device().clone());
                 let free = gpu.device().free_memory().unwrap();
-                let most = 4 * most_words(&gpu, strings.len()).unwrap() as u64;
+                let most = 4 * scratch_of_strings(&gpu, strings.len()).unwrap() as u64;
                 let data = strings.concat().len() + 12 * strings.len() + 8;
                 let places = &mut vec![0u32; strings.len()];
                 argsort_strings(&gpu, &strings, |string| string, Order::default(), places, ALLOWED).unwrap();

@@ -9,7 +9,7 @@ use super::host_array::reserve;
 use super::host_segments::{Allowed, bytes_mut};
 use super::host_strings::take_places;
 use super::stage::Stage;
-use super::strings::{argsort_words as sort_words, check_count, most_words_of_words};
+use super::strings::{check_count, scratch_of_words, sort_words};
 use super::{Gpu, memory};
 use crate::{Bound, Error, Index, Order, Ran, Report};
 
@@ -54,7 +54,7 @@ pub(crate) fn argsort_words<I: Index>(
     let n = places.len();
     check_count(n)?;
     let staged = n * WORD;
-    let device_bytes = n * (WORD + size_of::<u32>()) + size_of::<u32>() * most_words_of_words(gpu, n)?;
+    let device_bytes = n * (WORD + size_of::<u32>()) + size_of::<u32>() * scratch_of_words(gpu, n)?;
     // Of the host: no more slots than places, and half as many starts.
     let held = n * (size_of::<u32>() + size_of::<u64>() / 2);
     let needed = (device_bytes + held + Stage::bytes(staged)) as u64;
@@ -68,15 +68,8 @@ pub(crate) fn argsort_words<I: Index>(
         return Ok(Some((Ties { slots: Vec::new(), starts: Vec::new() }, report)));
     }
     let device = gpu.device();
-    let there = || Ok((memory::alloc::<u64>(device, n)?, memory::alloc::<u32>(device, n)?));
-    let (words, places_there) = there().or_else(|error| match error {
-        // What was kept for later calls may be all that is missing.
-        Error::Memory { .. } => {
-            gpu.give_back_scratch();
-            there()
-        }
-        other => Err(other),
-    })?;
+    let (words, places_there) =
+        gpu.take_room(|| Ok((memory::alloc::<u64>(device, n)?, memory::alloc::<u32>(device, n)?)))?;
     let mut stage = Stage::new(gpu, staged, allowed.threads)?;
 
     let start = Instant::now();

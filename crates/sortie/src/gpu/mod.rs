@@ -32,6 +32,8 @@ mod host_words;
 mod items;
 pub(crate) mod kernels;
 mod memory;
+#[cfg(test)]
+pub(crate) mod on_bench;
 mod one_array;
 mod redistribute;
 mod sample_sort;
@@ -55,7 +57,7 @@ pub use strings::{Offsets, Strings};
 
 pub use crate::plan::auto::{Enabled, enable};
 
-use crate::Error;
+use crate::{Bound, Error};
 use kernels::Instance;
 
 /// The engines that [`Gpu::cuda`] has given out.
@@ -184,6 +186,17 @@ impl Gpu {
             scratch: Mutex::new(scratch),
             pinned: self.pinned.clone(),
         }
+    }
+
+    /// Takes room on the device, if need be that of what was kept for later calls.
+    fn take_room<T>(&self, take: impl Fn() -> Result<T, Error>) -> Result<T, Error> {
+        take().or_else(|error| match error {
+            Error::Memory { bound: Bound::Device, .. } => {
+                self.give_back_scratch();
+                take()
+            }
+            other => Err(other),
+        })
     }
 
     /// Gives free scratch back to the device.

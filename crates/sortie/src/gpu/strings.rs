@@ -164,7 +164,8 @@ impl Gpu {
             stream.fill(places, 0)?;
             return self.pending(stream, None);
         }
-        let job = Job::new(self, stream, strings, places, order)?;
+        let mut job = Job::new(self, stream, strings, places, order)?;
+        job.base = job.find_alphabet()?;
         // SAFETY: as the caller states.
         let mut tied = unsafe { job.sort_all()? };
         while let Some(level) = tied.take() {
@@ -182,7 +183,7 @@ impl Gpu {
 ///
 /// # Safety
 /// As [`Gpu::argsort_strings`].
-pub(super) unsafe fn argsort_words(
+pub(super) unsafe fn sort_words(
     gpu: &Gpu,
     stream: &Stream,
     words: View<'_, u64>,
@@ -192,7 +193,7 @@ pub(super) unsafe fn argsort_words(
 ) -> Result<Option<Tied>, Error> {
     let n = places.len();
     let nowhere = Strings { bytes: words.cast().range(0..0), offsets: Offsets::Wide(words.range(0..0)) };
-    let job = Job::of_words(gpu, stream, nowhere, places, order, base)?;
+    let job = Job { base, ..Job::new(gpu, stream, nowhere, places, order)? };
     let number = gpu.kernel(&instance::<u64>("number", nowhere))?;
     let numbering = launch(gpu, n.div_ceil(BLOCK as usize), 0);
     // SAFETY: as the caller states; these are the kernel's arguments.
@@ -207,15 +208,6 @@ pub(super) unsafe fn argsort_words(
     Ok(tied)
 }
 
-/// Words of scratch that this takes at most.
-pub(super) fn most_words_of_words(gpu: &Gpu, n: usize) -> Result<usize, Error> {
-    let wanted = wanted(Order::default());
-    let way = gpu.way::<u64>(n, wanted, Algorithm::Auto)?;
-    let sorted: usize = gpu.array_words::<u64>(&way, n, wanted).into_iter().sum();
-    let tied: usize = Tied::lengths(n, n / 2).into_iter().sum();
-    Ok(fixed_words(n) + sorted + tied)
-}
-
 /// Whether places of 32 bits are enough for so many strings.
 pub(super) fn check_count(n: usize) -> Result<(), Error> {
     if n <= MOST_KEYS {
@@ -225,12 +217,7 @@ pub(super) fn check_count(n: usize) -> Result<(), Error> {
 }
 
 /// Words of scratch that an argsort of so many strings keeps at most, whatever they are.
-pub(super) fn most_words(gpu: &Gpu, n: usize) -> Result<usize, Error> {
-    let first = wanted(Order::default());
-    let way = gpu.way::<u32>(n, first, Algorithm::Auto)?;
-    let sorted: usize = gpu.array_words::<u32>(&way, n, first).into_iter().sum();
-    // Two levels are there at a time, each with groups of two at the least.
-    let tied: usize = Tied::lengths(n, n / 2).into_iter().sum();
+pub(super) fn scratch_of_strings(gpu: &Gpu, n: usize) -> Result<usize, Error> {
     let content = Content {
         key_bytes: size_of::<u64>(),
         payload: Payload::Moved(size_of::<u32>()),
@@ -238,7 +225,26 @@ pub(super) fn most_words(gpu: &Gpu, n: usize) -> Result<usize, Error> {
         order: Order::default(),
     };
     let next = copies_words(content, n) + listed_words(n / 2 + 1);
-    Ok(fixed_words(n) + n + sorted + 2 * tied + next)
+    // Two levels are there at a time.
+    Ok(n + scratch_of_level::<u32>(gpu, n)? + most_tied(n) + next)
+}
+
+/// The same of words that there are.
+pub(super) fn scratch_of_words(gpu: &Gpu, n: usize) -> Result<usize, Error> {
+    scratch_of_level::<u64>(gpu, n)
+}
+
+/// The same of a sort of words of some width, and the list of what ties then.
+fn scratch_of_level<W: Bits>(gpu: &Gpu, n: usize) -> Result<usize, Error> {
+    let wanted = wanted(Order::default());
+    let way = gpu.way::<W>(n, wanted, Algorithm::Auto)?;
+    let sorted: usize = gpu.array_words::<W>(&way, n, wanted).into_iter().sum();
+    Ok(fixed_words(n) + sorted + most_tied(n))
+}
+
+/// Words of a level in which all tie, in groups of two at the least.
+fn most_tied(n: usize) -> usize {
+    Tied::lengths(n, n / 2).into_iter().sum()
 }
 
 /// The kernels for words of some width.
@@ -339,7 +345,7 @@ struct Job<'a> {
 }
 
 impl<'a> Job<'a> {
-    /// With the alphabet of the strings.
+    /// With no alphabet.
     fn new(
         gpu: &'a Gpu,
         stream: &'a Stream,
@@ -347,31 +353,17 @@ impl<'a> Job<'a> {
         places: View<'a, u32>,
         order: Order,
     ) -> Result<Job<'a>, Error> {
-        let find_alphabet = gpu.kernel(&instance::<u32>("find_alphabet", strings))?;
-        let mut job = Job::of_words(gpu, stream, strings, places, order, 0)?;
-        job.base = job.find_alphabet(&find_alphabet)?;
-        Ok(job)
-    }
-
-    /// With an alphabet of this base.
-    fn of_words(
-        gpu: &'a Gpu,
-        stream: &'a Stream,
-        strings: Strings<'a>,
-        places: View<'a, u32>,
-        order: Order,
-        base: u32,
-    ) -> Result<Job<'a>, Error> {
         let kernels = Kernels::new::<u64>(gpu, strings)?;
         let fixed = gpu.scratch(fixed_words(places.len()))?;
-        let job = Job { gpu, stream, strings, places, order, kernels, fixed, base };
+        let job = Job { gpu, stream, strings, places, order, kernels, fixed, base: 0 };
         let unknown = State { shared: u64::MAX, ..bytemuck::Zeroable::zeroed() };
         stream.copy_in(job.state(), &[unknown])?;
         Ok(job)
     }
 
     /// Finds out which bytes there are, and numbers them. Returns how many symbols that makes, with the end.
-    fn find_alphabet(&self, find_alphabet: &Kernel) -> Result<u32, Error> {
+    fn find_alphabet(&self) -> Result<u32, Error> {
+        let find_alphabet = self.gpu.kernel(&instance::<u32>("find_alphabet", self.strings))?;
         let symbols = self.symbols();
         self.stream.fill(symbols, 0)?;
         let launch = launch(self.gpu, self.strings.bytes.len().div_ceil(BLOCK as usize), SYMBOLS_SHARED);

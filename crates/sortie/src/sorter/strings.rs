@@ -14,14 +14,14 @@ impl Sorter {
     /// [`Sorter::argsort_strings`].
     pub fn sort_strings<S: AsRef<[u8]> + Send + Sync>(&self, strings: &mut [S]) -> Result<Report, Error> {
         if let Engine::Cuda(ordinal) = self.choices.engine {
-            let gathered = cpu::gather_scratch::<S>(strings.len());
+            let gathered = cpu::gather::scratch::<S>(strings.len());
             let held = gathered + size_of::<u32>() * strings.len();
             let mut places = gpu::reserve(strings.len())?;
             places.resize(strings.len(), 0u32);
             let mut report = self.strings_on_gpu(ordinal, strings, &mut places, held)?;
             let bytes = size_of_val(strings);
             self.in_pool(strings.len(), |threads| {
-                report.phase("move", bytes, bytes, || cpu::gather(strings, &places, threads))
+                report.phase("move", bytes, bytes, || cpu::gather::gather(strings, &places, threads))
             })?;
             return Ok(report);
         }

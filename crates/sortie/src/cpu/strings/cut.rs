@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use super::symbols::Symbols;
 use super::{Elsewhere, SCRATCH_HINT, Sort, alphabet_of, lcps, scratch};
 use crate::cpu::Job;
-use crate::cpu::prefetch::{AHEAD, prefetch};
+use crate::cpu::prefetch::ahead;
 use crate::cpu::vector::Isa;
 use crate::plan::{CUT_SAMPLE, PARALLEL_FROM, STRINGS_A_TASK};
 use crate::{Error, Index, Report};
@@ -54,18 +54,14 @@ impl<'a, S: Sync, F: Fn(&S) -> &[u8] + Sync> Cut<'a, S, F> {
     pub fn write(&self, first: usize, words: &mut [MaybeUninit<u8>], threads: usize) -> bool {
         let strings = &self.strings[first..first + words.len() / size_of::<u64>()];
         let write = |(strings, words): (&[S], &mut [MaybeUninit<u8>])| {
-            strings.iter().zip(words.chunks_exact_mut(size_of::<u64>())).enumerate().all(
-                |(i, (string, to))| {
-                    if let Some(later) = strings.get(i + AHEAD) {
-                        prefetch((self.bytes)(later));
-                    }
-                    let word = self.word(string);
-                    to.iter_mut().zip(word.unwrap_or(0).to_ne_bytes()).for_each(|(to, byte)| {
-                        to.write(byte);
-                    });
-                    word.is_some()
-                },
-            )
+            let words = words.chunks_exact_mut(size_of::<u64>());
+            ahead(strings, &self.bytes).zip(words).all(|(string, to)| {
+                let word = self.word(string);
+                to.iter_mut().zip(word.unwrap_or(0).to_ne_bytes()).for_each(|(to, byte)| {
+                    to.write(byte);
+                });
+                word.is_some()
+            })
         };
         if threads < 2 {
             return write((strings, words));

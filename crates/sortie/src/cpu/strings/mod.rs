@@ -26,7 +26,7 @@ pub(crate) use self::cut::Cut;
 use self::lcps::Lcp;
 use self::symbols::Symbols;
 use super::order::Orderer;
-use super::prefetch::{AHEAD, prefetch};
+use super::prefetch::ahead;
 use super::scatter::{self, Pair, Pointers, Scattered};
 use super::scratch::Scratch;
 use super::vector::Isa;
@@ -483,10 +483,7 @@ impl<F> Sort<'_, F> {
     {
         let encode = |(items, words): (&[P], &mut [MaybeUninit<u64>])| {
             work.task(|| {
-                items.iter().zip(words).enumerate().all(|(i, (item, to))| {
-                    if let Some(later) = items.get(i + AHEAD) {
-                        prefetch(self.strings.get(later));
-                    }
+                ahead(items, |item| self.strings.get(item)).zip(words).all(|(item, to)| {
                     let word = symbols.word(self.rest(item, depth));
                     to.write(word.unwrap_or(0));
                     word.is_some()

@@ -1,0 +1,24 @@
+//! What tests of sorts of host data have in common.
+
+use sortie_simt::Options;
+
+use super::{Allowed, Gpu};
+use crate::{Bound, Error, Report};
+
+pub(crate) const ALLOWED: Allowed = Allowed { threads: 2, memory_limit: u64::MAX };
+
+/// Runs a test on the test bench, where there is one.
+pub(crate) fn on_bench(test: impl FnOnce(&Gpu)) {
+    match sortie_simt::device(Options::default()) {
+        Ok(device) => test(&Gpu::new(device)),
+        Err(why) => println!("skipped: {why}"),
+    }
+}
+
+/// What a sort says that it has needed is enough, and a byte less is refused with that number.
+pub(crate) fn assert_limit_is_exact(sort: impl Fn(Allowed) -> Result<Report, Error>) {
+    let needed = sort(ALLOWED).unwrap().scratch_peak;
+    assert!(sort(Allowed { memory_limit: needed, ..ALLOWED }).is_ok());
+    let refused = sort(Allowed { memory_limit: needed - 1, ..ALLOWED }).unwrap_err();
+    assert!(matches!(refused, Error::Memory { bound: Bound::Limit, needed: told, .. } if told == needed));
+}
