@@ -1,7 +1,9 @@
 // Strings in the order of their places: offsets, and then bytes.
 //
-// Contract. An instantiation is made for SORTIE_OFFSET_BYTES (4, 8). String s is bytes[offsets[s]..offsets[s + 1]]; the i-th
-// to be written is string places[i], of `count`. Any number of blocks of BLOCK threads, but where said; in this order:
+// Contract. An instantiation is made for SORTIE_STRINGS (4, 8, 16), see strings.cuh. The i-th string to be written is string
+// places[i], of `count`. Any number of blocks of BLOCK threads, but where said. Of views:
+// - gather_views: the views; their buffers stay.
+// Of strings with offsets, in this order:
 // - sum_lengths: the bytes of each tile of strings. Dynamic shared memory: two words a warp.
 // - sum_tiles, of one block: how many bytes come before each tile. Dynamic shared memory: two words a warp.
 // - write_offsets: where each string goes, from 0 on, and where the last one ends. Dynamic shared memory: two words a warp.
@@ -18,6 +20,14 @@ constexpr u32 BLOCK = 256;
 constexpr u32 ROW = 8;
 constexpr u32 TILE = BLOCK * ROW;
 constexpr u32 COPIED = 16;
+
+#if SORTIE_STRINGS == 16
+
+SIMT_KERNEL(BLOCK, 4) gather_views(const View* views, const u32* places, u32 count, View* to) {
+    for (u64 i = u64(block_rank()) * BLOCK + thread_rank(); i < count; i += u64(grid_blocks()) * BLOCK) to[i] = views[places[i]];
+}
+
+#else
 
 SIMT_FN u64 length_of(const Strings& strings, u32 place) { return strings.offsets[place + 1] - strings.offsets[place]; }
 
@@ -81,5 +91,7 @@ SIMT_KERNEL(BLOCK, 4) copy_bytes(Strings strings, const u32* places, u32 count, 
         }
     }
 }
+
+#endif
 
 } // namespace simt::gather_strings

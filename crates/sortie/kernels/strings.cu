@@ -1,9 +1,8 @@
 // Steps of an argsort of strings by groups of symbols: their alphabet, the words of the next symbols of those that still
 // tie, and which of them tie after those are sorted.
 //
-// Contract. An instantiation is made for SORTIE_OFFSET_BYTES (4, 8) of an offset and SORTIE_WORD_BYTES (4, 8) of a word.
-// String s is bytes[offsets[s]..offsets[s + 1]]. `symbols` has the number of each byte's symbol, from 1; 0 is the end of a
-// string, so a word, of `count` symbols in base `base`, tells where strings that are as long or shorter end.
+// Contract. An instantiation is made for SORTIE_STRINGS (strings.cuh). `symbols` has the number of each byte's symbol, from 1;
+// 0 is the end of a string, so a word, of `count` symbols in base `base`, tells where strings that are as long or shorter end.
 //
 // A level has `count` items: `places` of strings, in groups that are the same up to the state's depth. `heads` marks the
 // first of each group, and `slots` says where each item belongs in the whole. At the first level all strings are one group:
@@ -36,8 +35,6 @@ constexpr u32 TILE = BLOCK * ROW;
 // Bytes that a lane compares at a time.
 constexpr u32 COMPARED = 8;
 
-using Word = detail::Unsigned<SORTIE_WORD_BYTES>::Type;
-
 struct State {
     // Bytes that the strings of every group share, and how many more of them do.
     u64 depth, shared;
@@ -58,38 +55,39 @@ struct Alphabet {
     u32 base, count;
 };
 
-// A string beyond the depth.
-struct Rest {
-    const u8* bytes;
-    u64 length;
-};
-
-SIMT_FN Rest rest_of(const Strings& strings, u32 place, u64 depth) {
-    const u64 start = u64(strings.offsets[place]) + depth;
-    return {strings.bytes + start, u64(strings.offsets[place + 1]) - start};
-}
-
 SIMT_FN u32 place_of(const Level& level, u32 i) { return level.places == nullptr ? i : level.places[i]; }
 
 SIMT_FN bool is_head(const Level& level, u32 i) { return level.heads == nullptr ? i == 0 : level.heads[i] != 0; }
+
+SIMT_FN void see(u32* seen, u64 bytes, u32 from, u32 to) {
+    SIMT_UNROLL
+    for (u32 b = 0; b < 8; ++b) {
+        u32* symbol = seen + u8(bytes >> 8 * b);
+        if (b >= from && b < to && atomic_load<Relaxed, Block>(symbol) == 0) atomic_store<Relaxed, Block>(symbol, 1);
+    }
+}
 
 SIMT_KERNEL(BLOCK, 4) find_alphabet(Strings strings, u64 count, u32* seen) {
     u32* own = reinterpret_cast<u32*>(shared_memory());
     own[thread_rank()] = 0;
     barrier();
-    const u8* first = strings.bytes + strings.offsets[0];
-    const u8* end = strings.bytes + strings.offsets[count];
-    const u8* aligned = first - reinterpret_cast<u64>(first) % 8;
-    const u64 step = u64(grid_blocks()) * BLOCK * 8;
-    for (const u8* from = aligned + (u64(block_rank()) * BLOCK + thread_rank()) * 8; from < end; from += step) {
-        const u64 word = Bytes::aligned(strings, from);
-        SIMT_UNROLL
-        for (u32 b = 0; b < 8; ++b) {
-            u32* symbol = own + u8(word >> 8 * b);
-            const bool there = from + b >= first && from + b < end;
-            if (there && atomic_load<Relaxed, Block>(symbol) == 0) atomic_store<Relaxed, Block>(symbol, 1);
-        }
+    const u64 first = u64(block_rank()) * BLOCK + thread_rank(), step = u64(grid_blocks()) * BLOCK;
+#if SORTIE_STRINGS == 16
+    for (u64 place = first; place < count; place += step) {
+        const String string = strings[u32(place)];
+        Bytes bytes(string);
+        for (u64 from = 0; from < string.length; from += 8) see(own, bytes.next(), 0, u32(lesser(string.length - from, u64(8))));
     }
+#else
+    // All of them at once, which lie one after the other.
+    const u8* start = strings.bytes + strings.offsets[0];
+    const u8* end = strings.bytes + strings.offsets[count];
+    const u8* aligned = start - reinterpret_cast<u64>(start) % 8;
+    for (const u8* from = aligned + first * 8; from < end; from += step * 8) {
+        const u64 before = from < start ? u64(start - from) : 0;
+        see(own, Bytes::aligned({strings.bytes, strings.size}, from), u32(before), u32(lesser(u64(end - from), u64(8))));
+    }
+#endif
     barrier();
     if (own[thread_rank()] != 0) atomic_store<Relaxed>(&seen[thread_rank()], 1);
 }
@@ -99,8 +97,8 @@ SIMT_KERNEL(BLOCK, 4) find_shared(Strings strings, Level level, State* state) {
     for (u32 i = block_rank() * WARPS + warp_rank(); i < level.count; i += grid_blocks() * WARPS) {
         if (shuffle(atomic_load<Relaxed>(&state->shared), 0) == 0) return;
         if (is_head(level, i)) continue;
-        const Rest own = rest_of(strings, place_of(level, i), depth);
-        const Rest other = rest_of(strings, place_of(level, i - 1), depth);
+        const String own = strings[place_of(level, i)].without(depth);
+        const String other = strings[place_of(level, i - 1)].without(depth);
         u64 end = lesser(own.length, other.length);
         u64 known = shuffle(atomic_load<Relaxed>(&state->shared), 0);
         for (u64 from = 0; from < lesser(end, known); from += WARP * COMPARED) {
@@ -121,16 +119,17 @@ SIMT_KERNEL(BLOCK, 4) find_shared(Strings strings, Level level, State* state) {
     }
 }
 
-SIMT_KERNEL(BLOCK, 4) encode(Strings strings, Level level, u32* places, Alphabet alphabet, const State* state, Word* words) {
+SIMT_KERNEL(BLOCK, 4) encode(Strings strings, Level level, u32* places, Alphabet alphabet, const State* state, u64* words) {
     u32* symbols = reinterpret_cast<u32*>(shared_memory());
     symbols[thread_rank()] = alphabet.symbols[thread_rank()];
     barrier();
     const u64 depth = state->depth + state->shared;
     for (u64 at = u64(block_rank()) * BLOCK + thread_rank(); at < level.count; at += u64(grid_blocks()) * BLOCK) {
         const u32 i = u32(at), place = place_of(level, i);
-        const u64 start = u64(strings.offsets[place]) + depth, length = u64(strings.offsets[place + 1]) - start;
-        Bytes bytes(strings, start);
-        Word word = 0;
+        const String string = strings[place].without(depth);
+        const u64 length = string.length;
+        Bytes bytes(string);
+        u64 word = 0;
         for (u32 from = 0; from < alphabet.count; from += 8) {
             const u64 eight = from < length ? bytes.next() : 0;
             SIMT_UNROLL
@@ -153,14 +152,14 @@ struct Ties {
     SIMT_FN u32 counts() const { return popcount(left) | popcount(heads) << 16; }
 };
 
-SIMT_FN Ties ties_of(const Level& level, const Word* words, u32 base, u64 first) {
+SIMT_FN Ties ties_of(const Level& level, const u64* words, u32 base, u64 first) {
     u32 ties = 0;
-    Word last = first > 0 && first < level.count ? words[first - 1] : 0;
+    u64 last = first > 0 && first < level.count ? words[first - 1] : 0;
     SIMT_UNROLL
     // One more, which tells whether the last item is left.
     for (u32 r = 0; r < ROW + 1; ++r) {
         if (first + r >= level.count) break;
-        const Word word = words[first + r];
+        const u64 word = words[first + r];
         // Equal strings, both at their end, are in order.
         if (word == last && !is_head(level, u32(first + r)) && word % base != 0) ties |= 1u << r;
         last = word;
@@ -170,7 +169,7 @@ SIMT_FN Ties ties_of(const Level& level, const Word* words, u32 base, u64 first)
     return {ties & own, left, left & ~ties};
 }
 
-SIMT_KERNEL(BLOCK, 4) count_ties(Level level, const Word* words, u32 base, u32* counts) {
+SIMT_KERNEL(BLOCK, 4) count_ties(Level level, const u64* words, u32 base, u32* counts) {
     u32* sums = reinterpret_cast<u32*>(shared_memory());
     for (u64 tile = block_rank(); tile * TILE < level.count; tile += grid_blocks()) {
         const Ties ties = ties_of(level, words, base, tile * TILE + thread_rank() * ROW);
@@ -212,7 +211,7 @@ struct Left {
 };
 
 SIMT_KERNEL(BLOCK, 4)
-list_ties(Level level, const Word* words, u32 base, const u32* items_before, const u32* groups_before, u32* out, Left left,
+list_ties(Level level, const u64* words, u32 base, const u32* items_before, const u32* groups_before, u32* out, Left left,
           const State* state) {
     u32* sums = reinterpret_cast<u32*>(shared_memory());
     for (u64 tile = block_rank(); tile * TILE < level.count; tile += grid_blocks()) {

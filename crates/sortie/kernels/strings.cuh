@@ -1,51 +1,102 @@
-// Strings in memory, one after the other, as Arrow lays them out.
+// Strings in memory, as Arrow lays them out.
 //
-// An instantiation is made for SORTIE_OFFSET_BYTES (4, 8). String s is bytes[offsets[s]..offsets[s + 1]]; of bytes there are
-// `size`.
+// An instantiation is made for SORTIE_STRINGS:
+// - 4, 8: one after the other, string s is bytes[offsets[s]..offsets[s + 1]], with offsets of so many bytes; of bytes there
+//   are `size`.
+// - 16: views of so many bytes, with the string in them or where it is in one of the buffers.
 #pragma once
 
 #include "simt.cuh"
 
 namespace simt {
 
-using Offset = detail::Unsigned<SORTIE_OFFSET_BYTES>::Type;
+// Memory that may be read.
+struct Readable {
+    const u8* bytes;
+    u64 size;
+};
+
+// A string, and the memory that it is in.
+struct String {
+    Readable around;
+    const u8* bytes;
+    u64 length;
+
+    // Without the first bytes, of which it has as many at least.
+    SIMT_FN String without(u64 depth) const { return {around, bytes + depth, length - depth}; }
+};
+
+#if SORTIE_STRINGS == 16
+
+struct alignas(16) View {
+    u32 length;
+    // The string if it has no more bytes than these; else its first four, the number of its buffer, and its place there.
+    u32 rest[3];
+};
+
+struct Strings {
+    const Readable* buffers;
+    const View* views;
+    u64 count;
+
+    SIMT_FN String operator[](u32 place) const {
+        const View& view = views[place];
+        const u32 length = view.length;
+        if (length <= sizeof(view.rest)) {
+            const Readable all = {reinterpret_cast<const u8*>(views), count * sizeof(View)};
+            return {all, reinterpret_cast<const u8*>(view.rest), length};
+        }
+        const Readable buffer = buffers[view.rest[1]];
+        return {buffer, buffer.bytes + view.rest[2], length};
+    }
+};
+
+#else
+
+using Offset = detail::Unsigned<SORTIE_STRINGS>::Type;
 
 struct Strings {
     const u8* bytes;
     const Offset* offsets;
     u64 size;
+
+    SIMT_FN String operator[](u32 place) const {
+        const u64 start = offsets[place];
+        return {{bytes, size}, bytes + start, offsets[place + 1] - start};
+    }
 };
+
+#endif
 
 // Bytes one after the other, eight at a time, from words as they lie in memory: each byte by itself would take as long.
 class Bytes {
 public:
-    // From the place on.
-    SIMT_FN Bytes(const Strings& strings, u64 place)
-        : strings(strings), at(strings.bytes + place), shift(u32(reinterpret_cast<u64>(at) % 8)) {
+    SIMT_FN explicit Bytes(const String& string)
+        : around(string.around), at(string.bytes), shift(u32(reinterpret_cast<u64>(at) % 8)) {
         at -= shift;
-        word = aligned(strings, at);
+        word = aligned(around, at);
     }
 
     // The next eight, the first of them lowest; anything where the bytes have an end.
     SIMT_FN u64 next() {
         at += 8;
         const u64 low = word;
-        word = aligned(strings, at);
+        word = aligned(around, at);
         return shift == 0 ? low : low >> 8 * shift | word << (64 - 8 * shift);
     }
 
     // Eight from an aligned place on.
-    SIMT_FN static u64 aligned(const Strings& strings, const u8* from) {
-        const u8* end = strings.bytes + strings.size;
-        if (from >= strings.bytes && from + 8 <= end) return *reinterpret_cast<const u64*>(from);
+    SIMT_FN static u64 aligned(const Readable& around, const u8* from) {
+        const u8* end = around.bytes + around.size;
+        if (from >= around.bytes && from + 8 <= end) return *reinterpret_cast<const u64*>(from);
         u64 word = 0;
         for (u32 b = 0; b < 8; ++b)
-            if (from + b >= strings.bytes && from + b < end) word |= u64(from[b]) << 8 * b;
+            if (from + b >= around.bytes && from + b < end) word |= u64(from[b]) << 8 * b;
         return word;
     }
 
 private:
-    const Strings& strings;
+    Readable around;
     // Where the last word was.
     const u8* at;
     // Bytes of it that come before the next.

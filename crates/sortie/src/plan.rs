@@ -76,6 +76,14 @@ pub(crate) const FINISH_A_TIE_NS: f64 = 110.0;
 /// Bytes of strings that reach a GPU in a nanosecond: 2.2 GB of words took an H200 95 ms, with 16 cores to copy them.
 pub(crate) const WHOLE_BYTES_A_NS: f64 = 23.0;
 
+/// Bytes by which strings are sorted where others finish them, by what the paper found best (see
+/// [`Gpu::argsort_beginnings`](crate::gpu::Gpu::argsort_beginnings)): 6 to 8 of small alphabets, 3 to 5 of larger ones.
+pub(crate) const CUT_OFF_SMALL_ALPHABET: usize = 8;
+pub(crate) const CUT_OFF_LARGE_ALPHABET: usize = 5;
+
+/// Symbols of a small alphabet: those of DNA, one for what could not be read, and the end.
+pub(crate) const SMALL_ALPHABET: u32 = 6;
+
 /// Strings that one task encodes, or compares with their neighbours.
 pub(crate) const STRINGS_A_TASK: usize = 1 << 14;
 

@@ -548,15 +548,18 @@ impl Sorter {
                 "Bitonic and SampleSort sort one array, on a GPU; choose such an engine, or Auto".into(),
             ));
         }
-        self.in_pool(n, |threads| {
-            work(&Job {
-                threads,
-                algorithm: self.choices.algorithm,
-                memory_limit: self.memory_limit(),
-                stable: !self.choices.unstable,
-                held: 0,
-            })
-        })
+        self.in_pool(n, |threads| work(&self.job(threads)))
+    }
+
+    /// The job of a whole sort.
+    fn job(&self, threads: usize) -> Job {
+        Job {
+            threads,
+            algorithm: self.choices.algorithm,
+            memory_limit: self.memory_limit(),
+            stable: !self.choices.unstable,
+            held: 0,
+        }
     }
 
     fn memory_limit(&self) -> u64 {

@@ -41,18 +41,19 @@ pub(crate) fn argsort_strings<S: Sync, I: Index>(
     Ok(report)
 }
 
-fn by_cut<S: Sync, F: Fn(&S) -> &[u8] + Sync, I: Index>(
+/// By words of their first symbols alone.
+pub(crate) fn by_cut<S: Sync, F: Fn(&S) -> &[u8] + Sync, I: Index>(
     gpu: &Gpu,
     cut: Cut<'_, S, F>,
     order: Order,
     places: &mut [I],
     allowed: Allowed,
 ) -> Result<Report, Error> {
-    let mut sort = |cut: &Cut<'_, S, F>| {
+    let sort = |cut: &Cut<'_, S, F>| {
         let write = |first, words: &mut [_]| cut.write(first, words, allowed.threads);
-        gpu::argsort_words(gpu, cut.base(), write, order, places, allowed)
+        gpu::sort_words(gpu, places.len(), cut.base(), write, order, allowed)
     };
-    let (cut, sorted) = match sort(&cut)? {
+    let (cut, mut sorted) = match sort(&cut)? {
         Some(sorted) => (cut, sorted),
         None => {
             let cut = cut.of_all_bytes();
@@ -60,10 +61,13 @@ fn by_cut<S: Sync, F: Fn(&S) -> &[u8] + Sync, I: Index>(
             (cut, sorted)
         }
     };
-    let (ties, mut report) = sorted;
+    let (ties, mut report) = (std::mem::take(&mut sorted.ties), std::mem::take(&mut sorted.report));
     let Allowed { threads, memory_limit } = allowed;
     let job = Job { threads, algorithm: Algorithm::Auto, memory_limit, stable: true, held: ties.bytes() };
-    report.absorb(cut.finish(places, ties.count(), |i| ties.get(i), order.descending, &job)?);
+    let arrive =
+        |places: &mut [I], there: &mut dyn FnMut(&mut [I], usize)| sorted.take_places(places, threads, there);
+    let finished = cut.finish(places, ties.count(), |i| ties.get(i), arrive, order.descending, &job)?;
+    report.absorb(finished);
     Ok(report)
 }
 

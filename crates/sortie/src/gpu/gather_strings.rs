@@ -3,7 +3,8 @@
 use sortie_device::{Kernel, Launch, Stream, View};
 
 use super::kernels::{File, Instance};
-use super::strings::{Addresses, BLOCK, Strings, TILE, WARPS_SHARED, check_count, launch};
+use super::stored_strings::{Addresses, Strings};
+use super::strings::{BLOCK, TILE, WARPS_SHARED, check_count, launch};
 use super::{Gpu, Pending};
 use crate::Error;
 use crate::error::same_length;
@@ -37,14 +38,9 @@ impl Gpu {
             return Err(Error::Unsupported("offsets of strings have one width, before and after".into()));
         }
         check_count(places.len())?;
-        let kernel = |kernel| Instance {
-            kernel,
-            file: File::GatherStrings,
-            defines: vec![("SORTIE_OFFSET_BYTES", strings.offset_bytes().to_string())],
-        };
         let names = ["sum_lengths", "sum_tiles", "write_offsets", "copy_bytes"];
-        let kernels =
-            <[Kernel; 4]>::try_from(self.kernels(&names.map(kernel))?).expect("as many as instances");
+        let instances = names.map(|name| instance(name, strings.offset_bytes()));
+        let kernels = <[Kernel; 4]>::try_from(self.kernels(&instances)?).expect("as many as instances");
         let [sum_lengths, sum_tiles, write_offsets, copy_bytes] = kernels;
         let tiles = places.len().div_ceil(TILE);
         let scratch = self.scratch(2 * tiles)?;
@@ -67,4 +63,34 @@ impl Gpu {
         }
         self.pending(stream, Some(scratch))
     }
+
+    /// Enqueues the views of strings in the order of these places, and does not wait; their buffers stay as they are, and
+    /// belong to the new ones too. No scratch.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`] where there are not as many views to be written as places; [`Error::Unsupported`] for more
+    /// than 2^32 - 2^16 places; [`Error::Device`] where a kernel could not be had.
+    ///
+    /// # Safety
+    /// Places are less than the number of views. Nothing else uses either views or the places until that is done. The stream
+    /// is of this engine's device.
+    pub unsafe fn gather_string_views(
+        &self,
+        stream: &Stream,
+        views: View<'_, u128>,
+        places: View<'_, u32>,
+        to: View<'_, u128>,
+    ) -> Result<Pending<'_>, Error> {
+        same_length("views to be written", places.len(), to.len())?;
+        check_count(places.len())?;
+        let kernel = self.kernel(&instance("gather_views", size_of::<u128>()))?;
+        let launch = launch(self, places.len().div_ceil(BLOCK as usize), 0);
+        // SAFETY: these are the kernel's arguments; there is room for as many views as places.
+        unsafe { kernel.launch(stream, launch, (views, places, places.len() as u32, to))? };
+        self.pending(stream, None)
+    }
+}
+
+fn instance(kernel: &'static str, strings: usize) -> Instance {
+    Instance { kernel, file: File::GatherStrings, defines: vec![("SORTIE_STRINGS", strings.to_string())] }
 }

@@ -10,12 +10,13 @@ use sortie_device::View;
 use super::host_array::reserve;
 use super::host_segments::{Allowed, bytes};
 use super::stage::Stage;
-use super::strings::{Offsets, Strings, check_count, scratch_of_strings};
+use super::stored_strings::{Offsets, Strings};
+use super::strings::{check_count, scratch_of_strings};
 use super::{Gpu, memory};
 use crate::plan::COPIED_BY_A_TASK_BYTES;
 use crate::{Bound, Error, Index, Order, Ran, Report};
 
-const HINT: &str = "their bytes, and some 100 bytes for each string; sort in parts, or use the CPU engine";
+const HINT: &str = "their bytes, and some 110 bytes for each string; sort in parts, or use the CPU engine";
 
 /// The places of the strings in order. Stable.
 pub(crate) fn argsort_strings<S: Sync, I: Index>(
@@ -66,7 +67,7 @@ pub(crate) fn argsort_strings<S: Sync, I: Index>(
     unsafe { gpu.argsort_strings(&stage.stream, there, places_there.view(), order)? }.wait()?;
     report.push(Ran::Cuda, "sort", start.elapsed(), text_bytes, places_bytes);
     let start = Instant::now();
-    take_places(&mut stage, places, places_there.view(), allowed.threads)?;
+    take_places(&mut stage, places, places_there.view(), allowed.threads, |_, _| ())?;
     report.push(Ran::Cuda, "copy out", start.elapsed(), places_bytes, size_of_val(places));
     Ok(report)
 }
@@ -92,12 +93,14 @@ fn offsets_of<S: Sync>(
     Ok(offsets)
 }
 
-/// Brings places to the host, as the caller's indices.
+/// Brings places to the host, as the caller's indices; says each time that more are there how many that makes, with the next
+/// ones on their way.
 pub(super) fn take_places<I: Index>(
     stage: &mut Stage,
     to: &mut [I],
     from: View<'_, u32>,
     threads: usize,
+    mut there: impl FnMut(&mut [I], usize),
 ) -> Result<(), Error> {
     const PLACE: usize = size_of::<u32>();
     let take = |(to, from): (&mut [I], &[u8])| {
@@ -106,13 +109,15 @@ pub(super) fn take_places<I: Index>(
         }
     };
     stage.take_out(from.cast(), |range, pinned| {
-        let to = &mut to[range.start / PLACE..range.end / PLACE];
+        let end = range.end / PLACE;
+        let part = &mut to[range.start / PLACE..end];
         if threads > 1 {
             let each = COPIED_BY_A_TASK_BYTES / PLACE;
-            to.par_chunks_mut(each).zip(pinned.par_chunks(each * PLACE)).for_each(take);
+            part.par_chunks_mut(each).zip(pinned.par_chunks(each * PLACE)).for_each(take);
         } else {
-            take((to, pinned));
+            take((part, pinned));
         }
+        there(to, end);
     })
 }
 

@@ -2,56 +2,41 @@
 //! come back, with what ties.
 
 use std::mem::MaybeUninit;
-use std::ops::Range;
 use std::time::Instant;
 
-use super::host_array::reserve;
+use sortie_device::Buffer;
+
 use super::host_segments::{Allowed, bytes_mut};
 use super::host_strings::take_places;
 use super::stage::Stage;
-use super::strings::{check_count, scratch_of_words, sort_words};
+use super::strings::{self, check_count, scratch_of_words};
+use super::ties::Ties;
 use super::{Gpu, memory};
 use crate::{Bound, Error, Index, Order, Ran, Report};
 
 const HINT: &str = "some 90 bytes for each string; sort in parts, or use the CPU engine";
 
-/// Which words tie.
-pub(crate) struct Ties {
-    /// Where each that does belongs, run by run, and where the runs begin there.
-    slots: Vec<u32>,
-    starts: Vec<u64>,
+/// Words that a device has sorted, on their way back.
+pub(crate) struct SortedWords {
+    stage: Stage,
+    /// None where there is nothing to sort.
+    places: Option<Buffer<u32>>,
+    /// Which tie.
+    pub ties: Ties,
+    pub report: Report,
 }
 
-impl Ties {
-    /// Runs of places whose words tie.
-    pub fn count(&self) -> usize {
-        self.starts.len().saturating_sub(1)
-    }
-
-    /// Bytes that are held.
-    pub fn bytes(&self) -> usize {
-        size_of_val(&*self.slots) + size_of_val(&*self.starts)
-    }
-
-    pub fn get(&self, i: usize) -> Range<usize> {
-        let (start, end) = (self.starts[i] as usize, self.starts[i + 1] as usize);
-        let slot = self.slots[start] as usize;
-        slot..slot + (end - start)
-    }
-}
-
-/// Writes the places of words in order, as many as there are places. `write` is called with the first one's number and eight
-/// bytes for each; where it says that there is no such word, nothing is sorted. A multiple of `base` ties with no other. Stable.
-pub(crate) fn argsort_words<I: Index>(
+/// Sorts `n` words. `write` is called with the first one's number and eight bytes for each; where it says that there is no
+/// such word, nothing is sorted. A multiple of `base` ties with no other. Stable.
+pub(crate) fn sort_words(
     gpu: &Gpu,
+    n: usize,
     base: u32,
     mut write: impl FnMut(usize, &mut [MaybeUninit<u8>]) -> bool,
     order: Order,
-    places: &mut [I],
     allowed: Allowed,
-) -> Result<Option<(Ties, Report)>, Error> {
+) -> Result<Option<SortedWords>, Error> {
     const WORD: usize = size_of::<u64>();
-    let n = places.len();
     check_count(n)?;
     let staged = n * WORD;
     let device_bytes = n * (WORD + size_of::<u32>()) + size_of::<u32>() * scratch_of_words(gpu, n)?;
@@ -64,11 +49,11 @@ pub(crate) fn argsort_words<I: Index>(
     }
     let mut report = Report { scratch_peak: needed, ..Report::default() };
     if n < 2 {
-        places.fill(I::from_place(0));
-        return Ok(Some((Ties { slots: Vec::new(), starts: Vec::new() }, report)));
+        let stage = Stage::new(gpu, staged, allowed.threads)?;
+        return Ok(Some(SortedWords { stage, places: None, ties: Ties::default(), report }));
     }
     let device = gpu.device();
-    let (words, places_there) =
+    let (words, places) =
         gpu.take_room(|| Ok((memory::alloc::<u64>(device, n)?, memory::alloc::<u32>(device, n)?)))?;
     let mut stage = Stage::new(gpu, staged, allowed.threads)?;
 
@@ -83,24 +68,36 @@ pub(crate) fn argsort_words<I: Index>(
     report.push(Ran::Cpu, "cut", start.elapsed(), n * WORD, n * WORD);
     let start = Instant::now();
     // SAFETY: the words and the places are on the device for this sort alone.
-    let tied = unsafe { sort_words(gpu, &stage.stream, words.view(), places_there.view(), base, order)? };
+    let tied = unsafe { strings::sort_words(gpu, &stage.stream, words.view(), places.view(), base, order)? };
     report.push(Ran::Cuda, "sort", start.elapsed(), n * WORD, n * size_of::<u32>());
 
     let start = Instant::now();
-    let (mut slots, mut starts) = (Vec::new(), Vec::new());
-    if let Some(tied) = &tied {
-        slots = reserve(tied.count)?;
-        slots.resize(tied.count, 0u32);
-        starts = reserve(tied.starts().len())?;
-        starts.resize(tied.starts().len(), 0u64);
-        stage.copy_out(bytes_mut(&mut slots), tied.slots().cast())?;
-        stage.copy_out(bytes_mut(&mut starts), tied.starts().cast())?;
-    }
-    take_places(&mut stage, places, places_there.view(), allowed.threads)?;
-    let copied = size_of_val(places) + size_of_val(&*slots) + size_of_val(&*starts);
-    report.push(Ran::Cuda, "copy out", start.elapsed(), copied, copied);
+    let mut ties = Ties::default();
     if let Some(tied) = tied {
+        ties = Ties::with_room(tied.slots().len(), tied.groups())?;
+        stage.copy_out(bytes_mut(&mut ties.slots), tied.slots().cast())?;
+        stage.copy_out(bytes_mut(&mut ties.starts), tied.starts().cast())?;
         gpu.pending(&stage.stream, Some(tied.into_scratch()))?.wait()?;
     }
-    Ok(Some((Ties { slots, starts }, report)))
+    report.push(Ran::Cuda, "copy out", start.elapsed(), ties.bytes(), ties.bytes());
+    Ok(Some(SortedWords { stage, places: Some(places), ties, report }))
+}
+
+impl SortedWords {
+    /// Writes their places in order; says each time that more are there how many that makes, with the next ones on their way.
+    pub fn take_places<I: Index>(
+        &mut self,
+        to: &mut [I],
+        threads: usize,
+        mut there: impl FnMut(&mut [I], usize),
+    ) -> Result<(), Error> {
+        match &self.places {
+            Some(places) => take_places(&mut self.stage, to, places.view(), threads, there),
+            None => {
+                to.fill(I::from_place(0));
+                there(to, to.len());
+                Ok(())
+            }
+        }
+    }
 }

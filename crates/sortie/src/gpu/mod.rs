@@ -39,7 +39,9 @@ mod redistribute;
 mod sample_sort;
 pub(crate) mod segments;
 mod stage;
+mod stored_strings;
 mod strings;
+mod ties;
 mod worker;
 
 use std::collections::HashMap;
@@ -51,9 +53,10 @@ pub use compared::Compared;
 pub(crate) use host_array::{HostArray, reserve, sort as sort_host_array};
 pub(crate) use host_segments::{Allowed, Host, HostPayload, copy, sort_segments};
 pub(crate) use host_strings::argsort_strings;
-pub(crate) use host_words::argsort_words;
+pub(crate) use host_words::sort_words;
 pub use segments::Segments;
-pub use strings::{Offsets, Strings};
+pub use stored_strings::{Offsets, StoredStrings, StringViews, Strings};
+pub use ties::Ties;
 
 pub use crate::plan::auto::{Enabled, enable};
 

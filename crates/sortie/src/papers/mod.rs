@@ -10,12 +10,15 @@
 //!   before it.
 //! - [`radix_sort`]: one array by digits of four bits.
 //! - [`msd_radix_sort`]: strings on a CPU, each bucket a task.
+//! - [`argsort_sent_strings`]: strings of the host on a GPU, as a whole or their first symbols alone; not as it was
+//!   published but as [`Sorter::argsort_strings`](crate::Sorter::argsort_strings) does it, to compare the two.
 //!
 //! The peer that GPU-ArraySort's paper measures against, sorting by tags (STA, its section 7.1.1), is two stable
 //! sorts of pairs over all arrays at once. It is no algorithm of its own beyond that sort, for which the paper took
 //! Thrust's; the benchmark suite takes CUB's, which is behind Thrust's.
 
 mod array_sort;
+mod cut_strings;
 mod msd_radix_sort;
 mod quicksort;
 mod radix_sort;
@@ -23,6 +26,7 @@ mod sample_sort;
 mod scan;
 
 pub use array_sort::array_sort;
+pub use cut_strings::{Sent, argsort_sent_strings};
 pub use msd_radix_sort::msd_radix_sort;
 pub use quicksort::quicksort;
 pub use radix_sort::radix_sort;

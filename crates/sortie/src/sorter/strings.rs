@@ -14,16 +14,7 @@ impl Sorter {
     /// [`Sorter::argsort_strings`].
     pub fn sort_strings<S: AsRef<[u8]> + Send + Sync>(&self, strings: &mut [S]) -> Result<Report, Error> {
         if let Engine::Cuda(ordinal) = self.choices.engine {
-            let gathered = cpu::gather::scratch::<S>(strings.len());
-            let held = gathered + size_of::<u32>() * strings.len();
-            let mut places = gpu::reserve(strings.len())?;
-            places.resize(strings.len(), 0u32);
-            let mut report = self.strings_on_gpu(ordinal, strings, &mut places, held)?;
-            let bytes = size_of_val(strings);
-            self.in_pool(strings.len(), |threads| {
-                report.phase("move", bytes, bytes, || cpu::gather::gather(strings, &places, threads))
-            })?;
-            return Ok(report);
+            return self.sort_strings_on_gpu(ordinal, strings, 0);
         }
         let descending = self.choices.order.descending;
         self.run(strings.len(), |job| cpu::strings::sort(strings, S::as_ref, descending, job))
@@ -120,6 +111,25 @@ impl Sorter {
         })
     }
 
+    /// Sorts strings, by a GPU; so many bytes of scratch are held beside.
+    fn sort_strings_on_gpu<S: AsRef<[u8]> + Send + Sync>(
+        &self,
+        ordinal: u32,
+        strings: &mut [S],
+        held: usize,
+    ) -> Result<Report, Error> {
+        let gathered = cpu::gather::scratch::<S>(strings.len());
+        let held = held + gathered + size_of::<u32>() * strings.len();
+        let mut places = gpu::reserve(strings.len())?;
+        places.resize(strings.len(), 0u32);
+        let mut report = self.strings_on_gpu(ordinal, strings, &mut places, held)?;
+        let bytes = size_of_val(strings);
+        self.in_pool(strings.len(), |threads| {
+            report.phase("move", bytes, bytes, || cpu::gather::gather(strings, &places, threads))
+        })?;
+        Ok(report)
+    }
+
     /// Writes the places of strings in order, by a GPU; so many bytes of scratch are held beside.
     fn strings_on_gpu<S: AsRef<[u8]> + Sync, I: Index>(
         &self,
@@ -153,13 +163,23 @@ impl Sorter {
         })
     }
 
-    /// Sorts strings stored as offsets into bytes, see [`sort_string_array`](crate::sort_string_array).
+    /// Sorts strings stored as offsets into bytes, see [`sort_string_array`](crate::sort_string_array); on a GPU as
+    /// [`Sorter::sort_strings`] does.
     ///
     /// # Errors
-    /// [`Error::Segments`] where the offsets are empty, go backwards or past the end.
+    /// [`Error::Segments`] where the offsets are empty, go backwards or past the end; those of [`Sorter::sort_strings`].
     pub fn sort_string_array<O: Index>(&self, offsets: &mut [O], bytes: &mut [u8]) -> Result<Report, Error> {
+        if let Engine::Cuda(ordinal) = self.choices.engine {
+            return cpu::strings::sort_array(offsets, bytes, &self.job(1), |strings, job| {
+                self.sort_strings_on_gpu(ordinal, strings, job.held)
+            });
+        }
         let descending = self.choices.order.descending;
-        self.run(offsets.len(), |job| cpu::strings::sort_array(offsets, bytes, descending, job))
+        self.run(offsets.len(), |job| {
+            cpu::strings::sort_array(offsets, bytes, job, |strings, job| {
+                cpu::strings::sort(strings, |string| string, descending, job)
+            })
+        })
     }
 }
 

@@ -1,7 +1,11 @@
 //! Strings in device memory.
 
-use sortie::gpu::{Gpu, Offsets, Strings};
-use sortie::{Error, Order};
+use std::num::NonZeroUsize;
+
+use sortie::gpu::{Gpu, Offsets, StoredStrings, StringViews, Strings};
+use sortie::papers::{Sent, argsort_sent_strings};
+use sortie::{Engine, Error, Order, Sorter};
+use sortie_device::Stream;
 use sortie_simt::{Options, Sanitizer};
 
 use crate::support::{cuda, on_bench, on_each};
@@ -26,7 +30,46 @@ pub fn compare(gpu: &Gpu, strings: &[Vec<u8>], what: &str) {
         let order = Order { descending, ..Order::default() };
         let found = argsort(gpu, &bytes, &offsets, descending, order).unwrap();
         assert!(found == expected, "{} strings, {what}, {order:?}", strings.len());
+        with_views(gpu, strings, |stream, views| {
+            let places = gpu.device().alloc::<u32>(strings.len()).unwrap();
+            // SAFETY: nothing else uses the strings and the places meanwhile.
+            unsafe { gpu.argsort_strings(stream, views, places.view(), order) }.unwrap().wait().unwrap();
+            let mut found = vec![7; strings.len()];
+            stream.copy_out(&mut found, places.view()).unwrap();
+            assert!(found == expected, "{} views, {what}, {order:?}", strings.len());
+        });
     }
+}
+
+/// Calls with the strings as views, in two buffers with something before them, and the short ones in the views.
+fn with_views(gpu: &Gpu, strings: &[Vec<u8>], test: impl FnOnce(&Stream, StringViews<'_>)) {
+    let mut buffers = [b"before".to_vec(), b"one more".to_vec()];
+    let views: Vec<u128> =
+        strings.iter().enumerate().map(|(i, string)| view(&mut buffers, i % 2, string)).collect();
+    let (device, stream) = (gpu.device(), gpu.device().stream().unwrap());
+    let views_there = device.alloc::<u128>(views.len()).unwrap();
+    stream.copy_in(views_there.view(), &views).unwrap();
+    let there = buffers.each_ref().map(|buffer| device.alloc::<u8>(buffer.len()).unwrap());
+    for (buffer, there) in buffers.iter().zip(&there) {
+        stream.copy_in(there.view(), buffer).unwrap();
+    }
+    let buffers = there.each_ref().map(|buffer| buffer.view());
+    test(&stream, StringViews { views: views_there.view(), buffers: &buffers });
+}
+
+/// As Arrow's format has it, from its specification.
+fn view(buffers: &mut [Vec<u8>], buffer: usize, string: &[u8]) -> u128 {
+    let mut view = [0; 16];
+    view[..4].copy_from_slice(&(string.len() as u32).to_le_bytes());
+    if string.len() <= 12 {
+        view[4..4 + string.len()].copy_from_slice(string);
+    } else {
+        view[4..8].copy_from_slice(&string[..4]);
+        view[8..12].copy_from_slice(&(buffer as u32).to_le_bytes());
+        view[12..].copy_from_slice(&(buffers[buffer].len() as u32).to_le_bytes());
+        buffers[buffer].extend(string);
+    }
+    u128::from_le_bytes(view)
 }
 
 fn argsort(gpu: &Gpu, bytes: &[u8], offsets: &[usize], wide: bool, order: Order) -> Result<Vec<u32>, Error> {
@@ -197,6 +240,109 @@ fn strings_are_gathered() {
     });
 }
 
+#[test]
+fn views_are_gathered() {
+    on_each(|gpu| {
+        for strings in [vec![], random(3000, b"abc", 30, 5)] {
+            with_views(gpu, &strings, |stream, StringViews { views, .. }| {
+                let (n, device) = (strings.len(), gpu.device());
+                let mut places: Vec<u32> = (0..n as u32).collect();
+                fastrand::Rng::with_seed(6).shuffle(&mut places);
+                let places_there = device.alloc::<u32>(n).unwrap();
+                stream.copy_in(places_there.view(), &places).unwrap();
+                let to = device.alloc::<u128>(n).unwrap();
+                // SAFETY: nothing else uses them meanwhile; the places are those of the views.
+                let gathered =
+                    unsafe { gpu.gather_string_views(stream, views, places_there.view(), to.view()) };
+                gathered.unwrap().wait().unwrap();
+                let (mut before, mut found) = (vec![0; n], vec![0; n]);
+                stream.copy_out(&mut before, views).unwrap();
+                stream.copy_out(&mut found, to.view()).unwrap();
+                assert!(places.iter().map(|&place| before[place as usize]).eq(found), "{n} views");
+            });
+        }
+    });
+}
+
+/// The places, and the runs that tie.
+fn by_beginnings(
+    gpu: &Gpu,
+    strings: StoredStrings<'_>,
+    n: usize,
+    depth: Option<NonZeroUsize>,
+    order: Order,
+) -> (Vec<u32>, Vec<std::ops::Range<usize>>) {
+    let stream = gpu.device().stream().unwrap();
+    let places_there = gpu.device().alloc::<u32>(n).unwrap();
+    let mut places = vec![7; n];
+    // SAFETY: nothing else uses the strings and the places meanwhile.
+    let ties =
+        unsafe { gpu.argsort_beginnings(&stream, strings, depth, places_there.view(), order) }.unwrap();
+    stream.copy_out(&mut places, places_there.view()).unwrap();
+    (places, ties.iter().collect())
+}
+
+/// Whatever the depth: less than a word, a word, or several.
+#[test]
+fn beginnings_are_sorted_and_their_ties_told() {
+    on_each(|gpu| {
+        for (strings, of_paper) in [
+            (vec![], 5),
+            (vec![b"one".to_vec()], 5),
+            (random(3000, b"ACGT", 40, 1), 8),
+            (random(3000, b"abcdefghijk", 7, 2), 5),
+            (random(1000, b"x", 60, 3), 8),
+            (vec![b"the same for all of them".to_vec(); 500], 5),
+        ] {
+            let n = strings.len();
+            for depth in [1, 3, of_paper, 14, 39, 100] {
+                let beginning = |place: u32| {
+                    let string = &strings[place as usize];
+                    &string[..depth.min(string.len())]
+                };
+                for descending in [false, true] {
+                    let mut expected: Vec<u32> = (0..n as u32).collect();
+                    expected.sort_by(|&a, &b| match descending {
+                        false => beginning(a).cmp(beginning(b)),
+                        true => beginning(b).cmp(beginning(a)),
+                    });
+                    let mut runs = Vec::new();
+                    let mut start = 0;
+                    for run in expected.chunk_by(|&a, &b| beginning(a) == beginning(b)) {
+                        if run.len() > 1 && beginning(run[0]).len() == depth {
+                            runs.push(start..start + run.len());
+                        }
+                        start += run.len();
+                    }
+                    let order = Order { descending, ..Order::default() };
+                    with_views(gpu, &strings, |_, views| {
+                        let asked = (depth != of_paper).then(|| NonZeroUsize::new(depth).unwrap());
+                        let (places, ties) = by_beginnings(gpu, views.into(), n, asked, order);
+                        assert!(places == expected, "{n} strings by {depth} bytes, {order:?}");
+                        assert_eq!(ties, runs, "{n} strings by {depth} bytes, {order:?}");
+                    });
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn sent_strings_are_sorted_either_way() {
+    on_each(|gpu| {
+        let strings = random(4000, b"abcdefghijklmnopqrstuvwxyz", 20, 1);
+        let mut expected: Vec<u32> = (0..4000).collect();
+        expected.sort_by_key(|&place| &strings[place as usize]);
+        for sent in [Sent::Whole, Sent::Cut] {
+            let mut places = vec![0; 4000];
+            argsort_sent_strings(gpu, &strings, sent, &mut places).unwrap();
+            assert!(places == expected, "{sent:?}");
+            let refused = argsort_sent_strings(gpu, &strings, sent, &mut places[1..]);
+            assert!(matches!(refused, Err(Error::LengthMismatch { .. })));
+        }
+    });
+}
+
 /// Without anything before it: one string alone was taken to begin a byte early.
 #[test]
 fn one_string_is_not_read_beyond_its_ends() {
@@ -227,4 +373,25 @@ fn what_does_not_fit_is_told() {
         let refused = unsafe { gpu.argsort_strings(&stream, strings, places.view(), Order::default()) };
         assert!(matches!(refused, Err(Error::LengthMismatch { .. })));
     });
+}
+
+#[test]
+fn a_string_array_is_sorted_by_a_gpu_as_by_the_cpu() {
+    if cuda().is_none() {
+        return println!("skipped: no CUDA device");
+    }
+    let strings = random(200_000, b"abcdefghijklmnopqrstuvwxyz", 20, 11);
+    let ends = strings.iter().scan(3, |end, string| {
+        *end += string.len() as u64;
+        Some(*end)
+    });
+    let offsets: Vec<u64> = std::iter::once(3).chain(ends).collect();
+    let bytes = [b"...", &strings.concat()[..]].concat();
+    let sorted = |engine| {
+        let (mut offsets, mut bytes) = (offsets.clone(), bytes.clone());
+        let sorter = Sorter::builder().engine(engine).build().unwrap();
+        sorter.sort_string_array(&mut offsets, &mut bytes).unwrap();
+        (offsets, bytes)
+    };
+    assert!(sorted(Engine::Cuda(0)) == sorted(Engine::Cpu));
 }

@@ -95,22 +95,23 @@ impl<'a, S: Sync, F: Fn(&S) -> &[u8] + Sync> Cut<'a, S, F> {
         bytes as f64 / CUT_SAMPLE.min(self.strings.len()).max(1) as f64
     }
 
-    /// Sorts what ties: runs of places in ascending order, so many of them.
+    /// Sorts what ties: runs of places in ascending order, so many of them. `arrive` brings the places, and says each time
+    /// that more of them are there how many that makes; what ties among those is sorted before it goes on.
     pub fn finish<I: Index>(
         &self,
         places: &mut [I],
         ties: usize,
         tie: impl Fn(usize) -> Range<usize> + Sync,
+        arrive: impl FnOnce(&mut [I], &mut dyn FnMut(&mut [I], usize)) -> Result<(), Error>,
         descending: bool,
         job: &Job,
     ) -> Result<Report, Error> {
         let strings = Elsewhere { strings: self.strings, bytes: &self.bytes };
         let sort = Sort { strings, descending, job, isa: Isa::detect() };
         let depth = self.prefix.len() + self.symbols.count;
-        let tied: usize = (0..ties).map(|i| tie(i).len()).sum();
         let mut report = Report::default();
         let large = Mutex::new(Vec::new());
-        let refs = tied * size_of::<I>();
+        let refs = size_of_val(places);
         report.phase_by_thread("finish", job.threads, refs, refs, |work| {
             let finish = |(mine, start, places): (Range<usize>, usize, &mut [I])| {
                 work.task(|| {
@@ -121,13 +122,18 @@ impl<'a, S: Sync, F: Fn(&S) -> &[u8] + Sync> Cut<'a, S, F> {
                     sort.sort_to_the_end(places, &mut vec![(); places.len()], now.collect(), &self.symbols);
                 });
             };
-            let tasks = tasks(places, ties, &tie);
-            if work.threads() > 1 {
-                tasks.into_par_iter().for_each(finish)
-            } else {
-                tasks.into_iter().for_each(finish)
-            }
-        });
+            let mut sorted = 0;
+            arrive(places, &mut |places, there| {
+                let mine = sorted..sorted + whole_ties(sorted..ties, &tie, there);
+                sorted = mine.end;
+                let tasks = tasks(places, mine, &tie);
+                if work.threads() > 1 {
+                    tasks.into_par_iter().for_each(finish)
+                } else {
+                    tasks.into_iter().for_each(finish)
+                }
+            })
+        })?;
         let large = large.into_inner().expect("no thread panicked");
         let longest = large.iter().map(Range::len).max().unwrap_or(0);
         job.scratch(scratch::<I>(longest), SCRATCH_HINT, &mut report)?;
@@ -153,17 +159,27 @@ fn sampled<S>(strings: &[S]) -> impl Iterator<Item = &S> {
     (0..sample).map(move |i| &strings[i * strings.len() / sample])
 }
 
+/// How many of the ties end by this place.
+fn whole_ties(ties: Range<usize>, tie: impl Fn(usize) -> Range<usize>, there: usize) -> usize {
+    let (mut low, mut high) = (ties.start, ties.end);
+    while low < high {
+        let middle = low.midpoint(high);
+        if tie(middle).end <= there { low = middle + 1 } else { high = middle }
+    }
+    low - ties.start
+}
+
 /// Pieces of the places for one thread each: the ties there, where it begins, and its places. As many strings tie in each.
 fn tasks<I>(
     mut places: &mut [I],
-    ties: usize,
+    ties: Range<usize>,
     tie: impl Fn(usize) -> Range<usize>,
 ) -> Vec<(Range<usize>, usize, &mut [I])> {
-    let (mut at, mut first) = (0, 0);
+    let (mut at, mut first) = (0, ties.start);
     let mut tasks = Vec::new();
-    while first < ties {
+    while first < ties.end {
         let (mut last, mut strings) = (first, 0);
-        while last < ties && strings < STRINGS_A_TASK {
+        while last < ties.end && strings < STRINGS_A_TASK {
             strings += tie(last).len();
             last += 1;
         }
@@ -186,7 +202,7 @@ mod tests {
         let (ties, length) = (60, 2000);
         let tie = |i: usize| i * (length + 5)..i * (length + 5) + length;
         let mut places = vec![0u32; ties * (length + 5)];
-        let tasks = tasks(&mut places, ties, tie);
+        let tasks = tasks(&mut places, 0..ties, tie);
         assert!(tasks.len() > 5, "{}", tasks.len());
         let mut next = 0;
         for (own, start, places) in tasks {
@@ -195,6 +211,14 @@ mod tests {
             next = own.end;
         }
         assert_eq!(next, ties);
+    }
+
+    #[test]
+    fn ties_are_taken_once_they_are_there_as_a_whole() {
+        let ties = [1..3, 3..5, 9..20];
+        let whole = |from, there| whole_ties(from..3, |i| ties[i].clone(), there);
+        assert_eq!([2, 3, 4, 5, 19, 20].map(|there| whole(0, there)), [0, 1, 1, 2, 2, 3]);
+        assert_eq!([4, 5, 20].map(|there| whole(1, there)), [0, 1, 2]);
     }
 
     #[test]

@@ -116,12 +116,12 @@ impl<I: Index, S: Sync, F: Fn(&S) -> &[u8] + Sync> Strings<I> for Elsewhere<'_, 
     }
 }
 
-/// Sorts the strings between offsets, and writes offsets and bytes anew. Stable.
+/// Sorts the strings between offsets, by `sort`, and writes offsets and bytes anew.
 pub(crate) fn sort_array<O: Index>(
     offsets: &mut [O],
     bytes: &mut [u8],
-    descending: bool,
     job: &Job,
+    sort: impl FnOnce(&mut [&[u8]], &Job) -> Result<Report, Error>,
 ) -> Result<Report, Error> {
     let ends: Vec<usize> = offsets.iter().map(|offset| offset.place()).collect();
     let (Some(&start), Some(&end)) = (ends.first(), ends.last()) else {
@@ -135,7 +135,7 @@ pub(crate) fn sort_array<O: Index>(
     let copy = bytes[start..end].to_vec();
     let mut strings: Vec<&[u8]> =
         ends.windows(2).map(|pair| &copy[pair[0] - start..pair[1] - start]).collect();
-    let mut report = sort(&mut strings, |string| string, descending, &together)?;
+    let mut report = sort(&mut strings, &together)?;
     report.phase_of_one("move", copy.len(), copy.len(), || {
         let mut at = start;
         for (string, offset) in strings.iter().zip(&mut offsets[1..]) {

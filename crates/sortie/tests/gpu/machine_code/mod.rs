@@ -15,7 +15,7 @@ use std::time::Instant;
 use bytemuck::Pod;
 use half::f16;
 use rayon::prelude::*;
-use sortie::gpu::{Compared, Gpu, Offsets, Segments, Strings};
+use sortie::gpu::{Compared, Gpu, Offsets, Segments, StringViews, Strings};
 use sortie::{Error, Key, Order, papers};
 use sortie_device::{Program, Stream, View, cuda};
 
@@ -342,9 +342,13 @@ fn strings(gpu: &Gpu) -> Result<(), Error> {
     let offsets = gpu.device().alloc::<u64>(1001)?;
     let places = gpu.device().alloc::<u32>(1000)?;
     let strings = Strings { bytes: bytes.view(), offsets: Offsets::Wide(offsets.view()) };
+    let views = gpu.device().alloc::<u128>(1000)?;
+    let stored = StringViews { views: views.view(), buffers: &[bytes.view()] };
     // SAFETY: the recorder runs nothing.
     unsafe {
         gpu.argsort_strings(&stream, strings, places.view(), Order::default())?.wait()?;
+        gpu.argsort_strings(&stream, stored, places.view(), Order::default())?.wait()?;
+        gpu.gather_string_views(&stream, views.view(), places.view(), views.view())?.wait()?;
         gpu.gather_strings(&stream, strings, places.view(), strings)?.wait()
     }
 }

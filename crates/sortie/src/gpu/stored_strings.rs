@@ -1,0 +1,144 @@
+//! Strings in a device's memory, as Arrow lays them out.
+
+use sortie_device::{Stream, View};
+
+use crate::Error;
+
+/// Strings one after the other: string `i` is `bytes[offsets[i]..offsets[i + 1]]`, so there is one offset more than strings.
+/// They never go backwards and stay within the bytes.
+#[derive(Debug, Clone, Copy)]
+pub struct Strings<'a> {
+    pub bytes: View<'a, u8>,
+    pub offsets: Offsets<'a>,
+}
+
+/// Offsets of strings, of 32 or 64 bits.
+#[derive(Debug, Clone, Copy)]
+pub enum Offsets<'a> {
+    Narrow(View<'a, u32>),
+    Wide(View<'a, u64>),
+}
+
+/// Strings wherever they are, told by views of 16 bytes, as Arrow's `Utf8View` and `BinaryView` have them: four bytes of a
+/// length up to 2^31 - 1, then a string of up to 12 bytes itself, or its first four, the number of its buffer and its place
+/// there. Strings stay within their buffers; there are no nulls.
+#[derive(Debug, Clone, Copy)]
+pub struct StringViews<'a> {
+    pub views: View<'a, u128>,
+    pub buffers: &'a [View<'a, u8>],
+}
+
+/// Strings in either layout.
+#[derive(Debug, Clone, Copy)]
+pub enum StoredStrings<'a> {
+    Offsets(Strings<'a>),
+    Views(StringViews<'a>),
+}
+
+impl<'a> From<Strings<'a>> for StoredStrings<'a> {
+    fn from(strings: Strings<'a>) -> StoredStrings<'a> {
+        StoredStrings::Offsets(strings)
+    }
+}
+
+impl<'a> From<StringViews<'a>> for StoredStrings<'a> {
+    fn from(views: StringViews<'a>) -> StoredStrings<'a> {
+        StoredStrings::Views(views)
+    }
+}
+
+/// `Strings` of the kernels.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Addresses {
+    /// Of the bytes, or of the table of buffers.
+    pub bytes: u64,
+    /// Or of the views.
+    pub offsets: u64,
+    /// Bytes, or views.
+    pub size: u64,
+}
+
+// SAFETY: laid out as its C equivalent.
+unsafe impl sortie_device::Argument for Addresses {}
+
+impl Strings<'_> {
+    pub(super) fn count(self) -> usize {
+        match self.offsets {
+            Offsets::Narrow(offsets) => offsets.len(),
+            Offsets::Wide(offsets) => offsets.len(),
+        }
+        .saturating_sub(1)
+    }
+
+    pub(super) fn offset_words(&self) -> View<'_, u32> {
+        match self.offsets {
+            Offsets::Narrow(offsets) => offsets,
+            Offsets::Wide(offsets) => offsets.cast(),
+        }
+    }
+
+    pub(super) fn addresses(self) -> Addresses {
+        let offsets = match self.offsets {
+            Offsets::Narrow(offsets) => offsets.address(),
+            Offsets::Wide(offsets) => offsets.address(),
+        };
+        Addresses { bytes: self.bytes.address(), offsets, size: self.bytes.len() as u64 }
+    }
+
+    pub(super) fn offset_bytes(self) -> usize {
+        match self.offsets {
+            Offsets::Narrow(_) => size_of::<u32>(),
+            Offsets::Wide(_) => size_of::<u64>(),
+        }
+    }
+}
+
+impl StoredStrings<'_> {
+    pub(super) fn count(self) -> usize {
+        match self {
+            StoredStrings::Offsets(strings) => strings.count(),
+            StoredStrings::Views(StringViews { views, .. }) => views.len(),
+        }
+    }
+
+    /// `SORTIE_STRINGS` of the kernels.
+    pub(super) fn kind(self) -> usize {
+        match self {
+            StoredStrings::Offsets(strings) => strings.offset_bytes(),
+            StoredStrings::Views(_) => size_of::<u128>(),
+        }
+    }
+
+    /// What a look at all bytes has to do with: bytes, or strings.
+    pub(super) fn work(self) -> usize {
+        match self {
+            StoredStrings::Offsets(strings) => strings.bytes.len() / size_of::<u64>(),
+            StoredStrings::Views(StringViews { views, .. }) => views.len(),
+        }
+    }
+
+    /// Words of the table of buffers.
+    pub(super) fn table_words(self) -> usize {
+        match self {
+            StoredStrings::Offsets(_) => 0,
+            StoredStrings::Views(StringViews { buffers, .. }) => TABLE_WORDS * buffers.len(),
+        }
+    }
+
+    /// With the table of buffers written to memory that has its words.
+    pub(super) fn addresses(self, stream: &Stream, table: View<'_, u32>) -> Result<Addresses, Error> {
+        Ok(match self {
+            StoredStrings::Offsets(strings) => strings.addresses(),
+            StoredStrings::Views(StringViews { views, buffers }) => {
+                let entries: Vec<[u64; 2]> =
+                    buffers.iter().map(|buffer| [buffer.address(), buffer.len() as u64]).collect();
+                stream.copy_in(table, bytemuck::cast_slice(&entries))?;
+                Addresses { bytes: table.address(), offsets: views.address(), size: views.len() as u64 }
+            }
+        })
+    }
+}
+
+/// Of a buffer, its address and its size.
+const TABLE_WORDS: usize = 4;
