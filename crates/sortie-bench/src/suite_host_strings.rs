@@ -26,7 +26,6 @@ pub fn cases(args: &Args) -> Vec<Box<dyn Measurable>> {
     [words].into_iter().chain(of_lengths).map(|(set, n)| Box::new(case(set, n, threads, args)) as _).collect()
 }
 
-/// Places in order, of which the baseline is as good as any other.
 fn case(set: StringSet, n: usize, threads: usize, args: &Args) -> Case<Strings, Vec<u32>> {
     let mut contenders = vec![
         ours("sortie, CPU", threads, Engine::Cpu),
@@ -38,6 +37,15 @@ fn case(set: StringSet, n: usize, threads: usize, args: &Args) -> Case<Strings, 
             None => eprintln!("polars: skipped, it or pyarrow is not installed"),
         }
     }
+    argsort(set, n, contenders)
+}
+
+/// Places in order, of which the baseline is as good as any other.
+pub fn argsort(
+    set: StringSet,
+    n: usize,
+    contenders: Vec<Contender<Strings, Vec<u32>>>,
+) -> Case<Strings, Vec<u32>> {
     Case {
         figure: "",
         facts: Facts {
@@ -58,12 +66,12 @@ fn case(set: StringSet, n: usize, threads: usize, args: &Args) -> Case<Strings, 
     }
 }
 
-fn ours(name: &'static str, threads: usize, engine: Engine) -> Contender<Strings, Vec<u32>> {
+pub fn ours(name: &'static str, threads: usize, engine: Engine) -> Contender<Strings, Vec<u32>> {
     Contender::new(name, threads, move |strings: &Strings, clock: &mut Clock| {
         let sorter = Sorter::builder().threads(threads).engine(engine).build()?;
         let refs = strings.refs();
         let mut places = vec![0; refs.len()];
-        clock.time(|| sorter.argsort_strings(&refs, &mut places))?;
+        clock.report = clock.time(|| sorter.argsort_strings(&refs, &mut places))?;
         Ok(places)
     })
 }

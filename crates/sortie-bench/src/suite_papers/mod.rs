@@ -1,5 +1,5 @@
 //! Suite `papers`: what published papers measured, measured again with their algorithms beside Sortie, on a GPU; strings on a
-//! CPU.
+//! CPU too.
 //! `docs/papers.md` says what their figures and tables are, and what differs here.
 
 mod array_sort;
@@ -8,6 +8,7 @@ mod comparison;
 mod counting;
 mod fine_sample_sort;
 mod fit;
+mod sent_strings;
 mod string_sort;
 
 use crate::args::Args;
@@ -25,12 +26,14 @@ pub fn cases(args: &Args) -> Vec<Box<dyn Measurable>> {
     cases.extend(fine_sample_sort::cases(args, &shared));
     cases.extend(comparison::cases(args, &shared));
     cases.extend(string_sort::cases(args));
+    cases.extend(sent_strings::cases(args));
     cases
 }
 
 /// The tables of docs/papers.md, as far as they were measured.
 pub fn tables(rows: &[Row], counts: &[Counted]) -> String {
-    fine_sample_sort::tables(rows) + &comparison::tables(rows, counts) + &string_sort::tables(rows)
+    let of_keys = fine_sample_sort::tables(rows) + &comparison::tables(rows, counts);
+    of_keys + &string_sort::tables(rows) + &sent_strings::tables(rows)
 }
 
 /// Time against the number of keys, for each figure and distribution; what was counted; then those of strings.
@@ -43,7 +46,8 @@ pub fn figures(rows: &[Row], counts: &[Counted]) -> Vec<Figure> {
         let curves = curves(rows, |row| row.contender.into(), |row| Some(point(row)));
         Figure { title, x: "keys", y: "milliseconds", curves }
     });
-    timed.chain(comparison::count_figures(counts)).chain(string_sort::figures(&strings)).collect()
+    let of_strings = string_sort::figures(&strings).into_iter().chain(sent_strings::figures(&strings));
+    timed.chain(comparison::count_figures(counts)).chain(of_strings).collect()
 }
 
 fn point(row: &Row) -> Point {
@@ -112,7 +116,7 @@ mod tests {
     #[test]
     fn cases_are_the_figures_and_the_tables() {
         let all = described(&[]);
-        assert_eq!(all.len(), (8 + 4 * 4 + 4) + 4 * 10 + 4 * 6 + 1 + 1 + 3 + 4 + 2 * 4 + 1 + 4);
+        assert_eq!(all.len(), (8 + 4 * 4 + 4) + 4 * 10 + 4 * 6 + 1 + 1 + 3 + 4 + 2 * 4 + 1 + 4 + 7 + 1 + 6);
         assert_eq!(all[1], "Awan figure 2 f32, 50K x 1000: copy, sortie, GPU-ArraySort, by tags (STA)");
         assert_eq!(all[23], "Awan figure 7 f32, 200K x 4000: copy, sortie, GPU-ArraySort, by tags (STA)");
         assert_eq!(all[24], "Awan table 1 f32, as many x 1000 as fit: sortie, GPU-ArraySort, by tags (STA)");
@@ -132,6 +136,9 @@ mod tests {
         assert_eq!(all[109], format!("Drozd figures 3, 4 and 7 strings, 3000000, words: {scaling}"));
         let merges = "std x1, sortie x1, merge sort x1, sortie x2, merge sort x2";
         assert_eq!(all[110], format!("Drozd conclusion strings, 10^6, words: {merges}"));
+        let sent = "sortie, CPU x2, whole strings x2, cut strings x2";
+        assert_eq!(all[114], format!("Drozd figure 5 strings, 3000000, 8 letters: {sent}"));
+        assert_eq!(all[121], format!("Drozd figure 6 strings, 10^7, words: {sent}"));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use bytemuck::Pod;
 use sortie::gpu::{Compared, Gpu, Offsets, Pending, Strings};
-use sortie::papers::{self, Histograms};
+use sortie::papers::{self, Histograms, Sent};
 use sortie::{Error, Key, Order, Segments};
 use sortie_device::{Stream, View};
 
@@ -85,6 +85,10 @@ impl Both {
         let mut found = here.clone();
         stream.copy_out(&mut found, places.view())?;
         self.note(found == here, format!("argsort of {} strings", strings.len()));
+        for (sent, name) in [(Sent::Whole, "whole"), (Sent::Cut, "cut")] {
+            papers::argsort_sent_strings(&gpu, strings, sent, &mut found)?;
+            self.note(found == here, format!("argsort of {} {name} strings of the host", strings.len()));
+        }
 
         let sorted_bytes = gpu.device().alloc::<u8>(text.len())?;
         let sorted_offsets = gpu.device().alloc::<u64>(offsets.len())?;
