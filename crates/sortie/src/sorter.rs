@@ -7,6 +7,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Instant;
 
+use crate::compose;
 use crate::cpu::{self, Job};
 use crate::error::same_length;
 use crate::gpu::{self, Gpu, HostArray};
@@ -203,7 +204,8 @@ impl Sorter {
     /// Sorts keys. In place; at most 5% of the data as scratch.
     ///
     /// On a GPU, which is only taken where the engine is one: two copies of the keys on the device, or one where the limit
-    /// or the device have no room for two, and 128 MiB of pinned memory at most.
+    /// or the device have no room for two, and 128 MiB of pinned memory at most. Keys of up to 64 bits that are more than the
+    /// device has room for go there in chunks, twice, with a copy of them on the host and 32 MiB of pinned memory a thread.
     ///
     /// # Errors
     /// [`Error::Unsupported`] for an algorithm that does not apply to such keys. On a GPU: [`Error::Memory`] where that is
@@ -368,14 +370,22 @@ impl Sorter {
     fn array_on_gpu<B: Bits>(
         &self,
         gpu: &Gpu,
-        array: HostArray<'_, B>,
+        mut array: HostArray<'_, B>,
         code: Code,
         held: u64,
     ) -> Result<Report, Error> {
+        let (order, algorithm) = (self.choices.order, self.choices.algorithm);
         let memory_limit = self.memory_limit() - held;
         let mut report = self.in_pool(array.keys().len(), |threads| {
             let allowed = gpu::Allowed { threads, memory_limit };
-            gpu::sort_host_array(gpu, array, code, self.choices.order, self.choices.algorithm, allowed)
+            match gpu::sort_host_array(gpu, array.reborrow(), code, order, algorithm, allowed) {
+                Err(Error::Memory { bound: Bound::Device, .. })
+                    if matches!(algorithm, Algorithm::Auto | Algorithm::Radix) && B::WIDTH <= 64 =>
+                {
+                    compose::chunks::sort(gpu, array, code, order, allowed)
+                }
+                decided => decided,
+            }
         })?;
         report.scratch_peak += held;
         Ok(report)

@@ -1,3 +1,4 @@
-//! Engines together: what the CPU and a GPU sort in common.
+//! Engines together: what the CPU and a GPU sort in common, and what is sorted in parts.
 
+pub(crate) mod chunks;
 pub(crate) mod strings;

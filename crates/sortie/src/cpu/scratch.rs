@@ -6,6 +6,7 @@
 use std::mem::MaybeUninit;
 use std::ops::{Deref, DerefMut};
 
+use bytemuck::Pod;
 use memmap2::{MmapMut, MmapOptions};
 
 use crate::plan::MAP_SCRATCH_FROM_BYTES;
@@ -44,6 +45,24 @@ impl<T> Scratch<T> {
         #[cfg(target_os = "linux")]
         let _ = map.advise(memmap2::Advice::HugePage);
         Ok(Scratch { memory: Memory::Map(map), len })
+    }
+}
+
+impl<T: Pod> Scratch<T> {
+    /// As bytes, to be written.
+    pub(crate) fn bytes_mut(&mut self) -> &mut [MaybeUninit<u8>] {
+        let (at, len) = (self.as_mut_ptr().cast(), size_of_val(&**self));
+        // SAFETY: the same memory; any bytes are an item.
+        unsafe { std::slice::from_raw_parts_mut(at, len) }
+    }
+
+    /// As items.
+    ///
+    /// # Safety
+    /// All of it has been written.
+    pub(crate) unsafe fn written(&self) -> &[T] {
+        // SAFETY: as the caller states; any bytes are an item.
+        unsafe { std::slice::from_raw_parts(self.as_ptr().cast(), self.len()) }
     }
 }
 

@@ -31,6 +31,17 @@ impl<B: Bits> HostArray<'_, B> {
         }
     }
 
+    /// The same array for a first try.
+    pub fn reborrow(&mut self) -> HostArray<'_, B> {
+        match self {
+            HostArray::Sorted { keys, payload } => {
+                let payload = payload.as_mut().map(|(payload, stable)| (payload.reborrow(), *stable));
+                HostArray::Sorted { keys, payload }
+            }
+            HostArray::Argsorted { keys, places } => HostArray::Argsorted { keys, places },
+        }
+    }
+
     fn with(&self) -> With {
         match self {
             HostArray::Sorted { payload: None, .. } => With::Nothing,

@@ -50,6 +50,10 @@ impl<'a> HostPayload<'a> {
         matches!(each, 4 | 8 | 16).then_some(HostPayload { bytes, each })
     }
 
+    pub fn reborrow(&mut self) -> HostPayload<'_> {
+        HostPayload { bytes: self.bytes, each: self.each }
+    }
+
     /// Bytes of a key's.
     pub fn each(&self) -> usize {
         self.each
@@ -317,7 +321,7 @@ pub(super) fn bytes<T: Pod>(slice: &[T]) -> &[MaybeUninit<u8>] {
     unsafe { std::slice::from_raw_parts(slice.as_ptr().cast(), size_of_val(slice)) }
 }
 
-pub(super) fn bytes_mut<T: Pod>(slice: &mut [T]) -> &mut [MaybeUninit<u8>] {
+pub(crate) fn bytes_mut<T: Pod>(slice: &mut [T]) -> &mut [MaybeUninit<u8>] {
     // SAFETY: as above; what is written here are bytes of keys and payloads as they were read.
     unsafe { std::slice::from_raw_parts_mut(slice.as_mut_ptr().cast(), size_of_val(slice)) }
 }

@@ -438,7 +438,7 @@ impl With {
         matches!(self, With::Nothing | With::Payload { stable: false, .. })
     }
 
-    fn payload_bytes(self) -> usize {
+    pub(super) fn payload_bytes(self) -> usize {
         if let With::Payload { bytes, .. } = self { bytes } else { 0 }
     }
 

@@ -1,0 +1,306 @@
+//! One array in host memory that is larger than the device, or than the memory allowed there: on two trips to it.
+//!
+//! On the first, the array is sorted chunk by chunk, into a copy of it: so many runs. On the second, chunks of equal size are
+//! gathered from all runs, the least keys first, and sorted back into the array. Which part of each run a chunk has is found
+//! by its rank, not by a sample, so that skew and equal keys do no harm.
+//!
+//! The CPU only copies. To merge the runs by it instead would take a comparison a key and run level; both trips take what the
+//! copies take, for a device sorts faster than keys get there.
+
+use std::mem::MaybeUninit;
+use std::ops::Range;
+use std::time::Instant;
+
+use rayon::prelude::*;
+
+use crate::cpu::scratch::Scratch;
+use crate::gpu::{Allowed, Chunk, Gpu, HostArray, Work, Workers, bytes_mut};
+use crate::key::{Bits, Code, Transform};
+use crate::{Error, Order, Ran, Report};
+
+/// Sorts the array. Where a device fails on the second trip, what was sorted is put back, so that it stays a permutation.
+pub(crate) fn sort<B: Bits>(
+    gpu: &Gpu,
+    array: HostArray<'_, B>,
+    code: Code,
+    order: Order,
+    allowed: Allowed,
+) -> Result<Report, Error> {
+    match array {
+        HostArray::Sorted { keys, payload: None } => {
+            by_trips(gpu, Keys::Sorted(keys), &mut [], code, order, true, allowed)
+        }
+        HostArray::Sorted { keys, payload: Some((mut payload, stable)) } => {
+            let n = keys.len();
+            by_trips(gpu, Keys::Sorted(keys), payload.range(0..n), code, order, stable, allowed)
+        }
+        HostArray::Argsorted { keys, places } => {
+            places.par_iter_mut().enumerate().for_each(|(i, place)| *place = i as u32);
+            by_trips(gpu, Keys::Kept(keys), bytes_mut(places), code, order, true, allowed)
+        }
+    }
+}
+
+/// The keys of an array.
+enum Keys<'a, B> {
+    Sorted(&'a mut [B]),
+    /// They stay where they are.
+    Kept(&'a [B]),
+}
+
+fn by_trips<B: Bits>(
+    gpu: &Gpu,
+    mut keys: Keys<'_, B>,
+    payload: &mut [MaybeUninit<u8>],
+    code: Code,
+    order: Order,
+    stable: bool,
+    allowed: Allowed,
+) -> Result<Report, Error> {
+    let all = match &keys {
+        Keys::Sorted(keys) => &**keys,
+        Keys::Kept(keys) => keys,
+    };
+    let n = all.len();
+    let payload_bytes = payload.len().checked_div(n).unwrap_or(0);
+    let copied = size_of_val(all) + payload.len();
+    let work = Work { code, order, payload_bytes, stable };
+    let mut workers = Workers::<B>::new(gpu, n, work, copied as u64, allowed)?;
+    let (mut key_runs, mut payload_runs) = (Scratch::<B>::new(n)?, Scratch::<u8>::new(payload.len())?);
+    let mut report = Report { scratch_peak: workers.bytes, ..Report::default() };
+    let each = n.div_ceil(n.div_ceil(workers.most).max(1)).max(1);
+
+    let start = Instant::now();
+    let (mut keys_to, mut payload_to) = (key_runs.bytes_mut(), payload_runs.bytes_mut());
+    let runs = all.chunks(each).enumerate().map(|(i, keys)| Chunk {
+        keys: vec![keys],
+        payload: vec![&payload[i * each * payload_bytes..][..keys.len() * payload_bytes]],
+        keys_to: Some(taken(&mut keys_to, size_of_val(keys))),
+        payload_to: taken(&mut payload_to, keys.len() * payload_bytes),
+    });
+    workers.sort(runs)?;
+    report.push(Ran::Cuda, "sort runs", start.elapsed(), copied, copied);
+
+    // SAFETY: the workers have written every run.
+    let run_keys = unsafe { key_runs.written() };
+    let runs: Vec<&[B]> = run_keys.chunks(each).collect();
+    let transform = Transform::new(code, order);
+    let cuts: Vec<Vec<usize>> = report.phase("split", 0, 0, || {
+        let cut = |i| parts_before(&runs, i * each, transform);
+        let chunks = 0..runs.len() + 1;
+        if allowed.threads > 1 {
+            chunks.into_par_iter().map(cut).collect()
+        } else {
+            chunks.map(cut).collect()
+        }
+    });
+
+    let start = Instant::now();
+    let sorted = {
+        let mut keys_to = match &mut keys {
+            Keys::Sorted(keys) => Some(bytes_mut(keys)),
+            Keys::Kept(_) => None,
+        };
+        let mut payload_to = &mut *payload;
+        let chunks = cuts.windows(2).map(|cut| {
+            let parts = || runs.iter().enumerate().map(|(i, run)| (i * each, *run, cut[0][i]..cut[1][i]));
+            let count = parts().map(|(.., part)| part.len()).sum::<usize>();
+            let of_payload = |(first, _, part): (usize, &[B], Range<usize>)| {
+                &payload_runs[(first + part.start) * payload_bytes..(first + part.end) * payload_bytes]
+            };
+            Chunk {
+                keys: parts().map(|(_, run, part)| &run[part]).collect(),
+                payload: parts().map(of_payload).collect(),
+                keys_to: keys_to.as_mut().map(|to| taken(to, count * size_of::<B>())),
+                payload_to: taken(&mut payload_to, count * payload_bytes),
+            }
+        });
+        workers.sort(chunks)
+    };
+    if let Err(error) = sorted {
+        if let Keys::Sorted(keys) = keys {
+            keys.copy_from_slice(run_keys);
+            payload.copy_from_slice(&payload_runs);
+        }
+        return Err(error);
+    }
+    report.push(Ran::Cuda, "sort ranges", start.elapsed(), copied, copied);
+    Ok(report)
+}
+
+/// How many keys of each run are among the first `rank` of all; equal ones of an earlier run come first.
+fn parts_before<B: Bits>(runs: &[&[B]], rank: usize, transform: Transform<B>) -> Vec<usize> {
+    let less = |run: &[B], within: Range<usize>, code: B| {
+        within.start + run[within].partition_point(|&key| transform.encode(key) < code)
+    };
+    // The greatest code that no more than `rank` keys are less than, bit by bit; where it would be in each run is within.
+    let mut code = B::ZERO;
+    let mut within: Vec<Range<usize>> = runs.iter().map(|run| 0..run.len()).collect();
+    for bit in (0..B::WIDTH).rev() {
+        let next = code.or(B::from_low(1).shl(bit));
+        let places: Vec<usize> =
+            runs.iter().zip(&within).map(|(run, within)| less(run, within.clone(), next)).collect();
+        if places.iter().sum::<usize>() <= rank {
+            code = next;
+            within.iter_mut().zip(places).for_each(|(within, place)| within.start = place);
+        } else {
+            within.iter_mut().zip(places).for_each(|(within, place)| within.end = place);
+        }
+    }
+    // Of those that are equal to it, the first that are missing.
+    let mut missing = rank - within.iter().map(|within| within.start).sum::<usize>();
+    let part = |(run, within): (&&[B], Range<usize>)| {
+        let equal = run[within.start..].partition_point(|&key| transform.encode(key) <= code);
+        let taken = equal.min(missing);
+        missing -= taken;
+        within.start + taken
+    };
+    runs.iter().zip(within).map(part).collect()
+}
+
+fn taken<'a>(from: &mut &'a mut [MaybeUninit<u8>], count: usize) -> &'a mut [MaybeUninit<u8>] {
+    from.split_off_mut(..count).expect("as long as what it is a copy of")
+}
+
+#[cfg(test)]
+mod tests {
+    use sortie_simt::Options;
+
+    use super::*;
+    use crate::gpu::HostPayload;
+    use crate::gpu::on_bench::ALLOWED;
+    use crate::key::Form;
+    use crate::{Bound, Key, Sorter, key};
+
+    fn code<K: Key>() -> Code {
+        match K::FORM {
+            Form::Bits(code) => code,
+            _ => unreachable!("keys of a fixed width"),
+        }
+    }
+
+    /// A device that has room for a part of what the tests sort.
+    fn on_small_bench(test: impl FnOnce(&Gpu)) {
+        match sortie_simt::device(Options { memory: 1 << 20, ..Options::default() }) {
+            Ok(device) => test(&Gpu::new(device)),
+            Err(why) => println!("skipped: {why}"),
+        }
+    }
+
+    fn compare<K: Key + Copy>(gpu: &Gpu, keys: &[K], order: Order) {
+        let n = keys.len();
+        let bits = |keys: &[K]| key::as_bits(keys).to_vec();
+        let builder = Sorter::builder().threads(1).descending(order.descending);
+        let (mut expected, mut places) = (keys.to_vec(), (0..n as u32).collect::<Vec<_>>());
+        builder.build().unwrap().sort_pairs(&mut expected, &mut places).unwrap();
+
+        let mut sorted = bits(keys);
+        let array = HostArray::Sorted { keys: &mut sorted, payload: None };
+        let report = sort(gpu, array, code::<K>(), order, ALLOWED).unwrap();
+        assert!(sorted == bits(&expected), "{n} keys, {order:?}");
+        let phases: Vec<_> = report.phases.iter().map(|phase| phase.name).collect();
+        assert_eq!(phases, ["sort runs", "split", "sort ranges"]);
+
+        // A payload that must neither be lost nor be there twice.
+        let mut sorted = bits(keys);
+        let mut boxes: Vec<Box<u32>> = (0..n as u32).map(Box::new).collect();
+        let payload = HostPayload::of(&mut boxes).map(|payload| (payload, true));
+        let array = HostArray::Sorted { keys: &mut sorted, payload };
+        sort(gpu, array, code::<K>(), order, ALLOWED).unwrap();
+        assert!(sorted == bits(&expected), "{n} pairs, {order:?}");
+        assert!(boxes.iter().map(|place| **place).eq(places.iter().copied()), "{n} payloads, {order:?}");
+
+        let (mut found, before) = (vec![7; n], bits(keys));
+        let array = HostArray::Argsorted { keys: &before, places: &mut found };
+        sort(gpu, array, code::<K>(), order, ALLOWED).unwrap();
+        assert!(found == places, "places of {n}, {order:?}");
+        assert!(before == bits(keys));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_sorted_as_by_the_cpu() {
+        on_small_bench(|gpu| {
+            let mut random = fastrand::Rng::with_seed(1);
+            for descending in [false, true] {
+                let order = Order { descending, ..Order::default() };
+                for n in [0, 1, 2, 100_000] {
+                    compare(gpu, &(0..n).map(|_| random.u64(..)).collect::<Vec<_>>(), order);
+                }
+                let some = (0..150_000).map(|_| random.i32(-30..30)).collect::<Vec<_>>();
+                compare(gpu, &some, order);
+                let floats = (0..50_000).map(|_| f32::from_bits(random.u32(..))).collect::<Vec<_>>();
+                compare(gpu, &floats, order);
+                compare(gpu, &vec![5u32; 150_000], order);
+                compare(gpu, &(0..100_000u64).collect::<Vec<_>>(), order);
+                compare(gpu, &(0..60_000u32).map(|key| (key % 999) as u16).collect::<Vec<_>>(), order);
+            }
+        });
+    }
+
+    #[test]
+    fn parts_are_those_of_the_least_keys() {
+        let mut random = fastrand::Rng::with_seed(2);
+        for most in [3, 1000, u32::MAX] {
+            let mut runs: Vec<Vec<u32>> =
+                (0..7).map(|i| (0..100 * i).map(|_| random.u32(0..most)).collect()).collect();
+            runs.iter_mut().for_each(|run| run.sort_unstable());
+            let runs: Vec<&[u32]> = runs.iter().map(|run| &run[..]).collect();
+            let mut all: Vec<(u32, usize)> =
+                runs.iter().enumerate().flat_map(|(i, run)| run.iter().map(move |&key| (key, i))).collect();
+            all.sort();
+            let transform = Transform::new(Code::Unsigned, Order::default());
+            for rank in (0..all.len()).step_by(37).chain([all.len(), all.len() + 5]) {
+                let mut expected = vec![0; runs.len()];
+                all.iter().take(rank).for_each(|&(_, run)| expected[run] += 1);
+                assert_eq!(parts_before(&runs, rank, transform), expected, "{rank} of keys up to {most}");
+            }
+        }
+    }
+
+    #[test]
+    fn too_little_memory_leaves_all_as_it_is() {
+        on_small_bench(|gpu| {
+            let descending: Vec<u64> = (0..100_000).rev().collect();
+            let try_with = |memory_limit| {
+                let mut keys = descending.clone();
+                let array = HostArray::Sorted { keys: &mut keys, payload: None };
+                let allowed = Allowed { memory_limit, ..ALLOWED };
+                let result = sort(gpu, array, Code::Unsigned, Order::default(), allowed);
+                assert!(if result.is_ok() { keys.is_sorted() } else { keys == descending });
+                result
+            };
+            // The copy on the host is counted too.
+            let refused = try_with(800_000).unwrap_err();
+            assert!(matches!(refused, Error::Memory { bound: Bound::Limit, needed, .. } if needed > 800_000));
+            let report = try_with(2_000_000).unwrap();
+            assert!(report.scratch_peak <= 2_000_000);
+        });
+    }
+
+    /// Each copy, fill and launch fails in turn.
+    #[test]
+    fn whatever_fails_leaves_a_permutation() {
+        let before: Vec<u32> = (0..20_000u32).map(|i| i.wrapping_mul(0x9E37_79B9)).collect();
+        let mut sorted = before.clone();
+        sorted.sort_unstable();
+        for failing in 0.. {
+            let options = Options { memory: 1 << 20, failing: Some(failing), ..Options::default() };
+            let device = match sortie_simt::device(options) {
+                Ok(device) => device,
+                Err(why) => return println!("skipped: {why}"),
+            };
+            let (gpu, mut keys, mut payload) = (Gpu::new(device), before.clone(), before.clone());
+            let moved = HostPayload::of(&mut payload).map(|payload| (payload, true));
+            let array = HostArray::Sorted { keys: &mut keys, payload: moved };
+            let result = sort(&gpu, array, Code::Unsigned, Order::default(), ALLOWED);
+            assert!(keys == payload, "point {failing}");
+            if result.is_ok() {
+                assert!(keys == sorted);
+                assert!(failing > 10, "few points");
+                return;
+            }
+            keys.sort_unstable();
+            assert!(keys == sorted, "point {failing}");
+        }
+    }
+}

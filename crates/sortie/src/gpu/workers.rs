@@ -1,0 +1,178 @@
+//! Chunks of host data to be sorted on a device, many at a time: each worker is a thread that brings a chunk there, has it
+//! sorted and brings it back, so that chunks are copied in while others are sorted and copied out.
+
+use std::mem::MaybeUninit;
+use std::ops::Range;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::{panic, thread};
+
+use sortie_device::Buffer;
+
+use super::host_segments::{Allowed, bytes};
+use super::one_array::{Wanted, With};
+use super::stage::Stage;
+use super::{Gpu, memory};
+use crate::key::{Bits, Code};
+use crate::plan::{CHUNK_WORKERS, LEAST_TRIP_BYTES, LEFT_FREE, TRIP_BYTES};
+use crate::{Algorithm, Bound, Error, Order};
+
+/// Some keys with their payloads: where they come from, in parts, and where they go to in order.
+pub(crate) struct Chunk<'a, B> {
+    pub keys: Vec<&'a [B]>,
+    /// As many parts as of the keys.
+    pub payload: Vec<&'a [MaybeUninit<u8>]>,
+    /// None where the keys are not asked for any more.
+    pub keys_to: Option<&'a mut [MaybeUninit<u8>]>,
+    pub payload_to: &'a mut [MaybeUninit<u8>],
+}
+
+/// What is to be sorted.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Work {
+    pub code: Code,
+    pub order: Order,
+    /// Bytes of a key's payload, 0 for none, and whether equal keys keep their order.
+    pub payload_bytes: usize,
+    pub stable: bool,
+}
+
+/// Workers with all the memory that they need.
+pub(crate) struct Workers<B> {
+    workers: Vec<Worker<B>>,
+    wanted: Wanted,
+    /// Keys of a chunk, at most.
+    pub most: usize,
+    /// Bytes of it all.
+    pub bytes: u64,
+}
+
+struct Worker<B> {
+    stage: Stage,
+    keys: Buffer<B>,
+    payload: Buffer<u8>,
+    /// With the scratch.
+    gpu: Gpu,
+}
+
+impl<B: Bits> Workers<B> {
+    /// For so many keys: as many workers and as large chunks as the memory allows, where `held` bytes are held on the host.
+    pub fn new(gpu: &Gpu, n: usize, work: Work, held: u64, allowed: Allowed) -> Result<Self, Error> {
+        let Work { code, order, payload_bytes, stable } = work;
+        let with = match payload_bytes {
+            0 => With::Nothing,
+            bytes => With::Payload { bytes, stable },
+        };
+        let wanted = Wanted { with, code, order };
+        gpu.give_back_scratch();
+        let free = gpu.device().free_memory()?;
+        let available = free - free / LEFT_FREE;
+        let each = size_of::<B>() + payload_bytes;
+        let mut refused = None;
+        for (workers, bytes) in shapes(allowed.threads, n * each) {
+            let most = bytes / each;
+            // A chunk with one key less may take another way.
+            let mut scratch = Vec::new();
+            for keys in [most, most - 1] {
+                let words = gpu.array_words::<B>(&gpu.way::<B>(keys, wanted, Algorithm::Auto)?, keys, wanted);
+                scratch.resize(scratch.len().max(words.len()), 0);
+                scratch.iter_mut().zip(words).for_each(|(most, words)| *most = words.max(*most));
+            }
+            let there = (workers * (most * each + 4 * scratch.iter().sum::<usize>())) as u64;
+            let needed = there + held + (workers * Stage::bytes(bytes)) as u64;
+            let too_much = |bound, needed, available| Error::Memory { bound, needed, available, hint: HINT };
+            if needed > allowed.memory_limit {
+                refused = Some(too_much(Bound::Limit, needed, allowed.memory_limit));
+            } else if there > available {
+                refused = Some(too_much(Bound::Device, there, available));
+            } else {
+                let worker = |_| Worker::new(gpu, most, payload_bytes, &scratch);
+                match (0..workers).map(worker).collect() {
+                    Ok(workers) => return Ok(Workers { workers, wanted, most, bytes: needed }),
+                    Err(error @ Error::Memory { .. }) => refused = Some(error),
+                    Err(error) => return Err(error),
+                }
+            }
+        }
+        Err(refused.expect("there is at least one shape"))
+    }
+
+    /// Sorts each chunk by itself; in the order in which they come, as workers are free. After an error some are not, and
+    /// what they would be written to may have been written in part.
+    pub fn sort<'a>(&mut self, chunks: impl Iterator<Item = Chunk<'a, B>> + Send) -> Result<(), Error> {
+        let (chunks, failed, wanted) = (Mutex::new(chunks), AtomicBool::new(false), self.wanted);
+        let next = || chunks.lock().expect("no holder panics").next();
+        let run = |worker: &mut Worker<B>| -> Result<(), Error> {
+            while !failed.load(Relaxed) {
+                let Some(chunk) = next() else { break };
+                worker.sort(chunk, wanted).inspect_err(|_| failed.store(true, Relaxed))?;
+            }
+            Ok(())
+        };
+        thread::scope(|scope| {
+            let threads: Vec<_> = self.workers.iter_mut().map(|worker| scope.spawn(|| run(worker))).collect();
+            let ended = threads
+                .into_iter()
+                .map(|thread| thread.join().unwrap_or_else(|panicked| panic::resume_unwind(panicked)));
+            ended.fold(Ok(()), Result::and)
+        })
+    }
+}
+
+impl<B: Bits> Worker<B> {
+    fn new(gpu: &Gpu, most: usize, payload_bytes: usize, scratch: &[usize]) -> Result<Self, Error> {
+        let device = gpu.device();
+        let scratch = scratch.iter().map(|&words| memory::alloc(device, words)).collect::<Result<_, _>>()?;
+        Ok(Worker {
+            stage: Stage::new(gpu, most * size_of::<B>().max(payload_bytes), 1)?,
+            keys: memory::alloc(device, most)?,
+            payload: memory::alloc(device, most * payload_bytes)?,
+            gpu: gpu.with_scratch(scratch),
+        })
+    }
+
+    fn sort(&mut self, chunk: Chunk<'_, B>, wanted: Wanted) -> Result<(), Error> {
+        let n = chunk.keys.iter().map(|part| part.len()).sum();
+        let keys = self.keys.range(0..n);
+        let payload = self.payload.range(0..n * wanted.with.payload_bytes());
+        let key_parts: Vec<_> = chunk.keys.iter().map(|part| bytes(part)).collect();
+        self.stage.fill_in(keys.cast(), |range, to| copy_joined(&key_parts, range, to))?;
+        self.stage.fill_in(payload, |range, to| copy_joined(&chunk.payload, range, to))?;
+        // SAFETY: the keys and the payload are on the device for this sort alone.
+        unsafe { self.gpu.sort_array(&self.stage.stream, keys, payload.address(), wanted)? }.wait()?;
+        if let Some(to) = chunk.keys_to {
+            self.stage.copy_out(to, keys.cast())?;
+        }
+        self.stage.copy_out(chunk.payload_to, payload)
+    }
+}
+
+/// Copies a range of what the parts are one after the other.
+fn copy_joined(parts: &[&[MaybeUninit<u8>]], range: Range<usize>, mut to: &mut [MaybeUninit<u8>]) {
+    let mut start = 0;
+    for part in parts {
+        let end = start + part.len();
+        if end > range.start && !to.is_empty() {
+            let from = &part[range.start.saturating_sub(start)..];
+            let count = from.len().min(to.len());
+            let into = to.split_off_mut(..count).expect("as long at least");
+            into.copy_from_slice(&from[..count]);
+        }
+        start = end;
+    }
+}
+
+/// Workers and the bytes of a chunk, the best first. None is worth more than all the data, or less than two keys.
+fn shapes(threads: usize, bytes: usize) -> impl Iterator<Item = (usize, usize)> {
+    // Several for each worker, so that none waits long for the last.
+    let most =
+        move |workers: usize| (bytes / (4 * workers)).next_power_of_two().clamp(LEAST_TRIP_BYTES, TRIP_BYTES);
+    let halves = |most| std::iter::successors(Some(most), |size| Some(size / 2));
+    let workers = halves(CHUNK_WORKERS.min(threads.next_power_of_two())).take_while(|&workers| workers > 0);
+    workers.flat_map(move |workers| {
+        halves(most(workers)).take_while(|&size| size >= LEAST_TRIP_BYTES).map(move |size| (workers, size))
+    })
+}
+
+const HINT: &str =
+    "what does not fit a GPU is sorted there in parts, with a copy of it on the host; use the CPU engine";
