@@ -5,6 +5,7 @@ mod arrays;
 mod cli;
 mod devices;
 mod doctor;
+mod external;
 mod failure;
 mod gzip;
 mod order;

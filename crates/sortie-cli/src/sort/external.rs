@@ -12,12 +12,11 @@ use std::{slice, thread};
 use sortie_formats::lines;
 
 use super::Job;
-use super::gather::Sink;
 use super::input::Input;
 use super::items::Lines;
 use super::memory::Cost;
 use super::merge::Parts;
-use super::runs::RunFolder;
+use crate::external::{RunFolder, Sink};
 use crate::failure::Failure;
 
 /// A budget below this is not shared between reading and sorting.

@@ -7,10 +7,8 @@ use rayon::prelude::*;
 
 use super::Job;
 use super::items::Item;
+use crate::external::Sink;
 use crate::failure::Failure;
-
-/// Takes text in order.
-pub type Sink<'a> = &'a mut (dyn FnMut(&[u8]) -> Result<(), Failure> + Send);
 
 /// Lines are written in windows of about so many bytes.
 const WINDOW: usize = 4 << 20;

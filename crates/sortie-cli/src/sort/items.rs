@@ -7,8 +7,9 @@ use sortie::Sorter;
 use sortie_formats::lines;
 
 use super::Job;
-use super::gather::{Sink, gather};
+use super::gather::gather;
 use super::memory::{Cost, filled, room};
+use crate::external::Sink;
 use crate::failure::Failure;
 
 /// Text is split by one thread at a time in parts of about this size.

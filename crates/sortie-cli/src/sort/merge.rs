@@ -13,11 +13,10 @@ use sortie::merge::Tournament;
 use sortie_formats::lines::LineReader;
 
 use super::Job;
-use super::gather::Sink;
 use super::input::Input;
 use super::items::direct;
 use super::memory::{append, room};
-use super::runs::{Run, RunFolder, Text};
+use crate::external::{Content, Run, RunFolder, Sink};
 use crate::failure::Failure;
 
 /// Text goes to the writing thread in blocks of this size.
@@ -43,10 +42,10 @@ enum Sorted {
 }
 
 impl Part {
-    fn open(self) -> Result<Text, Failure> {
+    fn open(self) -> Result<Content, Failure> {
         match self.what {
             Sorted::Input(input) => {
-                Ok(Text { reader: Box::new(input.open()?), doing: "read", name: input.name().to_owned() })
+                Ok(Content { reader: Box::new(input.open()?), doing: "read", name: input.name().to_owned() })
             }
             Sorted::Run(run) => run.read(),
         }
@@ -199,7 +198,7 @@ fn merge(parts: Vec<Part>, budget: u64, job: &Job, sink: Sink<'_>) -> Result<(),
     let read = (budget / 2 / parts.len() as u64).clamp(READ.0, READ.1) as usize;
     let mut sources = Vec::with_capacity(parts.len());
     for part in parts {
-        let Text { reader, doing, name } = part.open()?;
+        let Content { reader, doing, name } = part.open()?;
         let lines = LineReader::new(reader, job.terminator, read);
         let mut source = Source { lines, doing, name, key: Vec::new(), prefix: 0, exhausted: false };
         source.advance(job)?;

@@ -7,7 +7,6 @@ mod input;
 mod items;
 mod memory;
 mod merge;
-mod runs;
 
 use std::num::NonZeroUsize;
 use std::sync::{Mutex, OnceLock};
@@ -16,17 +15,16 @@ use std::time::{Duration, Instant};
 use sortie::Report;
 
 use crate::cli::SortArgs;
+use crate::external::{RunFolder, Sink};
 use crate::failure::Failure;
 use crate::order::LineOrder;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::{stats, threads};
-use gather::Sink;
 pub use input::Input;
 use items::Lines;
 pub use memory::{bytes, filled};
 use merge::Parts;
-use runs::RunFolder;
 
 /// What every step of a sort needs to know.
 pub struct Job {
@@ -67,10 +65,10 @@ pub fn run(args: &SortArgs) -> Result<(), Failure> {
 }
 
 fn sort(inputs: Vec<Input>, args: &SortArgs, job: &Job) -> Result<(), Failure> {
-    let folder = RunFolder::new(args);
-    let mut output = Output::open(args.output(), folder.first())?;
     let limited = memory::addressable().is_some();
     let budget = memory::budget(args.resources.buffer_size, threads::of_use(args.resources.parallel, None));
+    let folder = RunFolder::new(args, budget);
+    let mut output = Output::open(args.output(), folder.first())?;
     if args.resources.buffer_size.is_some() || limited {
         memory::keep_nothing_freed();
     }
