@@ -8,6 +8,7 @@ mod doctor;
 mod external;
 mod failure;
 mod gzip;
+mod memory;
 mod order;
 mod output;
 mod progress;

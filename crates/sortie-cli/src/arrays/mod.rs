@@ -18,10 +18,10 @@ use sortie_formats::Kind;
 
 use crate::cli::{ArrayOptions, Resources, SegmentsArgs, SortArgs, StatsFormat, temporary_folder};
 use crate::failure::Failure;
+use crate::memory::bytes;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::quote;
-use crate::sort::bytes;
 use crate::{stats, threads};
 use element::Element;
 use file::{ArrayFile, Format};

@@ -18,7 +18,7 @@ const BLOCKS: usize = 32;
 /// Writes `items` in order, and of equal keys only the first where the order is `unique`.
 pub fn gather<'a, T: Item<'a>>(items: &[T], job: &Job, sink: Sink<'_>) -> Result<(), Failure> {
     let bytes = items.iter().map(|item| item.line().len() + 1).sum();
-    job.timed("write", bytes, bytes, || write_windows(items, job, sink))
+    job.ledger.timed("write", bytes, bytes, || write_windows(items, job, sink))
 }
 
 fn write_windows<'a, T: Item<'a>>(items: &[T], job: &Job, sink: Sink<'_>) -> Result<(), Failure> {
