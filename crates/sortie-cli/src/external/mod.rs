@@ -1,10 +1,14 @@
 //! What every sort that is larger than memory has in common: sorted runs on disk.
 
+mod buffer;
+mod items;
 mod parts;
 mod relay;
 mod runs;
+mod windows;
 
 use crate::failure::Failure;
+pub use items::{Items, Task};
 pub use parts::{Part, Parts};
 pub use relay::relay;
 pub use runs::{Content, RunFolder};

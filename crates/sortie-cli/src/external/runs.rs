@@ -53,6 +53,11 @@ impl RunFolder {
         &self.folders[0]
     }
 
+    /// Bytes of a block, which are best read together.
+    pub fn block(&self) -> usize {
+        self.block
+    }
+
     /// How many files are open while a run is written, an input that it comes from among them.
     pub fn files_for_a_run(&self) -> usize {
         // With a program also the pipes to it, and those that starting one takes.
