@@ -4,7 +4,7 @@ mod support;
 
 use std::ffi::OsStr;
 use std::fs::{self, File, Permissions};
-use std::io::{self, Read, Write};
+use std::io::{Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt, symlink};
 use std::os::unix::process::CommandExt;
@@ -13,7 +13,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 use std::{env, thread};
 
-use support::{Numbers, complaint, gnu, names, run, sortie, text};
+use support::{Numbers, complaint, gnu, names, peak, run, sortie, text};
 
 const TEXT: &str = "c\nb\na\n";
 const SORTED: &str = "a\nb\nc\n";
@@ -351,25 +351,6 @@ fn statistics_go_to_standard_error() {
     let phases = report["phases"].as_array().unwrap();
     let bytes = |name: &str| phases.iter().find(|phase| phase["name"] == name).unwrap()["bytes_read"].clone();
     assert_eq!((bytes("read"), bytes("encode"), bytes("write")), (6.into(), 6.into(), 6.into()));
-}
-
-/// The most memory that a command held, in bytes, as `/proc` says while it waits for the end of its input.
-fn peak(command: &mut Command, chunks: impl Iterator<Item = Vec<u8>>) -> io::Result<u64> {
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn()?;
-    let mut input = child.stdin.take().unwrap();
-    chunks.into_iter().try_for_each(|chunk| input.write_all(&chunk))?;
-    let status = format!("/proc/{}/status", child.id());
-    drop(input);
-    let mut peak = 0;
-    while child.try_wait()?.is_none() {
-        let text = fs::read_to_string(&status)?;
-        let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-        let kilobytes = line.map(|rest| rest.trim().trim_end_matches(" kB").parse::<u64>().unwrap());
-        peak = peak.max(kilobytes.unwrap_or(0) << 10);
-        thread::sleep(Duration::from_millis(2));
-    }
-    assert!(child.wait()?.success());
-    Ok(peak)
 }
 
 #[test]

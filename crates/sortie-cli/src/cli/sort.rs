@@ -21,8 +21,9 @@ without one. Both count from 1; a second C of 0 or none means the field's last c
 non-blank, so it begins with its blanks. Lines whose keys are equal are ordered by all their bytes, unless -s or -u \
 is given.
 
-SIZE may end in % of memory, b for bytes, or K (the default), M, G, T, P, E. For an array it is what the sort \
-may take beyond the array itself.
+SIZE may end in % of memory, b for bytes, or K (the default), M, G, T, P, E. What does not fit goes through temporary \
+files, an array too where it is sorted as a whole. Lanes of an array are sorted in memory, and SIZE is what that may take \
+beyond the array itself.
 
 An array goes from the least element to the largest, -0.0 before 0.0 and NaNs last, even with --descending. \
 --argsort of a raw array writes u64; of a .npy file int64, where -0.0 and 0.0 count as equal, as in NumPy.
