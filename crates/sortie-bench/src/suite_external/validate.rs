@@ -86,7 +86,7 @@ mod tests {
         let records = Content::Records { size: 3, key: 0..2 };
         for (content, right, wrong) in [
             (Content::Lines, &b"a\na\nab\nb\n"[..], &b"a\nab\na\nb\n"[..]),
-            (records, b"aaxaaabbx", b"abxaaabbx"),
+            (records, b"aaxabbbbx", b"abbaaxbbx"),
             (Content::U64, b"\x02\0\0\0\0\0\0\0\0\x01\0\0\0\0\0\0", b"\0\x01\0\0\0\0\0\0\x02\0\0\0\0\0\0\0"),
         ] {
             assert!(looked(right, &content).1, "{content:?}");
