@@ -214,8 +214,7 @@ fn under_limits(kind: &str, limit: &str, levels: impl Iterator<Item = u64>) -> u
     let options = format!("{kind} -S 256K -T . --parallel 2");
     let sorted = succeed(folder.path(), &format!("{options} x"), b"");
     fs::write(folder.path().join("out"), "old").unwrap();
-    let mut refused = 0;
-    for level in levels {
+    for (refused, level) in levels.enumerate() {
         // Written past the limit, a file is an error then, and not a signal.
         let program = env!("CARGO_BIN_EXE_sortie");
         let script = format!("trap '' XFSZ; ulimit {limit} {level}; exec {program} sort {options} x -o out");
@@ -230,7 +229,6 @@ fn under_limits(kind: &str, limit: &str, levels: impl Iterator<Item = u64>) -> u
         complaint(&done, 2);
         assert_eq!(found, b"old", "{options}, ulimit {limit} {level}");
         assert_eq!(names(folder.path()), ["out", "x"], "{options}, ulimit {limit} {level}");
-        refused += 1;
     }
     panic!("{options}: no limit {limit} was enough");
 }

@@ -95,10 +95,9 @@ impl Task {
             let bytes = bytes.map(|bytes| bytes / size_of::<T>() as u64 * size_of::<u128>() as u64);
             output.write(&format.of_places().header())?;
             let mut write = |placed: &[u8]| {
-                let places: Vec<u64> = placed
-                    .chunks_exact(16)
-                    .map(|item| bytemuck::pod_read_unaligned::<u128>(item) as u64)
-                    .collect();
+                let mut places: Vec<u64> = memory::room(placed.len() / size_of::<u128>())?;
+                let items = placed.chunks_exact(size_of::<u128>());
+                places.extend(items.map(|item| bytemuck::pod_read_unaligned::<u128>(item) as u64));
                 self.write(&mut output, &places, ledger)
             };
             self.sort(&keys, |items| places.next(items, ledger), bytes, ledger, &mut write)?;
@@ -109,7 +108,8 @@ impl Task {
                 if format.endian() == Endian::NATIVE {
                     return self.write(&mut output, stored, ledger);
                 }
-                let mut elements: Vec<T> = bytemuck::pod_collect_to_vec(stored);
+                let mut elements: Vec<T> = memory::room(stored.len() / size_of::<T>())?;
+                elements.extend(stored.chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned::<T>));
                 raw::reorder(&mut elements, format.endian());
                 self.write(&mut output, &elements, ledger)
             };
@@ -191,7 +191,9 @@ struct Places<T> {
 impl<T: Element> Places<T> {
     /// Fills `items` with the next ones; with fewer at the end.
     fn next(&mut self, items: &mut [u8], ledger: &Ledger) -> Result<usize, Failure> {
-        self.read.resize(PIECE / size_of::<T>(), T::zeroed());
+        if self.read.is_empty() {
+            self.read = memory::filled(PIECE / size_of::<T>(), T::zeroed())?;
+        }
         let mut filled = 0;
         for items in items.chunks_mut(PIECE / size_of::<T>() * size_of::<u128>()) {
             let room = items.len() / size_of::<u128>();

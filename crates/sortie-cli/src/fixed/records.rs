@@ -169,7 +169,9 @@ impl Records {
                 }
             });
         };
-        let (mut full, mut empty) = (Vec::new(), Vec::new());
+        // Room for a whole window from the start, for a lack of it is no error later.
+        let bytes = places.len().min(in_window) * self.size;
+        let (mut full, mut empty): (Vec<u8>, Vec<u8>) = (room(bytes)?, room(bytes)?);
         for places in places.chunks(in_window) {
             rayon::join(|| sink(&full), || fill(&mut empty, places)).0?;
             std::mem::swap(&mut full, &mut empty);
