@@ -44,11 +44,15 @@ pub struct Args {
     #[arg(long, value_name = "FILE.svg")]
     pub plot: Option<PathBuf>,
 
-    /// Suite files: the folder for inputs and outputs, which needs three times the size of the largest input.
+    /// Suite soak: how long it goes on.
+    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    pub seconds: u64,
+
+    /// Suites files, external and soak: the folder for inputs and outputs, which needs three times the size of the largest input.
     #[arg(long, value_name = "FOLDER", default_value_os_t = std::env::temp_dir())]
     pub dir: PathBuf,
 
-    /// Suite files: the program to measure [default: `sortie` beside this program].
+    /// Suites files, external and soak: the program to measure [default: `sortie` beside this program].
     #[arg(long, value_name = "FILE")]
     pub sortie: Option<PathBuf>,
 
@@ -85,6 +89,10 @@ pub enum Suite {
     DeviceStrings,
     /// Strings in the host's memory, by a GPU and the CPU.
     HostStrings,
+    /// Files that are larger than the memory allowed, by whole programs, from and to the disk.
+    External,
+    /// Random jobs of the program under random limits, each checked, for --seconds: finds faults, and measures nothing.
+    Soak,
     /// What published papers measured, with their algorithms beside Sortie.
     Papers,
 }

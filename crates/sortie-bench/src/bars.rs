@@ -26,6 +26,9 @@ pub fn bars(row: &Row) -> Vec<Bar> {
     match (row.contender, row.facts.suite) {
         (_, "papers") => Vec::new(),
         ("sortie", "files") => against_programs(row),
+        ("sortie", "external") => {
+            ["GNU sort", "duckdb", "datafusion", "polars, no limit"].map(|peer| Bar::of(1.0, peer)).into()
+        }
         ("sortie", "batch") => against_cub(row).into_iter().collect(),
         ("sortie, GPU and CPU", _) => against_cpu(row),
         ("sortie", "device-strings") => against_places(row).into_iter().collect(),

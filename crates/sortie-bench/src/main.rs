@@ -8,9 +8,11 @@ mod keys;
 mod measure;
 mod peers;
 mod report;
+mod soak;
 mod suite_batch;
 mod suite_cpu;
 mod suite_device_strings;
+mod suite_external;
 mod suite_files;
 mod suite_host_strings;
 mod suite_large;
@@ -51,6 +53,8 @@ fn run(args: &Args) -> Result<bool> {
         Suite::Large => suite_large::cases(args),
         Suite::DeviceStrings => suite_device_strings::cases(args),
         Suite::HostStrings => suite_host_strings::cases(args),
+        Suite::External => suite_external::cases(args)?,
+        Suite::Soak => return soak::run(args),
         Suite::Papers => suite_papers::cases(args),
     };
     cases.retain_mut(|case| case.keep(&args.filter, &args.threads));

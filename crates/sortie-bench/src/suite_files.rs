@@ -26,6 +26,8 @@ const PIECE: usize = 100_000;
 /// The threads of every program.
 const THREADS: usize = 2;
 const TWO: &str = "2";
+/// What limits the memory of the programs that have such an option.
+const CAP: &[&str] = &["-S", "256M"];
 
 pub fn cases(args: &Args) -> Result<Vec<Box<dyn Measurable>>> {
     let n = args.n.unwrap_or(N);
@@ -63,7 +65,7 @@ fn case(
             distribution: set.name(),
             includes: "starting the program, reading from the page cache, writing",
         },
-        draw: Box::new(move |rng| input(set, n, dir.path(), rng)),
+        draw: Box::new(move |rng| lines(set, n, dir.path(), rng)),
         bytes: |path| std::fs::metadata(path).map_or(0, |meta| meta.len() as usize),
         agrees: |_, reference, outcome| same(reference, outcome).unwrap_or(false),
         contenders,
@@ -71,16 +73,16 @@ fn case(
 }
 
 /// A file of `n` lines.
-fn input(set: StringSet, n: usize, dir: &Path, rng: &mut Rng) -> Result<TempPath> {
+pub fn lines(set: StringSet, n: usize, dir: &Path, rng: &mut Rng) -> Result<TempPath> {
     let mut file = NamedTempFile::new_in(dir)?;
-    let mut lines = Vec::new();
+    let mut piece = Vec::new();
     for from in (0..n).step_by(PIECE) {
-        lines.clear();
+        piece.clear();
         for line in set.draw(PIECE.min(n - from), rng)?.refs() {
-            lines.extend_from_slice(line);
-            lines.push(b'\n');
+            piece.extend_from_slice(line);
+            piece.push(b'\n');
         }
-        file.write_all(&lines)?;
+        file.write_all(&piece)?;
     }
     file.as_file().sync_all()?;
     Ok(file.into_temp_path())
@@ -106,41 +108,53 @@ fn same(one: &Path, two: &Path) -> std::io::Result<bool> {
 }
 
 /// The command that sorts the lines of one file into another; the folder is for temporary files.
-type Sort = Box<dyn Fn(&Path, &Path, &Path) -> Command>;
+pub type Sort = Box<dyn Fn(&Path, &Path, &Path) -> Command>;
 
 /// What of the contenders this machine has.
-struct Programs {
+pub struct Programs {
     sortie: PathBuf,
     uutils: bool,
     /// The interpreter that has it, itself: what `python3` names may be a script that looks for one.
     duckdb: Option<PathBuf>,
     polars: Option<PathBuf>,
+    datafusion: Option<PathBuf>,
 }
 
 impl Programs {
-    fn find(args: &Args) -> Result<Programs> {
+    pub fn find(args: &Args) -> Result<Programs> {
         if !says("sort", &["--version"], "GNU coreutils") {
             return Err("the baseline is GNU sort, and `sort` here is not GNU's".into());
         }
+        let found = Programs {
+            sortie: Programs::sortie_of(args)?,
+            uutils: says("coreutils", &["sort", "--version"], "uutils"),
+            duckdb: python_with("duckdb"),
+            polars: python_with("polars"),
+            datafusion: python_with("datafusion"),
+        };
+        let (duckdb, polars) = (found.duckdb.is_some(), found.polars.is_some());
+        for (name, there) in [
+            ("uutils", found.uutils),
+            ("duckdb", duckdb),
+            ("polars", polars),
+            ("datafusion", found.datafusion.is_some()),
+        ] {
+            if !there {
+                eprintln!("{name}: skipped, it is not installed");
+            }
+        }
+        Ok(found)
+    }
+
+    /// Our program.
+    pub fn sortie_of(args: &Args) -> Result<PathBuf> {
         let beside = || Ok::<_, std::io::Error>(std::env::current_exe()?.with_file_name("sortie"));
         let sortie = args.sortie.clone().map_or_else(beside, Ok)?;
         if !sortie.exists() {
             let build = "build it with `cargo build --release` or name it with --sortie";
             return Err(format!("there is no program {}: {build}", sortie.display()).into());
         }
-        let found = Programs {
-            sortie,
-            uutils: says("coreutils", &["sort", "--version"], "uutils"),
-            duckdb: python_with("duckdb"),
-            polars: python_with("polars"),
-        };
-        let (duckdb, polars) = (found.duckdb.is_some(), found.polars.is_some());
-        for (name, there) in [("uutils", found.uutils), ("duckdb", duckdb), ("polars", polars)] {
-            if !there {
-                eprintln!("{name}: skipped, it is not installed");
-            }
-        }
-        Ok(found)
+        Ok(sortie)
     }
 
     fn contenders(&self, dir: &Arc<TempDir>) -> Vec<Contender<TempPath, TempPath>> {
@@ -159,15 +173,43 @@ impl Programs {
 
     /// Polars has no limit to set.
     fn contenders_in_256_mb(&self, dir: &Arc<TempDir>) -> Vec<Contender<TempPath, TempPath>> {
-        let cap = &["-S", "256M"];
-        let mut all = vec![program("GNU sort", dir, gnu(cap)), program("sortie", dir, self.sortie(cap))];
+        let mut all = vec![program("GNU sort", dir, gnu(CAP)), program("sortie", dir, self.sortie(CAP))];
         if self.uutils {
-            all.push(program("uutils", dir, uutils(cap)));
+            all.push(program("uutils", dir, uutils(CAP)));
         }
         if let Some(python) = self.duckdb.clone() {
             all.push(program("duckdb", dir, duckdb(python, Some("256MB"))));
         }
         all
+    }
+
+    /// Sorts of lines in 256 MB. Polars has no limit to set.
+    pub fn of_lines_capped(&self) -> Vec<(&'static str, Sort)> {
+        let mut all = self.ours_capped(&[]);
+        all.push(("GNU sort", gnu(CAP)));
+        if let Some(python) = self.duckdb.clone() {
+            all.push(("duckdb", duckdb(python, Some("256MB"))));
+        }
+        if let Some(python) = self.datafusion.clone() {
+            all.push(("datafusion", datafusion(python)));
+        }
+        if let Some(python) = self.polars.clone() {
+            all.push(("polars, no limit", polars(python)));
+        }
+        all
+    }
+
+    /// Our sorts with these options, in 256 MB and in memory.
+    pub fn ours_capped(&self, options: &'static [&'static str]) -> Vec<(&'static str, Sort)> {
+        let of = |more: &'static [&'static str]| -> Sort {
+            let sortie = self.sortie.clone();
+            Box::new(move |from, to, folder| {
+                let mut command = Command::new(&sortie);
+                command.arg("sort").args(options);
+                sort_options(command, more, from, to, folder)
+            })
+        };
+        vec![("sortie", of(CAP)), ("sortie, in memory", of(&[]))]
     }
 
     fn sortie(&self, options: &'static [&'static str]) -> Sort {
@@ -204,6 +246,15 @@ fn duckdb(python: PathBuf, limit: Option<&'static str>) -> Sort {
         let mut command = Command::new(&python);
         command.args(["-c", include_str!("../peers/duckdb_lines.py")]);
         command.args([from, to]).arg(TWO).arg(folder).args(limit);
+        command
+    })
+}
+
+fn datafusion(python: PathBuf) -> Sort {
+    Box::new(move |from, to, folder| {
+        let mut command = Command::new(&python);
+        command.args(["-c", include_str!("../peers/datafusion_lines.py")]);
+        command.args([from, to]).arg(TWO).arg(folder).arg("268435456");
         command
     })
 }
@@ -280,7 +331,7 @@ mod tests {
     #[test]
     fn an_input_has_its_lines() {
         let dir = TempDir::new().unwrap();
-        let path = input(StringSet::Dna, PIECE + 5, dir.path(), &mut Rng::seed_from_u64(1)).unwrap();
+        let path = lines(StringSet::Dna, PIECE + 5, dir.path(), &mut Rng::seed_from_u64(1)).unwrap();
         let text = std::fs::read(&path).unwrap();
         assert_eq!(text.len(), 101 * (PIECE + 5));
         assert!(text.chunks(101).all(|line| line[100] == b'\n'));

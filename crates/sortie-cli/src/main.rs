@@ -5,8 +5,11 @@ mod arrays;
 mod cli;
 mod devices;
 mod doctor;
+mod external;
 mod failure;
+mod fixed;
 mod gzip;
+mod memory;
 mod order;
 mod output;
 mod progress;
@@ -54,6 +57,9 @@ fn run(command: Command) -> Result<(), Failure> {
             }
             if let Some(format) = args.records.format {
                 return records::run(&args, format);
+            }
+            if let Some(size) = args.records.size {
+                return fixed::run(&args, size);
             }
             if args.debug {
                 order::warnings(&args).iter().for_each(|warning| complain(format!("{warning}\n").as_bytes()));

@@ -1,4 +1,4 @@
-//! A progress bar on standard error, where that is a terminal and the work takes over a second.
+//! A progress bar on standard error, where that is a terminal and the work takes over a second: phase, rate and time left.
 
 use std::io::{self, IsTerminal};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
@@ -38,12 +38,16 @@ impl Progress {
 
     /// Begins a stage of so many bytes, 0 where that is not known.
     pub fn stage(&self, name: &'static str, bytes: u64) {
-        let template =
-            if bytes > 0 { "{msg} {wide_bar} {bytes}/{total_bytes}" } else { "{spinner} {msg} {bytes}" };
+        let template = if bytes > 0 {
+            "{msg} {wide_bar} {bytes}/{total_bytes} {bytes_per_sec}, {eta} left"
+        } else {
+            "{spinner} {msg} {bytes} {bytes_per_sec}"
+        };
         self.bar.set_style(ProgressStyle::with_template(template).expect("a valid template"));
         self.bar.set_message(name);
         self.bar.set_length(bytes);
-        self.bar.set_position(0);
+        // The rate too begins anew.
+        self.bar.reset();
     }
 
     /// Notes that so many more bytes of the stage are done.

@@ -1,12 +1,49 @@
-//! `--stats`: what a sort did, on standard error.
+//! What a sort tells: progress while it works, and with `--stats` afterwards what it did, on standard error.
 
 use std::io::{self, Write};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 use sortie::Report;
 
 use crate::cli::StatsFormat;
 use crate::failure::Failure;
+use crate::progress::Progress;
+
+/// Where all threads of a sort note what they do.
+pub struct Ledger {
+    pub progress: Progress,
+    report: Mutex<Report>,
+}
+
+impl Ledger {
+    pub fn open() -> Ledger {
+        Ledger { progress: Progress::start(), report: Mutex::default() }
+    }
+
+    /// Runs `work` as a phase that reads and writes so many bytes.
+    pub fn timed<R>(&self, phase: &'static str, read: usize, written: usize, work: impl FnOnce() -> R) -> R {
+        let start = Instant::now();
+        let result = work();
+        self.note(phase, start.elapsed(), read, written);
+        result
+    }
+
+    pub fn note(&self, phase: &'static str, time: Duration, read: usize, written: usize) {
+        self.report.lock().expect("no thread panicked").add(phase, time, read as u64, written as u64);
+    }
+
+    pub fn absorb(&self, report: Report) {
+        self.report.lock().expect("no thread panicked").absorb(report);
+    }
+
+    /// Takes the bar away, and prints the report where that was asked for.
+    pub fn close(self, format: Option<StatsFormat>) -> Result<(), Failure> {
+        drop(self.progress);
+        format.map_or(Ok(()), |format| print(&self.report.into_inner().expect("no thread panicked"), format))
+    }
+}
 
 pub fn print(report: &Report, format: StatsFormat) -> Result<(), Failure> {
     let text = match format {

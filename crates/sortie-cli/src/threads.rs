@@ -17,6 +17,12 @@ pub fn of_use(asked: Option<NonZeroUsize>, bytes: Option<u64>) -> usize {
     bytes.map_or(asked, |bytes| asked.min((bytes / BYTES_A_THREAD) as usize + 1))
 }
 
+/// Has so many threads do all work that is not given to others.
+pub fn start(asked: Option<NonZeroUsize>, bytes: Option<u64>) -> Result<(), Failure> {
+    let threads = of_use(asked, bytes);
+    ThreadPoolBuilder::new().num_threads(threads).build_global().map_err(Failure::threads(threads))
+}
+
 /// As many threads as that.
 pub fn pool(asked: Option<NonZeroUsize>, bytes: Option<u64>) -> Result<ThreadPool, Failure> {
     let threads = of_use(asked, bytes);

@@ -3,17 +3,17 @@
 mod support;
 
 use std::ffi::OsStr;
-use std::fs::{self, Permissions};
-use std::io::{self, Read, Write};
+use std::fs::{self, File, Permissions};
+use std::io::{Read, Write};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt, symlink};
 use std::os::unix::process::CommandExt;
-use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 use std::{env, thread};
 
-use support::{Numbers, complaint, gnu, names, run, sortie, text};
+use support::{Numbers, complaint, gnu, names, peak, run, sortie, text};
 
 const TEXT: &str = "c\nb\na\n";
 const SORTED: &str = "a\nb\nc\n";
@@ -245,6 +245,74 @@ fn a_killed_process_leaves_nothing() {
     assert_eq!(fs::read_to_string(folder.path().join("file")).unwrap(), TEXT);
 }
 
+/// The files of a process in a folder, as it has them open.
+fn open_in(process: &Child, folder: &Path) -> Vec<PathBuf> {
+    let open = fs::read_dir(format!("/proc/{}/fd", process.id())).unwrap().map(|entry| entry.unwrap().path());
+    open.filter(|path| fs::read_link(path).is_ok_and(|file| file.starts_with(folder))).collect()
+}
+
+#[test]
+fn a_run_that_the_disk_did_not_keep_is_told() {
+    let folder = folder();
+    let runs = folder.path().canonicalize().unwrap().join("runs");
+    fs::create_dir(&runs).unwrap();
+    let long = Numbers::new(11).lines(50_000);
+    for said in
+        ["what is read is not what was written", "it is cut short", "it is longer than what was written"]
+    {
+        let mut command = sortie(folder.path());
+        command.args(["-S", "64K", "-T", "runs", "-o", "file"]).stdin(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        child.stdin.as_mut().unwrap().write_all(&long).unwrap();
+        // Its runs are there once it waits for more of its input.
+        let mut count = 0;
+        while count == 0 || open_in(&child, &runs).len() > count {
+            count = open_in(&child, &runs).len();
+            thread::sleep(Duration::from_millis(200));
+        }
+        let run = File::options().read(true).write(true).open(&open_in(&child, &runs)[0]).unwrap();
+        let length = run.metadata().unwrap().len();
+        match said {
+            "it is cut short" => run.set_len(length - 1).unwrap(),
+            "it is longer than what was written" => run.write_all_at(b"more", length).unwrap(),
+            _ => {
+                let mut byte = [0];
+                run.read_exact_at(&mut byte, 5000).unwrap();
+                run.write_all_at(&[byte[0] ^ 1], 5000).unwrap();
+            }
+        }
+        drop(child.stdin.take());
+        let line = format!(
+            "cannot read a temporary file in: runs: {said}; check that disk, and name another folder by -T"
+        );
+        assert_eq!(complaint(&child.wait_with_output().unwrap(), 2), format!("sortie: {line}\n"));
+        assert_eq!(fs::read_to_string(folder.path().join("file")).unwrap(), TEXT);
+    }
+}
+
+#[test]
+fn a_compress_program_that_loses_text_is_told() {
+    let folder = folder();
+    let long = Numbers::new(12).lines(20_000);
+    for (way_back, said) in [
+        ("tr 1 2", "what is read is not what was written"),
+        ("head -c 9999", "it is cut short"),
+        ("cat; echo more", "it is longer than what was written"),
+    ] {
+        let program = folder.path().join("lossy");
+        let script = format!("#!/bin/sh\nif [ \"$1\" = -d ]; then {way_back}; else cat; fi\n");
+        fs::write(&program, script).unwrap();
+        fs::set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
+        let done =
+            run(sortie(folder.path()).args(["-S64K", "--compress-program=./lossy", "-o", "file"]), &long);
+        let line = format!(
+            "cannot decompress a temporary file with: ./lossy: {said}; check that disk, and name another folder by -T"
+        );
+        assert_eq!(complaint(&done, 2), format!("sortie: {line}\n"));
+        assert_eq!(fs::read_to_string(folder.path().join("file")).unwrap(), TEXT);
+    }
+}
+
 #[test]
 fn a_broken_pipe_is_quiet() {
     let folder = folder();
@@ -283,25 +351,6 @@ fn statistics_go_to_standard_error() {
     let phases = report["phases"].as_array().unwrap();
     let bytes = |name: &str| phases.iter().find(|phase| phase["name"] == name).unwrap()["bytes_read"].clone();
     assert_eq!((bytes("read"), bytes("encode"), bytes("write")), (6.into(), 6.into(), 6.into()));
-}
-
-/// The most memory that a command held, in bytes, as `/proc` says while it waits for the end of its input.
-fn peak(command: &mut Command, chunks: impl Iterator<Item = Vec<u8>>) -> io::Result<u64> {
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn()?;
-    let mut input = child.stdin.take().unwrap();
-    chunks.into_iter().try_for_each(|chunk| input.write_all(&chunk))?;
-    let status = format!("/proc/{}/status", child.id());
-    drop(input);
-    let mut peak = 0;
-    while child.try_wait()?.is_none() {
-        let text = fs::read_to_string(&status)?;
-        let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-        let kilobytes = line.map(|rest| rest.trim().trim_end_matches(" kB").parse::<u64>().unwrap());
-        peak = peak.max(kilobytes.unwrap_or(0) << 10);
-        thread::sleep(Duration::from_millis(2));
-    }
-    assert!(child.wait()?.success());
-    Ok(peak)
 }
 
 #[test]

@@ -7,6 +7,8 @@ pub mod npy;
 pub mod raw;
 pub mod sequences;
 pub mod spectra;
+mod stretches;
 
 pub use dtype::{Dtype, Endian, Kind};
 pub use error::Error;
+pub use stretches::Stretches;

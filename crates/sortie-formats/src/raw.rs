@@ -61,15 +61,34 @@ impl Input {
         let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut elements);
         bytes.par_chunks_mut(CHUNK_BYTES).enumerate().try_for_each(|(i, chunk)| {
             read_exact_at(&self.file, chunk, at + (i * CHUNK_BYTES) as u64).map_err(|e| match e.kind() {
-                io::ErrorKind::UnexpectedEof => {
-                    io::Error::new(e.kind(), "the file got shorter while it was read")
-                }
+                io::ErrorKind::UnexpectedEof => shorter(),
                 _ => e,
             })?;
             note(chunk.len() as u64);
             Ok::<_, io::Error>(())
         })?;
         Ok(elements)
+    }
+
+    /// Fills `bytes` with what comes next, and returns how much that is: less at the end alone.
+    pub(crate) fn fill(&mut self, bytes: &mut [u8], note: Note<'_>) -> io::Result<usize> {
+        let mut filled = 0;
+        while filled < bytes.len() {
+            let end = bytes.len().min(filled + CHUNK_BYTES);
+            match (&self.file).read(&mut bytes[filled..end]) {
+                Ok(0) => break,
+                Ok(read) => {
+                    filled += read;
+                    note(read as u64);
+                }
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(e),
+            }
+        }
+        if let Some((at, _)) = &mut self.extent {
+            *at += filled as u64;
+        }
+        Ok(filled)
     }
 
     /// The next elements until the input ends or `most` bytes were read, and how many bytes were read.
@@ -95,6 +114,11 @@ impl Input {
         elements.truncate(filled / size_of::<T>());
         Ok((elements, filled as u64))
     }
+}
+
+/// The error of a file that ends before the length that it had.
+pub(crate) fn shorter() -> io::Error {
+    io::Error::new(io::ErrorKind::UnexpectedEof, "the file got shorter while it was read")
 }
 
 /// Reads all of `input` as little-endian elements of `kind`, of which `T` is the type here.

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use sortie_formats::Kind;
 use sortie_formats::raw::{self, Input};
+use sortie_formats::{Error, Kind, Stretches};
 
 fn in_file(bytes: &[u8]) -> File {
     let mut file = tempfile::tempfile().unwrap();
@@ -51,4 +51,30 @@ fn a_piece_of_an_element_is_an_error() {
             "13 bytes are no multiple of the 8 bytes of f64; the file is cut short or of another type"
         );
     }
+}
+
+#[test]
+fn stretches_are_the_whole() {
+    let numbers: Vec<u32> = (0..100_003u32).map(|i| i.wrapping_mul(2_654_435_761)).collect();
+    let bytes: Vec<u8> = numbers.iter().flat_map(|x| x.to_le_bytes()).collect();
+    for file in [in_file(&bytes), in_pipe(bytes.clone())] {
+        let mut stretches = Stretches::raw(Input::new(file).unwrap(), Kind::U32).unwrap();
+        let (mut found, mut stretch) = (Vec::new(), [0u32; 1000]);
+        loop {
+            let count = stretches.next(&mut stretch, &|_| {}).unwrap();
+            found.extend_from_slice(&stretch[..count]);
+            if count < stretch.len() {
+                break;
+            }
+        }
+        assert!(found == numbers);
+    }
+}
+
+#[test]
+fn a_last_element_that_is_not_whole_is_told_of_stretches() {
+    let uneven = |error| matches!(error, Error::Uneven { bytes: 7, width: 4, .. });
+    assert!(Stretches::raw(Input::new(in_file(&[0; 7])).unwrap(), Kind::U32).is_err_and(uneven));
+    let mut stretches = Stretches::raw(Input::new(in_pipe(vec![0; 7])).unwrap(), Kind::U32).unwrap();
+    assert!(stretches.next(&mut [0u32; 2], &|_| {}).is_err_and(uneven));
 }

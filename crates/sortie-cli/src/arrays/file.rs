@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use bytemuck::Pod;
 use sortie_formats::npy::{self, Header};
 use sortie_formats::raw::{self, Input, Note};
-use sortie_formats::{Dtype, Endian, Error, Kind};
+use sortie_formats::{Dtype, Endian, Error, Kind, Stretches};
 
 use crate::failure::Failure;
 use crate::output::Output;
@@ -63,6 +63,16 @@ impl ArrayFile {
         self.input.remaining()
     }
 
+    /// The elements a stretch at a time, and how they are stored.
+    pub fn stretches(self) -> Result<(ArrayStretches, Format), Failure> {
+        let stretches = match &self.format {
+            Format::Raw(kind) => Stretches::raw(self.input, *kind),
+            Format::Npy(header) => Stretches::npy(self.input, header),
+        };
+        let stretches = stretches.map_err(|e| failure(&self.path, e))?;
+        Ok((ArrayStretches { stretches, path: self.path }, self.format))
+    }
+
     /// All elements. `T` is the type of the format's kind.
     pub fn read<T: Pod>(&self, note: Note<'_>) -> Result<Vec<T>, Failure> {
         let elements = match &self.format {
@@ -73,11 +83,45 @@ impl ArrayFile {
     }
 }
 
+/// An array that is read a stretch at a time.
+pub struct ArrayStretches {
+    stretches: Stretches,
+    path: PathBuf,
+}
+
+impl ArrayStretches {
+    /// The bytes of all elements, where that is known.
+    pub fn bytes(&self) -> Option<u64> {
+        self.stretches.bytes()
+    }
+
+    /// Fills `elements` with the next ones, and returns how many there were: fewer at the end alone.
+    pub fn next<T: Pod>(&mut self, elements: &mut [T], note: Note<'_>) -> Result<usize, Failure> {
+        self.stretches.next(elements, note).map_err(|e| failure(&self.path, e))
+    }
+}
+
 impl Format {
     pub fn kind(&self) -> Kind {
         match self {
             Format::Raw(kind) => *kind,
             Format::Npy(header) => header.dtype.kind,
+        }
+    }
+
+    /// What stands before the elements.
+    pub fn header(&self) -> Vec<u8> {
+        match self {
+            Format::Raw(_) => Vec::new(),
+            Format::Npy(header) => header.to_bytes(),
+        }
+    }
+
+    /// The order of bytes that is stored.
+    pub fn endian(&self) -> Endian {
+        match self {
+            Format::Raw(_) => Endian::Little,
+            Format::Npy(header) => header.dtype.endian,
         }
     }
 
@@ -101,12 +145,8 @@ impl Format {
         output: &mut Output,
         note: Note<'_>,
     ) -> Result<(), Failure> {
-        let (header, endian) = match self {
-            Format::Raw(_) => (Vec::new(), Endian::Little),
-            Format::Npy(header) => (header.to_bytes(), header.dtype.endian),
-        };
-        raw::reorder(elements, endian);
-        output.write(&header)?;
+        raw::reorder(elements, self.endian());
+        output.write(&self.header())?;
         bytemuck::cast_slice(elements).chunks(PIECE).try_for_each(|piece| {
             output.write(piece)?;
             note(piece.len() as u64);

@@ -1,8 +1,10 @@
 //! Arrays of numbers, raw or `.npy`: sorted whole, along an axis, or segment by segment.
 //!
-//! An array is read into one buffer of its type, sorted there, and written from there.
+//! An array is read into one buffer of its type, sorted there, and written from there. One that is larger than memory, and
+//! sorted as a whole, goes through `external.rs`.
 
 mod element;
+mod external;
 mod file;
 mod lanes;
 mod places;
@@ -18,11 +20,10 @@ use sortie_formats::Kind;
 
 use crate::cli::{ArrayOptions, Resources, SegmentsArgs, SortArgs, StatsFormat, temporary_folder};
 use crate::failure::Failure;
+use crate::memory::bytes;
 use crate::output::Output;
-use crate::progress::Progress;
-use crate::quote;
-use crate::sort::bytes;
-use crate::{stats, threads};
+use crate::stats::Ledger;
+use crate::{quote, threads};
 use element::Element;
 use file::{ArrayFile, Format};
 use lanes::Lanes;
@@ -50,7 +51,11 @@ pub fn sort(args: &SortArgs) -> Result<(), Failure> {
         }
     };
     let temporary = args.temporary_folders().swap_remove(0);
-    Job::new(cut, &args.array, &args.resources, args.output(), temporary).run(&array)
+    let job = Job::new(cut, &args.array, &args.resources, args.output(), temporary);
+    match external::Task::of(args, &job, &array) {
+        Some(task) => task.run(job, array),
+        None => job.run(&array),
+    }
 }
 
 /// `sortie segments`.
@@ -95,7 +100,7 @@ struct Job<'a> {
     /// The folder for an output that cannot be replaced.
     temporary: PathBuf,
     stats: Option<StatsFormat>,
-    progress: Progress,
+    ledger: Ledger,
 }
 
 impl<'a> Job<'a> {
@@ -116,11 +121,11 @@ impl<'a> Job<'a> {
             output,
             temporary,
             stats: resources.stats,
-            progress: Progress::start(),
+            ledger: Ledger::open(),
         }
     }
 
-    fn run(&self, array: &ArrayFile) -> Result<(), Failure> {
+    fn run(self, array: &ArrayFile) -> Result<(), Failure> {
         let run = match array.format.kind() {
             Kind::Bool | Kind::U8 => Self::run_as::<u8>,
             Kind::U16 => Self::run_as::<u16>,
@@ -134,7 +139,8 @@ impl<'a> Job<'a> {
             Kind::F32 => Self::run_as::<f32>,
             Kind::F64 => Self::run_as::<f64>,
         };
-        threads::pool(self.threads, array.size())?.install(|| run(self, array))
+        threads::pool(self.threads, array.size())?.install(|| run(&self, array))?;
+        self.ledger.close(self.stats)
     }
 
     fn run_as<T: Element>(&self, array: &ArrayFile) -> Result<(), Failure> {
@@ -146,7 +152,7 @@ impl<'a> Job<'a> {
         let mut report = Report::default();
         let mut elements: Vec<T> = self.read(array, &mut report)?;
         self.check(elements.len())?;
-        self.progress.stage("sorting", 0);
+        self.ledger.progress.stage("sorting", 0);
         if self.argsort {
             if let Format::Npy(_) = array.format {
                 element::level(&mut elements);
@@ -158,16 +164,14 @@ impl<'a> Job<'a> {
             self.write(&array.format, &mut elements, &mut output, &mut report)?;
         }
         output.finish()?;
-        match self.stats {
-            Some(format) => stats::print(&report, format),
-            None => Ok(()),
-        }
+        self.ledger.absorb(report);
+        Ok(())
     }
 
     fn read<T: Element>(&self, array: &ArrayFile, report: &mut Report) -> Result<Vec<T>, Failure> {
-        self.progress.stage("reading", array.size().unwrap_or(0));
+        self.ledger.progress.stage("reading", array.size().unwrap_or(0));
         let start = Instant::now();
-        let elements: Vec<T> = array.read(&|bytes| self.progress.advance(bytes))?;
+        let elements: Vec<T> = array.read(&|bytes| self.ledger.progress.advance(bytes))?;
         report.add("read", start.elapsed(), size_of_val(elements.as_slice()) as u64, 0);
         Ok(elements)
     }
@@ -180,9 +184,9 @@ impl<'a> Job<'a> {
         report: &mut Report,
     ) -> Result<(), Failure> {
         let bytes = size_of_val(elements) as u64;
-        self.progress.stage("writing", bytes);
+        self.ledger.progress.stage("writing", bytes);
         let start = Instant::now();
-        format.write(elements, output, &|bytes| self.progress.advance(bytes))?;
+        format.write(elements, output, &|bytes| self.ledger.progress.advance(bytes))?;
         report.add("write", start.elapsed(), 0, bytes);
         Ok(())
     }

@@ -11,7 +11,8 @@ use super::{MemorySize, StatsFormat, element, threads};
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Resources")]
 pub struct Resources {
-    /// Use no more than SIZE memory, for an array beside itself, a GPU's included; in KiB, or with a suffix of %bKMGTPE
+    /// Use no more than SIZE memory, for segments and lanes of an array beside itself, a GPU's included; in KiB, or with a suffix
+    /// of %bKMGTPE
     #[arg(short = 'S', long, value_name = "SIZE", allow_hyphen_values = true)]
     pub buffer_size: Option<MemorySize>,
 

@@ -1,5 +1,6 @@
 //! `-k` and the letters that say how a key is compared.
 
+use std::ops::Range;
 use std::str::FromStr;
 
 use clap::Args;
@@ -91,7 +92,26 @@ impl KeyOptions {
     }
 }
 
-/// One `-k`: `F[.C][OPTS][,F[.C][OPTS]]`, counted from 1 as written.
+/// What `-k` says: where a key of lines is, or the bytes of one of records.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum KeyPlace {
+    Line(KeySpec),
+    Bytes(Range<usize>),
+}
+
+impl FromStr for KeyPlace {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<KeyPlace, String> {
+        let Some((start, end)) = text.split_once("..") else { return text.parse().map(KeyPlace::Line) };
+        match (start.parse(), end.parse()) {
+            (Ok(start), Ok(end)) if start < end => Ok(KeyPlace::Bytes(start..end)),
+            _ => Err("a key of records is A..B: from byte A, counted from 0, to before byte B".into()),
+        }
+    }
+}
+
+/// One `-k` of lines: `F[.C][OPTS][,F[.C][OPTS]]`, counted from 1 as written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KeySpec {
     /// The field that the key starts in, at least 1.

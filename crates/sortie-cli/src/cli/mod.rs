@@ -16,12 +16,12 @@ use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueHint};
 
 pub use common::{ArrayOptions, Resources};
-pub use key::{KeyOptions, KeySpec};
+pub use key::{KeyOptions, KeyPlace, KeySpec};
 pub use records::{RecordFormat, RecordKey, RecordOptions};
 pub use sort::{SortArgs, temporary_folder};
 pub use spectra::{PeakKey, SpectraArgs};
 pub use values::{
-    Check, MemorySize, Separator, SortWord, StatsFormat, batch, element, length, path, threads,
+    Check, MemorySize, Separator, SortWord, StatsFormat, batch, element, length, path, record, threads,
 };
 
 use crate::failure::Failure;

@@ -1,7 +1,11 @@
 //! The options of `sortie sort` for records.
 
+use std::num::NonZeroUsize;
+
 use clap::{Args, ValueEnum};
 use sortie_formats::sequences;
+
+use super::record;
 
 /// Which records there are, and what they are sorted by.
 #[derive(Debug, Clone, Args)]
@@ -14,6 +18,10 @@ pub struct RecordOptions {
     /// The key of a record: its sequence (the default), name or length
     #[arg(long, value_name = "KEY", requires = "format", hide_possible_values = true)]
     pub by: Option<RecordKey>,
+
+    /// Sort records of N bytes each, by the bytes of --key A..B or by all of them
+    #[arg(long = "record-size", value_name = "N", value_parser = record, conflicts_with = "format")]
+    pub size: Option<NonZeroUsize>,
 
     /// Keep only the first of records whose keys, by --by, are equal in every byte; as -u
     #[arg(long, requires = "format")]

@@ -2,12 +2,14 @@
 
 use std::env;
 use std::num::NonZeroUsize;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use clap::{ArgAction, Args, ValueHint};
 
 use super::{
-    ArrayOptions, Check, KeyOptions, KeySpec, RecordOptions, Resources, Separator, SortWord, batch, path,
+    ArrayOptions, Check, KeyOptions, KeyPlace, KeySpec, RecordOptions, Resources, Separator, SortWord, batch,
+    path,
 };
 use crate::failure::Failure;
 use crate::quote;
@@ -19,8 +21,9 @@ without one. Both count from 1; a second C of 0 or none means the field's last c
 non-blank, so it begins with its blanks. Lines whose keys are equal are ordered by all their bytes, unless -s or -u \
 is given.
 
-SIZE may end in % of memory, b for bytes, or K (the default), M, G, T, P, E. For an array it is what the sort \
-may take beyond the array itself.
+SIZE may end in % of memory, b for bytes, or K (the default), M, G, T, P, E. What does not fit goes through temporary \
+files, an array too where it is sorted as a whole. Lanes of an array are sorted in memory, and SIZE is what that may take \
+beyond the array itself.
 
 An array goes from the least element to the largest, -0.0 before 0.0 and NaNs last, even with --descending. \
 --argsort of a raw array writes u64; of a .npy file int64, where -0.0 and 0.0 count as equal, as in NumPy.
@@ -32,6 +35,11 @@ FASTQ is read with four lines a record. Input may be compressed with gzip, whate
 name ends in .gz. Records are sorted in memory; where that is more than -S allows, they are refused. Of the other \
 options -c, -C, -o, -r, -s, -u, --files0-from and those for resources go with --format.
 
+With --record-size N a file is records of N bytes each and nothing else. A key A..B is the bytes from A, counted from 0, to \
+before B; the first of several counts most, and all bytes count where there is none. Records with equal keys stay in their \
+order. Of the other options -c, -C, -o, -r, -s, -u, --files0-from, --batch-size, --compress-program and those for resources \
+go with it; what is larger than -S goes through temporary files.
+
 Order is that of the C locale: bytes, ASCII letters, '.' as the decimal point, English months. Collation by other \
 locales is out of scope, and LC_ALL, LC_COLLATE and LANG are not read.
 
@@ -42,6 +50,8 @@ Examples:
   sortie sort -u -S 4G -T /scratch big.txt  distinct lines, within 4 GiB of memory
   sortie sort --type f32 x.raw -o y.raw     an array of little-endian numbers
   sortie sort --axis 0 x.npy -o y.npy       each column of a NumPy array
+  sortie sort --record-size 100 --key 0..10 in -o out
+                                            records of 100 bytes, by their first ten
   sortie sort --format fastq --dedup reads.fq.gz -o distinct.fq.gz
                                             one read of each sequence, sorted by it
   sortie sort --format fasta --by length -r proteins.fa
@@ -135,9 +145,9 @@ pub struct SortArgs {
     )]
     random_sources: Vec<PathBuf>,
 
-    /// Sort by a key, see below; the first of several counts most
+    /// Sort by a key, see below; the first of several counts most. Of records with --record-size A..B, in bytes
     #[arg(short, long = "key", value_name = "KEY", help_heading = "Keys", allow_hyphen_values = true)]
-    pub keys: Vec<KeySpec>,
+    keys: Vec<KeyPlace>,
 
     /// Fields end at each SEP, one byte or \0, instead of where blanks start
     #[arg(
@@ -205,7 +215,24 @@ impl SortArgs {
     /// Whether arrays are to be sorted, and not text.
     pub fn is_array(&self) -> bool {
         let is_npy = |file: &PathBuf| file.extension().is_some_and(|extension| extension == "npy");
-        self.records.format.is_none() && (self.array.element.is_some() || self.files.iter().any(is_npy))
+        !self.is_records() && (self.array.element.is_some() || self.files.iter().any(is_npy))
+    }
+
+    /// Whether whole records are to be sorted.
+    fn is_records(&self) -> bool {
+        self.records.format.is_some() || self.records.size.is_some()
+    }
+
+    /// Where the keys of lines are.
+    pub fn line_keys(&self) -> Vec<KeySpec> {
+        let of_lines = |key: &KeyPlace| if let KeyPlace::Line(key) = key { Some(*key) } else { None };
+        self.keys.iter().filter_map(of_lines).collect()
+    }
+
+    /// Which bytes of a record are its keys.
+    pub fn byte_keys(&self) -> Vec<Range<usize>> {
+        let of_bytes = |key: &KeyPlace| if let KeyPlace::Bytes(key) = key { Some(key.clone()) } else { None };
+        self.keys.iter().filter_map(of_bytes).collect()
     }
 
     /// Whether of equal keys only the first is kept: `-u` or `--dedup`.
@@ -249,8 +276,10 @@ impl SortArgs {
         if let Some(what) = self.contradiction() {
             return refuse(&format!("{what}; give the option once"));
         }
+        let keys = (!self.keys.is_empty()).then_some("-k");
+        let external = self.external_option();
         if self.is_array() {
-            return match self.line_option().or_else(|| self.text_option()) {
+            return match keys.or_else(|| self.line_option()).or_else(|| self.text_option()) {
                 Some(option) => {
                     Err(Failure::new(format!("{option} is for text; it does not go with an array")))
                 }
@@ -258,9 +287,30 @@ impl SortArgs {
             };
         }
         if self.records.format.is_some()
-            && let Some(option) = self.line_option().or_else(|| self.array_option())
+            && let Some(option) =
+                keys.or_else(|| self.line_option()).or(external).or_else(|| self.array_option())
         {
             return Err(Failure::new(format!("{option} does not go with --format; whole records have --by")));
+        }
+        if let Some(size) = self.records.size {
+            if let Some(option) = self.line_option().or_else(|| self.array_option()) {
+                return Err(Failure::new(format!("{option} does not go with --record-size")));
+            }
+            return match self
+                .keys
+                .iter()
+                .find(|key| !matches!(key, KeyPlace::Bytes(of) if of.end <= size.get()))
+            {
+                Some(KeyPlace::Bytes(key)) => Err(Failure::new(format!(
+                    "--key {}..{} ends past the {size} bytes of a record",
+                    key.start, key.end
+                ))),
+                Some(KeyPlace::Line(_)) => refuse("a key of records is A..B, in bytes: --key 0..10"),
+                None => Ok(()),
+            };
+        }
+        if self.keys.iter().any(|key| matches!(key, KeyPlace::Bytes(_))) {
+            return refuse("a key A..B is for records of one length; give --record-size too");
         }
         if self.array_option().is_some() {
             return refuse(
@@ -308,12 +358,17 @@ impl SortArgs {
         let ordering = KeyOptions { reverse: false, ..self.ordering };
         first_given(&[
             (ordering != KeyOptions::default() || !self.words.is_empty(), "an ordering option (-bdfghiMnRV)"),
-            (!self.keys.is_empty(), "-k"),
             (!self.separators.is_empty(), "-t"),
             (self.debug, "--debug"),
             (self.merge, "-m"),
             (self.zero_terminated, "-z"),
             (!self.random_sources.is_empty(), "--random-source"),
+        ])
+    }
+
+    /// An option that was given and means nothing but for what can be larger than memory.
+    fn external_option(&self) -> Option<&'static str> {
+        first_given(&[
             (!self.compress_programs.is_empty(), "--compress-program"),
             (self.batch_size.is_some(), "--batch-size"),
         ])

@@ -170,6 +170,15 @@ pub fn batch(text: &str) -> Result<NonZeroUsize, String> {
     count(text).and_then(|n| if n.get() < 2 { Err("at least 2 are needed".into()) } else { Ok(n) })
 }
 
+/// The longest record: a buffer holds several.
+const MAX_RECORD: usize = 1 << 30;
+
+/// Reads the length of a record.
+pub fn record(text: &str) -> Result<NonZeroUsize, String> {
+    count(text)
+        .and_then(|n| if n.get() > MAX_RECORD { Err("a record has at most 1 GiB".into()) } else { Ok(n) })
+}
+
 /// Reads the length of a segment.
 pub fn length(text: &str) -> Result<NonZeroUsize, String> {
     match count(text)? {

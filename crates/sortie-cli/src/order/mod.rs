@@ -42,8 +42,9 @@ impl LineOrder {
     pub fn new(args: &SortArgs) -> Result<LineOrder, Failure> {
         let global = args.ordering.with(&args.words);
         let mut resolve = Resolve::new(args);
-        let keys = if !args.keys.is_empty() {
-            args.keys.iter().map(|spec| resolve.key(spec, global)).collect::<Result<_, _>>()?
+        let keys = args.line_keys();
+        let keys = if !keys.is_empty() {
+            keys.iter().map(|spec| resolve.key(spec, global)).collect::<Result<_, _>>()?
         } else if (KeyOptions { reverse: false, ..global }) != KeyOptions::default() {
             vec![resolve.whole_line(global)?]
         } else {

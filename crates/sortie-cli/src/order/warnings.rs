@@ -6,11 +6,12 @@ use crate::cli::{KeyOptions, KeySpec, SortArgs};
 pub fn warnings(args: &SortArgs) -> Vec<String> {
     let global = args.ordering.with(&args.words);
     let mut found: Vec<String> = Vec::new();
-    for (place, key) in args.keys.iter().enumerate() {
+    let keys = args.line_keys();
+    for (place, key) in keys.iter().enumerate() {
         let about = about_key(key, global, args.separator());
         found.extend(about.map(|text| format!("key {}: {text}", place + 1)));
     }
-    if !args.keys.is_empty() && !args.keys.iter().any(inherits) {
+    if !keys.is_empty() && !keys.iter().any(inherits) {
         let blanks = if global.blanks { "b" } else { "" };
         let unused = format!("{blanks}{}", global.meaning());
         if !unused.is_empty() {

@@ -5,7 +5,7 @@ use sortie_formats::sequences::{Record, Records};
 
 use crate::cli::RecordKey;
 use crate::failure::Failure;
-use crate::sort::filled;
+use crate::memory::filled;
 
 /// So many records have their encoded keys in one allocation.
 const BLOCK: usize = 1 << 12;

@@ -16,9 +16,10 @@ use sortie_formats::sequences::{Error, Records};
 
 use crate::cli::{Check, RecordFormat, Resources, SortArgs};
 use crate::failure::Failure;
+use crate::memory::bytes;
 use crate::output::Output;
 use crate::progress::Progress;
-use crate::sort::{Input, bytes};
+use crate::sort::Input;
 use crate::{gzip, quote, stats, threads};
 use keys::{Keyed, Keys};
 

@@ -6,9 +6,9 @@ use sortie_formats::lines::LineReader;
 
 use super::Job;
 use super::input::Input;
-use super::memory::append;
 use crate::cli::Check;
 use crate::failure::Failure;
+use crate::memory::append;
 
 const READ: usize = 1 << 20;
 

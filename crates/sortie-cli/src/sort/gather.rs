@@ -7,10 +7,8 @@ use rayon::prelude::*;
 
 use super::Job;
 use super::items::Item;
+use crate::external::Sink;
 use crate::failure::Failure;
-
-/// Takes text in order.
-pub type Sink<'a> = &'a mut (dyn FnMut(&[u8]) -> Result<(), Failure> + Send);
 
 /// Lines are written in windows of about so many bytes.
 const WINDOW: usize = 4 << 20;
@@ -20,7 +18,7 @@ const BLOCKS: usize = 32;
 /// Writes `items` in order, and of equal keys only the first where the order is `unique`.
 pub fn gather<'a, T: Item<'a>>(items: &[T], job: &Job, sink: Sink<'_>) -> Result<(), Failure> {
     let bytes = items.iter().map(|item| item.line().len() + 1).sum();
-    job.timed("write", bytes, bytes, || write_windows(items, job, sink))
+    job.ledger.timed("write", bytes, bytes, || write_windows(items, job, sink))
 }
 
 fn write_windows<'a, T: Item<'a>>(items: &[T], job: &Job, sink: Sink<'_>) -> Result<(), Failure> {

@@ -11,10 +11,9 @@ use rayon::prelude::*;
 use rustix::fs::{Access, access};
 use sortie_formats::lines;
 
-use super::memory;
 use crate::cli::SortArgs;
 use crate::failure::Failure;
-use crate::quote;
+use crate::{memory, quote};
 
 /// Files below this size are read by one thread.
 const PARALLEL_FROM: usize = 16 << 20;

@@ -7,9 +7,11 @@ use sortie::Sorter;
 use sortie_formats::lines;
 
 use super::Job;
-use super::gather::{Sink, gather};
-use super::memory::{Cost, filled, room};
+use super::cost::Cost;
+use super::gather::gather;
+use crate::external::Sink;
 use crate::failure::Failure;
+use crate::memory::{filled, room};
 
 /// Text is split by one thread at a time in parts of about this size.
 const PART: usize = 1 << 20;
@@ -56,6 +58,22 @@ pub struct Lines<'a> {
     counts: Vec<usize>,
 }
 
+/// Lines in order.
+pub enum Sorted<'a, 's> {
+    Plain(&'s [&'a [u8]]),
+    Keyed(&'s [Keyed<'a>]),
+}
+
+impl Sorted<'_, '_> {
+    /// Writes them into `sink`.
+    pub fn write(self, job: &Job, sink: Sink<'_>) -> Result<(), Failure> {
+        match self {
+            Sorted::Plain(lines) => gather(lines, job, sink),
+            Sorted::Keyed(items) => gather(items, job, sink),
+        }
+    }
+}
+
 impl<'a> Lines<'a> {
     /// The lines of texts that each end with a terminator, one after the other.
     pub fn of(texts: &'a [Vec<u8>], job: &Job) -> Self {
@@ -80,25 +98,29 @@ impl<'a> Lines<'a> {
         self.bytes() as u64 + cost.bytes()
     }
 
-    /// Sorts them into `sink`.
-    pub fn sort(self, job: &Job, sink: Sink<'_>) -> Result<(), Failure> {
+    /// Sorts them; `then` does something with them.
+    pub fn sort(
+        self,
+        job: &Job,
+        then: impl FnOnce(Sorted<'_, '_>) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
         let bytes = self.bytes();
-        let lines = job.timed("split", bytes, 0, || self.split(job.terminator))?;
+        let lines = job.ledger.timed("split", bytes, 0, || self.split(job.terminator))?;
         if let Some(descending) = job.order.plain() {
             let mut lines = lines;
-            job.absorb(sorter(job, descending)?.sort_strings(&mut lines)?);
-            return gather(&lines, job, sink);
+            job.ledger.absorb(sorter(job, descending)?.sort_strings(&mut lines)?);
+            return then(Sorted::Plain(&lines));
         }
-        let blocks = job.timed("encode", bytes, 0, || encode(&lines, job))?;
+        let blocks = job.ledger.timed("encode", bytes, 0, || encode(&lines, job))?;
         let mut items = keyed(&lines, &blocks)?;
         drop(lines);
-        job.absorb(sorter(job, false)?.sort_strings(&mut items)?);
+        job.ledger.absorb(sorter(job, false)?.sort_strings(&mut items)?);
         if let Some(descending) = job.order.last_resort() {
             // Compares, for which no GPU is taken.
             let sorter = Sorter::builder().descending(descending).build()?;
-            job.timed("last resort", 0, 0, || order_equal(&mut items, descending, &sorter))?;
+            job.ledger.timed("last resort", 0, 0, || order_equal(&mut items, descending, &sorter))?;
         }
-        gather(&items, job, sink)
+        then(Sorted::Keyed(&items))
     }
 
     fn bytes(&self) -> usize {

@@ -2,141 +2,23 @@
 
 use std::cmp::Ordering;
 use std::io::Read;
-use std::num::NonZeroUsize;
-use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::mpsc;
-use std::{fs, thread};
+use std::thread;
 
-use rustix::process::{Resource, getrlimit};
 use sortie::merge::Tournament;
 use sortie_formats::lines::LineReader;
 
 use super::Job;
-use super::gather::Sink;
-use super::input::Input;
 use super::items::direct;
-use super::memory::{append, room};
-use super::runs::{Run, RunFolder, Text};
+use crate::external::{Content, Part, Sink};
 use crate::failure::Failure;
+use crate::memory::{append, room};
 
 /// Text goes to the writing thread in blocks of this size.
 const BLOCK: usize = 1 << 20;
 /// The least and the most that is read of a source at a time.
 const READ: (u64, u64) = (16 << 10, 1 << 20);
-/// How many are merged at a time where the command line does not say.
-const INPUTS_AT_ONCE: usize = 16;
-const RUNS_AT_ONCE: usize = 64;
-/// Parts that are open at a time, where the process may have so many files.
-const OPEN: usize = 256;
-
-/// Something sorted.
-struct Part {
-    what: Sorted,
-    bytes: u64,
-}
-
-enum Sorted {
-    Input(Input),
-    /// Open from when it is made, since it has no name.
-    Run(Run),
-}
-
-impl Part {
-    fn open(self) -> Result<Text, Failure> {
-        match self.what {
-            Sorted::Input(input) => {
-                Ok(Text { reader: Box::new(input.open()?), doing: "read", name: input.name().to_owned() })
-            }
-            Sorted::Run(run) => run.read(),
-        }
-    }
-}
-
-/// Parts in the order of their lines in the input, merged into runs where there are too many.
-pub struct Parts<'a> {
-    parts: Vec<Part>,
-    at_once: usize,
-    /// How many may be open beside a run that is being written.
-    open: usize,
-    budget: u64,
-    folder: &'a RunFolder,
-}
-
-impl<'a> Parts<'a> {
-    /// Inputs to merge.
-    pub fn inputs(
-        inputs: Vec<Input>,
-        at_once: Option<NonZeroUsize>,
-        budget: u64,
-        folder: &'a RunFolder,
-    ) -> Self {
-        let part = |input: Input| Part { bytes: input.size().unwrap_or(0), what: Sorted::Input(input) };
-        let parts = inputs.into_iter().map(part).collect();
-        Parts { parts, ..Parts::at_once(at_once.map_or(INPUTS_AT_ONCE, NonZeroUsize::get), budget, folder) }
-    }
-
-    /// Runs to come.
-    pub fn runs(at_once: Option<NonZeroUsize>, budget: u64, folder: &'a RunFolder) -> Self {
-        Parts::at_once(at_once.map_or(RUNS_AT_ONCE, NonZeroUsize::get), budget, folder)
-    }
-
-    fn at_once(at_once: usize, budget: u64, folder: &'a RunFolder) -> Self {
-        let open = files_left().saturating_sub(folder.files_for_a_run()).clamp(2, OPEN);
-        Parts { parts: Vec::new(), at_once: at_once.min(open), open, budget, folder }
-    }
-
-    pub fn push(&mut self, run: Run, job: &Job) -> Result<(), Failure> {
-        self.parts.push(Part { bytes: run.bytes, what: Sorted::Run(run) });
-        // One less than may be open, for the next.
-        self.reduce(self.open - 1, job)
-    }
-
-    /// Merges all of them into `sink`.
-    pub fn merge(mut self, job: &Job, sink: Sink<'_>) -> Result<(), Failure> {
-        self.reduce(self.at_once, job)?;
-        let bytes = self.parts.iter().map(|part| part.bytes).sum::<u64>() as usize;
-        job.progress.stage("merging", bytes as u64);
-        job.timed("merge", bytes, bytes, || merge(self.parts, self.budget, job, sink))
-    }
-
-    /// Merges neighbours, so that equal lines keep their order, until at most `limit` parts are left. Of all
-    /// neighbours takes the shortest, and no more of them than it has to.
-    fn reduce(&mut self, limit: usize, job: &Job) -> Result<(), Failure> {
-        while self.parts.len() > limit {
-            let most = self.at_once.min(self.parts.len() - limit + 1);
-            let group = (2..=most).rev().find_map(|size| self.shortest(size));
-            let group = group.expect("a run and its neighbour, or two inputs, can always be open");
-            let start = group.start;
-            let merged: Vec<Part> = self.parts.splice(group, []).collect();
-            let bytes = merged.iter().map(|part| part.bytes).sum::<u64>() as usize;
-            let run = job.timed("merge", bytes, bytes, || {
-                self.folder.write(|sink| merge(merged, self.budget, job, sink))
-            })?;
-            self.parts.insert(start, Part { bytes: run.bytes, what: Sorted::Run(run) });
-        }
-        Ok(())
-    }
-
-    /// The neighbours with the fewest bytes, of so many as can be open together beside all runs.
-    fn shortest(&self, size: usize) -> Option<Range<usize>> {
-        let is_input = |part: &&Part| matches!(part.what, Sorted::Input(_));
-        let runs = self.parts.len() - self.parts.iter().filter(is_input).count();
-        let bytes = |window: &[Part]| window.iter().map(|part| part.bytes).sum::<u64>();
-        let windows = self.parts.windows(size).enumerate();
-        let can_be = windows.filter(|(_, window)| runs + window.iter().filter(is_input).count() <= self.open);
-        can_be.min_by_key(|(_, window)| bytes(window)).map(|(start, _)| start..start + size)
-    }
-}
-
-/// How many files the process may open beside those that it has.
-fn files_left() -> usize {
-    let limit = getrlimit(Resource::Nofile).current.map_or(usize::MAX, |limit| limit as usize);
-    // One of them is the folder that is read here. Where there is none, a guess: the standard ones and the output.
-    let open = fs::read_dir("/proc/self/fd").map_or(4, |open| open.count() - 1);
-    limit.saturating_sub(open)
-}
-
 /// A part while it is merged.
 struct Source {
     lines: LineReader<Box<dyn Read + Send>>,
@@ -192,14 +74,15 @@ impl Source {
     }
 }
 
-fn merge(parts: Vec<Part>, budget: u64, job: &Job, sink: Sink<'_>) -> Result<(), Failure> {
+/// Merges parts into `sink`, with buffers of half of `budget` bytes.
+pub fn merge(parts: Vec<Part>, budget: u64, job: &Job, sink: Sink<'_>) -> Result<(), Failure> {
     if parts.is_empty() {
         return Ok(());
     }
     let read = (budget / 2 / parts.len() as u64).clamp(READ.0, READ.1) as usize;
     let mut sources = Vec::with_capacity(parts.len());
     for part in parts {
-        let Text { reader, doing, name } = part.open()?;
+        let Content { reader, doing, name } = part.open()?;
         let lines = LineReader::new(reader, job.terminator, read);
         let mut source = Source { lines, doing, name, key: Vec::new(), prefix: 0, exhausted: false };
         source.advance(job)?;

@@ -1,32 +1,30 @@
 //! `sortie sort` on text: input, memory or runs on disk, output.
 
 mod check;
+mod cost;
 mod external;
 mod gather;
 mod input;
 mod items;
-mod memory;
 mod merge;
-mod runs;
 
 use std::num::NonZeroUsize;
-use std::sync::{Mutex, OnceLock};
-use std::time::{Duration, Instant};
-
-use sortie::Report;
+use std::sync::OnceLock;
+use std::time::Instant;
 
 use crate::cli::SortArgs;
+use crate::external::{Parts, RunFolder, Sink};
 use crate::failure::Failure;
 use crate::order::LineOrder;
 use crate::output::Output;
-use crate::progress::Progress;
-use crate::{stats, threads};
-use gather::Sink;
+use crate::stats::Ledger;
+use crate::{memory, threads};
 pub use input::Input;
 use items::Lines;
-pub use memory::{bytes, filled};
-use merge::Parts;
-use runs::RunFolder;
+
+/// How many are merged at a time where the command line does not say.
+const INPUTS_AT_ONCE: usize = 16;
+const RUNS_AT_ONCE: usize = 64;
 
 /// What every step of a sort needs to know.
 pub struct Job {
@@ -37,8 +35,7 @@ pub struct Job {
     /// How many were asked for.
     threads: Option<NonZeroUsize>,
     started: OnceLock<()>,
-    progress: Progress,
-    report: Mutex<Report>,
+    ledger: Ledger,
 }
 
 /// Sorts, merges or checks text as the command line says.
@@ -50,42 +47,36 @@ pub fn run(args: &SortArgs) -> Result<(), Failure> {
         engine: args.resources.engine,
         threads: args.resources.parallel,
         started: OnceLock::new(),
-        progress: Progress::start(),
-        report: Mutex::default(),
+        ledger: Ledger::open(),
     };
     let inputs = Input::all(args)?;
     match args.check_mode() {
         Some(how) => inputs.iter().try_for_each(|input| check::check(input, how, &job))?,
         None => sort(inputs, args, &job)?,
     }
-    let Job { progress, report, .. } = job;
-    drop(progress);
-    match args.resources.stats {
-        Some(format) => stats::print(&report.into_inner().expect("no thread panicked"), format),
-        None => Ok(()),
-    }
+    job.ledger.close(args.resources.stats)
 }
 
 fn sort(inputs: Vec<Input>, args: &SortArgs, job: &Job) -> Result<(), Failure> {
-    let folder = RunFolder::new(args);
-    let mut output = Output::open(args.output(), folder.first())?;
-    let limited = memory::addressable().is_some();
     let budget = memory::budget(args.resources.buffer_size, threads::of_use(args.resources.parallel, None));
-    if args.resources.buffer_size.is_some() || limited {
-        memory::keep_nothing_freed();
-    }
-    if limited {
-        memory::share_one_heap();
-    }
+    let folder = RunFolder::new(args, budget);
+    let mut output = Output::open(args.output(), folder.first())?;
+    memory::hold_back(args.resources.buffer_size);
     let sink = &mut |text: &[u8]| {
-        job.progress.advance(text.len() as u64);
+        job.ledger.progress.advance(text.len() as u64);
         if job.debug && !text.is_empty() { output.write(&job.annotated(text)) } else { output.write(text) }
     };
+    let merge = |parts, budget, sink: Sink<'_>| merge::merge(parts, budget, job, sink);
+    let parts = |at_once| {
+        let at_once = args.batch_size.map_or(at_once, NonZeroUsize::get);
+        Parts::new(at_once, budget, &folder, &job.ledger, &merge)
+    };
     if args.merge {
-        Parts::inputs(inputs, args.batch_size, budget, &folder).merge(job, sink)?;
+        let mut parts = parts(INPUTS_AT_ONCE);
+        parts.add_inputs(inputs);
+        parts.merge(sink)?;
     } else if args.resources.buffer_size.is_some() || !sort_at_once(&inputs, budget, job, sink)? {
-        let parts = Parts::runs(args.batch_size, budget, &folder);
-        external::sort(&inputs, budget, &folder, parts, job, sink)?;
+        external::sort(&inputs, budget, &folder, parts(RUNS_AT_ONCE), job, sink)?;
     }
     output.finish()
 }
@@ -97,19 +88,19 @@ fn sort_at_once(inputs: &[Input], budget: u64, job: &Job, sink: Sink<'_>) -> Res
         return Ok(false);
     }
     job.start_threads(Some(size))?;
-    job.progress.stage("reading", size);
+    job.ledger.progress.stage("reading", size);
     let start = Instant::now();
-    let advance = |bytes| job.progress.advance(bytes);
+    let advance = |bytes| job.ledger.progress.advance(bytes);
     let read = |input: &Input| input.read_whole(job.terminator, &advance);
     let texts: Vec<Vec<u8>> = inputs.iter().map(read).collect::<Result<_, _>>()?;
-    job.note("read", start.elapsed(), texts.iter().map(Vec::len).sum(), 0);
+    job.ledger.note("read", start.elapsed(), texts.iter().map(Vec::len).sum(), 0);
     let lines = Lines::of(&texts, job);
     // Very short lines take many times their own bytes.
     if lines.cost(job) > budget {
         return Ok(false);
     }
-    job.progress.stage("sorting", 0);
-    lines.sort(job, sink)?;
+    job.ledger.progress.stage("sorting", 0);
+    lines.sort(job, |sorted| sorted.write(job, sink))?;
     Ok(true)
 }
 
@@ -119,9 +110,7 @@ impl Job {
         if self.started.set(()).is_err() {
             return Ok(());
         }
-        let threads = threads::of_use(self.threads, bytes);
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
-        pool.map_err(Failure::threads(threads))
+        threads::start(self.threads, bytes)
     }
 
     /// Whole lines as `--debug` prints them, with marks under each.
@@ -136,21 +125,5 @@ impl Job {
             self.order.debug_line(line, &mut out);
         }
         out
-    }
-
-    /// Runs `work` as a phase that reads and writes so many bytes.
-    fn timed<R>(&self, phase: &'static str, read: usize, written: usize, work: impl FnOnce() -> R) -> R {
-        let start = Instant::now();
-        let result = work();
-        self.note(phase, start.elapsed(), read, written);
-        result
-    }
-
-    fn note(&self, phase: &'static str, time: Duration, read: usize, written: usize) {
-        self.report.lock().expect("no thread panicked").add(phase, time, read as u64, written as u64);
-    }
-
-    fn absorb(&self, report: Report) {
-        self.report.lock().expect("no thread panicked").absorb(report);
     }
 }

@@ -4,10 +4,11 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::thread;
+use std::time::Duration;
 
 use flate2::Compression;
 use flate2::read::MultiGzDecoder;
@@ -91,6 +92,25 @@ pub fn decompress(bytes: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     MultiGzDecoder::new(bytes).read_to_end(&mut out).unwrap();
     out
+}
+
+/// The most memory that a command held, in bytes, as `/proc` says while it waits for the end of its input.
+pub fn peak(command: &mut Command, chunks: impl Iterator<Item = Vec<u8>>) -> io::Result<u64> {
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn()?;
+    let mut input = child.stdin.take().unwrap();
+    chunks.into_iter().try_for_each(|chunk| input.write_all(&chunk))?;
+    let status = format!("/proc/{}/status", child.id());
+    drop(input);
+    let mut peak = 0;
+    while child.try_wait()?.is_none() {
+        let text = fs::read_to_string(&status)?;
+        let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let kilobytes = line.map(|rest| rest.trim().trim_end_matches(" kB").parse::<u64>().unwrap());
+        peak = peak.max(kilobytes.unwrap_or(0) << 10);
+        thread::sleep(Duration::from_millis(2));
+    }
+    assert!(child.wait()?.success());
+    Ok(peak)
 }
 
 /// The names in a folder, in order.

@@ -5,30 +5,23 @@ use std::fs;
 use rustix::mm::{Advice, madvise};
 use rustix::process::{Resource, getrlimit};
 
-use super::items::Keyed;
 use crate::cli::MemorySize;
 use crate::failure::Failure;
-use crate::order::LineOrder;
 
-/// What the sort holds a line, beside the references and a copy of them: two words of cached symbols.
-const WORDS: usize = 16;
 /// Less than this is not worth a run of its own.
 const LEAST: u64 = 64 << 10;
 const LARGE_PAGE: usize = 2 << 20;
-/// The keys of so many lines stand for those of all lines read with them.
-const KEYS_SAMPLED: usize = 64;
-
 /// Windows and blocks of output, and the stacks of the threads that read and write.
 const BESIDE: u64 = 24 << 20;
 /// What Rust gives a thread, and what the system puts before it.
 const STACK: u64 = (2 << 20) + (64 << 10);
 
-/// The bytes that text and its sort may take together, with so many threads.
+/// The bytes that the data and its sort may take together, with so many threads.
 pub fn budget(asked: Option<MemorySize>, threads: usize) -> u64 {
     // What is left serves the page cache, which reading and writing live off.
     let bytes = asked.map_or_else(|| meminfo("MemAvailable:") / 10 * 6, bytes);
     match addressable() {
-        // Text may take twice its size while it grows.
+        // A buffer may take twice its size while it grows.
         Some(left) => bytes.min(left.saturating_sub(BESIDE + threads as u64 * STACK) / 2),
         None => bytes,
     }
@@ -45,7 +38,7 @@ pub fn bytes(size: MemorySize) -> u64 {
 }
 
 /// What `ulimit -v` and `-d` leave of the memory that the process may ask for, where they limit it.
-pub fn addressable() -> Option<u64> {
+fn addressable() -> Option<u64> {
     let left = |resource, held| {
         getrlimit(resource)
             .current
@@ -55,8 +48,19 @@ pub fn addressable() -> Option<u64> {
     limits.into_iter().flatten().min()
 }
 
+/// Has the allocator hold no more than it must, where the memory is limited: by what was asked for, or by `ulimit`.
+pub fn hold_back(asked: Option<MemorySize>) {
+    let limited = addressable().is_some();
+    if asked.is_some() || limited {
+        keep_nothing_freed();
+    }
+    if limited {
+        share_one_heap();
+    }
+}
+
 /// Has all threads allocate from one place. By itself glibc reserves 64 MiB of addresses for each.
-pub fn share_one_heap() {
+fn share_one_heap() {
     #[cfg(target_env = "gnu")]
     // SAFETY: sets a parameter of the allocator, and may be called at any time.
     unsafe {
@@ -66,7 +70,7 @@ pub fn share_one_heap() {
 
 /// Has what is freed go back to the system, so that memory held is memory in use. By itself glibc comes to keep
 /// freed blocks of up to 32 MiB, in every thread.
-pub fn keep_nothing_freed() {
+fn keep_nothing_freed() {
     #[cfg(target_env = "gnu")]
     // SAFETY: sets a parameter of the allocator, and may be called at any time.
     unsafe {
@@ -117,33 +121,5 @@ pub fn prefer_large_pages(buffer: &mut [u8]) {
     if let Some(inner) = buffer.get_mut(inner..) {
         // SAFETY: the range is whole and ours; the advice changes what backs it, never what it holds.
         let _ = unsafe { madvise(inner.as_mut_ptr().cast(), inner.len(), Advice::LinuxHugepage) };
-    }
-}
-
-/// Counts what sorting some text takes, apart from the text.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Cost {
-    bytes: usize,
-}
-
-impl Cost {
-    /// Adds `count` lines, of which `text` holds the first.
-    pub fn add(&mut self, order: &LineOrder, count: usize, text: &[u8], terminator: u8) {
-        if order.plain().is_some() {
-            self.bytes += count * (2 * size_of::<&[u8]>() + WORDS);
-            return;
-        }
-        let mut keys = Vec::new();
-        let mut sampled = 0;
-        for line in text.split(|&byte| byte == terminator).take(count.min(KEYS_SAMPLED)) {
-            order.encode(line, &mut keys);
-            sampled += 1;
-        }
-        self.bytes += count * (2 * size_of::<Keyed<'_>>() + WORDS) + keys.len() * count / sampled.max(1);
-    }
-
-    /// In bytes.
-    pub fn bytes(self) -> u64 {
-        self.bytes as u64
     }
 }

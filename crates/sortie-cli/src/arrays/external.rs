@@ -1,0 +1,216 @@
+//! Arrays that are larger than memory, each sorted as a whole.
+
+use std::cmp::Ordering;
+use std::marker::PhantomData;
+use std::num::NonZeroUsize;
+
+use bytemuck::Pod;
+use half::f16;
+use sortie::{Engine, Key, Order, Sorter};
+use sortie_formats::{Endian, Kind, raw};
+
+use super::element::Element;
+use super::file::{ArrayFile, ArrayStretches, Format};
+use super::{Cut, Job, Lanes};
+use crate::cli::SortArgs;
+use crate::external::{self, Items, RunFolder, Sink};
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::stats::Ledger;
+use crate::{memory, threads};
+
+/// What is read and written at a time, in bytes, where elements are turned into others on the way, or progress is told.
+const PIECE: usize = 4 << 20;
+/// Bytes that sorting elements in place takes for so many of theirs.
+const SCRATCH: u64 = 20;
+
+/// A sort that `budget` bytes of memory have to do for.
+pub struct Task {
+    budget: u64,
+    folder: RunFolder,
+    at_once: Option<NonZeroUsize>,
+}
+
+impl Task {
+    /// For an array that is sorted as a whole and does not fit, or comes through a pipe, which does not say whether it does.
+    pub fn of(args: &SortArgs, job: &Job<'_>, array: &ArrayFile) -> Option<Task> {
+        let is_one = match (&job.cut, &array.format) {
+            (Cut::Whole, _) => true,
+            (Cut::Axis(Lanes { len, columns: 1 }), Format::Npy(header)) => *len == header.count(),
+            _ => false,
+        };
+        let budget = memory::budget(args.resources.buffer_size, threads::of_use(job.threads, None));
+        // In memory, places and what finds them are beside the elements.
+        let in_memory = |bytes: u64| match job.argsort {
+            true => 2 * bytes + bytes / array.format.kind().width() as u64 * 12,
+            false => bytes + bytes / SCRATCH,
+        };
+        let fits = match array.size() {
+            Some(bytes) => in_memory(bytes) <= budget,
+            // For places a GPU is for what is in memory.
+            None => job.argsort && matches!(job.engine, Engine::Cuda(_)),
+        };
+        if fits || !is_one {
+            return None;
+        }
+        memory::hold_back(args.resources.buffer_size);
+        Some(Task { budget, folder: RunFolder::new(args, budget), at_once: args.batch_size })
+    }
+
+    /// Sorts the array, or its places.
+    pub fn run(self, job: Job<'_>, array: ArrayFile) -> Result<(), Failure> {
+        threads::start(job.threads, array.size())?;
+        let run = match array.format.kind() {
+            Kind::Bool | Kind::U8 => Self::run_as::<u8>,
+            Kind::U16 => Self::run_as::<u16>,
+            Kind::U32 => Self::run_as::<u32>,
+            Kind::U64 => Self::run_as::<u64>,
+            Kind::I8 => Self::run_as::<i8>,
+            Kind::I16 => Self::run_as::<i16>,
+            Kind::I32 => Self::run_as::<i32>,
+            Kind::I64 => Self::run_as::<i64>,
+            Kind::F16 => Self::run_as::<f16>,
+            Kind::F32 => Self::run_as::<f32>,
+            Kind::F64 => Self::run_as::<f64>,
+        };
+        run(&self, &job, array)?;
+        job.ledger.close(job.stats)
+    }
+
+    fn run_as<T: Element>(&self, job: &Job<'_>, array: ArrayFile) -> Result<(), Failure> {
+        let mut output = Output::open(job.output, &job.temporary)?;
+        let (mut stretches, format) = array.stretches()?;
+        let order = Order { descending: job.descending, ..Order::default() };
+        let ledger = &job.ledger;
+        let bytes = stretches.bytes();
+        if job.argsort {
+            if let Engine::Cuda(_) = job.engine {
+                return Err(Failure::new(
+                    "places of an array that does not fit -S have no GPU engine; leave out --engine, or give -S more",
+                ));
+            }
+            let level = matches!(format, Format::Npy(_));
+            let mut places = Places::<T> { stretches, order, level, place: 0, read: Vec::new() };
+            let keys = Elements { order: Order::default(), engine: job.engine, of: PhantomData::<u128> };
+            let bytes = bytes.map(|bytes| bytes / size_of::<T>() as u64 * size_of::<u128>() as u64);
+            output.write(&format.of_places().header())?;
+            let mut write = |placed: &[u8]| {
+                let mut places: Vec<u64> = memory::room(placed.len() / size_of::<u128>())?;
+                let items = placed.chunks_exact(size_of::<u128>());
+                places.extend(items.map(|item| bytemuck::pod_read_unaligned::<u128>(item) as u64));
+                self.write(&mut output, &places, ledger)
+            };
+            self.sort(&keys, |items| places.next(items, ledger), bytes, ledger, &mut write)?;
+        } else {
+            let elements = Elements { order, engine: job.engine, of: PhantomData::<T> };
+            output.write(&format.header())?;
+            let mut write = |stored: &[u8]| {
+                if format.endian() == Endian::NATIVE {
+                    return self.write(&mut output, stored, ledger);
+                }
+                let mut elements: Vec<T> = memory::room(stored.len() / size_of::<T>())?;
+                elements.extend(stored.chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned::<T>));
+                raw::reorder(&mut elements, format.endian());
+                self.write(&mut output, &elements, ledger)
+            };
+            let mut feed = |items: &mut [u8]| {
+                let note = |bytes| ledger.progress.advance(bytes);
+                let room = items.len() / size_of::<T>() * size_of::<T>();
+                let count = stretches.next::<T>(bytemuck::cast_slice_mut(&mut items[..room]), &note)?;
+                Ok(count * size_of::<T>())
+            };
+            self.sort(&elements, &mut feed, bytes, ledger, &mut write)?;
+        }
+        output.finish()
+    }
+
+    fn sort<I: Items>(
+        &self,
+        items: &I,
+        feed: impl FnMut(&mut [u8]) -> Result<usize, Failure> + Send,
+        bytes: Option<u64>,
+        ledger: &Ledger,
+        sink: Sink<'_>,
+    ) -> Result<(), Failure> {
+        let Task { budget, folder, at_once } = self;
+        external::Task { items, budget: *budget, folder, at_once: *at_once, ledger }.sort(feed, bytes, sink)
+    }
+
+    fn write<T: Pod>(&self, output: &mut Output, elements: &[T], ledger: &Ledger) -> Result<(), Failure> {
+        let bytes = bytemuck::cast_slice(elements);
+        ledger.progress.advance(bytes.len() as u64);
+        output.write(bytes)
+    }
+}
+
+/// Numbers, which are sorted in place.
+struct Elements<T> {
+    order: Order,
+    engine: Engine,
+    of: PhantomData<T>,
+}
+
+impl<T: Key + Pod> Items for Elements<T> {
+    type Order = ();
+
+    fn width(&self) -> usize {
+        size_of::<T>()
+    }
+
+    fn beside(&self) -> usize {
+        size_of::<T>().div_ceil(SCRATCH as usize)
+    }
+
+    fn sort(&self, items: &mut [u8], ledger: &Ledger) -> Result<(), Failure> {
+        let sorter = Sorter::builder().engine(self.engine).descending(self.order.descending).build()?;
+        ledger.absorb(sorter.sort(bytemuck::cast_slice_mut::<u8, T>(items))?);
+        Ok(())
+    }
+
+    fn write(&self, items: &[u8], (): &(), _: &mut Vec<u8>, sink: Sink<'_>) -> Result<(), Failure> {
+        items.chunks(PIECE).try_for_each(sink)
+    }
+
+    fn compare(&self, a: &[u8], b: &[u8]) -> Ordering {
+        bytemuck::pod_read_unaligned::<T>(a).compare(&bytemuck::pod_read_unaligned(b), self.order)
+    }
+}
+
+/// Elements with their places as numbers: the code of the element, and the place below it, so that they are in order where
+/// elements are equal.
+struct Places<T> {
+    stretches: ArrayStretches,
+    order: Order,
+    /// Whether what NumPy takes as equal is.
+    level: bool,
+    /// Of the next element.
+    place: u64,
+    read: Vec<T>,
+}
+
+impl<T: Element> Places<T> {
+    /// Fills `items` with the next ones; with fewer at the end.
+    fn next(&mut self, items: &mut [u8], ledger: &Ledger) -> Result<usize, Failure> {
+        if self.read.is_empty() {
+            self.read = memory::filled(PIECE / size_of::<T>(), T::zeroed())?;
+        }
+        let mut filled = 0;
+        for items in items.chunks_mut(PIECE / size_of::<T>() * size_of::<u128>()) {
+            let room = items.len() / size_of::<u128>();
+            let note =
+                |bytes: u64| ledger.progress.advance(bytes * (size_of::<u128>() / size_of::<T>()) as u64);
+            let count = self.stretches.next(&mut self.read[..room], &note)?;
+            for (item, element) in items.chunks_exact_mut(size_of::<u128>()).zip(&self.read[..count]) {
+                let element = if self.level { element.level() } else { *element };
+                let code = u128::from(element.prefix(self.order)) << 64;
+                item.copy_from_slice(&(code | u128::from(self.place)).to_ne_bytes());
+                self.place += 1;
+            }
+            filled += count * size_of::<u128>();
+            if count < room {
+                break;
+            }
+        }
+        Ok(filled)
+    }
+}

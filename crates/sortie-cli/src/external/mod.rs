@@ -1,0 +1,25 @@
+//! What every sort that is larger than memory has in common: sorted runs on disk.
+
+mod buffer;
+mod items;
+mod parts;
+mod relay;
+mod runs;
+mod windows;
+
+use crate::failure::Failure;
+pub use items::{Items, Task};
+pub use parts::{Part, Parts};
+pub use relay::relay;
+pub use runs::{Content, RunFolder};
+
+/// A budget below this is not worth sharing.
+const SHARED_FROM: u64 = 16 << 20;
+
+/// How many runners of a relay share so many bytes of memory: one for each of its steps, or one alone.
+pub fn runners(budget: u64) -> usize {
+    if rayon::current_num_threads() > 1 && budget >= SHARED_FROM { 3 } else { 1 }
+}
+
+/// Takes sorted data in order.
+pub type Sink<'a> = &'a mut (dyn FnMut(&[u8]) -> Result<(), Failure> + Send);

@@ -1,0 +1,327 @@
+//! Runs on disk: files without a name, so that nothing is left of them however the program ends.
+//!
+//! A run is what it holds and nothing else. The checksums of its blocks stay in memory, where the disk cannot change them
+//! too: a block that is damaged, lost, or another's is found out before any of it is used.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::Sink;
+use crate::cli::SortArgs;
+use crate::failure::Failure;
+
+/// The least and the most bytes of a block, which has one checksum of 4 bytes.
+const BLOCK: (u64, u64) = (4 << 10, 256 << 10);
+/// A budget has room for so many blocks: two for each of 256 runs take half of it.
+const BLOCKS: u64 = 1 << 10;
+
+/// Where runs go, and through which program.
+pub struct RunFolder {
+    folders: Vec<PathBuf>,
+    made: AtomicUsize,
+    compressor: Option<PathBuf>,
+    /// Bytes of a block of the runs to come.
+    block: usize,
+}
+
+/// A sorted stretch on disk.
+pub struct Run {
+    file: File,
+    folder: PathBuf,
+    /// Of what it holds, before it was compressed.
+    pub bytes: u64,
+    sums: Sums,
+    compressor: Option<PathBuf>,
+}
+
+impl RunFolder {
+    /// For a sort that `budget` bytes of memory have to do for.
+    pub fn new(args: &SortArgs, budget: u64) -> RunFolder {
+        RunFolder {
+            folders: args.temporary_folders(),
+            made: AtomicUsize::new(0),
+            compressor: args.compress_program().map(Path::to_owned),
+            block: (budget / BLOCKS).clamp(BLOCK.0, BLOCK.1) as usize,
+        }
+    }
+
+    /// Where the first run goes, and what else is temporary.
+    pub fn first(&self) -> &Path {
+        &self.folders[0]
+    }
+
+    /// Bytes of a block, which are best read together.
+    pub fn block(&self) -> usize {
+        self.block
+    }
+
+    /// How many files are open while a run is written, an input that it comes from among them.
+    pub fn files_for_a_run(&self) -> usize {
+        // With a program also the pipes to it, and those that starting one takes.
+        if self.compressor.is_some() { 8 } else { 2 }
+    }
+
+    /// Writes a run; `fill` is given where to.
+    pub fn write(&self, fill: impl FnOnce(Sink<'_>) -> Result<(), Failure>) -> Result<Run, Failure> {
+        let folder = &self.folders[self.made.fetch_add(1, Ordering::Relaxed) % self.folders.len()];
+        let mut file =
+            tempfile::tempfile_in(folder).map_err(Failure::file("create a temporary file in", folder))?;
+        let mut sums = Sums::of_blocks(self.block);
+        let mut bytes = 0;
+        match &self.compressor {
+            None => fill(&mut |piece| {
+                sums.add(piece)?;
+                bytes += piece.len() as u64;
+                file.write_all(piece).map_err(Failure::file("write a temporary file in", folder))
+            })?,
+            Some(program) => {
+                let to = file.try_clone().map_err(Failure::file("write a temporary file in", folder))?;
+                let mut compressor = Compressor::start(program, to)?;
+                fill(&mut |piece| {
+                    sums.add(piece)?;
+                    bytes += piece.len() as u64;
+                    compressor.write(piece)
+                })?;
+                compressor.finish()?;
+            }
+        }
+        sums.end()?;
+        file.rewind().map_err(Failure::file("read a temporary file in", folder))?;
+        Ok(Run { file, folder: folder.clone(), bytes, sums, compressor: self.compressor.clone() })
+    }
+}
+
+/// The checksums of what is written, a block after the other.
+struct Sums {
+    block: usize,
+    /// Of the block that is not yet whole, and how much of it there is.
+    open: crc32fast::Hasher,
+    filled: usize,
+    closed: Vec<u32>,
+}
+
+impl Sums {
+    fn of_blocks(block: usize) -> Sums {
+        Sums { block, open: crc32fast::Hasher::new(), filled: 0, closed: Vec::new() }
+    }
+
+    fn add(&mut self, mut bytes: &[u8]) -> Result<(), Failure> {
+        while !bytes.is_empty() {
+            let (now, rest) = bytes.split_at(bytes.len().min(self.block - self.filled));
+            self.open.update(now);
+            self.filled += now.len();
+            if self.filled == self.block {
+                self.end()?;
+            }
+            bytes = rest;
+        }
+        Ok(())
+    }
+
+    /// Ends a block that has begun.
+    fn end(&mut self) -> Result<(), Failure> {
+        if self.filled > 0 {
+            let more = size_of::<u32>();
+            self.closed.try_reserve(1).map_err(|_| Failure::Memory(more as u64))?;
+            self.closed.push(std::mem::take(&mut self.open).finalize());
+            self.filled = 0;
+        }
+        Ok(())
+    }
+}
+
+impl Run {
+    /// What it holds, from the start.
+    pub fn read(self) -> Result<Content, Failure> {
+        let (source, doing, name) = match self.compressor {
+            None => (Source::File(self.file), "read a temporary file in", self.folder),
+            Some(program) => {
+                let source = Source::Program(Decompressor::start(&program, self.file)?);
+                (source, "decompress a temporary file with", program)
+            }
+        };
+        let left = self.bytes;
+        let Sums { block, closed, .. } = self.sums;
+        let reader = Checked { source, left, block, sums: closed.into_iter(), read: Vec::new(), taken: 0 };
+        Ok(Content { reader: Box::new(reader), doing, name })
+    }
+}
+
+/// What is to be read, and what an error in it is about, as [`Failure::file`] wants it.
+pub struct Content {
+    pub reader: Box<dyn Read + Send>,
+    pub doing: &'static str,
+    pub name: PathBuf,
+}
+
+/// Reads a run, and hands over what has the right checksum.
+struct Checked {
+    source: Source,
+    /// Bytes of the run that were not yet read.
+    left: u64,
+    block: usize,
+    sums: std::vec::IntoIter<u32>,
+    /// A block that was not read to where it is wanted, and how much of it was taken.
+    read: Vec<u8>,
+    taken: usize,
+}
+
+enum Source {
+    File(File),
+    Program(Decompressor),
+}
+
+impl Read for Checked {
+    /// Blocks for which there is room at once are read straight to where they are wanted.
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if self.taken == self.read.len() {
+            let length = self.left.min(self.block as u64) as usize;
+            if length == 0 {
+                return self.source.end().map(|()| 0);
+            }
+            if let Some(whole) = into.get_mut(..length) {
+                self.block(whole)?;
+                return Ok(length);
+            }
+            let mut read = std::mem::take(&mut self.read);
+            read.try_reserve_exact(length.saturating_sub(read.len()))
+                .map_err(|_| io::ErrorKind::OutOfMemory)?;
+            read.resize(length, 0);
+            self.block(&mut read)?;
+            (self.read, self.taken) = (read, 0);
+        }
+        let rest = &self.read[self.taken..];
+        let length = rest.len().min(into.len());
+        into[..length].copy_from_slice(&rest[..length]);
+        self.taken += length;
+        Ok(length)
+    }
+}
+
+impl Checked {
+    /// The next block.
+    fn block(&mut self, block: &mut [u8]) -> io::Result<()> {
+        self.source.read_exact(block).map_err(|error| match error.kind() {
+            io::ErrorKind::UnexpectedEof => damaged("it is cut short"),
+            _ => error,
+        })?;
+        if self.sums.next() != Some(crc32fast::hash(block)) {
+            return Err(damaged("what is read is not what was written"));
+        }
+        self.left -= block.len() as u64;
+        Ok(())
+    }
+}
+
+/// The disk did not keep a run. What is lost can be made again elsewhere.
+fn damaged(how: &str) -> io::Error {
+    io::Error::new(
+        io::ErrorKind::InvalidData,
+        format!("{how}; check that disk, and name another folder by -T"),
+    )
+}
+
+impl Source {
+    fn read_exact(&mut self, into: &mut [u8]) -> io::Result<()> {
+        match self {
+            Source::File(file) => file.read_exact(into),
+            Source::Program(program) => match program.output.read_exact(into) {
+                // What the program says of its end tells more than that it came early.
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                    program.child.succeeded().and(Err(error))
+                }
+                read => read,
+            },
+        }
+    }
+
+    /// Sees to it that nothing follows.
+    fn end(&mut self) -> io::Result<()> {
+        let mut more = [0];
+        let read = match self {
+            Source::File(file) => file.read(&mut more)?,
+            Source::Program(program) => {
+                let read = program.output.read(&mut more)?;
+                if read == 0 {
+                    program.child.succeeded()?;
+                }
+                read
+            }
+        };
+        if read > 0 { Err(damaged("it is longer than what was written")) } else { Ok(()) }
+    }
+}
+
+/// A program that compresses what it is given into a file.
+struct Compressor<'a> {
+    program: &'a Path,
+    child: Reaped,
+    input: Option<ChildStdin>,
+}
+
+impl<'a> Compressor<'a> {
+    fn start(program: &'a Path, to: File) -> Result<Self, Failure> {
+        let mut command = Command::new(program);
+        let child = command.stdin(Stdio::piped()).stdout(to).spawn();
+        let mut child = child.map_err(Failure::file("start the compress program", program))?;
+        let input = child.stdin.take();
+        Ok(Compressor { program, child: Reaped(child), input })
+    }
+
+    fn write(&mut self, text: &[u8]) -> Result<(), Failure> {
+        let input = self.input.as_mut().expect("open until finished");
+        // A program that has stopped reading has failed; its status says more than the broken pipe.
+        match input.write_all(text) {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                self.close().and(Err(io::Error::other("it stopped reading before the end")))
+            }
+            written => written,
+        }
+        .map_err(Failure::file("run the compress program", self.program))
+    }
+
+    fn finish(mut self) -> Result<(), Failure> {
+        self.close().map_err(Failure::file("run the compress program", self.program))
+    }
+
+    fn close(&mut self) -> io::Result<()> {
+        self.input = None;
+        self.child.succeeded()
+    }
+}
+
+/// The output of a program that decompresses a file.
+struct Decompressor {
+    child: Reaped,
+    output: ChildStdout,
+}
+
+impl Decompressor {
+    fn start(program: &Path, from: File) -> Result<Self, Failure> {
+        let child = Command::new(program).arg("-d").stdin(from).stdout(Stdio::piped()).spawn();
+        let mut child = child.map_err(Failure::file("start the compress program", program))?;
+        let output = child.stdout.take().expect("its output was asked for");
+        Ok(Decompressor { child: Reaped(child), output })
+    }
+}
+
+/// A child that does not outlive its use.
+struct Reaped(Child);
+
+impl Reaped {
+    fn succeeded(&mut self) -> io::Result<()> {
+        let status = self.0.wait()?;
+        if status.success() { Ok(()) } else { Err(io::Error::other(format!("it ended with {status}"))) }
+    }
+}
+
+impl Drop for Reaped {
+    fn drop(&mut self) {
+        // Both fail only for a child that has ended.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}

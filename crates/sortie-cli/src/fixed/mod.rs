@@ -1,0 +1,128 @@
+//! `sortie sort --record-size`: records of one length, by some of their bytes.
+
+mod records;
+
+use std::fs::File;
+use std::io::Read;
+use std::num::NonZeroUsize;
+use std::slice;
+
+use crate::cli::{Check, SortArgs};
+use crate::external::{Items, RunFolder, Task};
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::sort::Input;
+use crate::stats::Ledger;
+use crate::{memory, quote, threads};
+use records::Records;
+
+/// What is read at a time, so that progress can be told.
+const PIECE: u64 = 4 << 20;
+
+/// Sorts or checks records of `size` bytes as the command line says.
+pub fn run(args: &SortArgs, size: NonZeroUsize) -> Result<(), Failure> {
+    let inputs = Input::all(args)?;
+    let bytes = inputs.iter().map(Input::size).sum::<Option<u64>>();
+    let resources = &args.resources;
+    threads::start(resources.parallel, bytes)?;
+    let ledger = Ledger::open();
+    let records = Records {
+        size: size.get(),
+        keys: args.byte_keys(),
+        descending: args.ordering.reverse,
+        unique: args.keeps_first(),
+        engine: resources.engine,
+    };
+    let mut feed = Feed { inputs: inputs.iter(), open: None, size: size.get(), ledger: &ledger };
+    match args.check_mode() {
+        Some(how) => check(&records, &mut feed, &inputs, how)?,
+        None => {
+            let budget = memory::budget(resources.buffer_size, rayon::current_num_threads());
+            memory::hold_back(resources.buffer_size);
+            let folder = RunFolder::new(args, budget);
+            let mut output = Output::open(args.output(), folder.first())?;
+            let task =
+                Task { items: &records, budget, folder: &folder, at_once: args.batch_size, ledger: &ledger };
+            task.sort(|bytes| feed.fill(bytes), bytes, &mut |bytes| {
+                ledger.progress.advance(bytes.len() as u64);
+                output.write(bytes)
+            })?;
+            output.finish()?;
+        }
+    }
+    ledger.close(resources.stats)
+}
+
+/// Fails with the first record that does not belong after the one before it.
+fn check(records: &Records, feed: &mut Feed<'_>, inputs: &[Input], how: Check) -> Result<(), Failure> {
+    let size = records.size;
+    // The last record before, and those that follow it.
+    let mut stretch = memory::filled((1 + (PIECE as usize).div_ceil(size)) * size, 0)?;
+    let (mut held, mut passed) = (0, 0);
+    loop {
+        let filled = held + feed.fill(&mut stretch[held..])?;
+        let pairs = stretch[..filled].windows(2 * size).step_by(size);
+        let is_wrong = |pair: &[u8]| {
+            let order = records.compare(&pair[..size], &pair[size..]);
+            order.is_gt() || order.is_eq() && records.unique
+        };
+        if let Some(place) = pairs.into_iter().position(is_wrong) {
+            let mut message = String::new();
+            if how == Check::DiagnoseFirst {
+                let number = passed + place as u64 + 2;
+                message = format!("{}:{number}: disorder: record {number}\n", quote::name(inputs[0].name()));
+            }
+            return Err(Failure::Disorder(message.into()));
+        }
+        if filled < stretch.len() {
+            return Ok(());
+        }
+        stretch.copy_within(filled - size.., 0);
+        passed += (filled / size - 1) as u64;
+        held = size;
+    }
+}
+
+/// The inputs as one stream of whole records.
+struct Feed<'a> {
+    inputs: slice::Iter<'a, Input>,
+    open: Option<(&'a Input, File, u64)>,
+    size: usize,
+    ledger: &'a Ledger,
+}
+
+impl Feed<'_> {
+    /// Fills `bytes` with whole records; with fewer where there are no more.
+    fn fill(&mut self, bytes: &mut [u8]) -> Result<usize, Failure> {
+        let room = bytes.len() - bytes.len() % self.size;
+        let mut filled = 0;
+        while filled < room {
+            let (input, file, read) = match &mut self.open {
+                Some(open) => open,
+                None => match self.inputs.next() {
+                    Some(input) => self.open.insert((input, input.open()?, 0)),
+                    None => break,
+                },
+            };
+            let piece = &mut bytes[filled..room.min(filled + PIECE as usize)];
+            let more = match file.read(piece) {
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+                more => more.map_err(Failure::file("read", input.name()))?,
+            };
+            filled += more;
+            *read += more as u64;
+            self.ledger.progress.advance(more as u64);
+            if more == 0 {
+                if !read.is_multiple_of(self.size as u64) {
+                    return Err(Failure::new(format!(
+                        "{}: {read} bytes are no multiple of the {} bytes of a record; the file is cut short, or --record-size is another",
+                        quote::name(input.name()),
+                        self.size
+                    )));
+                }
+                self.open = None;
+            }
+        }
+        Ok(filled)
+    }
+}

@@ -1,0 +1,37 @@
+//! How much memory text takes to be sorted.
+
+use super::items::Keyed;
+use crate::order::LineOrder;
+
+/// What the sort holds a line, beside the references and a copy of them: two words of cached symbols.
+const WORDS: usize = 16;
+/// The keys of so many lines stand for those of all lines read with them.
+const KEYS_SAMPLED: usize = 64;
+
+/// Counts what sorting some text takes, apart from the text.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Cost {
+    bytes: usize,
+}
+
+impl Cost {
+    /// Adds `count` lines, of which `text` holds the first.
+    pub fn add(&mut self, order: &LineOrder, count: usize, text: &[u8], terminator: u8) {
+        if order.plain().is_some() {
+            self.bytes += count * (2 * size_of::<&[u8]>() + WORDS);
+            return;
+        }
+        let mut keys = Vec::new();
+        let mut sampled = 0;
+        for line in text.split(|&byte| byte == terminator).take(count.min(KEYS_SAMPLED)) {
+            order.encode(line, &mut keys);
+            sampled += 1;
+        }
+        self.bytes += count * (2 * size_of::<Keyed<'_>>() + WORDS) + keys.len() * count / sampled.max(1);
+    }
+
+    /// In bytes.
+    pub fn bytes(self) -> u64 {
+        self.bytes as u64
+    }
+}

@@ -1,0 +1,243 @@
+//! What is larger than memory, of every kind: results, memory, and what is left after a failure at any point.
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use support::{Numbers, complaint, folder, names, peak, run, sortie, text};
+
+/// Bytes without a pattern, and more zeros than chance has.
+fn noise(count: usize, seed: u64) -> Vec<u8> {
+    let mut numbers = Numbers::new(seed);
+    (0..count).map(|_| numbers.below(300).saturating_sub(44) as u8).collect()
+}
+
+/// A header of version 1.0.
+fn npy(descr: &str, count: usize) -> Vec<u8> {
+    let literal = format!("{{'descr': {descr}, 'fortran_order': False, 'shape': ({count},), }}\n");
+    [b"\x93NUMPY\x01\x00", &(literal.len() as u16).to_le_bytes()[..], literal.as_bytes()].concat()
+}
+
+#[track_caller]
+fn succeed(folder: &Path, options: &str, stdin: &[u8]) -> Vec<u8> {
+    let done = run(sortie(folder).args(options.split_whitespace()), stdin);
+    assert_eq!((done.status.code(), text(&done.stderr)), (Some(0), String::new()), "{options}");
+    done.stdout
+}
+
+#[test]
+fn raw_arrays_are_as_in_memory() {
+    let bytes = noise(600_000, 1);
+    let folder = folder("x", &bytes);
+    for kind in ["u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64", "f32", "f64"] {
+        for options in ["", "--descending", "--argsort", "--argsort --descending"] {
+            let options = format!("--type {kind} {options}");
+            let expected = succeed(folder.path(), &format!("{options} x"), b"");
+            for limit in ["-S 64K", "-S 64K --batch-size 2 --parallel 3", "-S 300K"] {
+                assert!(
+                    succeed(folder.path(), &format!("{options} {limit} x"), b"") == expected,
+                    "{options} {limit}"
+                );
+                assert!(
+                    succeed(folder.path(), &format!("{options} {limit}"), &bytes) == expected,
+                    "{options} {limit}, from a pipe"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn arrays_of_numpy_are_as_in_memory() {
+    let folder = folder("x", b"");
+    for descr in ["'|b1'", "'|u1'", "'<u2'", "'>u4'", "'<i8'", "'>i2'", "'<f2'", "'>f4'", "'<f8'", "'>f8'"] {
+        let width = descr.as_bytes()[3] - b'0';
+        let mut data = noise(400_000, 2);
+        if descr == "'|b1'" {
+            data.iter_mut().for_each(|byte| *byte &= 1);
+        }
+        let array = [npy(descr, data.len() / usize::from(width)), data].concat();
+        fs::write(folder.path().join("x.npy"), array).unwrap();
+        for options in ["", "--descending", "--argsort", "--argsort --descending", "--axis 0"] {
+            let expected = succeed(folder.path(), &format!("{options} x.npy"), b"");
+            let within = succeed(folder.path(), &format!("{options} -S 64K x.npy"), b"");
+            assert!(within == expected, "{descr} {options}");
+        }
+    }
+}
+
+/// The order that std's sort gives, without the program's own sort in memory.
+#[test]
+fn numbers_agree_with_std() {
+    let bytes = noise(4 << 20, 3);
+    let folder = folder("x", &bytes);
+    let mut ints: Vec<u64> =
+        bytes.chunks_exact(8).map(|c| u64::from_le_bytes(c.try_into().unwrap())).collect();
+    ints.sort_unstable();
+    let expected: Vec<u8> = ints.iter().flat_map(|x| x.to_le_bytes()).collect();
+    assert!(succeed(folder.path(), "--type u64 -S 256K x", b"") == expected);
+    let mut floats: Vec<f32> =
+        bytes.chunks_exact(4).map(|c| f32::from_le_bytes(c.try_into().unwrap())).collect();
+    floats.retain(|x| !x.is_nan());
+    let input: Vec<u8> = floats.iter().flat_map(|x| x.to_le_bytes()).collect();
+    floats.sort_by(|a, b| b.total_cmp(a));
+    let expected: Vec<u8> = floats.iter().flat_map(|x| x.to_le_bytes()).collect();
+    assert!(succeed(folder.path(), "--type f32 --descending -S 256K", &input) == expected);
+    let mut places: Vec<u64> = (0..ints.len() as u64).collect();
+    let keys: Vec<u8> = bytes.chunks_exact(8).map(|c| c[0]).collect();
+    places.sort_by_key(|&place| keys[place as usize]);
+    let expected: Vec<u8> = places.iter().flat_map(|x| x.to_le_bytes()).collect();
+    assert!(succeed(folder.path(), "--type u8 --argsort -S 256K", &keys) == expected);
+}
+
+#[test]
+fn arrays_that_do_not_end_as_they_should_are_told() {
+    let folder = folder("out", b"old");
+    let short = [npy("'<u4'", 100_000), vec![0; 399_999]].concat();
+    let long = [npy("'<u4'", 100_000), vec![0; 400_001]].concat();
+    fs::write(folder.path().join("short.npy"), &short).unwrap();
+    fs::write(folder.path().join("long.npy"), &long).unwrap();
+    for (options, stdin, said) in [
+        (
+            "--type u32 -",
+            &noise(400_001, 4)[..],
+            "'standard input': 400001 bytes are no multiple of the 4 bytes of u32; the file is cut short or of another type",
+        ),
+        (
+            "short.npy",
+            b"",
+            "short.npy: the array is cut short: 399999 bytes of data are there, 400000 are needed",
+        ),
+        (
+            "long.npy",
+            b"",
+            "long.npy: the header promises 400000 bytes of data, but there are more; cut off what follows the array",
+        ),
+    ] {
+        for more in ["", "--argsort"] {
+            let options = format!("{options} {more} -S 64K -o out");
+            let done = run(sortie(folder.path()).args(options.split_whitespace()), stdin);
+            assert_eq!(complaint(&done, 2), format!("sortie: {said}\n"));
+        }
+    }
+    assert_eq!(fs::read(folder.path().join("out")).unwrap(), b"old");
+}
+
+/// Options for every kind of data that can be larger than memory.
+const KINDS: [&str; 5] =
+    ["", "-k2,2n", "--type u64", "--type u32 --argsort", "--record-size 100 --key 0..10"];
+
+/// So many bytes of data for any of them.
+fn data(megabytes: usize, seed: u64) -> Vec<u8> {
+    let mut numbers = Numbers::new(seed);
+    let record = |_| {
+        let mut record = [b'a'; 100];
+        record.iter_mut().take(20).for_each(|byte| *byte = b'a' + numbers.below(26) as u8);
+        record[20] = b' ';
+        record[21..25].iter_mut().for_each(|byte| *byte = b'0' + numbers.below(10) as u8);
+        record[99] = b'\n';
+        record
+    };
+    (0..megabytes * 10_000).flat_map(record).collect()
+}
+
+#[test]
+fn memory_stays_under_the_cap_and_64_mb() {
+    let chunk = data(16, 5);
+    let folder = folder("data", &[]);
+    for (cap, times) in [(16, 8), (64, 16)] {
+        let path = folder.path().join("data");
+        fs::write(&path, chunk.repeat(times)).unwrap();
+        for kind in KINDS {
+            let options = format!("{kind} -S {cap}M --parallel 2");
+            let mut from_file = sortie(folder.path());
+            from_file.args(options.split_whitespace()).arg("data");
+            let mut from_pipe = sortie(folder.path());
+            from_pipe.args(options.split_whitespace());
+            for (what, command, chunks) in [("a file", from_file, 0), ("a pipe", from_pipe, times)] {
+                let mut command = command;
+                let held = peak(&mut command, (0..chunks).map(|_| chunk.clone())).unwrap();
+                println!("{} MB for {options} from {what}", held >> 20);
+                assert!(held < (cap + 64) << 20, "{} MB for {options} from {what}", held >> 20);
+            }
+        }
+    }
+}
+
+/// Killed sooner and later, until it is done before that: the output is what it was, or complete.
+#[test]
+fn a_killed_process_leaves_no_part() {
+    let unsorted = data(4, 6);
+    for kind in KINDS {
+        let folder = folder("x", &unsorted);
+        fs::create_dir(folder.path().join("runs")).unwrap();
+        let options = format!("{kind} -S 512K -T runs");
+        let sorted = succeed(folder.path(), &format!("{options} x"), b"");
+        for target in ["new", "x"] {
+            let before = fs::read(folder.path().join(target)).ok();
+            let mut wait = Duration::from_millis(1);
+            loop {
+                let mut command = sortie(folder.path());
+                command.args(options.split_whitespace()).args(["x", "-o", target]).stderr(Stdio::null());
+                let mut child = command.spawn().unwrap();
+                thread::sleep(wait);
+                child.kill().unwrap();
+                child.wait().unwrap();
+                let found = fs::read(folder.path().join(target)).ok();
+                assert!(
+                    found.as_ref() == Some(&sorted) || found == before,
+                    "{options}: {target} after {wait:?}"
+                );
+                assert!(names(&folder.path().join("runs")).is_empty(), "{options}");
+                if found.as_ref() == Some(&sorted) {
+                    break;
+                }
+                wait = wait * 5 / 4;
+            }
+            assert!(wait > Duration::from_millis(1), "{options}: never killed in time");
+        }
+        let left: Vec<_> =
+            names(folder.path()).into_iter().filter(|name| !name.starts_with(".sortie-")).collect();
+        assert_eq!(left, ["new", "runs", "x"], "{options}");
+    }
+}
+
+/// Runs the program under a limit of the shell's until it has all that it needs; below that it must say so in one line, and
+/// leave the output as it was. How often it did.
+fn under_limits(kind: &str, limit: &str, levels: impl Iterator<Item = u64>) -> usize {
+    let unsorted = data(2, 7);
+    let folder = folder("x", &unsorted);
+    let options = format!("{kind} -S 256K -T . --parallel 2");
+    let sorted = succeed(folder.path(), &format!("{options} x"), b"");
+    fs::write(folder.path().join("out"), "old").unwrap();
+    for (refused, level) in levels.enumerate() {
+        // Written past the limit, a file is an error then, and not a signal.
+        let program = env!("CARGO_BIN_EXE_sortie");
+        let script = format!("trap '' XFSZ; ulimit {limit} {level}; exec {program} sort {options} x -o out");
+        let done = Command::new("sh").args(["-c", &script]).current_dir(folder.path()).output().unwrap();
+        let found = fs::read(folder.path().join("out")).unwrap();
+        if done.status.success() {
+            assert!(found == sorted, "{options}, ulimit {limit} {level}");
+            assert!(refused > 0, "{options}, ulimit {limit} {level} is no limit");
+            return refused;
+        }
+        assert_eq!(done.status.code(), Some(2), "{options}, ulimit {limit} {level}: {}", text(&done.stderr));
+        complaint(&done, 2);
+        assert_eq!(found, b"old", "{options}, ulimit {limit} {level}");
+        assert_eq!(names(folder.path()), ["out", "x"], "{options}, ulimit {limit} {level}");
+    }
+    panic!("{options}: no limit {limit} was enough");
+}
+
+#[test]
+fn a_file_that_may_not_grow_is_an_error_at_every_write() {
+    for kind in KINDS {
+        // In blocks of 512 bytes: runs of some 100 KB, then the output of 2 MB.
+        let refused = under_limits(kind, "-f", (0..).map(|step: u64| step * step * 7));
+        assert!(refused > 10, "{kind}: refused {refused} times");
+    }
+}
