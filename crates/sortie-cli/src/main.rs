@@ -1,5 +1,5 @@
 //! `sortie`: sorts text as GNU sort does in the C locale, raw arrays and `.npy`, records of FASTA and FASTQ, and the peaks
-//! of mass spectra, fast.
+//! of mass spectra, fast; and indexes documents.
 
 mod arrays;
 mod cli;
@@ -7,6 +7,7 @@ mod devices;
 mod doctor;
 mod failure;
 mod gzip;
+mod index;
 mod order;
 mod output;
 mod progress;
@@ -62,6 +63,7 @@ fn run(command: Command) -> Result<(), Failure> {
         }
         Command::Segments(args) => arrays::segments(&args),
         Command::Spectra(args) => spectra::run(&args),
+        Command::Index(command) => index::run(&command),
         Command::Devices { measure } => print(devices::list(measure)?.as_bytes()),
         Command::Doctor { engine, large } => doctor::run(engine, large),
         Command::Completions { shell } => {

@@ -46,6 +46,11 @@ impl Progress {
         self.bar.set_position(0);
     }
 
+    /// Has `print` write to the terminal while the bar is out of the way.
+    pub fn above(&self, print: impl FnOnce()) {
+        self.bar.suspend(print);
+    }
+
     /// Notes that so many more bytes of the stage are done.
     pub fn advance(&self, bytes: u64) {
         self.bar.inc(bytes);

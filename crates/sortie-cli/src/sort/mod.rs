@@ -24,7 +24,7 @@ use crate::{stats, threads};
 use gather::Sink;
 pub use input::Input;
 use items::Lines;
-pub use memory::{bytes, filled};
+pub use memory::{budget, bytes, filled, keep_nothing_freed};
 use merge::Parts;
 use runs::RunFolder;
 
