@@ -4,6 +4,8 @@
 //! (2011), section 7.
 
 mod stages;
+#[cfg(test)]
+mod tests;
 
 use std::path::{Path, PathBuf};
 use std::thread;

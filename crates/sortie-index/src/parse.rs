@@ -103,8 +103,8 @@ impl<'a> Parser<'a> {
             parsed.terms.push(std::mem::take(terms));
         }
         parsed.batches.sort_unstable_by_key(|batch| batch.item);
-        if let (true, Some(skipped)) =
-            (self.strict, parsed.batches.iter_mut().find_map(|batch| batch.skipped.pop()))
+        if self.strict
+            && let Some(skipped) = parsed.batches.iter_mut().find_map(|batch| batch.skipped.pop())
         {
             return Err(Error::Document(skipped));
         }

@@ -40,7 +40,7 @@ pub fn limits(memory: u64, threads: usize, sorts: Sorts, overlapped: bool) -> Li
             usize::try_from(memory).unwrap_or(usize::MAX) / bytes_a_pair_on_gpu(algorithm)
         }
     };
-    Limits { pairs: pairs.clamp(1, MOST_PAIRS), bytes: memory - beside, bytes_a_pair }
+    Limits { pairs: pairs.clamp(1, MOST_PAIRS), bytes: (memory - beside).max(1), bytes_a_pair }
 }
 
 /// The bitonic network sorts in place; what else there is has a second array of keys. So blocks under one limit are half as
