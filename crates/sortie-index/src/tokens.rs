@@ -1,7 +1,8 @@
 //! Words: what a text is cut into, and what a query is.
 //!
-//! A word is one of UAX #29, case-folded. Text is first cut at the ASCII characters that end every word (blanks, most
-//! punctuation); what is ASCII between two of those, nearly all of most texts, needs no tables of Unicode.
+//! A word is one of UAX #29, case-folded. Where it is ASCII, as nearly all of most texts are, it is found without the tables
+//! of Unicode; all else goes to the crates that know them, from where a word begins to the next ASCII character that ends
+//! every word (a blank, most punctuation).
 
 use unicase::UniCase;
 use unicode_segmentation::UnicodeSegmentation;
@@ -25,28 +26,38 @@ impl Tokenizer {
     /// ```
     pub fn words(&mut self, text: &str, mut each: impl FnMut(&[u8])) {
         let bytes = text.as_bytes();
+        let class = |at: usize| bytes.get(at).map_or(Class::Other, |&byte| CLASS[byte as usize]);
         let mut start = 0;
         while start < bytes.len() {
-            if CLASS[bytes[start] as usize] == Class::Other {
-                start += 1;
-                continue;
-            }
-            let (mut end, mut is_ascii) = (start, true);
-            while end < bytes.len() {
-                match CLASS[bytes[end] as usize] {
-                    Class::Other => break,
-                    Class::Wide => is_ascii = false,
-                    _ => {}
+            let (mut end, mut before) = (start, Class::Other);
+            let (mut has_letter_or_digit, mut has_upper) = (false, false);
+            loop {
+                let here = class(end);
+                match here {
+                    Class::Lower | Class::Digit => has_letter_or_digit = true,
+                    Class::Upper => (has_letter_or_digit, has_upper) = (true, true),
+                    Class::Low => {}
+                    _ if joins(before, here, class(end + 1)) => {}
+                    _ => break,
                 }
+                before = here;
                 end += 1;
             }
-            if is_ascii {
-                self.ascii_words(&bytes[start..end], &mut each);
-            } else {
-                // An ASCII character is on either side, so that both ends are those of characters.
+            let is_wide = class(end) == Class::Wide
+                || end > start && class(end) != Class::Other && class(end + 1) == Class::Wide;
+            if is_wide {
+                while class(end) != Class::Other {
+                    end += 1;
+                }
+                // An ASCII character, or the end of the text, is on either side, so both are ends of characters.
                 self.unicode_words(&text[start..end], &mut each);
+            } else if has_upper {
+                self.fold_ascii(&bytes[start..end], &mut each);
+            } else if has_letter_or_digit && end - start <= LONGEST {
+                each(&bytes[start..end]);
             }
-            start = end;
+            // What ended the word begins none, unless it is not ASCII.
+            start = end + 1;
         }
     }
 
@@ -63,28 +74,6 @@ impl Tokenizer {
         }
     }
 
-    /// The words of a stretch without a character of [`Class::Other`].
-    fn ascii_words(&mut self, text: &[u8], each: &mut impl FnMut(&[u8])) {
-        let mut start = 0;
-        while start < text.len() {
-            let mut end = start;
-            let mut has_letter_or_digit = false;
-            while end < text.len() {
-                match CLASS[text[end] as usize] {
-                    Class::Letter | Class::Digit => has_letter_or_digit = true,
-                    Class::Low => {}
-                    between if joins(between, text, start, end) => {}
-                    _ => break,
-                }
-                end += 1;
-            }
-            if has_letter_or_digit {
-                self.fold_ascii(&text[start..end], each);
-            }
-            start = end.max(start + 1);
-        }
-    }
-
     fn fold_ascii(&mut self, word: &[u8], each: &mut impl FnMut(&[u8])) {
         if word.len() <= LONGEST {
             self.folded.clear();
@@ -94,17 +83,15 @@ impl Tokenizer {
     }
 }
 
-/// Whether the character at `at` joins what is on either side of it, in a word that begins at `start`: rules WB6, WB7,
-/// WB11 and WB12.
-fn joins(class: Class, text: &[u8], start: usize, at: usize) -> bool {
-    if at == start || at + 1 == text.len() {
-        return false;
-    }
-    let sides = (CLASS[text[at - 1] as usize], CLASS[text[at + 1] as usize]);
-    match class {
-        Class::MidLetter => sides == (Class::Letter, Class::Letter),
-        Class::MidNumber => sides == (Class::Digit, Class::Digit),
-        Class::MidEither => sides == (Class::Letter, Class::Letter) || sides == (Class::Digit, Class::Digit),
+/// Whether a character joins what is on either side of it to one word: rules WB6, WB7, WB11 and WB12.
+fn joins(before: Class, here: Class, after: Class) -> bool {
+    let is_letter = |class| matches!(class, Class::Lower | Class::Upper);
+    let letters = is_letter(before) && is_letter(after);
+    let digits = before == Class::Digit && after == Class::Digit;
+    match here {
+        Class::MidLetter => letters,
+        Class::MidNumber => digits,
+        Class::MidEither => letters || digits,
         _ => false,
     }
 }
@@ -114,7 +101,8 @@ fn joins(class: Class, text: &[u8], start: usize, at: usize) -> bool {
 enum Class {
     /// Ends every word.
     Other,
-    Letter,
+    Lower,
+    Upper,
     Digit,
     /// The underscore, which goes with letters and digits.
     Low,
@@ -132,7 +120,8 @@ const CLASS: [Class; 256] = {
     let mut byte = 0;
     while byte < 256 {
         class[byte] = match byte as u8 {
-            b'a'..=b'z' | b'A'..=b'Z' => Class::Letter,
+            b'a'..=b'z' => Class::Lower,
+            b'A'..=b'Z' => Class::Upper,
             b'0'..=b'9' => Class::Digit,
             b'_' => Class::Low,
             b':' => Class::MidLetter,
