@@ -68,8 +68,12 @@ impl Block {
             .iter()
             .scan(0, |start, terms| Some(std::mem::replace(start, *start + terms.len())))
             .collect();
-        keys.clear();
-        keys.resize(batches.iter().map(|batch| batch.words.len()).sum(), 0);
+        let count = batches.iter().map(|batch| batch.words.len()).sum();
+        if keys.len() < count {
+            // Fresh from the system, pages are first touched by the threads that write them.
+            keys = vec![0; count];
+        }
+        keys.truncate(count);
         let mut rest = &mut keys[..];
         let work: Vec<_> = batches
             .into_iter()

@@ -78,7 +78,7 @@ pub struct Summary {
     pub run_bytes: u64,
     /// Of the index.
     pub index_bytes: u64,
-    /// Documents that could not be read: as many as there were, of which the first are told.
+    /// Documents that could not be read.
     pub skipped: u64,
     /// Whether a GPU sorted.
     pub on_gpu: bool,
@@ -148,8 +148,8 @@ impl Builder {
     /// Builds the index of files and folders at `target`, which may be an index already, and is replaced once the new one is
     /// complete. `skipped` is told of every document that cannot be read.
     ///
-    /// O(words), and memory as [`Builder::memory_limit`] says; on disk, beside the index, its runs: three to four bytes for
-    /// each word of a document that differs from its others.
+    /// O(words), and memory as [`Builder::memory_limit`] says; on disk, beside the index, its runs: about two bytes for each pair
+    /// of a term and a document that it is in.
     ///
     /// # Errors
     /// [`Error::File`] where an input is not there or something cannot be written, [`Error::NotAnIndex`] where something else
@@ -191,7 +191,7 @@ impl Builder {
     }
 
     fn longest_document(&self) -> usize {
-        usize::try_from(self.memory() / 32).unwrap_or(usize::MAX).max(64 << 10)
+        plan::longest_document(self.memory())
     }
 
     fn pool(&self) -> Result<ThreadPool, Error> {
@@ -221,10 +221,11 @@ impl Builder {
         let free = device.free_memory().map_err(sortie::Error::from)?;
         let memory = self.device_memory_limit.unwrap_or(free - free / 8).min(free);
         let gpu = Sorter::builder().engine(Engine::Cuda(0)).algorithm(self.algorithm).build()?;
-        let least = if self.pipeline == Pipeline::Auto { plan::AUTO_GPU_FROM } else { 0 };
+        let place = Sorts::OnGpu { algorithm: self.algorithm, memory };
+        let least = if self.pipeline == Pipeline::Auto { plan::least_for_gpu(place) } else { 0 };
         let mut by_cpu = on_cpu.by;
         Ok(Sort {
-            place: Sorts::OnGpu { algorithm: self.algorithm, memory },
+            place,
             overlapped: self.pipeline != Pipeline::Gpu,
             by: Box::new(
                 move |keys| {

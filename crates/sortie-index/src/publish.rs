@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, RenameFlags, linkat, openat, renameat_with};
@@ -48,8 +49,9 @@ impl Draft {
     /// instant.
     pub fn publish(self, counts: Counts) -> Result<u64, Error> {
         let failed = |doing| Error::file(doing, &self.target);
-        let mut names = tempfile::Builder::new();
-        let made = names.prefix(".sortie-").tempdir_in(&self.folder);
+        // As open to others as folders are by default.
+        let mode = fs::Permissions::from_mode(0o777);
+        let made = tempfile::Builder::new().prefix(".sortie-").permissions(mode).tempdir_in(&self.folder);
         let made = made.map_err(Error::file("create a folder in", &self.folder))?;
         let mut seals = [Seal::default(); FILES.len()];
         for ((file, name), seal) in self.files.into_iter().zip(FILES).zip(&mut seals) {
@@ -65,13 +67,6 @@ impl Draft {
             File::open(made.path())?.sync_all()
         };
         write_header().map_err(failed("write"))?;
-        // The folder of a program's own is closed to others; an index is as open as files are by default.
-        let open = fs::create_dir(made.path().join("mode")).and_then(|()| {
-            let mode = made.path().join("mode").metadata()?.permissions();
-            fs::remove_dir(made.path().join("mode"))?;
-            fs::set_permissions(made.path(), mode)
-        });
-        open.map_err(failed("write"))?;
         match renameat_with(CWD, made.path(), CWD, &self.target, RenameFlags::NOREPLACE) {
             Ok(()) => {
                 // It is there no more under the name that would be removed.
@@ -99,6 +94,9 @@ fn exchange(made: &tempfile::TempDir, target: &Path) -> Result<(), Error> {
 /// Whether nothing is there, or an empty folder, or an index.
 fn check_replaceable(target: &Path) -> Result<(), Error> {
     let not = |why: &str| Err(Error::NotAnIndex { path: target.to_owned(), why: why.into() });
+    if target.is_symlink() {
+        return not("a link, which would be replaced; name the folder itself");
+    }
     match fs::read_dir(target) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
@@ -106,9 +104,6 @@ fn check_replaceable(target: &Path) -> Result<(), Error> {
         }
         Err(error) => Err(Error::file("read", target)(error)),
         Ok(mut entries) => {
-            if target.is_symlink() {
-                return not("a link, which would be replaced; name the folder itself");
-            }
             if entries.next().is_none() || target.join(HEADER).is_file() {
                 return Ok(());
             }
