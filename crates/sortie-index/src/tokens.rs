@@ -63,6 +63,7 @@ impl Tokenizer {
 
     fn unicode_words(&mut self, text: &str, each: &mut impl FnMut(&[u8])) {
         for word in text.unicode_words() {
+            let word = without_marked(word);
             if word.is_ascii() {
                 self.fold_ascii(word.as_bytes(), each);
                 continue;
@@ -94,6 +95,12 @@ fn joins(before: Class, here: Class, after: Class) -> bool {
         Class::MidEither => letters || digits,
         _ => false,
     }
+}
+
+/// A mark that follows a blank or a punctuation mark belongs to that by the rules, and some marks count as letters: the word is
+/// then without what is marked.
+fn without_marked(word: &str) -> &str {
+    word.trim_start_matches(|c: char| c.is_ascii() && !c.is_ascii_alphanumeric() && c != '_')
 }
 
 /// What a byte is to the rules for words.
@@ -148,7 +155,7 @@ mod tests {
     }
 
     fn plain(text: &str) -> Vec<String> {
-        text.unicode_words().map(|word| UniCase::unicode(word).to_folded_case()).collect()
+        text.unicode_words().map(|word| UniCase::unicode(without_marked(word)).to_folded_case()).collect()
     }
 
     proptest! {
@@ -168,6 +175,14 @@ mod tests {
                 prop_assert!(!word.is_empty() && word.len() <= LONGEST);
             }
         }
+    }
+
+    /// In Rust's documentation; U+093E is a mark and a letter.
+    #[test]
+    fn a_mark_is_a_word_without_what_it_marks() {
+        assert_eq!(words("'\u{93e}' (\u{93e} é'\u{93e}"), ["\u{93e}", "\u{93e}", "é", "\u{93e}"]);
+        assert_eq!(words("\u{93e}"), plain(" \u{93e}"));
+        assert_eq!(" \u{93e}".unicode_words().collect::<Vec<_>>(), [" \u{93e}"]);
     }
 
     #[test]

@@ -14,7 +14,10 @@ use unicode_segmentation::UnicodeSegmentation;
 
 /// The words of a text, by the crates that know them.
 pub fn words(text: &str) -> impl Iterator<Item = String> {
-    text.unicode_words().map(|word| UniCase::unicode(word).to_folded_case()).filter(|word| word.len() <= 255)
+    // A letter that marks a blank or a punctuation mark would have that before it.
+    let marked = |c: char| c.is_ascii() && !c.is_ascii_alphanumeric() && c != '_';
+    let all = text.unicode_words().map(move |word| word.trim_start_matches(marked));
+    all.map(|word| UniCase::unicode(word).to_folded_case()).filter(|word| word.len() <= 255)
 }
 
 /// How often each term is in each document.
