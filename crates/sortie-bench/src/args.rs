@@ -48,13 +48,17 @@ pub struct Args {
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     pub seconds: u64,
 
-    /// Suites files, external and soak: the folder for inputs and outputs, which needs three times the size of the largest input.
+    /// Suites files, external, index and soak: the folder for inputs and outputs, which needs three times the size of the largest input.
     #[arg(long, value_name = "FOLDER", default_value_os_t = std::env::temp_dir())]
     pub dir: PathBuf,
 
     /// Suites files, external and soak: the program to measure [default: `sortie` beside this program].
     #[arg(long, value_name = "FILE")]
     pub sortie: Option<PathBuf>,
+
+    /// Suite index: the memory of every contender, in bytes.
+    #[arg(long, value_name = "BYTES", default_value_t = 1 << 30)]
+    pub memory: u64,
 
     /// Suites on a GPU: the library built from peers/cub.cu; without it the peers from CUB are left out.
     #[arg(long, value_name = "FILE.so", env = "SORTIE_PEERS")]
@@ -93,6 +97,8 @@ pub enum Suite {
     External,
     /// Random jobs of the program under random limits, each checked, for --seconds: finds faults, and measures nothing.
     Soak,
+    /// Building an index of documents.
+    Index,
     /// What published papers measured, with their algorithms beside Sortie.
     Papers,
 }

@@ -31,6 +31,7 @@ pub fn bars(row: &Row) -> Vec<Bar> {
         }
         ("sortie", "batch") => against_cub(row).into_iter().collect(),
         ("sortie, GPU and CPU", _) => against_cpu(row),
+        ("sortie", "index") => vec![Bar::of(1.5, "tantivy")],
         ("sortie", "device-strings") => against_places(row).into_iter().collect(),
         ("sortie", _) => against_std(row).into_iter().collect(),
         _ => Vec::new(),

@@ -15,6 +15,7 @@ mod suite_device_strings;
 mod suite_external;
 mod suite_files;
 mod suite_host_strings;
+mod suite_index;
 mod suite_large;
 mod suite_papers;
 mod suite_strings;
@@ -55,6 +56,7 @@ fn run(args: &Args) -> Result<bool> {
         Suite::HostStrings => suite_host_strings::cases(args),
         Suite::External => suite_external::cases(args)?,
         Suite::Soak => return soak::run(args),
+        Suite::Index => suite_index::cases(args)?,
         Suite::Papers => suite_papers::cases(args),
     };
     cases.retain_mut(|case| case.keep(&args.filter, &args.threads));
@@ -84,8 +86,12 @@ fn run(args: &Args) -> Result<bool> {
     if args.suite == Suite::Papers {
         print!("{}", suite_papers::tables(&rows, &counts));
     }
+    if args.suite == Suite::Index {
+        print!("{}", suite_index::table(&rows));
+    }
     if let Some(path) = &args.plot {
         match (args.suite, args.sweep) {
+            (Suite::Index, _) => figures::draw(path, &suite_index::figures(&rows))?,
             (Suite::Papers, _) => figures::draw(path, &suite_papers::figures(&rows, &counts))?,
             (_, Some(_)) => curve::draw(path, &rows)?,
             (_, None) => plot::draw(path, &rows)?,

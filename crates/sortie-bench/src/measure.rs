@@ -53,6 +53,8 @@ pub struct Clock {
     pub spent: Duration,
     pub peak_bytes: u64,
     pub report: Report,
+    /// What the contender has to tell of this run, or nothing.
+    pub note: String,
 }
 
 impl Clock {
@@ -160,6 +162,7 @@ impl<I, O> Measurable for Case<I, O> {
                 measured.bytes = (self.bytes)(&input);
                 measured.peak_bytes = clock.peak_bytes.max(measured.peak_bytes);
                 measured.reports.push(clock.report);
+                measured.note = clock.note;
                 Ok(outcome)
             };
             let reference = run(&self.contenders[0], &mut measured[0])?;
@@ -189,6 +192,8 @@ pub struct Measured {
     pub verified: bool,
     /// Each repetition's, where there are phases to tell of.
     pub reports: Vec<Report>,
+    /// Of the last repetition.
+    pub note: String,
 }
 
 /// The contenders after the baseline, starting with another one each repetition, so that none always runs in

@@ -58,6 +58,19 @@ impl From<sortie::Error> for Failure {
     }
 }
 
+impl From<sortie_index::Error> for Failure {
+    fn from(error: sortie_index::Error) -> Failure {
+        use sortie_index::Error;
+        match error {
+            Error::File { doing, path, source } => Failure::file(doing, &path)(source),
+            Error::NotAnIndex { path, why } => Failure::new(format!("{}: {why}", quote::name(&path))),
+            Error::Sort(error) => error.into(),
+            // A name in it may hold anything.
+            other => Failure::new(other.to_string().replace(char::is_control, "?")),
+        }
+    }
+}
+
 impl Failure {
     /// A failure with this message.
     pub fn new(message: impl Into<String>) -> Failure {

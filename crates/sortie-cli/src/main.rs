@@ -1,5 +1,5 @@
 //! `sortie`: sorts text as GNU sort does in the C locale, raw arrays and `.npy`, records of FASTA and FASTQ, and the peaks
-//! of mass spectra, fast.
+//! of mass spectra, fast; and indexes documents.
 
 mod arrays;
 mod cli;
@@ -9,6 +9,7 @@ mod external;
 mod failure;
 mod fixed;
 mod gzip;
+mod index;
 mod memory;
 mod order;
 mod output;
@@ -68,6 +69,7 @@ fn run(command: Command) -> Result<(), Failure> {
         }
         Command::Segments(args) => arrays::segments(&args),
         Command::Spectra(args) => spectra::run(&args),
+        Command::Index(command) => index::run(&command),
         Command::Devices { measure } => print(devices::list(measure)?.as_bytes()),
         Command::Doctor { engine, large } => doctor::run(engine, large),
         Command::Completions { shell } => {

@@ -50,6 +50,11 @@ impl Progress {
         self.bar.reset();
     }
 
+    /// Has `print` write to the terminal while the bar is out of the way.
+    pub fn above(&self, print: impl FnOnce()) {
+        self.bar.suspend(print);
+    }
+
     /// Notes that so many more bytes of the stage are done.
     pub fn advance(&self, bytes: u64) {
         self.bar.inc(bytes);

@@ -51,7 +51,7 @@ pub struct Row {
     /// The most memory a program held, where it is known.
     #[serde(skip)]
     pub peak_bytes: u64,
-    /// What the contender chose for this case, or nothing.
+    /// What the contender chose for this case, or made of it, or nothing.
     #[serde(skip)]
     pub note: String,
 }
@@ -67,12 +67,15 @@ pub struct PhaseTime {
 
 impl Row {
     pub fn new(facts: &Facts, contender: &'static str, threads: usize, measured: &Measured) -> Row {
-        let Measured { ref times_ms, bytes, peak_bytes, verified, ref reports } = *measured;
+        let Measured { ref times_ms, bytes, peak_bytes, verified, ref reports, ref note } = *measured;
         let median_ms = median(times_ms);
         let (mean_ms, deviation_ms) = mean_and_deviation(times_ms);
         let mut includes = facts.includes.to_string();
         if peak_bytes > 0 {
             includes += &format!("; peak {} MB resident", peak_bytes / 1_000_000);
+        }
+        if !note.is_empty() {
+            includes += &format!("; {note}");
         }
         Row {
             facts: facts.clone(),
@@ -96,7 +99,7 @@ impl Row {
             version: env!("CARGO_PKG_VERSION"),
             date: now(),
             peak_bytes,
-            note: String::new(),
+            note: note.clone(),
         }
     }
 }

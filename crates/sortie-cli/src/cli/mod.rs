@@ -1,6 +1,7 @@
 //! The command line: one definition for the parser, `--help`, the completions and the man page.
 
 mod common;
+mod index;
 mod key;
 mod records;
 mod sort;
@@ -16,6 +17,7 @@ use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueHint};
 
 pub use common::{ArrayOptions, Resources};
+pub use index::{BuildArgs, IndexCommand, Pipeline};
 pub use key::{KeyOptions, KeyPlace, KeySpec};
 pub use records::{RecordFormat, RecordKey, RecordOptions};
 pub use sort::{SortArgs, temporary_folder};
@@ -26,7 +28,8 @@ pub use values::{
 
 use crate::failure::Failure;
 
-/// Sort files, fast: text as GNU sort does in the C locale, raw arrays, .npy, FASTA, FASTQ, and the peaks of mass spectra
+/// Sort files, fast: text as GNU sort does in the C locale, raw arrays, .npy, FASTA, FASTQ, and the peaks of mass spectra; index
+/// documents
 #[derive(Debug, Parser)]
 #[command(name = "sortie", version, infer_long_args = true, args_override_self = true)]
 pub struct Cli {
@@ -42,6 +45,9 @@ pub enum Command {
     Segments(SegmentsArgs),
 
     Spectra(SpectraArgs),
+
+    #[command(subcommand)]
+    Index(IndexCommand),
 
     /// List the GPUs there are, or say why there is none and what to install
     Devices {
@@ -141,7 +147,9 @@ fn keep_equals(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
 /// What clap has to say about a wrong command line, on one line.
 pub fn usage_failure(error: &clap::Error) -> Failure {
     if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        return Failure::new("a command is missing: sort, segments or spectra; see --help");
+        return Failure::new(
+            "a command is missing: sort, segments, spectra or index, and of index one of its own; see --help",
+        );
     }
     let text = error.render().to_string();
     let about = text.split("\n\n").next().unwrap_or_default();

@@ -1,0 +1,76 @@
+//! The documents of suite `index`.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use flate2::read::MultiGzDecoder;
+use rand::seq::SliceRandom;
+use sortie_index::{Document, Tokenizer};
+
+use crate::Result;
+use crate::distributions::Rng;
+
+/// The texts that all collections are made of.
+pub struct Texts {
+    texts: Rc<Vec<Document>>,
+    /// Of all of them.
+    pub words: usize,
+}
+
+/// Copies of the texts in some order.
+pub struct Collection {
+    texts: Rc<Vec<Document>>,
+    /// A copy of a text, by both numbers.
+    order: Vec<(usize, usize)>,
+}
+
+impl Texts {
+    pub fn read() -> Result<Texts> {
+        let data = std::env::var_os("SORTIE_DATA").map_or_else(
+            || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"),
+            PathBuf::from,
+        );
+        let path = data.join("text/rfcs.jsonl.gz");
+        let file = File::open(&path)
+            .map_err(|e| format!("cannot read {}: {e}; name the folder with SORTIE_DATA", path.display()))?;
+        let mut texts = Vec::new();
+        let mut words = 0;
+        for line in BufReader::new(MultiGzDecoder::new(file)).lines() {
+            let line: serde_json::Value = serde_json::from_str(&line?)?;
+            let field = |name: &str| line[name].as_str().unwrap_or_default().to_owned();
+            let document = Document { name: field("id"), text: field("text") };
+            Tokenizer::default().words(&document.text, |_| words += 1);
+            texts.push(document);
+        }
+        Ok(Texts { texts: Rc::new(texts), words })
+    }
+
+    pub fn len(&self) -> usize {
+        self.texts.len()
+    }
+
+    pub fn collection(&self, copies: usize, rng: &mut Rng) -> Collection {
+        let copy = |copy| (0..self.len()).map(move |text| (copy, text));
+        let mut order: Vec<_> = (0..copies).flat_map(copy).collect();
+        order.shuffle(rng);
+        Collection { texts: self.texts.clone(), order }
+    }
+}
+
+impl Collection {
+    /// Of all names and texts.
+    pub fn bytes(&self) -> usize {
+        self.order.iter().map(|&(_, text)| self.texts[text].name.len() + self.texts[text].text.len()).sum()
+    }
+
+    /// The documents, each copied when it is asked for: that takes a hundredth of the time of indexing it.
+    pub fn documents(&self) -> impl Iterator<Item = Document> + Send + '_ {
+        let texts: &[Document] = &self.texts;
+        self.order.iter().map(|&(copy, text)| {
+            let Document { name, text } = &texts[text];
+            Document { name: format!("{copy}/{name}"), text: text.clone() }
+        })
+    }
+}

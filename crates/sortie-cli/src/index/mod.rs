@@ -1,0 +1,104 @@
+//! `sortie index`: documents are indexed by `sortie-index`, and searched.
+
+mod build;
+
+use std::fmt::Write as _;
+use std::io;
+use std::path::Path;
+
+use sortie_index::Index;
+
+use crate::cli::{IndexCommand, temporary_folder};
+use crate::failure::Failure;
+use crate::output::Output;
+
+/// So much is printed at a time.
+const BLOCK: usize = 64 << 10;
+
+pub fn run(command: &IndexCommand) -> Result<(), Failure> {
+    match command {
+        IndexCommand::Build(args) => build::run(args),
+        IndexCommand::Search { index, words, top } => search(index, &words.join(" "), top.get()),
+        IndexCommand::Stats { index } => stats(index),
+        IndexCommand::Terms { index, prefix } => terms(index, prefix),
+        IndexCommand::Check { index } => Ok(Index::open(index)?.check()?),
+        IndexCommand::Export { index, ciff } => export(index, ciff),
+    }
+}
+
+fn search(index: &Path, words: &str, top: usize) -> Result<(), Failure> {
+    let mut text = String::new();
+    for hit in Index::open(index)?.search(words, top)? {
+        writeln!(text, "{:.6}\t{}", hit.score, on_one_line(&hit.name)).expect("memory takes all");
+    }
+    crate::print(text.as_bytes())
+}
+
+fn stats(index: &Path) -> Result<(), Failure> {
+    let index = Index::open(index)?;
+    let counts = index.counts();
+    let mut text = String::new();
+    let mut line = |what: &str, count: u64| writeln!(text, "{what}: {count}").expect("memory takes all");
+    line("documents", counts.documents);
+    line("terms", counts.terms);
+    line("postings", counts.postings);
+    line("words", counts.words);
+    line("bytes", index.files().map(|(_, bytes)| bytes).sum());
+    index.files().for_each(|(name, bytes)| line(&format!("bytes of {name}"), bytes));
+    crate::print(text.as_bytes())
+}
+
+fn terms(index: &Path, prefix: &str) -> Result<(), Failure> {
+    let mut output = Output::stdout()?;
+    let mut text = String::new();
+    Index::open(index)?.terms_with_prefix(prefix, |term, list| {
+        writeln!(text, "{term}\t{}\t{}", list.documents, list.words).expect("memory takes all");
+        if text.len() >= BLOCK {
+            output.write(text.as_bytes())?;
+            text.clear();
+        }
+        Ok::<_, Failure>(true)
+    })?;
+    output.write(text.as_bytes())?;
+    output.finish()
+}
+
+fn export(index: &Path, ciff: &Path) -> Result<(), Failure> {
+    let index = Index::open(index)?;
+    let to = Some(ciff).filter(|ciff| *ciff != Path::new("-"));
+    let output = Output::open(to, &temporary_folder())?;
+    let mut buffered = io::BufWriter::with_capacity(BLOCK, Exported { output, failure: None });
+    let exported = index.export_ciff(&mut buffered, ciff);
+    let (Exported { output, failure }, _) = buffered.into_parts();
+    match failure {
+        Some(failure) => return Err(failure),
+        None => exported?,
+    }
+    output.finish()
+}
+
+/// An output that keeps why it could not be written.
+struct Exported {
+    output: Output,
+    failure: Option<Failure>,
+}
+
+impl io::Write for Exported {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.output.write(bytes);
+        written.map(|()| bytes.len()).map_err(|failure| {
+            self.failure = Some(failure);
+            io::ErrorKind::Other.into()
+        })
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A name whose control characters are told by their numbers.
+fn on_one_line(name: &str) -> String {
+    let escape = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+    name.chars().map(escape).collect()
+}

@@ -1,0 +1,285 @@
+//! Building an index: blocks are parsed, sorted and written as runs, which are merged.
+//!
+//! The three programs of Capannini, Silvestri and Baraglia, "Sorting on GPUs for large scale datasets: A thorough comparison"
+//! (2011), section 7.
+
+mod stages;
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use sortie::{Algorithm, Engine, Sorter};
+
+use crate::collection::Collection;
+use crate::documents::{self, Document, Source, Walk};
+use crate::error::{Error, Skipped};
+use crate::format::Counts;
+use crate::merge::merge;
+use crate::parse::Parser;
+use crate::plan::{self, Sorts};
+use crate::publish::Draft;
+use crate::run::Runs;
+use stages::Stages;
+
+/// How blocks go from documents to runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Pipeline {
+    /// [`Pipeline::GpuOverlapped`] where there is a GPU, else [`Pipeline::Cpu`].
+    #[default]
+    Auto,
+    /// A block is parsed, sorted and written, then the next: the paper's Index_cpu.
+    Cpu,
+    /// The same with the sort on the first GPU: its Index_gpu.
+    Gpu,
+    /// While the GPU sorts a block, the CPU parses the next and writes the one before: its Index_gpu+.
+    GpuOverlapped,
+}
+
+/// Builds indexes, with everything chosen that can be chosen.
+///
+/// The index is the same, byte for byte, whatever is chosen.
+///
+/// ```
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use sortie_index::{Builder, Document, Index};
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("index");
+/// let documents = ["to be or not to be", "to do"].into_iter().enumerate();
+/// let documents = documents.map(|(i, text)| Document { name: i.to_string(), text: text.into() });
+/// let summary = Builder::default().build_from(documents, &path)?;
+/// assert_eq!((summary.counts.documents, summary.counts.terms, summary.counts.words), (2, 5, 8));
+/// let hits = Index::open(&path)?.search("be", 10)?;
+/// assert_eq!((hits.len(), &*hits[0].name), (1, "0"));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Builder {
+    pipeline: Pipeline,
+    algorithm: Algorithm,
+    threads: Option<usize>,
+    memory_limit: Option<u64>,
+    device_memory_limit: Option<u64>,
+    strict: bool,
+}
+
+/// What was built, and how.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct Summary {
+    pub counts: Counts,
+    /// Sorted blocks.
+    pub runs: usize,
+    /// Of all runs on disk.
+    pub run_bytes: u64,
+    /// Of the index.
+    pub index_bytes: u64,
+    /// Documents that could not be read.
+    pub skipped: u64,
+    /// Whether a GPU sorted.
+    pub on_gpu: bool,
+    pub times: Times,
+}
+
+/// How long each part took. Stages that overlap count in full.
+#[derive(Debug, Clone, Copy, Default)]
+#[non_exhaustive]
+pub struct Times {
+    /// Reading, cutting to words, and numbering these.
+    pub parse: Duration,
+    /// Sorting pairs, transfers included.
+    pub sort: Duration,
+    /// Writing runs.
+    pub write: Duration,
+    pub merge: Duration,
+    /// From the start to the end of it all.
+    pub all: Duration,
+}
+
+impl Builder {
+    /// How blocks go from documents to runs.
+    #[must_use]
+    pub fn pipeline(mut self, pipeline: Pipeline) -> Self {
+        self.pipeline = pipeline;
+        self
+    }
+
+    /// How a GPU sorts, by default with scratch. [`Algorithm::Bitonic`] sorts in place, slower, and has blocks twice as large
+    /// where the GPU's memory bounds them.
+    #[must_use]
+    pub fn algorithm(mut self, algorithm: Algorithm) -> Self {
+        self.algorithm = algorithm;
+        self
+    }
+
+    /// How many threads parse, at least 1; by default as many as there are cores.
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = Some(threads);
+        self
+    }
+
+    /// About how much memory to use, in bytes; by default 1 GiB. A document of Markdown and a line of JSON may have a 32nd of
+    /// it; text and HTML may have any length.
+    #[must_use]
+    pub fn memory_limit(mut self, bytes: u64) -> Self {
+        self.memory_limit = Some(bytes);
+        self
+    }
+
+    /// The most memory of a GPU that a block and its sort may take, in bytes; by default most of what is free.
+    #[must_use]
+    pub fn device_memory_limit(mut self, bytes: u64) -> Self {
+        self.device_memory_limit = Some(bytes);
+        self
+    }
+
+    /// Stops at the first document that cannot be read.
+    #[must_use]
+    pub fn strict(mut self, strict: bool) -> Self {
+        self.strict = strict;
+        self
+    }
+
+    /// Builds the index of files and folders at `target`, which may be an index already, and is replaced once the new one is
+    /// complete. `skipped` is told of every document that cannot be read.
+    ///
+    /// O(words), and memory as [`Builder::memory_limit`] says; on disk, beside the index, its runs: about two bytes for each pair
+    /// of a term and a document that it is in.
+    ///
+    /// # Errors
+    /// [`Error::File`] where an input is not there or something cannot be written, [`Error::NotAnIndex`] where something else
+    /// is at `target`, [`Error::Document`] where it is strict, [`Error::Sort`] where a GPU was asked for and there is none or
+    /// it fails. What was at `target` is as it was then.
+    pub fn build(
+        &self,
+        inputs: &[PathBuf],
+        target: &Path,
+        skipped: impl FnMut(&Skipped) + Send,
+    ) -> Result<Summary, Error> {
+        let walk = Walk::new(inputs, self.longest_document())?;
+        self.build_source(Box::new(walk), target, skipped)
+    }
+
+    /// [`Builder::build`] of documents that the program has.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn build_from(
+        &self,
+        documents: impl Iterator<Item = Document> + Send,
+        target: &Path,
+    ) -> Result<Summary, Error> {
+        self.build_source(documents::given(documents), target, |_| ())
+    }
+
+    fn build_source(
+        &self,
+        source: Source<'_>,
+        target: &Path,
+        skipped: impl FnMut(&Skipped) + Send,
+    ) -> Result<Summary, Error> {
+        build_with(self, self.sort()?, source, target, skipped)
+    }
+
+    fn memory(&self) -> u64 {
+        self.memory_limit.unwrap_or(1 << 30)
+    }
+
+    fn longest_document(&self) -> usize {
+        plan::longest_document(self.memory())
+    }
+
+    fn pool(&self) -> Result<ThreadPool, Error> {
+        let threads = self.threads.or_else(|| thread::available_parallelism().ok().map(|n| n.get()));
+        let threads = threads.unwrap_or(1).max(1);
+        ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .map_err(|error| Error::Threads { threads, reason: error.to_string() })
+    }
+
+    /// How the pairs of a block are sorted.
+    fn sort(&self) -> Result<Sort, Error> {
+        let cpu = Sorter::builder().engine(Engine::Cpu).build()?;
+        let on_cpu = Sort {
+            place: Sorts::OnCpu,
+            overlapped: false,
+            by: Box::new(move |keys| cpu.sort(keys).map(|_| false)),
+        };
+        if self.pipeline == Pipeline::Cpu {
+            return Ok(on_cpu);
+        }
+        let device = match (sortie_device::cuda::device(0), self.pipeline) {
+            (Err(_), Pipeline::Auto) => return Ok(on_cpu),
+            (device, _) => device.map_err(sortie::Error::from)?,
+        };
+        let free = device.free_memory().map_err(sortie::Error::from)?;
+        let memory = self.device_memory_limit.unwrap_or(free - free / 8).min(free);
+        let gpu = Sorter::builder().engine(Engine::Cuda(0)).algorithm(self.algorithm).build()?;
+        let place = Sorts::OnGpu { algorithm: self.algorithm, memory };
+        let least = if self.pipeline == Pipeline::Auto { plan::least_for_gpu(place) } else { 0 };
+        let mut by_cpu = on_cpu.by;
+        Ok(Sort {
+            place,
+            overlapped: self.pipeline != Pipeline::Gpu,
+            by: Box::new(
+                move |keys| {
+                    if keys.len() < least { by_cpu(keys) } else { gpu.sort(keys).map(|_| true) }
+                },
+            ),
+        })
+    }
+}
+
+/// Where and by what blocks are sorted.
+struct Sort {
+    place: Sorts,
+    overlapped: bool,
+    by: SortKeys,
+}
+
+/// Sorts keys, and says whether a GPU did.
+type SortKeys = Box<dyn FnMut(&mut [u64]) -> Result<bool, sortie::Error> + Send>;
+
+/// Builds an index whose blocks are sorted so.
+fn build_with(
+    builder: &Builder,
+    sort: Sort,
+    source: Source<'_>,
+    target: &Path,
+    mut skipped: impl FnMut(&Skipped) + Send,
+) -> Result<Summary, Error> {
+    let start = Instant::now();
+    let pool = builder.pool()?;
+    let mut draft = Draft::new(target)?;
+    let mut runs = Runs::new(draft.folder())?;
+    let mut summary = Summary::default();
+    let threads = pool.current_num_threads();
+    let stages = Stages {
+        parser: Parser::new(source, threads, builder.longest_document(), builder.strict),
+        limits: plan::limits(builder.memory(), threads, sort.place, sort.overlapped),
+        pool: &pool,
+        collection: Collection::new(&mut draft.files),
+        skipped: &mut skipped,
+    };
+    if sort.overlapped {
+        stages.overlapped(sort.by, &mut runs, &mut summary)?;
+    } else {
+        stages.in_turn(sort.by, &mut runs, &mut summary)?;
+    }
+    let merging = Instant::now();
+    (summary.runs, summary.run_bytes) = (runs.len(), runs.bytes());
+    let documents = summary.counts.documents;
+    summary.counts = Counts { documents, ..merge(&runs, plan::merge_bytes(builder.memory()), &mut draft)? };
+    // Room for the index, which is copied where it cannot be named.
+    drop(runs);
+    summary.index_bytes = draft.publish(summary.counts)?;
+    summary.times.merge = merging.elapsed();
+    summary.times.all = start.elapsed();
+    Ok(summary)
+}

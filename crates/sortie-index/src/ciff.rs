@@ -1,0 +1,141 @@
+//! Export to the Common Index File Format, in which Lucene (Anserini), PISA, JASS and Terrier exchange indexes.
+//!
+//! Lin and others, "Supporting Interoperability Between Open-Source Search Engines with the Common Index File Format" (2020): a
+//! header, the lists by ascending term, and the documents; each a message of Protocol Buffers after its length. In a list
+//! each document is the gap to the one before. The numbers of a message's fields are those of the format's `.proto`.
+
+use std::io::{self, Write};
+
+use fst::Streamer;
+
+use crate::error::Error;
+use crate::format::TERMS;
+use crate::index::{Index, Posting};
+use crate::varint;
+
+/// What a field holds, in the lowest bits of its tag.
+const NUMBER: u64 = 0;
+const DOUBLE: u64 = 1;
+const BYTES: u64 = 2;
+
+impl Index {
+    /// Writes the index as a file of that format; `path` is for what is said where that fails.
+    ///
+    /// O(postings), each read twice: the length of a list comes before it. Holds no list as a whole.
+    ///
+    /// # Errors
+    /// [`Error::TooMuch`] where the format has no number for a count: it has 31 bits for all but words. [`Error::File`],
+    /// [`Error::Damaged`].
+    pub fn export_ciff(&self, out: &mut impl Write, path: &std::path::Path) -> Result<(), Error> {
+        let counts = self.counts();
+        if counts.documents.max(counts.terms) > i32::MAX as u64 {
+            return Err(Error::TooMuch("CIFF counts documents and terms to 2147483647".into()));
+        }
+        let failed = |error| Error::file("write", path)(error);
+        out.write_all(&delimited(&self.header())).map_err(failed)?;
+        let mut terms = self.terms().stream();
+        while let Some((term, tail)) = terms.next() {
+            let term = std::str::from_utf8(term).map_err(|_| self.damaged(TERMS, "a term is not UTF-8"))?;
+            self.write_list(term, tail, out, path)?;
+        }
+        for document in 0..counts.documents as u32 {
+            let mut record = Vec::new();
+            put_number(1, document.into(), &mut record);
+            put_bytes(2, self.name(document)?.as_bytes(), &mut record);
+            put_number(3, self.length(document)?.into(), &mut record);
+            out.write_all(&delimited(&record)).map_err(failed)?;
+        }
+        out.flush().map_err(failed)
+    }
+
+    fn header(&self) -> Vec<u8> {
+        let counts = self.counts();
+        let mut header = Vec::new();
+        put_number(1, 1, &mut header);
+        // Lists and documents in the file, then those of the whole collection.
+        put_number(2, counts.terms, &mut header);
+        put_number(3, counts.documents, &mut header);
+        put_number(4, counts.terms, &mut header);
+        put_number(5, counts.documents, &mut header);
+        put_number(6, counts.words, &mut header);
+        varint::put(7 << 3 | DOUBLE, &mut header);
+        let mean = counts.words as f64 / (counts.documents as f64).max(1.0);
+        header.extend_from_slice(&mean.to_le_bytes());
+        put_bytes(8, b"Sortie: words of UAX #29, case-folded", &mut header);
+        header
+    }
+
+    fn write_list(
+        &self,
+        term: &str,
+        tail: u64,
+        out: &mut impl Write,
+        path: &std::path::Path,
+    ) -> Result<(), Error> {
+        let mut head = Vec::new();
+        let list = self.postings_at(tail)?.list();
+        put_bytes(1, term.as_bytes(), &mut head);
+        put_number(2, list.documents, &mut head);
+        put_number(3, list.words, &mut head);
+        let mut length = head.len() as u64;
+        let mut message = Vec::new();
+        self.each_posting(tail, &mut message, |message| {
+            length += message.len() as u64;
+            Ok(())
+        })?;
+        let failed = |error: io::Error| Error::file("write", path)(error);
+        let mut start = Vec::new();
+        varint::put(length, &mut start);
+        out.write_all(&start).and_then(|()| out.write_all(&head)).map_err(failed)?;
+        self.each_posting(tail, &mut message, |message| out.write_all(message).map_err(failed))
+    }
+
+    /// Calls `each` with every posting of a list as a field.
+    fn each_posting(
+        &self,
+        tail: u64,
+        message: &mut Vec<u8>,
+        mut each: impl FnMut(&[u8]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut before = 0;
+        for posting in self.postings_at(tail)? {
+            let Posting { document, frequency } = posting?;
+            let gap = u64::from(document - before);
+            before = document;
+            let frequency = i32::try_from(frequency)
+                .map_err(|_| Error::TooMuch("CIFF counts a word in a document to 2147483647".into()))?;
+            message.clear();
+            // As `put_bytes` of both numbers, whose length is known.
+            let frequency = frequency as u64;
+            let gap_length = if gap == 0 { 0 } else { 1 + varint::length(gap) };
+            varint::put(4 << 3 | BYTES, message);
+            varint::put((gap_length + 1 + varint::length(frequency)) as u64, message);
+            put_number(1, gap, message);
+            put_number(2, frequency, message);
+            each(message)?;
+        }
+        Ok(())
+    }
+}
+
+/// A field with a number, left out where it is 0 as all readers expect.
+fn put_number(field: u64, number: u64, out: &mut Vec<u8>) {
+    if number != 0 {
+        varint::put(field << 3 | NUMBER, out);
+        varint::put(number, out);
+    }
+}
+
+fn put_bytes(field: u64, bytes: &[u8], out: &mut Vec<u8>) {
+    varint::put(field << 3 | BYTES, out);
+    varint::put(bytes.len() as u64, out);
+    out.extend_from_slice(bytes);
+}
+
+/// A message after its length.
+fn delimited(message: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    varint::put(message.len() as u64, &mut out);
+    out.extend_from_slice(message);
+    out
+}

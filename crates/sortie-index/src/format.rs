@@ -1,0 +1,97 @@
+//! The files of an index, and the header that says what they hold.
+//!
+//! All numbers are little-endian. The header is the magic, the version, the counts, and length and checksum (CRC-32) of each
+//! of the other files, each 64 bits, and last a checksum of the header. The files:
+//!
+//! - `terms`: an `fst` map from each term to where the tail of its list begins;
+//! - `postings`: the lists, see [`postings`](crate::postings);
+//! - `names`: the names of the documents, end to end, and `name-ends`: where each ends, 64 bits;
+//! - `lengths`: how many words each document has, 32 bits.
+
+use std::path::Path;
+
+use crate::error::Error;
+
+pub const HEADER: &str = "header";
+pub const FILES: [&str; 5] = ["terms", "postings", "names", "name-ends", "lengths"];
+
+/// Places in [`FILES`].
+pub const TERMS: usize = 0;
+pub const POSTINGS: usize = 1;
+pub const NAMES: usize = 2;
+pub const NAME_ENDS: usize = 3;
+pub const LENGTHS: usize = 4;
+
+const MAGIC: u64 = u64::from_le_bytes(*b"SORTIE\x00I");
+/// Changes when the files do.
+const VERSION: u64 = 1;
+
+/// How much of what an index holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counts {
+    pub documents: u64,
+    pub terms: u64,
+    /// Pairs of a term and a document that it is in.
+    pub postings: u64,
+    /// Words of all documents.
+    pub words: u64,
+}
+
+/// How long a file is, and its checksum.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Seal {
+    pub bytes: u64,
+    pub crc: u32,
+}
+
+/// What the header says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Header {
+    pub counts: Counts,
+    pub seals: [Seal; FILES.len()],
+}
+
+const WORDS: usize = 2 + 4 + 2 * FILES.len() + 1;
+/// Bytes of a header.
+pub const HEADER_BYTES: usize = 8 * WORDS;
+
+impl Header {
+    pub fn to_bytes(self) -> Vec<u8> {
+        let Counts { documents, terms, postings, words } = self.counts;
+        let mut all = vec![MAGIC, VERSION, documents, terms, postings, words];
+        all.extend(self.seals.iter().flat_map(|seal| [seal.bytes, seal.crc.into()]));
+        let mut bytes: Vec<u8> = all.into_iter().flat_map(u64::to_le_bytes).collect();
+        let crc = crc32fast::hash(&bytes);
+        bytes.extend_from_slice(&u64::from(crc).to_le_bytes());
+        bytes
+    }
+
+    /// Reads the header that a file holds.
+    pub fn parse(bytes: &[u8], path: &Path) -> Result<Header, Error> {
+        let not = |why: String| Error::NotAnIndex { path: path.to_owned(), why };
+        let words: Vec<u64> = bytes
+            .chunks_exact(8)
+            .take(WORDS)
+            .map(|word| u64::from_le_bytes(word.try_into().expect("eight bytes")))
+            .collect();
+        if words.first() != Some(&MAGIC) {
+            return Err(not("not an index of Sortie".into()));
+        }
+        match words.get(1) {
+            Some(&VERSION) => {}
+            Some(other) => {
+                return Err(not(format!("an index of version {other}, and this program reads {VERSION}")));
+            }
+            None => return Err(Error::damaged(path, "the header is cut short")),
+        }
+        if bytes.len() != HEADER_BYTES {
+            return Err(Error::damaged(path, format!("{} bytes, not {HEADER_BYTES}", bytes.len())));
+        }
+        if words[WORDS - 1] != u64::from(crc32fast::hash(&bytes[..HEADER_BYTES - 8])) {
+            return Err(Error::damaged(path, "the checksum is another"));
+        }
+        let counts = Counts { documents: words[2], terms: words[3], postings: words[4], words: words[5] };
+        let seal = |file| Seal { bytes: words[6 + 2 * file], crc: words[7 + 2 * file] as u32 };
+        Ok(Header { counts, seals: std::array::from_fn(seal) })
+    }
+}

@@ -1,0 +1,50 @@
+//! The blocked sort-based indexer: documents become an inverted index, which is searched, checked and exported.
+//!
+//! [`Builder`] builds one: documents are parsed to pairs of term and document, block by block as memory allows; `sortie`
+//! sorts the pairs of a block, on the CPU or on a GPU; sorted blocks go to disk as runs, which are merged. [`Index`] reads it.
+//!
+//! ```no_run
+//! # fn main() -> Result<(), sortie_index::Error> {
+//! use sortie_index::{Builder, Index};
+//! let summary = Builder::default().memory_limit(4 << 30).build(&["docs".into()], "docs.index".as_ref(), |skipped| {
+//!     eprintln!("{skipped}");
+//! })?;
+//! println!("{} documents, {} terms", summary.counts.documents, summary.counts.terms);
+//! for hit in Index::open("docs.index".as_ref())?.search("sorting networks", 10)? {
+//!     println!("{:.3} {}", hit.score, hit.name);
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Words are those of UAX #29, case-folded, see [`Tokenizer`]. An index is a folder of files that never change; a new one
+//! takes the place of an old one by one rename.
+
+mod block;
+mod build;
+mod check;
+mod ciff;
+mod collection;
+mod dictionary;
+mod documents;
+mod error;
+mod format;
+mod index;
+mod merge;
+mod parse;
+mod plan;
+mod postings;
+mod publish;
+mod run;
+mod search;
+mod tokens;
+mod varint;
+
+pub use build::{Builder, Pipeline, Summary, Times};
+pub use documents::Document;
+pub use error::{Error, Skipped};
+pub use format::Counts;
+pub use index::{Index, Posting, Postings};
+pub use postings::List;
+pub use search::Hit;
+pub use tokens::Tokenizer;

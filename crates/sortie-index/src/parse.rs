@@ -1,0 +1,235 @@
+//! Documents are parsed by all threads to a block: its terms, and for every word of its text the number of one.
+//!
+//! Threads take items from the source one after the other. Each has a dictionary of its own, so that none waits for
+//! another; which thread took what leaves no trace in the index, for numbers become ranks when the block is sorted.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::thread;
+
+use crate::dictionary::{Dictionary, Terms};
+use crate::documents::{self, Item, Source};
+use crate::error::{Error, Skipped};
+use crate::tokens::Tokenizer;
+
+/// Parses documents block by block.
+pub struct Parser<'a> {
+    source: Mutex<Numbered<'a>>,
+    pub threads: usize,
+    /// What may have to be in memory as a whole, in bytes.
+    pub longest_document: usize,
+    /// Whether a document that cannot be read ends it all.
+    pub strict: bool,
+}
+
+/// Items and their numbers.
+struct Numbered<'a> {
+    source: Source<'a>,
+    next: u64,
+    ended: bool,
+}
+
+/// How large a block may become.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    pub pairs: usize,
+    /// Of memory, by [`Limits::bytes_a_pair`] and what dictionaries and documents take.
+    pub bytes: usize,
+    pub bytes_a_pair: usize,
+}
+
+/// What the threads made of a stretch of documents.
+#[derive(Debug, Default)]
+pub struct Parsed {
+    /// In the order of the source.
+    pub batches: Vec<Batch>,
+    /// Of each thread.
+    pub terms: Vec<Terms>,
+}
+
+/// What an item held.
+#[derive(Debug, Default)]
+pub struct Batch {
+    item: u64,
+    /// The thread whose dictionary it is in.
+    pub thread: usize,
+    pub documents: Vec<Parts>,
+    pub names: String,
+    /// A term for each word, by number.
+    pub words: Vec<u32>,
+    pub skipped: Vec<Skipped>,
+}
+
+/// Where a document's parts end in its batch.
+#[derive(Debug, Clone, Copy)]
+pub struct Parts {
+    pub name_end: usize,
+    pub words_end: usize,
+    /// Whether it is more of the document before it.
+    pub continues: bool,
+}
+
+/// What a document takes until its block has been numbered, beside its name.
+const BYTES_A_DOCUMENT: usize = 2 * size_of::<Parts>();
+
+impl<'a> Parser<'a> {
+    pub fn new(source: Source<'a>, threads: usize, longest_document: usize, strict: bool) -> Parser<'a> {
+        let source = Mutex::new(Numbered { source, next: 0, ended: false });
+        Parser { source, threads, longest_document, strict }
+    }
+
+    /// The next stretch of documents, as long as the limits let it be and at least an item; nothing at the end.
+    ///
+    /// # Errors
+    /// [`Error::Document`] for the first that cannot be read, where it is strict.
+    pub fn parse(&self, limits: Limits) -> Result<Option<Parsed>, Error> {
+        let progress =
+            Progress { limits, pairs: AtomicUsize::new(0), bytes: AtomicUsize::new(0), stop: false.into() };
+        let mut threads: Vec<_> = thread::scope(|scope| {
+            let progress = &progress;
+            let start = |thread| scope.spawn(move || self.work(thread, progress));
+            let others: Vec<_> = (1..self.threads).map(start).collect();
+            let mut threads = vec![self.work(0, progress)];
+            threads.extend(
+                others
+                    .into_iter()
+                    .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))),
+            );
+            threads
+        });
+        let mut parsed = Parsed::default();
+        for (batches, terms) in &mut threads {
+            parsed.batches.append(batches);
+            parsed.terms.push(std::mem::take(terms));
+        }
+        parsed.batches.sort_unstable_by_key(|batch| batch.item);
+        if self.strict
+            && let Some(skipped) = parsed.batches.iter_mut().find_map(|batch| batch.skipped.pop())
+        {
+            return Err(Error::Document(skipped));
+        }
+        Ok(Some(parsed).filter(|parsed| !parsed.batches.is_empty()))
+    }
+
+    /// One thread's part in a block.
+    fn work(&self, thread: usize, progress: &Progress) -> (Vec<Batch>, Terms) {
+        let mut batches = Vec::new();
+        let mut worker = Worker::default();
+        while !progress.is_over() && !worker.dictionary.is_full() {
+            let Some((number, item)) = self.next() else { break };
+            let before = worker.dictionary.cost();
+            worker.batch = Batch { item: number, thread, ..Batch::default() };
+            worker.item(item, self.longest_document);
+            let batch = std::mem::take(&mut worker.batch);
+            progress.add(&batch, worker.dictionary.cost() - before);
+            if self.strict && !batch.skipped.is_empty() {
+                progress.stop.store(true, Relaxed);
+            }
+            batches.push(batch);
+        }
+        (batches, worker.dictionary.into_terms())
+    }
+
+    fn next(&self) -> Option<(u64, Item)> {
+        let mut source = self.source.lock().ok()?;
+        if source.ended {
+            return None;
+        }
+        match source.source.next() {
+            Some(item) => {
+                source.next += 1;
+                Some((source.next, item))
+            }
+            None => {
+                source.ended = true;
+                None
+            }
+        }
+    }
+}
+
+/// How much of a block there is.
+struct Progress {
+    limits: Limits,
+    pairs: AtomicUsize,
+    bytes: AtomicUsize,
+    stop: AtomicBool,
+}
+
+impl Progress {
+    fn add(&self, batch: &Batch, dictionary: usize) {
+        let pairs = batch.words.len();
+        let documents = batch.names.capacity() + batch.documents.capacity() * BYTES_A_DOCUMENT;
+        self.pairs.fetch_add(pairs, Relaxed);
+        self.bytes.fetch_add(pairs * self.limits.bytes_a_pair + dictionary + documents, Relaxed);
+    }
+
+    fn is_over(&self) -> bool {
+        self.stop.load(Relaxed)
+            || self.pairs.load(Relaxed) >= self.limits.pairs
+            || self.bytes.load(Relaxed) >= self.limits.bytes
+    }
+}
+
+/// Parses items to batches.
+#[derive(Debug, Default)]
+struct Worker {
+    tokenizer: Tokenizer,
+    dictionary: Dictionary,
+    batch: Batch,
+}
+
+impl Worker {
+    fn item(&mut self, item: Item, longest: usize) {
+        match item {
+            Item::Documents(documents) => {
+                for document in documents {
+                    self.words(&document.text);
+                    self.document(&document.name);
+                }
+            }
+            Item::Files(files) => {
+                for (path, kind) in files {
+                    let name = path.to_string_lossy();
+                    let start = self.batch.words.len();
+                    let read = documents::pieces(&path, kind, longest)
+                        .try_for_each(|piece| piece.map(|text| self.words(&text)));
+                    match read {
+                        Ok(()) => self.document(&name),
+                        Err(why) => {
+                            self.batch.words.truncate(start);
+                            self.batch.skipped.push(Skipped { place: name.into_owned(), why });
+                        }
+                    }
+                }
+            }
+            Item::Lines { path, first_line, text } => {
+                documents::json_documents(&path, first_line, &text, |document| match document {
+                    Ok((name, text)) => {
+                        self.words(text);
+                        self.document(&name);
+                    }
+                    Err(skipped) => self.batch.skipped.push(skipped),
+                });
+            }
+            Item::Piece { name, text } => {
+                self.words(&text);
+                self.document(name.as_deref().unwrap_or_default());
+                self.batch.documents[0].continues = name.is_none();
+            }
+            Item::Skipped(skipped) => self.batch.skipped.push(skipped),
+        }
+    }
+
+    fn words(&mut self, text: &str) {
+        let Worker { tokenizer, dictionary, batch } = self;
+        tokenizer.words(text, |word| batch.words.push(dictionary.number(word)));
+    }
+
+    /// Ends a document.
+    fn document(&mut self, name: &str) {
+        self.batch.names.push_str(name);
+        let (name_end, words_end) = (self.batch.names.len(), self.batch.words.len());
+        self.batch.documents.push(Parts { name_end, words_end, continues: false });
+    }
+}

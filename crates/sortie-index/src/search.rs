@@ -1,0 +1,129 @@
+//! Searching: the documents that words describe best, by BM25.
+//!
+//! Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009), with the inverse document
+//! frequency that cannot be negative: ln(1 + (N - n + 0.5) / (n + 0.5)).
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+
+use fst::{IntoStreamer, Streamer};
+use unicase::UniCase;
+
+use crate::error::Error;
+use crate::format::TERMS;
+use crate::index::{Index, Posting, Postings};
+use crate::postings::List;
+use crate::tokens::Tokenizer;
+
+/// How soon more of a word stops to count.
+const K1: f64 = 1.2;
+/// How much the length of a document counts.
+const B: f64 = 0.75;
+
+/// A document that was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Hit {
+    pub document: u32,
+    pub name: String,
+    pub score: f64,
+}
+
+/// A word of a query, and where in its list the search is.
+struct Cursor<'a> {
+    postings: Postings<'a>,
+    weight: f64,
+    head: Option<Posting>,
+}
+
+/// A document and its score; the greater is the better, and of equals the one with the lower number.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Scored {
+    score: f64,
+    document: u32,
+}
+
+impl Eq for Scored {}
+
+impl Ord for Scored {
+    fn cmp(&self, other: &Scored) -> Ordering {
+        self.score.total_cmp(&other.score).then(other.document.cmp(&self.document))
+    }
+}
+
+impl PartialOrd for Scored {
+    fn partial_cmp(&self, other: &Scored) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Index {
+    /// The best `n` documents with any of the words of a text, the best first; a word that is there twice counts twice.
+    ///
+    /// O(postings of the words). Holds `n` documents, and 1 KiB a word.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`].
+    pub fn search(&self, words: &str, n: usize) -> Result<Vec<Hit>, Error> {
+        let mut lists = Vec::new();
+        Tokenizer::default().words(words, |word| lists.push(self.postings(word)));
+        let mut cursors = Vec::new();
+        for list in lists {
+            cursors.extend(list?.map(|postings| self.cursor(postings)).transpose()?);
+        }
+        let counts = self.counts();
+        let mean_length = counts.words as f64 / (counts.documents as f64).max(1.0);
+        let mut best = BinaryHeap::new();
+        while let Some(document) =
+            cursors.iter().filter_map(|cursor| cursor.head).map(|head| head.document).min()
+        {
+            let length = f64::from(self.length(document)?);
+            let dampening = K1 * (1.0 - B + B * length / mean_length);
+            let mut score = 0.0;
+            for cursor in &mut cursors {
+                if let Some(Posting { frequency, .. }) = cursor.head.filter(|head| head.document == document)
+                {
+                    let frequency = f64::from(frequency);
+                    score += cursor.weight * (frequency * (K1 + 1.0) / (frequency + dampening));
+                    cursor.head = cursor.postings.next().transpose()?;
+                }
+            }
+            best.push(Reverse(Scored { score, document }));
+            if best.len() > n {
+                best.pop();
+            }
+        }
+        let hit = |Reverse(Scored { score, document })| {
+            Ok(Hit { document, name: self.name(document)?.to_owned(), score })
+        };
+        best.into_sorted_vec().into_iter().map(hit).collect()
+    }
+
+    fn cursor<'a>(&self, mut postings: Postings<'a>) -> Result<Cursor<'a>, Error> {
+        let with = postings.list().documents as f64;
+        let weight = (1.0 + (self.counts().documents as f64 - with + 0.5) / (with + 0.5)).ln();
+        let head = postings.next().transpose()?;
+        Ok(Cursor { postings, weight, head })
+    }
+
+    /// Calls `each` with the terms that begin so, once that is case-folded, in the order of their bytes, and what their lists hold, until it says that
+    /// it has enough.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`], and that of `each`.
+    pub fn terms_with_prefix<E: From<Error>>(
+        &self,
+        prefix: &str,
+        mut each: impl FnMut(&str, List) -> Result<bool, E>,
+    ) -> Result<(), E> {
+        let prefix = UniCase::unicode(prefix).to_folded_case();
+        let mut terms = self.terms().range().ge(&prefix).into_stream();
+        while let Some((term, tail)) = terms.next().filter(|(term, _)| term.starts_with(prefix.as_bytes())) {
+            let list = self.postings_at(tail)?.list();
+            let term = std::str::from_utf8(term).map_err(|_| self.damaged(TERMS, "a term is not UTF-8"))?;
+            if !each(term, list)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
