@@ -4,10 +4,10 @@ use std::fmt::Debug;
 
 use bytemuck::Pod;
 use sortie::gpu::Gpu;
-use sortie::{Key, Nans, Order, Sorter};
+use sortie::{Engine, Key, Nans, Order, Sorter};
 use sortie_simt::{Options, Sanitizer};
 
-use crate::support::{PATTERNS, keys, on_bench, on_each};
+use crate::support::{PATTERNS, cuda, keys, on_bench, on_each};
 
 /// The fewest keys that are distributed: 2^16 on the bench.
 fn large(gpu: &Gpu) -> usize {
@@ -407,4 +407,30 @@ fn too_many_places_are_told() {
         };
         assert!(matches!(refused, Err(sortie::Error::Unsupported(why)) if why.contains("4294901760")));
     });
+}
+
+/// On a GPU whose memory is taken but for a part of what is to be sorted. `SORTIE_TRIP_KEYS` says how many there are.
+#[test]
+fn what_is_larger_than_the_device_goes_there_twice() {
+    let Some(device) = cuda() else { return };
+    let asked = std::env::var("SORTIE_TRIP_KEYS").ok().and_then(|keys| keys.parse().ok());
+    let n: usize = asked.unwrap_or(1 << 27);
+    let left = (size_of::<u64>() * n) as u64 / 5;
+    let taken = device.alloc::<u8>((device.free_memory().unwrap() - left) as usize).unwrap();
+    let all = keys("random", n, 12);
+    let sorted_by = |engine| {
+        let sorter = Sorter::builder().engine(engine).threads(16).build().unwrap();
+        let mut sorted = all.clone();
+        let start = std::time::Instant::now();
+        let report = sorter.sort(&mut sorted).unwrap();
+        println!("{n} keys, {left} bytes left on the device, {engine:?}: {:?}\n{report}", start.elapsed());
+        (sorted, report)
+    };
+    let (expected, _) = sorted_by(Engine::Cpu);
+    for _ in 0..2 {
+        let (found, report) = sorted_by(Engine::Cuda(0));
+        assert!(found == expected);
+        assert_eq!(report.phases.last().unwrap().name, "sort ranges");
+    }
+    drop(taken);
 }
