@@ -121,8 +121,9 @@ const KNOWN: &[Known] = &[
         ],
     },
     Known {
-        reason: "the same with payloads, of what is left of a distribution",
+        reason: "the same with payloads, of one segment or of what is left of a distribution",
         programs: &[
+            ("sort_segments-8-Integers-4-0-FIXED-64-16-12-1", &[("sm_80", 16), ("sm_100", 8)]),
             ("sort_segments-8-Integers-4-0-LISTED-1024-12-8-1", &[("sm_80", 24), ("sm_90", 88)]),
             ("sort_segments-8-Integers-4-0-LISTED-512-16-0-1", &[("sm_89", 24), ("sm_90", 24)]),
             ("sort_segments-8-Integers-4-0-TILES-512-16-0-1", &[("sm_89", 40)]),
