@@ -71,15 +71,18 @@ SIMT_KERNEL(BLOCK, 4) find_alphabet(Strings strings, u64 count, u32* seen) {
     u32* own = reinterpret_cast<u32*>(shared_memory());
     own[thread_rank()] = 0;
     barrier();
-    const u64 first = u64(block_rank()) * BLOCK + thread_rank(), step = u64(grid_blocks()) * BLOCK;
 #if SORTIE_STRINGS == 16
-    for (u64 place = first; place < count; place += step) {
+    // A warp for each, which may be long.
+    for (u64 place = u64(block_rank()) * WARPS + warp_rank(); place < count; place += u64(grid_blocks()) * WARPS) {
         const String string = strings[u32(place)];
-        Bytes bytes(string);
-        for (u64 from = 0; from < string.length; from += 8) see(own, bytes.next(), 0, u32(lesser(string.length - from, u64(8))));
+        for (u64 from = lane() * 8; from < string.length; from += WARP * 8) {
+            const String rest = string.without(from);
+            see(own, Bytes(rest).next(), 0, u32(lesser(rest.length, u64(8))));
+        }
     }
 #else
     // All of them at once, which lie one after the other.
+    const u64 first = u64(block_rank()) * BLOCK + thread_rank(), step = u64(grid_blocks()) * BLOCK;
     const u8* start = strings.bytes + strings.offsets[0];
     const u8* end = strings.bytes + strings.offsets[count];
     const u8* aligned = start - reinterpret_cast<u64>(start) % 8;

@@ -118,6 +118,10 @@ pub(crate) const TRIP_BYTES: usize = 256 << 20;
 /// And of the smallest, where memory is short.
 pub(crate) const LEAST_TRIP_BYTES: usize = 64 << 10;
 
+/// Runs that such an array is cut into at most: where each chunk of the second trip has its parts is a table of 8 bytes for a
+/// run and a chunk, 128 MB.
+pub(crate) const MOST_RUNS: usize = 1 << 12;
+
 /// One part in so many of a device's free memory is left to the driver, which rounds allocations up to 2 MiB and loads
 /// kernels there.
 pub(crate) const LEFT_FREE: u64 = 32;

@@ -27,8 +27,8 @@ pub enum Engine {
     Cpu,
     /// On the CUDA device of this number. [`Sorter::sort`], [`Sorter::sort_pairs`], [`Sorter::argsort`],
     /// [`Sorter::sort_segments`] and [`Sorter::sort_pairs_segments`] have an engine there, for keys of 8 to 64 bits, the
-    /// first three for those of 128 too; other calls return [`Error::Unsupported`], as do algorithms that there are not on a
-    /// GPU.
+    /// first three for those of 128 too, and [`Sorter::sort_strings`], [`Sorter::argsort_strings`] and
+    /// [`Sorter::sort_string_array`]; other calls return [`Error::Unsupported`], as do algorithms that there are not on a GPU.
     Cuda(u32),
 }
 
@@ -204,8 +204,9 @@ impl Sorter {
     /// Sorts keys. In place; at most 5% of the data as scratch.
     ///
     /// On a GPU, which is only taken where the engine is one: two copies of the keys on the device, or one where the limit
-    /// or the device have no room for two, and 128 MiB of pinned memory at most. Keys of up to 64 bits that are more than the
-    /// device has room for go there in chunks, twice, with a copy of them on the host and 32 MiB of pinned memory a thread.
+    /// or the device have no room for two, and 128 MiB of pinned memory at most. With
+    /// [`Algorithm::Auto`] or [`Algorithm::Radix`], keys of up to 64 bits that are more than the device has room for go there in
+    /// chunks, twice, with a copy of them on the host and 32 MiB of pinned memory for each of up to 16 threads.
     ///
     /// # Errors
     /// [`Error::Unsupported`] for an algorithm that does not apply to such keys. On a GPU: [`Error::Memory`] where that is

@@ -1,4 +1,4 @@
-//! One array in host memory that is larger than the device, or than the memory allowed there: on two trips to it.
+//! One array in host memory that is larger than the room on the device: on two trips to it.
 //!
 //! On the first, the array is sorted chunk by chunk, into a copy of it: so many runs. On the second, chunks of equal size are
 //! gathered from all runs, the least keys first, and sorted back into the array. Which part of each run a chunk has is found
@@ -9,6 +9,7 @@
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
+use std::panic::{self, AssertUnwindSafe};
 use std::time::Instant;
 
 use rayon::prelude::*;
@@ -35,7 +36,12 @@ pub(crate) fn sort<B: Bits>(
             by_trips(gpu, Keys::Sorted(keys), payload.range(0..n), code, order, stable, allowed)
         }
         HostArray::Argsorted { keys, places } => {
-            places.par_iter_mut().enumerate().for_each(|(i, place)| *place = i as u32);
+            let number = |(i, place): (usize, &mut u32)| *place = i as u32;
+            if allowed.threads > 1 {
+                places.par_iter_mut().enumerate().for_each(number);
+            } else {
+                places.iter_mut().enumerate().for_each(number);
+            }
             by_trips(gpu, Keys::Kept(keys), bytes_mut(places), code, order, true, allowed)
         }
     }
@@ -65,7 +71,8 @@ fn by_trips<B: Bits>(
     let payload_bytes = payload.len().checked_div(n).unwrap_or(0);
     let copied = size_of_val(all) + payload.len();
     let work = Work { code, order, payload_bytes, stable };
-    let mut workers = Workers::<B>::new(gpu, n, work, copied as u64, allowed)?;
+    let table = |runs: usize| size_of::<usize>() * runs * (runs + 1);
+    let mut workers = Workers::<B>::new(gpu, n, work, |runs| (copied + table(runs)) as u64, allowed)?;
     let (mut key_runs, mut payload_runs) = (Scratch::<B>::new(n)?, Scratch::<u8>::new(payload.len())?);
     let mut report = Report { scratch_peak: workers.bytes, ..Report::default() };
     let each = n.div_ceil(n.div_ceil(workers.most).max(1)).max(1);
@@ -115,15 +122,14 @@ fn by_trips<B: Bits>(
                 payload_to: taken(&mut payload_to, count * payload_bytes),
             }
         });
-        workers.sort(chunks)
+        // A panic would leave some payloads twice.
+        panic::catch_unwind(AssertUnwindSafe(|| workers.sort(chunks)))
     };
-    if let Err(error) = sorted {
-        if let Keys::Sorted(keys) = keys {
-            keys.copy_from_slice(run_keys);
-            payload.copy_from_slice(&payload_runs);
-        }
-        return Err(error);
+    if let (Err(_) | Ok(Err(_)), Keys::Sorted(keys)) = (&sorted, keys) {
+        keys.copy_from_slice(run_keys);
+        payload.copy_from_slice(&payload_runs);
     }
+    sorted.unwrap_or_else(|panicked| panic::resume_unwind(panicked))?;
     report.push(Ran::Cuda, "sort ranges", start.elapsed(), copied, copied);
     Ok(report)
 }

@@ -1,6 +1,6 @@
 //! Strings in a device's memory, as Arrow lays them out.
 
-use sortie_device::{Stream, View};
+use sortie_device::{Stream, View, WARP};
 
 use crate::Error;
 
@@ -110,11 +110,11 @@ impl StoredStrings<'_> {
         }
     }
 
-    /// What a look at all bytes has to do with: bytes, or strings.
+    /// Threads that a look at all bytes has work for: one for eight bytes, or a warp for a view.
     pub(super) fn work(self) -> usize {
         match self {
             StoredStrings::Offsets(strings) => strings.bytes.len() / size_of::<u64>(),
-            StoredStrings::Views(StringViews { views, .. }) => views.len(),
+            StoredStrings::Views(StringViews { views, .. }) => views.len() * WARP as usize,
         }
     }
 

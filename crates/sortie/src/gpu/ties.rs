@@ -6,7 +6,7 @@ use crate::Error;
 
 use super::host_array::reserve;
 
-/// Runs of places, in ascending order, whose strings are equal as far as they were sorted, and go on.
+/// Runs of places, in ascending order, whose strings are equal as far as they were sorted and did not end before.
 #[derive(Debug, Default)]
 pub struct Ties {
     /// Where each string that ties belongs, run by run, and where the runs begin there and the last one ends.

@@ -3,8 +3,8 @@
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
 use std::{panic, thread};
 
 use sortie_device::Buffer;
@@ -14,7 +14,9 @@ use super::one_array::{Wanted, With};
 use super::stage::Stage;
 use super::{Gpu, memory};
 use crate::key::{Bits, Code};
-use crate::plan::{CHUNK_WORKERS, LEAST_TRIP_BYTES, LEFT_FREE, TRIP_BYTES};
+use crate::plan::{
+    CHUNK_WORKERS, LEAST_TRIP_BYTES, LEFT_FREE, MOST_RUNS, OVERLAPPED_CHUNK_BYTES, TRIP_BYTES,
+};
 use crate::{Algorithm, Bound, Error, Order};
 
 /// Some keys with their payloads: where they come from, in parts, and where they go to in order.
@@ -56,8 +58,15 @@ struct Worker<B> {
 }
 
 impl<B: Bits> Workers<B> {
-    /// For so many keys: as many workers and as large chunks as the memory allows, where `held` bytes are held on the host.
-    pub fn new(gpu: &Gpu, n: usize, work: Work, held: u64, allowed: Allowed) -> Result<Self, Error> {
+    /// For so many keys: as many workers and as large chunks as the memory allows, where `held` are the bytes that are held on
+    /// the host for so many chunks.
+    pub fn new(
+        gpu: &Gpu,
+        n: usize,
+        work: Work,
+        held: impl Fn(usize) -> u64,
+        allowed: Allowed,
+    ) -> Result<Self, Error> {
         let Work { code, order, payload_bytes, stable } = work;
         let with = match payload_bytes {
             0 => With::Nothing,
@@ -79,7 +88,7 @@ impl<B: Bits> Workers<B> {
                 scratch.iter_mut().zip(words).for_each(|(most, words)| *most = words.max(*most));
             }
             let there = (workers * (most * each + 4 * scratch.iter().sum::<usize>())) as u64;
-            let needed = there + held + (workers * Stage::bytes(bytes)) as u64;
+            let needed = there + held(n.div_ceil(most)) + (workers * Stage::bytes(bytes)) as u64;
             let too_much = |bound, needed, available| Error::Memory { bound, needed, available, hint: HINT };
             if needed > allowed.memory_limit {
                 refused = Some(too_much(Bound::Limit, needed, allowed.memory_limit));
@@ -109,12 +118,25 @@ impl<B: Bits> Workers<B> {
             }
             Ok(())
         };
+        let count = self.workers.len();
         thread::scope(|scope| {
-            let threads: Vec<_> = self.workers.iter_mut().map(|worker| scope.spawn(|| run(worker))).collect();
-            let ended = threads
-                .into_iter()
-                .map(|thread| thread.join().unwrap_or_else(|panicked| panic::resume_unwind(panicked)));
-            ended.fold(Ok(()), Result::and)
+            let mut threads = Vec::new();
+            let mut ended = Ok(());
+            for worker in &mut self.workers {
+                match thread::Builder::new().spawn_scoped(scope, || run(worker)) {
+                    Ok(thread) => threads.push(thread),
+                    Err(error) => {
+                        failed.store(true, Relaxed);
+                        ended = Err(Error::Threads { threads: count, reason: error.to_string() });
+                        break;
+                    }
+                }
+            }
+            for thread in threads {
+                let sorted = thread.join().unwrap_or_else(|panicked| panic::resume_unwind(panicked));
+                ended = ended.and(sorted);
+            }
+            ended
         })
     }
 }
@@ -122,9 +144,11 @@ impl<B: Bits> Workers<B> {
 impl<B: Bits> Worker<B> {
     fn new(gpu: &Gpu, most: usize, payload_bytes: usize, scratch: &[usize]) -> Result<Self, Error> {
         let device = gpu.device();
+        // What is pinned for so many is not kept for later calls.
+        let gpu = Gpu { pinned: Arc::default(), ..gpu.with_scratch(Vec::new()) };
         let scratch = scratch.iter().map(|&words| memory::alloc(device, words)).collect::<Result<_, _>>()?;
         Ok(Worker {
-            stage: Stage::new(gpu, most * size_of::<B>().max(payload_bytes), 1)?,
+            stage: Stage::new(&gpu, most * size_of::<B>().max(payload_bytes), 1)?,
             keys: memory::alloc(device, most)?,
             payload: memory::alloc(device, most * payload_bytes)?,
             gpu: gpu.with_scratch(scratch),
@@ -162,17 +186,42 @@ fn copy_joined(parts: &[&[MaybeUninit<u8>]], range: Range<usize>, mut to: &mut [
     }
 }
 
-/// Workers and the bytes of a chunk, the best first. None is worth more than all the data, or less than two keys.
+/// Workers and the bytes of a chunk, the best first: chunks that are worth their launches, before as many workers as there may
+/// be; last one worker, and chunks as small as they may be. There are never more than [`MOST_RUNS`].
 fn shapes(threads: usize, bytes: usize) -> impl Iterator<Item = (usize, usize)> {
+    let least = (bytes / MOST_RUNS).next_power_of_two().max(LEAST_TRIP_BYTES);
     // Several for each worker, so that none waits long for the last.
-    let most =
-        move |workers: usize| (bytes / (4 * workers)).next_power_of_two().clamp(LEAST_TRIP_BYTES, TRIP_BYTES);
+    let most = move |workers: usize| (bytes / (4 * workers)).next_power_of_two().min(TRIP_BYTES).max(least);
     let halves = |most| std::iter::successors(Some(most), |size| Some(size / 2));
-    let workers = halves(CHUNK_WORKERS.min(threads.next_power_of_two())).take_while(|&workers| workers > 0);
-    workers.flat_map(move |workers| {
-        halves(most(workers)).take_while(|&size| size >= LEAST_TRIP_BYTES).map(move |size| (workers, size))
-    })
+    let workers = halves(CHUNK_WORKERS.min(threads.max(1))).take_while(|&workers| workers > 0);
+    let overlapped = workers.flat_map(move |workers| {
+        let worth_it = OVERLAPPED_CHUNK_BYTES.min(most(workers)).max(least);
+        halves(most(workers)).take_while(move |&size| size >= worth_it).map(move |size| (workers, size))
+    });
+    overlapped.chain(halves(most(1)).take_while(move |&size| size >= least).map(|size| (1, size)))
 }
 
 const HINT: &str =
     "what does not fit a GPU is sorted there in parts, with a copy of it on the host; use the CPU engine";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A device with next to no room was once given many thousand runs, and the table of their parts was not counted.
+    #[test]
+    fn runs_are_never_too_many() {
+        for threads in [0, 1, 5, 16, 100] {
+            for bytes in [0, 1, 1 << 16, 1 << 20, 8 << 30, 40_000_000_000, 1 << 42] {
+                let shapes: Vec<_> = shapes(threads, bytes).collect();
+                assert!(shapes.iter().all(|&(workers, size)| {
+                    (1..=threads.max(1)).contains(&workers)
+                        && size >= LEAST_TRIP_BYTES
+                        && bytes.div_ceil(size) <= MOST_RUNS
+                }));
+                let one_worker = shapes.iter().rev().take_while(|&&(workers, _)| workers == 1).count();
+                assert!(one_worker > 0, "{threads} threads, {bytes} bytes");
+            }
+        }
+    }
+}

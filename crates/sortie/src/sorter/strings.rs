@@ -25,7 +25,7 @@ impl Sorter {
     /// On a GPU, which is only taken where the engine is one, the CPU helps: it cuts the first symbols of every string to a
     /// word of 8 bytes, the GPU sorts the words, and the CPU sorts what ties; O(n) of transfers, however long the strings
     /// are. Where a sample has many ties and short strings, all bytes go there instead, as by
-    /// [`gpu::Gpu::argsort_strings`]. Scratch: two pieces of 16 MiB in pinned memory at most, and some 100 bytes a string, on
+    /// [`gpu::Gpu::argsort_strings`]. Scratch: two pieces of 16 MiB in pinned memory at most, and some 110 bytes a string, on
     /// the device for the most part, where perhaps the bytes are too.
     ///
     /// Source: Drozd, Pericas and Matsuoka, "Efficient string sorting on multi- and many-core architectures" (2014), section
