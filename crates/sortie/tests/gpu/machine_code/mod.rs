@@ -121,9 +121,8 @@ const KNOWN: &[Known] = &[
         ],
     },
     Known {
-        reason: "the same with payloads, of one segment or of what is left of a distribution",
+        reason: "the same with payloads, of what is left of a distribution",
         programs: &[
-            ("sort_segments-8-Integers-4-0-FIXED-64-16-12-1", &[("sm_80", 16), ("sm_100", 8)]),
             ("sort_segments-8-Integers-4-0-LISTED-1024-12-8-1", &[("sm_80", 24), ("sm_90", 88)]),
             ("sort_segments-8-Integers-4-0-LISTED-512-16-0-1", &[("sm_89", 24), ("sm_90", 24)]),
             ("sort_segments-8-Integers-4-0-TILES-512-16-0-1", &[("sm_89", 40)]),
@@ -152,10 +151,7 @@ const KNOWN: &[Known] = &[
         reason: "a thread holds keys, payloads and places at once, and rows of 24 are faster all the same (worker.rs)",
         programs: &[
             ("sort_segments-4-Floats-4-0-FIXED-64-16-12-1", &[("sm_80", 8), ("sm_90", 16)]),
-            (
-                "sort_segments-4-Integers-4-0-FIXED-64-16-12-1",
-                &[("sm_80", 16), ("sm_90", 16), ("sm_100", 56)],
-            ),
+            ("sort_segments-8-Integers-4-0-FIXED-64-16-12-1", &[("sm_80", 16), ("sm_100", 8)]),
             ("sort_segments-4-Floats-4-0-TILES-1024-16-0-1", &[("sm_100", 40)]),
             ("sort_segments-4-Floats-4-0-LISTED-512-24-16-1", &[("sm_89", 232), ("sm_90", 248)]),
             ("sort_segments-4-Floats-4-0-TILES-512-24-0-1", &[("sm_89", 256)]),
