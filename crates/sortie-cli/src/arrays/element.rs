@@ -31,6 +31,26 @@ macro_rules! floats {
 }
 floats!(f16: f16::ZERO, f32: 0.0, f64: 0.0);
 
+/// A generic function for the elements of a kind.
+macro_rules! of_kind {
+    ($kind:expr, $($of:ident)::+) => {
+        match $kind {
+            Kind::Bool | Kind::U8 => $($of)::+::<u8>,
+            Kind::U16 => $($of)::+::<u16>,
+            Kind::U32 => $($of)::+::<u32>,
+            Kind::U64 => $($of)::+::<u64>,
+            Kind::I8 => $($of)::+::<i8>,
+            Kind::I16 => $($of)::+::<i16>,
+            Kind::I32 => $($of)::+::<i32>,
+            Kind::I64 => $($of)::+::<i64>,
+            Kind::F16 => $($of)::+::<half::f16>,
+            Kind::F32 => $($of)::+::<f32>,
+            Kind::F64 => $($of)::+::<f64>,
+        }
+    };
+}
+pub(super) use of_kind;
+
 /// Makes elements that NumPy takes as equal the same: -0.0 becomes 0.0, and there is one NaN.
 ///
 /// NumPy's stable argsort leaves them in their order, where sortie tells them apart.

@@ -5,11 +5,10 @@ use std::marker::PhantomData;
 use std::num::NonZeroUsize;
 
 use bytemuck::Pod;
-use half::f16;
 use sortie::{Engine, Key, Order, Sorter};
 use sortie_formats::{Endian, Kind, raw};
 
-use super::element::Element;
+use super::element::{Element, of_kind};
 use super::file::{ArrayFile, ArrayStretches, Format};
 use super::{Cut, Job, Lanes};
 use crate::cli::SortArgs;
@@ -60,19 +59,7 @@ impl Task {
     /// Sorts the array, or its places.
     pub fn run(self, job: Job<'_>, array: ArrayFile) -> Result<(), Failure> {
         threads::start(job.threads, array.size())?;
-        let run = match array.format.kind() {
-            Kind::Bool | Kind::U8 => Self::run_as::<u8>,
-            Kind::U16 => Self::run_as::<u16>,
-            Kind::U32 => Self::run_as::<u32>,
-            Kind::U64 => Self::run_as::<u64>,
-            Kind::I8 => Self::run_as::<i8>,
-            Kind::I16 => Self::run_as::<i16>,
-            Kind::I32 => Self::run_as::<i32>,
-            Kind::I64 => Self::run_as::<i64>,
-            Kind::F16 => Self::run_as::<f16>,
-            Kind::F32 => Self::run_as::<f32>,
-            Kind::F64 => Self::run_as::<f64>,
-        };
+        let run = of_kind!(array.format.kind(), Self::run_as);
         run(&self, &job, array)?;
         job.ledger.close(job.stats)
     }

@@ -14,7 +14,6 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use bytemuck::Pod;
-use half::f16;
 use sortie::{Bound, Engine, Report, Segments, Sorter, gpu};
 use sortie_formats::Kind;
 
@@ -24,7 +23,7 @@ use crate::memory::bytes;
 use crate::output::Output;
 use crate::stats::Ledger;
 use crate::{quote, threads};
-use element::Element;
+use element::{Element, of_kind};
 use file::{ArrayFile, Format};
 use lanes::Lanes;
 
@@ -126,19 +125,7 @@ impl<'a> Job<'a> {
     }
 
     fn run(self, array: &ArrayFile) -> Result<(), Failure> {
-        let run = match array.format.kind() {
-            Kind::Bool | Kind::U8 => Self::run_as::<u8>,
-            Kind::U16 => Self::run_as::<u16>,
-            Kind::U32 => Self::run_as::<u32>,
-            Kind::U64 => Self::run_as::<u64>,
-            Kind::I8 => Self::run_as::<i8>,
-            Kind::I16 => Self::run_as::<i16>,
-            Kind::I32 => Self::run_as::<i32>,
-            Kind::I64 => Self::run_as::<i64>,
-            Kind::F16 => Self::run_as::<f16>,
-            Kind::F32 => Self::run_as::<f32>,
-            Kind::F64 => Self::run_as::<f64>,
-        };
+        let run = of_kind!(array.format.kind(), Self::run_as);
         threads::pool(self.threads, array.size())?.install(|| run(&self, array))?;
         self.ledger.close(self.stats)
     }

@@ -174,23 +174,12 @@ mod tests {
 
     use super::*;
     use crate::gpu::HostPayload;
-    use crate::gpu::on_bench::ALLOWED;
-    use crate::key::Form;
+    use crate::gpu::on_bench::{ALLOWED, code, on_bench_of};
     use crate::{Bound, Key, Sorter, key};
-
-    fn code<K: Key>() -> Code {
-        match K::FORM {
-            Form::Bits(code) => code,
-            _ => unreachable!("keys of a fixed width"),
-        }
-    }
 
     /// A device that has room for a part of what the tests sort.
     fn on_small_bench(test: impl FnOnce(&Gpu)) {
-        match sortie_simt::device(Options { memory: 1 << 20, ..Options::default() }) {
-            Ok(device) => test(&Gpu::new(device)),
-            Err(why) => println!("skipped: {why}"),
-        }
+        on_bench_of(Options { memory: 1 << 20, ..Options::default() }, test);
     }
 
     fn compare<K: Key + Copy>(gpu: &Gpu, keys: &[K], order: Order) {

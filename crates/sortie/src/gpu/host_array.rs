@@ -187,16 +187,8 @@ mod tests {
     use sortie_simt::Options;
 
     use super::*;
-    use crate::gpu::on_bench::on_bench;
-    use crate::key::Form;
-    use crate::{Key, Sorter};
-
-    fn code<K: Key>() -> Code {
-        match K::FORM {
-            Form::Bits(code) => code,
-            _ => unreachable!("keys of a fixed width"),
-        }
-    }
+    use crate::Sorter;
+    use crate::gpu::on_bench::{code, on_bench, on_bench_of};
 
     const ALLOWED: Allowed = Allowed { threads: 1, memory_limit: u64::MAX };
 
@@ -248,27 +240,23 @@ mod tests {
 
     #[test]
     fn too_little_memory_leaves_all_as_it_is() {
-        let limited = Options { memory: 1 << 20, ..Options::default() };
-        let device = match sortie_simt::device(limited) {
-            Ok(device) => device,
-            Err(why) => return println!("skipped: {why}"),
-        };
-        let gpu = Gpu::new(device);
-        let descending: Vec<u32> = (0..200_000).rev().collect();
-        for (allowed, bound) in
-            [(ALLOWED, Bound::Device), (Allowed { memory_limit: 1 << 20, ..ALLOWED }, Bound::Limit)]
-        {
-            let mut keys = descending.clone();
-            let array = HostArray::Sorted { keys: &mut keys, payload: None };
-            let error =
-                sort(&gpu, array, code::<u32>(), Order::default(), Algorithm::Radix, allowed).unwrap_err();
-            assert!(
-                matches!(error, Error::Memory { bound: found, needed, available, .. }
+        on_bench_of(Options { memory: 1 << 20, ..Options::default() }, |gpu| {
+            let descending: Vec<u32> = (0..200_000).rev().collect();
+            for (allowed, bound) in
+                [(ALLOWED, Bound::Device), (Allowed { memory_limit: 1 << 20, ..ALLOWED }, Bound::Limit)]
+            {
+                let mut keys = descending.clone();
+                let array = HostArray::Sorted { keys: &mut keys, payload: None };
+                let error =
+                    sort(gpu, array, code::<u32>(), Order::default(), Algorithm::Radix, allowed).unwrap_err();
+                assert!(
+                    matches!(error, Error::Memory { bound: found, needed, available, .. }
                 if found == bound && needed > 1_600_000 && available <= 1 << 20),
-                "{error}"
-            );
-            assert!(keys == descending);
-        }
+                    "{error}"
+                );
+                assert!(keys == descending);
+            }
+        });
     }
 
     /// Keys alone and unstable pairs are sorted in place where there is room for them and not for their copy.

@@ -3,15 +3,29 @@
 use sortie_simt::Options;
 
 use super::{Allowed, Gpu};
-use crate::{Bound, Error, Report};
+use crate::key::{Code, Form};
+use crate::{Bound, Error, Key, Report};
 
 pub(crate) const ALLOWED: Allowed = Allowed { threads: 2, memory_limit: u64::MAX };
 
 /// Runs a test on the test bench, where there is one.
 pub(crate) fn on_bench(test: impl FnOnce(&Gpu)) {
-    match sortie_simt::device(Options::default()) {
+    on_bench_of(Options::default(), test);
+}
+
+/// The same with other options.
+pub(crate) fn on_bench_of(options: Options, test: impl FnOnce(&Gpu)) {
+    match sortie_simt::device(options) {
         Ok(device) => test(&Gpu::new(device)),
         Err(why) => println!("skipped: {why}"),
+    }
+}
+
+/// The code of keys of a fixed width.
+pub(crate) fn code<K: Key>() -> Code {
+    match K::FORM {
+        Form::Bits(code) => code,
+        _ => unreachable!("keys of a fixed width"),
     }
 }
 
