@@ -110,7 +110,7 @@ pub(crate) const LEAST_CHUNK_BYTES: usize = 64 << 10;
 
 /// Chunks of an array larger than a device that are under way at a time, a thread each: one thread copies some 10 GB/s to
 /// pinned memory, a fifth of what a device takes.
-pub(crate) const CHUNK_WORKERS: usize = 16;
+pub(crate) const CARRIERS: usize = 16;
 
 /// Bytes of such a chunk: 5 ms of the way. Of 40 GB there are then 150, which are gathered from as many runs in parts of 1.7 MB.
 pub(crate) const TRIP_BYTES: usize = 256 << 20;

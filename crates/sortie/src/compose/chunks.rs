@@ -15,7 +15,7 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use crate::cpu::scratch::Scratch;
-use crate::gpu::{Allowed, Chunk, Gpu, HostArray, Work, Workers, bytes_mut};
+use crate::gpu::{Allowed, Carriers, Chunk, Gpu, HostArray, Work, bytes_mut};
 use crate::key::{Bits, Code, Transform};
 use crate::{Error, Order, Ran, Report};
 
@@ -72,10 +72,10 @@ fn by_trips<B: Bits>(
     let copied = size_of_val(all) + payload.len();
     let work = Work { code, order, payload_bytes, stable };
     let table = |runs: usize| size_of::<usize>() * runs * (runs + 1);
-    let mut workers = Workers::<B>::new(gpu, n, work, |runs| (copied + table(runs)) as u64, allowed)?;
+    let mut carriers = Carriers::<B>::new(gpu, n, work, |runs| (copied + table(runs)) as u64, allowed)?;
     let (mut key_runs, mut payload_runs) = (Scratch::<B>::new(n)?, Scratch::<u8>::new(payload.len())?);
-    let mut report = Report { scratch_peak: workers.bytes, ..Report::default() };
-    let each = n.div_ceil(n.div_ceil(workers.most).max(1)).max(1);
+    let mut report = Report { scratch_peak: carriers.bytes, ..Report::default() };
+    let each = n.div_ceil(n.div_ceil(carriers.most).max(1)).max(1);
 
     let start = Instant::now();
     let (mut keys_to, mut payload_to) = (key_runs.bytes_mut(), payload_runs.bytes_mut());
@@ -85,10 +85,10 @@ fn by_trips<B: Bits>(
         keys_to: Some(taken(&mut keys_to, size_of_val(keys))),
         payload_to: taken(&mut payload_to, keys.len() * payload_bytes),
     });
-    workers.sort(runs)?;
+    carriers.sort(runs)?;
     report.push(Ran::Cuda, "sort runs", start.elapsed(), copied, copied);
 
-    // SAFETY: the workers have written every run.
+    // SAFETY: the carriers have written every run.
     let run_keys = unsafe { key_runs.written() };
     let runs: Vec<&[B]> = run_keys.chunks(each).collect();
     let transform = Transform::new(code, order);
@@ -123,7 +123,7 @@ fn by_trips<B: Bits>(
             }
         });
         // A panic would leave some payloads twice.
-        panic::catch_unwind(AssertUnwindSafe(|| workers.sort(chunks)))
+        panic::catch_unwind(AssertUnwindSafe(|| carriers.sort(chunks)))
     };
     if let (Err(_) | Ok(Err(_)), Keys::Sorted(keys)) = (&sorted, keys) {
         keys.copy_from_slice(run_keys);

@@ -26,6 +26,7 @@ mod distribute;
 mod finish;
 mod gather_strings;
 mod host_array;
+mod host_chunks;
 mod host_segments;
 mod host_strings;
 mod host_words;
@@ -43,7 +44,6 @@ mod stored_strings;
 mod strings;
 mod ties;
 mod worker;
-mod workers;
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex};
@@ -52,13 +52,13 @@ use sortie_device::{Buffer, Device, Event, Kernel, Module, Stream};
 
 pub use compared::Compared;
 pub(crate) use host_array::{HostArray, reserve, sort as sort_host_array};
+pub(crate) use host_chunks::{Carriers, Chunk, Work};
 pub(crate) use host_segments::{Allowed, Host, HostPayload, bytes_mut, copy, sort_segments};
 pub(crate) use host_strings::argsort_strings;
 pub(crate) use host_words::sort_words;
 pub use segments::Segments;
 pub use stored_strings::{Offsets, StoredStrings, StringViews, Strings};
 pub use ties::Ties;
-pub(crate) use workers::{Chunk, Work, Workers};
 
 pub use crate::plan::auto::{Enabled, enable};
 

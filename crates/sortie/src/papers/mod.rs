@@ -18,19 +18,19 @@
 //! Thrust's; the benchmark suite takes CUB's, which is behind Thrust's.
 
 mod array_sort;
-mod cut_strings;
 mod msd_radix_sort;
 mod quicksort;
 mod radix_sort;
 mod sample_sort;
 mod scan;
+mod sent_strings;
 
 pub use array_sort::array_sort;
-pub use cut_strings::{Sent, argsort_sent_strings};
 pub use msd_radix_sort::msd_radix_sort;
 pub use quicksort::quicksort;
 pub use radix_sort::radix_sort;
 pub use sample_sort::{Histograms, fine_sample_sort, sample_sort};
+pub use sent_strings::{Sent, argsort_sent_strings};
 
 use crate::Error;
 

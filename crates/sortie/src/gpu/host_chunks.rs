@@ -1,4 +1,4 @@
-//! Chunks of host data to be sorted on a device, many at a time: each worker is a thread that brings a chunk there, has it
+//! Chunks of host data to be sorted on a device, many at a time: each carrier is a thread that brings a chunk there, has it
 //! sorted and brings it back, so that chunks are copied in while others are sorted and copied out.
 
 use std::mem::MaybeUninit;
@@ -14,9 +14,7 @@ use super::one_array::{Wanted, With};
 use super::stage::Stage;
 use super::{Gpu, memory};
 use crate::key::{Bits, Code};
-use crate::plan::{
-    CHUNK_WORKERS, LEAST_TRIP_BYTES, LEFT_FREE, MOST_RUNS, OVERLAPPED_CHUNK_BYTES, TRIP_BYTES,
-};
+use crate::plan::{CARRIERS, LEAST_TRIP_BYTES, LEFT_FREE, MOST_RUNS, OVERLAPPED_CHUNK_BYTES, TRIP_BYTES};
 use crate::{Algorithm, Bound, Error, Order};
 
 /// Some keys with their payloads: where they come from, in parts, and where they go to in order.
@@ -39,9 +37,9 @@ pub(crate) struct Work {
     pub stable: bool,
 }
 
-/// Workers with all the memory that they need.
-pub(crate) struct Workers<B> {
-    workers: Vec<Worker<B>>,
+/// Carriers with all the memory that they need.
+pub(crate) struct Carriers<B> {
+    carriers: Vec<Carrier<B>>,
     wanted: Wanted,
     /// Keys of a chunk, at most.
     pub most: usize,
@@ -49,7 +47,7 @@ pub(crate) struct Workers<B> {
     pub bytes: u64,
 }
 
-struct Worker<B> {
+struct Carrier<B> {
     stage: Stage,
     keys: Buffer<B>,
     payload: Buffer<u8>,
@@ -57,8 +55,8 @@ struct Worker<B> {
     gpu: Gpu,
 }
 
-impl<B: Bits> Workers<B> {
-    /// For so many keys: as many workers and as large chunks as the memory allows, where `held` are the bytes that are held on
+impl<B: Bits> Carriers<B> {
+    /// For so many keys: as many carriers and as large chunks as the memory allows, where `held` are the bytes that are held on
     /// the host for so many chunks.
     pub fn new(
         gpu: &Gpu,
@@ -78,7 +76,7 @@ impl<B: Bits> Workers<B> {
         let available = free - free / LEFT_FREE;
         let each = size_of::<B>() + payload_bytes;
         let mut refused = None;
-        for (workers, bytes) in shapes(allowed.threads, n * each) {
+        for (carriers, bytes) in shapes(allowed.threads, n * each) {
             let most = bytes / each;
             // A chunk with one key less may take another way.
             let mut scratch = Vec::new();
@@ -87,17 +85,17 @@ impl<B: Bits> Workers<B> {
                 scratch.resize(scratch.len().max(words.len()), 0);
                 scratch.iter_mut().zip(words).for_each(|(most, words)| *most = words.max(*most));
             }
-            let there = (workers * (most * each + 4 * scratch.iter().sum::<usize>())) as u64;
-            let needed = there + held(n.div_ceil(most)) + (workers * Stage::bytes(bytes)) as u64;
+            let there = (carriers * (most * each + 4 * scratch.iter().sum::<usize>())) as u64;
+            let needed = there + held(n.div_ceil(most)) + (carriers * Stage::bytes(bytes)) as u64;
             let too_much = |bound, needed, available| Error::Memory { bound, needed, available, hint: HINT };
             if needed > allowed.memory_limit {
                 refused = Some(too_much(Bound::Limit, needed, allowed.memory_limit));
             } else if there > available {
                 refused = Some(too_much(Bound::Device, there, available));
             } else {
-                let worker = |_| Worker::new(gpu, most, payload_bytes, &scratch);
-                match (0..workers).map(worker).collect() {
-                    Ok(workers) => return Ok(Workers { workers, wanted, most, bytes: needed }),
+                let carrier = |_| Carrier::new(gpu, most, payload_bytes, &scratch);
+                match (0..carriers).map(carrier).collect() {
+                    Ok(carriers) => return Ok(Carriers { carriers, wanted, most, bytes: needed }),
                     Err(error @ Error::Memory { .. }) => refused = Some(error),
                     Err(error) => return Err(error),
                 }
@@ -106,24 +104,24 @@ impl<B: Bits> Workers<B> {
         Err(refused.expect("there is at least one shape"))
     }
 
-    /// Sorts each chunk by itself; in the order in which they come, as workers are free. After an error some are not, and
+    /// Sorts each chunk by itself; in the order in which they come, as carriers are free. After an error some are not, and
     /// what they would be written to may have been written in part.
     pub fn sort<'a>(&mut self, chunks: impl Iterator<Item = Chunk<'a, B>> + Send) -> Result<(), Error> {
         let (chunks, failed, wanted) = (Mutex::new(chunks), AtomicBool::new(false), self.wanted);
         let next = || chunks.lock().expect("no holder panics").next();
-        let run = |worker: &mut Worker<B>| -> Result<(), Error> {
+        let run = |carrier: &mut Carrier<B>| -> Result<(), Error> {
             while !failed.load(Relaxed) {
                 let Some(chunk) = next() else { break };
-                worker.sort(chunk, wanted).inspect_err(|_| failed.store(true, Relaxed))?;
+                carrier.sort(chunk, wanted).inspect_err(|_| failed.store(true, Relaxed))?;
             }
             Ok(())
         };
-        let count = self.workers.len();
+        let count = self.carriers.len();
         thread::scope(|scope| {
             let mut threads = Vec::new();
             let mut ended = Ok(());
-            for worker in &mut self.workers {
-                match thread::Builder::new().spawn_scoped(scope, || run(worker)) {
+            for carrier in &mut self.carriers {
+                match thread::Builder::new().spawn_scoped(scope, || run(carrier)) {
                     Ok(thread) => threads.push(thread),
                     Err(error) => {
                         failed.store(true, Relaxed);
@@ -141,13 +139,13 @@ impl<B: Bits> Workers<B> {
     }
 }
 
-impl<B: Bits> Worker<B> {
+impl<B: Bits> Carrier<B> {
     fn new(gpu: &Gpu, most: usize, payload_bytes: usize, scratch: &[usize]) -> Result<Self, Error> {
         let device = gpu.device();
         // What is pinned for so many is not kept for later calls.
         let gpu = Gpu { pinned: Arc::default(), ..gpu.with_scratch(Vec::new()) };
         let scratch = scratch.iter().map(|&words| memory::alloc(device, words)).collect::<Result<_, _>>()?;
-        Ok(Worker {
+        Ok(Carrier {
             stage: Stage::new(&gpu, most * size_of::<B>().max(payload_bytes), 1)?,
             keys: memory::alloc(device, most)?,
             payload: memory::alloc(device, most * payload_bytes)?,
@@ -186,17 +184,17 @@ fn copy_joined(parts: &[&[MaybeUninit<u8>]], range: Range<usize>, mut to: &mut [
     }
 }
 
-/// Workers and the bytes of a chunk, the best first: chunks that are worth their launches, before as many workers as there may
-/// be; last one worker, and chunks as small as they may be. There are never more than [`MOST_RUNS`].
+/// Carriers and the bytes of a chunk, the best first: chunks that are worth their launches, before as many carriers as there may
+/// be; last one carrier, and chunks as small as they may be. There are never more than [`MOST_RUNS`].
 fn shapes(threads: usize, bytes: usize) -> impl Iterator<Item = (usize, usize)> {
     let least = (bytes / MOST_RUNS).next_power_of_two().max(LEAST_TRIP_BYTES);
-    // Several for each worker, so that none waits long for the last.
-    let most = move |workers: usize| (bytes / (4 * workers)).next_power_of_two().min(TRIP_BYTES).max(least);
+    // Several for each carrier, so that none waits long for the last.
+    let most = move |carriers: usize| (bytes / (4 * carriers)).next_power_of_two().min(TRIP_BYTES).max(least);
     let halves = |most| std::iter::successors(Some(most), |size| Some(size / 2));
-    let workers = halves(CHUNK_WORKERS.min(threads.max(1))).take_while(|&workers| workers > 0);
-    let overlapped = workers.flat_map(move |workers| {
-        let worth_it = OVERLAPPED_CHUNK_BYTES.min(most(workers)).max(least);
-        halves(most(workers)).take_while(move |&size| size >= worth_it).map(move |size| (workers, size))
+    let carriers = halves(CARRIERS.min(threads.max(1))).take_while(|&carriers| carriers > 0);
+    let overlapped = carriers.flat_map(move |carriers| {
+        let worth_it = OVERLAPPED_CHUNK_BYTES.min(most(carriers)).max(least);
+        halves(most(carriers)).take_while(move |&size| size >= worth_it).map(move |size| (carriers, size))
     });
     overlapped.chain(halves(most(1)).take_while(move |&size| size >= least).map(|size| (1, size)))
 }
@@ -214,12 +212,12 @@ mod tests {
         for threads in [0, 1, 5, 16, 100] {
             for bytes in [0, 1, 1 << 16, 1 << 20, 8 << 30, 40_000_000_000, 1 << 42] {
                 let shapes: Vec<_> = shapes(threads, bytes).collect();
-                assert!(shapes.iter().all(|&(workers, size)| {
-                    (1..=threads.max(1)).contains(&workers)
+                assert!(shapes.iter().all(|&(carriers, size)| {
+                    (1..=threads.max(1)).contains(&carriers)
                         && size >= LEAST_TRIP_BYTES
                         && bytes.div_ceil(size) <= MOST_RUNS
                 }));
-                let one_worker = shapes.iter().rev().take_while(|&&(workers, _)| workers == 1).count();
+                let one_worker = shapes.iter().rev().take_while(|&&(carriers, _)| carriers == 1).count();
                 assert!(one_worker > 0, "{threads} threads, {bytes} bytes");
             }
         }
