@@ -41,6 +41,20 @@ impl Facts {
     }
 }
 
+/// Facts for tests, which change what they are about.
+#[cfg(test)]
+pub const FACTS: Facts = Facts {
+    suite: "test",
+    work: "sort",
+    key: "u8",
+    payload: "",
+    n: 4,
+    segments: None,
+    length: None,
+    distribution: "uniform",
+    includes: "",
+};
+
 /// 10000000 as 10^7, others in full.
 fn amount(n: usize) -> String {
     let exponent = n.max(1).ilog10();
@@ -222,24 +236,10 @@ pub fn median(values: &[f64]) -> f64 {
 mod tests {
     use super::*;
 
-    fn facts() -> Facts {
-        Facts {
-            suite: "test",
-            work: "sort",
-            key: "u8",
-            payload: "",
-            n: 4,
-            segments: None,
-            length: None,
-            distribution: "uniform",
-            includes: "",
-        }
-    }
-
     fn case() -> Case<Vec<u8>, Vec<u8>> {
         Case {
             figure: "",
-            facts: facts(),
+            facts: FACTS,
             draw: Box::new(|_| Ok(vec![3, 1, 2, 0])),
             bytes: |v| v.len(),
             agrees: |_, reference, outcome| reference == outcome,

@@ -194,20 +194,10 @@ fn size(folder: &Path) -> Result<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measure::Measured;
+    use crate::measure::{FACTS, Measured};
 
     fn row(figure: &'static str, n: usize, contender: &'static str, ms: f64) -> Row {
-        let facts = Facts {
-            suite: "index",
-            work: "index",
-            key: "bytes",
-            payload: "",
-            n,
-            segments: None,
-            length: None,
-            distribution: "words of RFCs",
-            includes: "",
-        };
+        let facts = Facts { suite: "index", work: "index", key: "bytes", n, ..FACTS };
         let mut report = Report::default();
         report.add("sort", std::time::Duration::from_millis(100), 0, 0);
         report.add("merge", std::time::Duration::from_millis(400), 0, 0);

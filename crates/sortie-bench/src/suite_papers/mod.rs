@@ -103,7 +103,7 @@ mod tests {
     use clap::Parser;
 
     use super::*;
-    use crate::measure::{Facts, Measured};
+    use crate::measure::{FACTS, Facts, Measured};
 
     fn described(arguments: &[&str]) -> Vec<String> {
         let start = ["sortie-bench", "--suite", "papers"];
@@ -165,12 +165,11 @@ mod tests {
                 suite: "papers",
                 work: "keys",
                 key: "u32",
-                payload: "",
                 n,
                 segments: Some(1),
                 length: Some(n),
                 distribution,
-                includes: "",
+                ..FACTS
             };
             let measured =
                 Measured { times_ms: vec![1.0, 3.0], bytes: 0, verified: true, ..Measured::default() };

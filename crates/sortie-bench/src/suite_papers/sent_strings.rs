@@ -148,20 +148,11 @@ fn by_number(rows: &[&Row]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measure::Measured;
+    use crate::measure::{FACTS, Measured};
 
     fn row(figure: &'static str, contender: &'static str, n: usize, length: usize, ms: f64) -> Row {
-        let facts = Facts {
-            suite: "papers",
-            work: "strings",
-            key: "bytes",
-            payload: "",
-            n,
-            segments: None,
-            length: Some(length),
-            distribution: "letters",
-            includes: "",
-        };
+        let facts =
+            Facts { suite: "papers", work: "strings", key: "bytes", n, length: Some(length), ..FACTS };
         let measured = Measured { times_ms: vec![ms], verified: true, ..Measured::default() };
         Row { figure, ..Row::new(&facts, contender, 16, &measured) }
     }

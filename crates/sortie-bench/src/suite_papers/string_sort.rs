@@ -247,20 +247,11 @@ fn percent(share: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measure::Measured;
+    use crate::measure::{FACTS, Measured};
 
     fn row(figure: &'static str, contender: &'static str, threads: usize, n: usize, ms: f64) -> Row {
-        let facts = Facts {
-            suite: "papers",
-            work: "strings",
-            key: "bytes",
-            payload: "",
-            n,
-            segments: None,
-            length: None,
-            distribution: "words",
-            includes: "",
-        };
+        let facts =
+            Facts { suite: "papers", work: "strings", key: "bytes", n, distribution: "words", ..FACTS };
         let measured = Measured { times_ms: vec![ms], verified: true, ..Measured::default() };
         Row { figure, ..Row::new(&facts, contender, threads, &measured) }
     }
