@@ -93,6 +93,8 @@ pub enum Suite {
     DeviceStrings,
     /// Strings in the host's memory, by a GPU and the CPU.
     HostStrings,
+    /// One array in the host's memory, by the CPU, by a GPU and by both.
+    Hybrid,
     /// Files that are larger than the memory allowed, by whole programs, from and to the disk.
     External,
     /// Random jobs of the program under random limits, each checked, for --seconds: finds faults, and measures nothing.

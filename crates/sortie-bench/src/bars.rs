@@ -30,6 +30,8 @@ pub fn bars(row: &Row) -> Vec<Bar> {
             ["GNU sort", "duckdb", "datafusion", "polars, no limit"].map(|peer| Bar::of(1.0, peer)).into()
         }
         ("sortie", "batch") => against_cub(row).into_iter().collect(),
+        ("hybrid", "hybrid") => shared(row),
+        ("in chunks", "hybrid") => vec![Bar::of(2.0, "CPU alone")],
         ("sortie, GPU and CPU", _) => against_cpu(row),
         ("sortie", "index") => vec![Bar::of(1.5, "tantivy")],
         ("sortie", "device-strings") => against_places(row).into_iter().collect(),
@@ -78,6 +80,17 @@ fn against_programs(row: &Row) -> Vec<Bar> {
 fn against_cub(row: &Row) -> Option<Bar> {
     let ragged = row.facts.key == "f32" && row.facts.length.is_none() && row.facts.n == 1_000_000_000;
     ragged.then(|| Bar::of(3.0, "CUB segmented sort"))
+}
+
+/// By a GPU and the CPU together: more than by the better of both.
+fn shared(row: &Row) -> Vec<Bar> {
+    let Facts { payload, n, distribution, .. } = row.facts;
+    let asked = match (payload, n, distribution) {
+        ("", 0x4000_0000, "uniform") => 1.08,
+        (_, 0x2000_0000 | 0x4000_0000, _) => 1.05,
+        _ => 1.0,
+    };
+    ["GPU alone", "CPU alone"].map(|alone| Bar { against: alone, asked, met_from: asked }).into()
 }
 
 /// Argsorts of strings by a GPU and the CPU.

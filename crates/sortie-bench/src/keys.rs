@@ -25,6 +25,9 @@ pub trait BenchKey:
     /// A small number as a key.
     fn of(number: u64) -> Self;
 
+    /// The low 64 of its bits.
+    fn bits(&self) -> u64;
+
     fn order(&self, other: &Self) -> Ordering;
 
     /// std's sort, as one would call it for this type.
@@ -43,6 +46,9 @@ macro_rules! integers {
             }
             fn of(number: u64) -> Self {
                 number as $t
+            }
+            fn bits(&self) -> u64 {
+                *self as u64
             }
             fn order(&self, other: &Self) -> Ordering {
                 self.cmp(other)
@@ -77,6 +83,9 @@ macro_rules! floats {
             }
             fn of(number: u64) -> Self {
                 number as $t
+            }
+            fn bits(&self) -> u64 {
+                self.to_bits().into()
             }
             fn order(&self, other: &Self) -> Ordering {
                 self.total_cmp(other)

@@ -15,6 +15,7 @@ mod suite_device_strings;
 mod suite_external;
 mod suite_files;
 mod suite_host_strings;
+mod suite_hybrid;
 mod suite_index;
 mod suite_large;
 mod suite_papers;
@@ -54,6 +55,7 @@ fn run(args: &Args) -> Result<bool> {
         Suite::Large => suite_large::cases(args),
         Suite::DeviceStrings => suite_device_strings::cases(args),
         Suite::HostStrings => suite_host_strings::cases(args),
+        Suite::Hybrid => suite_hybrid::cases(args),
         Suite::External => suite_external::cases(args)?,
         Suite::Soak => return soak::run(args),
         Suite::Index => suite_index::cases(args)?,

@@ -1,10 +1,16 @@
 //! `sortie devices`: the GPUs there are, or why there is none, and how fast they and the CPU are.
 
 use std::fmt::Write;
+use std::num::NonZeroUsize;
 
-use sortie::rates::{self as cpu, CpuRates};
+use sortie::Engine;
+use sortie::gpu::Gpu;
+use sortie::rates::{self as cpu, CpuRates, Share};
 use sortie_device::rates::{self, Rates};
 use sortie_device::{Device, Error, cuda};
+
+use crate::failure::Failure;
+use crate::threads;
 
 /// Keys of the segments that stand for all lengths in the listing.
 const MEDIUM: usize = 512;
@@ -29,6 +35,23 @@ pub fn list(measure: bool) -> Result<String, Error> {
         Ok((major, minor)) => line(&mut text, format_args!("NVRTC: {major}.{minor}")),
         Err(error) => line(&mut text, error),
     }
+    Ok(text)
+}
+
+/// Tunes the GPU's share with so many threads beside it, and lists what was found.
+pub fn tune(engine: Engine, threads: Option<NonZeroUsize>) -> Result<String, Failure> {
+    let (Engine::Hybrid(ordinal) | Engine::Cuda(ordinal)) = engine else {
+        return Err(Failure::new("a GPU's share is tuned; give --engine hybrid or hybrid:N"));
+    };
+    threads::start(threads, None)?;
+    let shares = cpu::tune(&*Gpu::cuda(ordinal)?)?;
+    if shares.is_empty() {
+        return Err(Failure::new(
+            "the GPU has too little memory free to be tuned; try again when it has more",
+        ));
+    }
+    let mut text = String::new();
+    describe_shares(&mut text, &shares);
     Ok(text)
 }
 
@@ -58,6 +81,7 @@ fn describe(text: &mut String, device: &Device, measure: bool) -> Result<(), Err
             "  rates: not measured yet, so --engine auto stays on the CPU; sortie devices --measure does",
         ),
     }
+    describe_shares(text, &cpu::known_shares(about, rayon::current_num_threads()));
     Ok(())
 }
 
@@ -70,6 +94,14 @@ fn describe_rates(text: &mut String, rates: &Rates) {
     line(text, format_args!("  both at once: {} pinned", rate(rates.pinned_both)));
     let pinned = rate(rates.pinned_alloc);
     line(text, format_args!("  start: {:.0} ms, pinned memory at {pinned}", rates.start * 1e3));
+}
+
+fn describe_shares(text: &mut String, shares: &[Share]) {
+    for Share { key_bytes, payload_bytes, of_gpu } in shares {
+        let beside = if *payload_bytes > 0 { " with as large a payload" } else { "" };
+        let keys = format_args!("keys of {} bits{beside}", 8 * key_bytes);
+        line(text, format_args!("  --engine hybrid: {:.1}% of {keys} to the GPU", 100.0 * of_gpu));
+    }
 }
 
 fn describe_cpu(text: &mut String, rates: &CpuRates) {

@@ -71,6 +71,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Spectra(args) => spectra::run(&args),
         Command::Index(command) => index::run(&command),
         Command::Devices { measure } => print(devices::list(measure)?.as_bytes()),
+        Command::Tune { engine, parallel } => print(devices::tune(engine, parallel)?.as_bytes()),
         Command::Doctor { engine, large } => doctor::run(engine, large),
         Command::Completions { shell } => {
             let mut script = Vec::new();

@@ -122,6 +122,44 @@ pub(crate) const LEAST_TRIP_BYTES: usize = 64 << 10;
 /// run and a chunk, 128 MB.
 pub(crate) const MOST_RUNS: usize = 1 << 12;
 
+/// Bytes of a slot of pinned memory that one thread fills, and slots of each. From pageable memory to an H200 by 8 threads, 3
+/// slots each: 33 GB/s with 512 KB, 47 with 1 MB, 53 with 4 MB, of 55 that the way has; 43 with 2 slots of 16 MB.
+pub(crate) const RING_SLOT_BYTES: usize = 4 << 20;
+pub(crate) const RING_SLOTS: usize = 3;
+
+/// Threads of which one brings back what a GPU has sorted, past the caches: 4 of 16 do so at 53 GB/s, and through the caches at 21.
+pub(crate) const COPIERS: usize = 4;
+
+/// Keys from which CPU and GPU sort an array in common: the way to a GPU and back is then several times what its launches and
+/// the starts of threads take, some 2 ms.
+pub(crate) const HYBRID_FROM: usize = 1 << 20;
+
+/// The GPU's share of such an array until it is tuned: of keys alone, and with a payload.
+pub(crate) const DEFAULT_SHARES: [f64; 2] = [0.9, 0.9];
+
+/// Bytes of keys and payloads by which that share is tuned: 20 ms of the way there.
+pub(crate) const TUNED_BYTES: usize = 1 << 30;
+
+/// Keys of the least stretch that threads take of an array for two engines.
+pub(crate) const HYBRID_STRETCH_LEAST: usize = 1 << 12;
+
+/// Codes by which such an array is split: the GPU's share is then what was asked for by 0.4% of the keys or less, and
+/// [`SHARE_SLACK`] more never comes.
+pub(crate) const HYBRID_SAMPLE: usize = 1 << 14;
+pub(crate) const SHARE_SLACK: f64 = 1.0 / 32.0;
+
+/// Bytes of keys in a bucket of the CPU: half of what a core's L2 cache holds, for the bucket is gathered there.
+pub(crate) const HYBRID_BUCKET_BYTES: usize = 1 << 20;
+
+/// Buckets of the CPU: some for each thread, so that all have work to the end; as many as a stretch is scattered to without
+/// a miss of the L1 cache for each; and no more than the sample tells apart.
+pub(crate) const BUCKETS_A_THREAD: usize = 8;
+pub(crate) const MOST_HYBRID_BUCKETS: usize = 1 << 8;
+pub(crate) const TAIL_SAMPLED_A_BUCKET: usize = 8;
+
+/// Keys that are copied to pinned memory and partitioned there while they are in the L1 cache.
+pub(crate) const PARTITIONED_AT_ONCE: usize = 1 << 12;
+
 /// One part in so many of a device's free memory is left to the driver, which rounds allocations up to 2 MiB and loads
 /// kernels there.
 pub(crate) const LEFT_FREE: u64 = 32;

@@ -1,5 +1,7 @@
 //! How fast the CPU engine sorts and this machine copies: measured when asked to, and kept for the machine.
 //!
+//! So is the GPU's share where [`Engine::Hybrid`](crate::Engine::Hybrid) has both sort: see [`tune`].
+//!
 //! With the rates of a device, which `sortie_device::rates` measures, this is what
 //! [`Engine::Auto`](crate::Engine::Auto) plans from.
 
@@ -9,6 +11,7 @@ use std::time::Instant;
 use sortie_device::Device;
 use sortie_device::cache::{Cache, Key};
 
+pub use crate::compose::hybrid::share::{Share, known_shares, tune};
 use crate::cpu::vector::Isa;
 use crate::cpu::{self, Job};
 use crate::key::{Bits, Code, Transform};
@@ -95,16 +98,7 @@ fn measured(bytes_a_thread: usize) -> CpuRates {
 
 /// Seconds a key of this width, by length.
 fn sorting<B: Bits>(bytes: usize, threads: usize) -> [f64; LENGTHS.len()] {
-    let mut state = 0u64;
-    let unsorted: Vec<B> = (0..bytes / size_of::<B>())
-        .map(|_| {
-            // SplitMix64.
-            state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-            let z = (state ^ (state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-            let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-            B::from_low(z ^ (z >> 31))
-        })
-        .collect();
+    let unsorted: Vec<B> = random(bytes / size_of::<B>());
     let transform = Transform::new(Code::Unsigned, Order::default());
     let job = Job { threads, algorithm: Algorithm::Auto, memory_limit: u64::MAX, stable: false, held: 0 };
     LENGTHS.map(|log| {
@@ -114,6 +108,19 @@ fn sorting<B: Bits>(bytes: usize, threads: usize) -> [f64; LENGTHS.len()] {
         };
         best(|| unsorted.clone(), sort) / unsorted.len() as f64
     })
+}
+
+/// So many keys, the same each time.
+pub(crate) fn random<B: Bits>(n: usize) -> Vec<B> {
+    let mut state = 0u64;
+    let next = || {
+        // SplitMix64.
+        state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let z = (state ^ (state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        B::from_low(z ^ (z >> 31))
+    };
+    std::iter::repeat_with(next).take(n).collect()
 }
 
 /// The least seconds that `work` takes on what `prepare` makes.

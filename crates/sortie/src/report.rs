@@ -12,6 +12,8 @@ pub enum Ran {
     Cpu,
     /// The GPU engine, on a CUDA device.
     Cuda,
+    /// Both of them, together.
+    Hybrid,
 }
 
 impl fmt::Display for Ran {
@@ -19,6 +21,7 @@ impl fmt::Display for Ran {
         f.pad(match self {
             Ran::Cpu => "cpu",
             Ran::Cuda => "cuda",
+            Ran::Hybrid => "hybrid",
         })
     }
 }
@@ -42,8 +45,10 @@ pub struct Phase {
     /// threads times `milliseconds`, less the sum, is the time that threads were idle.
     ///
     /// Measured for strings, and for pairs and argsorts of keys of fixed width but for their profile. Empty where the
-    /// phase, or part of it, was not measured: other sorts, [`Algorithm::Merge`](crate::Algorithm::Merge), a GPU.
+    /// phase, or part of it, was not measured: other sorts, [`Algorithm::Merge`](crate::Algorithm::Merge), a GPU alone.
     pub work: Vec<f64>,
+    /// Milliseconds in which the device computed or copied, where both engines ran the phase.
+    pub device_work: Option<f64>,
 }
 
 impl Phase {
@@ -51,6 +56,11 @@ impl Phase {
     fn busy(&self) -> Option<f64> {
         let threads = self.work.len();
         (threads > 1).then(|| self.work.iter().sum::<f64>() / (threads as f64 * self.milliseconds))
+    }
+
+    /// The share of the phase in which the device worked, where both engines ran it.
+    fn device_busy(&self) -> Option<f64> {
+        self.device_work.map(|work| work / self.milliseconds)
     }
 }
 
@@ -71,6 +81,23 @@ impl Report {
         self.phases.iter().map(|phase| phase.milliseconds).sum()
     }
 
+    /// Of the time in which both engines were to work, the shares in which the CPU's threads and the GPU were idle: neither
+    /// computed nor copied. None where no phase was one of both.
+    ///
+    /// ```
+    /// assert_eq!(sortie::Report::default().idle(), None);
+    /// ```
+    #[must_use]
+    pub fn idle(&self) -> Option<[f64; 2]> {
+        let both =
+            || self.phases.iter().filter(|phase| phase.engine == Ran::Hybrid && !phase.work.is_empty());
+        let time = both().map(|phase| phase.milliseconds).sum::<f64>();
+        let threads = both().map(|phase| phase.work.len() as f64 * phase.milliseconds).sum::<f64>();
+        let cpu = both().flat_map(|phase| &phase.work).sum::<f64>();
+        let device = both().filter_map(|phase| phase.device_work).sum::<f64>();
+        (time > 0.0).then(|| [1.0 - cpu / threads, 1.0 - device / time].map(|idle| idle.max(0.0)))
+    }
+
     /// Adds to the last phase of this name, or begins one: for programs whose own steps surround a sort.
     pub fn add(&mut self, name: &'static str, time: Duration, bytes_read: u64, bytes_written: u64) {
         self.merge(Phase {
@@ -80,6 +107,7 @@ impl Report {
             bytes_read,
             bytes_written,
             work: Vec::new(),
+            device_work: None,
         });
     }
 
@@ -97,6 +125,8 @@ impl Report {
                 known.milliseconds += phase.milliseconds;
                 known.bytes_read += phase.bytes_read;
                 known.bytes_written += phase.bytes_written;
+                known.device_work =
+                    known.device_work.zip(phase.device_work).map(|(known, more)| known + more);
                 if known.work.is_empty() || phase.work.is_empty() {
                     known.work.clear();
                 } else {
@@ -151,6 +181,20 @@ impl Report {
         result
     }
 
+    /// A phase of both engines: how long each thread and the device worked, in milliseconds.
+    pub(crate) fn push_hybrid(
+        &mut self,
+        name: &'static str,
+        time: Duration,
+        bytes: usize,
+        work: Vec<f64>,
+        device: f64,
+    ) {
+        self.push(Ran::Hybrid, name, time, bytes, bytes);
+        let phase = self.phases.last_mut().expect("one was pushed");
+        (phase.work, phase.device_work) = (work, Some(device));
+    }
+
     pub(crate) fn push(
         &mut self,
         engine: Ran,
@@ -166,6 +210,7 @@ impl Report {
             bytes_read: read as u64,
             bytes_written: written as u64,
             work: Vec::new(),
+            device_work: None,
         });
     }
 }
@@ -192,29 +237,32 @@ impl Work {
 }
 
 impl fmt::Display for Report {
-    /// A table with a row a phase; how busy the threads were, where there were several.
+    /// A table with a row a phase; how busy the threads were, where there were several, and the GPU beside them.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let several = self.phases.iter().any(|phase| phase.busy().is_some());
-        let column = |text: &str| if several { format!(" {text:>6}") } else { String::new() };
+        let both = self.phases.iter().any(|phase| phase.device_work.is_some());
+        let shown = |column: bool, text: &str| if column { format!(" {text:>6}") } else { String::new() };
+        let columns = |busy: &str, device: &str| shown(several, busy) + &shown(both, device);
+        let percent =
+            |share: Option<f64>| share.map_or(String::new(), |share| format!("{:.0}%", 100.0 * share));
         writeln!(
             f,
             "{:<12} {:<6} {:>10}{} {:>14} {:>14}",
             "phase",
             "engine",
             "ms",
-            column("busy"),
+            columns("busy", "GPU"),
             "bytes read",
             "bytes written"
         )?;
         for p in &self.phases {
-            let busy = p.busy().map_or(String::new(), |share| format!("{:.0}%", 100.0 * share));
             writeln!(
                 f,
                 "{:<12} {:<6} {:>10.3}{} {:>14} {:>14}",
                 p.name,
                 p.engine,
                 p.milliseconds,
-                column(&busy),
+                columns(&percent(p.busy()), &percent(p.device_busy())),
                 p.bytes_read,
                 p.bytes_written
             )?;
@@ -229,8 +277,20 @@ mod tests {
 
     fn phase(milliseconds: f64, work: &[f64]) -> Report {
         let (name, engine, work) = ("finish", Ran::Cpu, work.to_vec());
-        let phase = Phase { name, engine, milliseconds, bytes_read: 0, bytes_written: 0, work };
+        let phase =
+            Phase { name, engine, milliseconds, bytes_read: 0, bytes_written: 0, work, device_work: None };
         Report { phases: vec![phase], scratch_peak: 0 }
+    }
+
+    #[test]
+    fn idle_is_of_what_both_ran() {
+        let mut report = phase(100.0, &[1.0]);
+        assert_eq!(report.idle(), None);
+        report.push_hybrid("distribute", Duration::from_millis(10), 0, vec![10.0, 5.0], 9.0);
+        report.push_hybrid("finish", Duration::from_millis(30), 0, vec![30.0, 15.0], 21.0);
+        let [cpu, gpu] = report.idle().unwrap();
+        assert!((cpu - 0.25).abs() < 1e-9 && (gpu - 0.25).abs() < 1e-9, "{cpu} {gpu}");
+        assert!(report.to_string().contains("90%"), "{report}");
     }
 
     #[test]

@@ -7,12 +7,13 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::compose;
+use crate::compose::chunks;
+use crate::compose::hybrid::{self, share::share};
 use crate::cpu::{self, Job};
 use crate::error::same_length;
 use crate::gpu::{self, Gpu, HostArray};
 use crate::key::{self, Bits, Code, Form, Transform};
-use crate::plan::auto;
+use crate::plan::{HYBRID_FROM, auto};
 use crate::{Bound, Error, Index, Key, Nans, Nulls, Order, Ran, Report, Segments};
 
 /// Where a sort runs.
@@ -30,23 +31,41 @@ pub enum Engine {
     /// first three for those of 128 too, and [`Sorter::sort_strings`], [`Sorter::argsort_strings`] and
     /// [`Sorter::sort_string_array`]; other calls return [`Error::Unsupported`], as do algorithms that there are not on a GPU.
     Cuda(u32),
+    /// On the CPU and that device together, which share every phase of [`Sorter::sort`] and [`Sorter::sort_pairs`]: of keys of 32 or
+    /// 64 bits, from host memory and back, where there are enough of them and both engines do better than the GPU alone. The
+    /// GPU's share is [`SorterBuilder::gpu_share`], else what [`rates::tune`](crate::rates::tune) has found. All other sorts are as
+    /// with [`Engine::Cuda`].
+    Hybrid(u32),
 }
 
-/// As it is written: `auto`, `cpu`, `cuda` or `cuda:1`.
+impl Engine {
+    /// The number of the CUDA device that it was said to take, alone or with the CPU.
+    #[must_use]
+    pub fn device(self) -> Option<u32> {
+        match self {
+            Engine::Auto | Engine::Cpu => None,
+            Engine::Cuda(ordinal) | Engine::Hybrid(ordinal) => Some(ordinal),
+        }
+    }
+}
+
+/// As it is written: `auto`, `cpu`, `cuda`, `cuda:1`, `hybrid` or `hybrid:1`.
 impl FromStr for Engine {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Engine, Error> {
-        let ordinal = |text: &str| text.strip_prefix("cuda:").and_then(|number| number.parse().ok());
-        match text {
-            "auto" => Ok(Engine::Auto),
-            "cpu" => Ok(Engine::Cpu),
-            "cuda" => Ok(Engine::Cuda(0)),
-            _ => ordinal(text).map(Engine::Cuda).ok_or_else(|| {
-                Error::Unsupported(format!(
-                    "there is no engine {text:?}; there are auto, cpu, cuda and cuda:N"
-                ))
-            }),
+        let (name, ordinal) = match text.split_once(':') {
+            Some((name, number)) => (name, number.parse().ok()),
+            None => (text, Some(0)),
+        };
+        match (name, ordinal) {
+            ("auto", _) if name == text => Ok(Engine::Auto),
+            ("cpu", _) if name == text => Ok(Engine::Cpu),
+            ("cuda", Some(ordinal)) => Ok(Engine::Cuda(ordinal)),
+            ("hybrid", Some(ordinal)) => Ok(Engine::Hybrid(ordinal)),
+            _ => Err(Error::Unsupported(format!(
+                "there is no engine {text:?}; there are auto, cpu, cuda, cuda:N, hybrid and hybrid:N"
+            ))),
         }
     }
 }
@@ -103,6 +122,7 @@ pub struct SorterBuilder {
     algorithm: Algorithm,
     threads: Option<usize>,
     memory_limit: Option<u64>,
+    gpu_share: Option<f64>,
     order: Order,
     unstable: bool,
 }
@@ -137,6 +157,14 @@ impl SorterBuilder {
         self
     }
 
+    /// The part of the keys that [`Engine::Hybrid`] has the GPU sort, between 0 and 1; by default what
+    /// [`rates::tune`](crate::rates::tune) has found fastest on this machine.
+    #[must_use]
+    pub fn gpu_share(mut self, share: f64) -> Self {
+        self.gpu_share = Some(share);
+        self
+    }
+
     /// Whether the largest key goes first. NaNs and nulls keep their places, and equal keys their order.
     #[must_use]
     pub fn descending(mut self, descending: bool) -> Self {
@@ -168,8 +196,15 @@ impl SorterBuilder {
     /// The sorter with these choices.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for 0 threads, [`Error::Threads`] where the system refuses to start them.
+    /// [`Error::Unsupported`] for 0 threads, and for a share that is not between 0 and 1; [`Error::Threads`] where the system refuses to start them.
     pub fn build(self) -> Result<Sorter, Error> {
+        if let Some(share) = self.gpu_share
+            && !(share > 0.0 && share < 1.0)
+        {
+            return Err(Error::Unsupported(format!(
+                "a GPU's share of {share} leaves nothing to share; give one between 0 and 1, or choose one engine"
+            )));
+        }
         let pool = match self.threads {
             Some(0) => {
                 return Err(Error::Unsupported("a sort needs at least 1 thread; 0 were asked for".into()));
@@ -214,7 +249,7 @@ impl Sorter {
     /// then, unless they were on their way back: those are unspecified.
     pub fn sort<K: Key>(&self, keys: &mut [K]) -> Result<Report, Error> {
         let order = self.choices.order;
-        if let (Engine::Cuda(ordinal), Form::Bits(code)) = (self.choices.engine, K::FORM) {
+        if let (Some(ordinal), Form::Bits(code)) = (self.choices.engine.device(), K::FORM) {
             let gpu = Gpu::cuda(ordinal)?;
             // SAFETY: the engine leaves a permutation.
             let keys = unsafe { key::as_bits_mut(keys) };
@@ -240,7 +275,7 @@ impl Sorter {
     pub fn sort_pairs<K: Key, V: Send>(&self, keys: &mut [K], payload: &mut [V]) -> Result<Report, Error> {
         same_length("payload", keys.len(), payload.len())?;
         let order = self.choices.order;
-        if let (Engine::Cuda(ordinal), Form::Bits(code)) = (self.choices.engine, K::FORM) {
+        if let (Some(ordinal), Form::Bits(code)) = (self.choices.engine.device(), K::FORM) {
             let gpu = Gpu::cuda(ordinal)?;
             // SAFETY: the engine leaves a permutation.
             let keys = unsafe { key::as_bits_mut(keys) };
@@ -274,7 +309,7 @@ impl Sorter {
     pub fn argsort<K: Key, I: Index>(&self, keys: &[K], places: &mut [I]) -> Result<Report, Error> {
         index_fits::<I>(keys.len())?;
         same_length("places", keys.len(), places.len())?;
-        if let (Engine::Cuda(ordinal), Form::Bits(code)) = (self.choices.engine, K::FORM) {
+        if let (Some(ordinal), Form::Bits(code)) = (self.choices.engine.device(), K::FORM) {
             let gpu = Gpu::cuda(ordinal)?;
             let keys = key::as_bits(keys);
             let held = (size_of::<u32>() * keys.len()) as u64;
@@ -379,17 +414,43 @@ impl Sorter {
         let memory_limit = self.memory_limit() - held;
         let mut report = self.in_pool(array.keys().len(), |threads| {
             let allowed = gpu::Allowed { threads, memory_limit };
+            if let Some(report) = self.by_both(gpu, &mut array, code, allowed)? {
+                return Ok(report);
+            }
             match gpu::sort_host_array(gpu, array.reborrow(), code, order, algorithm, allowed) {
                 Err(Error::Memory { bound: Bound::Device, .. })
                     if matches!(algorithm, Algorithm::Auto | Algorithm::Radix) && B::WIDTH <= 64 =>
                 {
-                    compose::chunks::sort(gpu, array, code, order, allowed)
+                    chunks::sort(gpu, array, code, order, allowed)
                 }
                 decided => decided,
             }
         })?;
         report.scratch_peak += held;
         Ok(report)
+    }
+
+    /// Sorts one array on the CPU and a GPU together, where that was chosen. None where that cannot be, or does not pay.
+    fn by_both<B: Bits>(
+        &self,
+        gpu: &Gpu,
+        array: &mut HostArray<'_, B>,
+        code: Code,
+        allowed: gpu::Allowed,
+    ) -> Result<Option<Report>, Error> {
+        let SorterBuilder { engine, algorithm, order, gpu_share, .. } = self.choices;
+        let shared = matches!(engine, Engine::Hybrid(_))
+            && matches!(algorithm, Algorithm::Auto | Algorithm::Radix)
+            && matches!(B::WIDTH, 32 | 64)
+            && array.keys().len() >= HYBRID_FROM;
+        let HostArray::Sorted { keys, payload } = array.reborrow() else { return Ok(None) };
+        if !shared {
+            return Ok(None);
+        }
+        let payload_bytes = payload.as_ref().map_or(0, |(payload, _)| payload.each());
+        let tuned = || share(gpu.device().properties(), allowed.threads, size_of::<B>(), payload_bytes);
+        let share = gpu_share.unwrap_or_else(tuned);
+        hybrid::sort(gpu, keys, payload, Transform::new(code, order), share, allowed)
     }
 
     /// Bytes of the places that move payloads of odd sizes, where the limit allows them.
@@ -416,7 +477,7 @@ impl Sorter {
         segments: Segments<'_>,
     ) -> Result<Option<Arc<Gpu>>, Error> {
         match (self.choices.engine, self.choices.algorithm) {
-            (Engine::Cuda(ordinal), _) => self.gpu_of_segments(ordinal).map(Some),
+            (Engine::Cuda(ordinal) | Engine::Hybrid(ordinal), _) => self.gpu_of_segments(ordinal).map(Some),
             (Engine::Auto, Algorithm::Auto) => {
                 let threads = || self.threads(keys);
                 Ok(auto::gpu_for(key_bytes, keys, segments, threads))
@@ -466,7 +527,7 @@ impl Sorter {
         same_length("payload", keys.len(), payload.len())?;
         segments.check(keys.len())?;
         let order = self.choices.order;
-        if let (Engine::Cuda(ordinal), Form::Bits(code)) = (self.choices.engine, K::FORM) {
+        if let (Some(ordinal), Form::Bits(code)) = (self.choices.engine.device(), K::FORM) {
             let gpu = self.gpu_of_segments(ordinal)?;
             // SAFETY: the engine leaves a permutation.
             let bits = unsafe { key::as_bits_mut(keys) };
@@ -549,7 +610,7 @@ impl Sorter {
         n: usize,
         work: impl FnOnce(&Job) -> Result<Report, Error> + Send,
     ) -> Result<Report, Error> {
-        if let Engine::Cuda(_) = self.choices.engine {
+        if self.choices.engine.device().is_some() {
             return Err(Error::Unsupported(
                 "this sort has no GPU engine; choose the CPU engine for it".into(),
             ));

@@ -56,6 +56,17 @@ pub enum Command {
         measure: bool,
     },
 
+    /// Find out which part of the keys a GPU is to have under --engine hybrid, and keep it; takes up to a minute
+    Tune {
+        /// The GPU: hybrid or hybrid:N
+        #[arg(long, value_name = "ENGINE", default_value = "hybrid")]
+        engine: sortie::Engine,
+
+        /// With N threads beside it; by default as many as there are cores
+        #[arg(long, value_name = "N", value_parser = threads)]
+        parallel: Option<NonZeroUsize>,
+    },
+
     /// Sort on a GPU and on the CPU by every algorithm that there is for GPUs, and compare
     Doctor {
         /// The GPU: cuda or cuda:N

@@ -77,7 +77,7 @@ impl Job<'_> {
         let Resources { engine, .. } = self.args.resources;
         let descending = self.args.ordering.reverse;
         // What the library counts lies on the device for the most part.
-        let left = if let sortie::Engine::Cuda(_) = engine { u64::MAX } else { left };
+        let left = if engine.device().is_some() { u64::MAX } else { left };
         let sorter = Sorter::builder().engine(engine).descending(descending).memory_limit(left).build()?;
         self.report.absorb(sorter.sort_strings(&mut items)?);
         if self.args.keeps_first() {

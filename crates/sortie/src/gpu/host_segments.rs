@@ -50,6 +50,18 @@ impl<'a> HostPayload<'a> {
         matches!(each, 4 | 8 | 16).then_some(HostPayload { bytes, each })
     }
 
+    /// So many bytes for each key.
+    pub fn of_bytes(bytes: &'a mut [u8], each: usize) -> Option<HostPayload<'a>> {
+        matches!(each, 4 | 8 | 16).then(|| HostPayload { bytes: bytes_mut(bytes), each })
+    }
+
+    /// As elements of their size.
+    pub fn elements<const N: usize>(&mut self) -> &mut [[MaybeUninit<u8>; N]] {
+        assert_eq!(self.each, N);
+        let (elements, []) = self.bytes.as_chunks_mut() else { unreachable!("there are whole elements") };
+        elements
+    }
+
     pub fn reborrow(&mut self) -> HostPayload<'_> {
         HostPayload { bytes: self.bytes, each: self.each }
     }

@@ -28,6 +28,7 @@ mod gather_strings;
 mod host_array;
 mod host_chunks;
 mod host_segments;
+mod host_share;
 mod host_strings;
 mod host_words;
 mod items;
@@ -37,6 +38,7 @@ mod memory;
 pub(crate) mod on_bench;
 mod one_array;
 mod redistribute;
+mod ring;
 mod sample_sort;
 pub(crate) mod segments;
 mod stage;
@@ -54,8 +56,10 @@ pub use compared::Compared;
 pub(crate) use host_array::{HostArray, reserve, sort as sort_host_array};
 pub(crate) use host_chunks::{Carriers, Chunk, Work};
 pub(crate) use host_segments::{Allowed, Host, HostPayload, bytes_mut, copy, sort_segments};
+pub(crate) use host_share::{HostShare, Room};
 pub(crate) use host_strings::argsort_strings;
 pub(crate) use host_words::sort_words;
+pub(crate) use ring::{Clock, Ring, Span, busy};
 pub use segments::Segments;
 pub use stored_strings::{Offsets, StoredStrings, StringViews, Strings};
 pub use ties::Ties;
@@ -79,6 +83,7 @@ pub struct Gpu {
     /// Scratch that is free.
     scratch: Mutex<Vec<Buffer<u32>>>,
     pinned: stage::Kept,
+    rings: ring::Kept,
 }
 
 impl Gpu {
@@ -89,6 +94,7 @@ impl Gpu {
             modules: Arc::default(),
             scratch: Mutex::default(),
             pinned: Arc::default(),
+            rings: Arc::default(),
         }
     }
 
@@ -190,6 +196,7 @@ impl Gpu {
             modules: self.modules.clone(),
             scratch: Mutex::new(scratch),
             pinned: self.pinned.clone(),
+            rings: self.rings.clone(),
         }
     }
 

@@ -1,6 +1,6 @@
 //! How a [`Sorter`]'s calls for strings reach an engine.
 
-use super::{Algorithm, Engine, Sorter, index_fits};
+use super::{Algorithm, Sorter, index_fits};
 use crate::error::same_length;
 use crate::gpu::{self, Gpu};
 use crate::{Bound, Error, Index, Report, compose, cpu};
@@ -13,7 +13,7 @@ impl Sorter {
     /// [`Error::Memory`] where the limit does not leave room for the references; on a GPU as
     /// [`Sorter::argsort_strings`].
     pub fn sort_strings<S: AsRef<[u8]> + Send + Sync>(&self, strings: &mut [S]) -> Result<Report, Error> {
-        if let Engine::Cuda(ordinal) = self.choices.engine {
+        if let Some(ordinal) = self.choices.engine.device() {
             return self.sort_strings_on_gpu(ordinal, strings, 0);
         }
         let descending = self.choices.order.descending;
@@ -42,7 +42,7 @@ impl Sorter {
     ) -> Result<Report, Error> {
         index_fits::<I>(strings.len())?;
         same_length("places", strings.len(), places.len())?;
-        if let Engine::Cuda(ordinal) = self.choices.engine {
+        if let Some(ordinal) = self.choices.engine.device() {
             return self.strings_on_gpu(ordinal, strings, places, 0);
         }
         let descending = self.choices.order.descending;
@@ -169,7 +169,7 @@ impl Sorter {
     /// # Errors
     /// [`Error::Segments`] where the offsets are empty, go backwards or past the end; those of [`Sorter::sort_strings`].
     pub fn sort_string_array<O: Index>(&self, offsets: &mut [O], bytes: &mut [u8]) -> Result<Report, Error> {
-        if let Engine::Cuda(ordinal) = self.choices.engine {
+        if let Some(ordinal) = self.choices.engine.device() {
             return cpu::strings::sort_array(offsets, bytes, &self.job(1), |strings, job| {
                 self.sort_strings_on_gpu(ordinal, strings, job.held)
             });

@@ -1,0 +1,189 @@
+//! Step: the GPU's keys come back in order, and the CPU's buckets are sorted behind them.
+
+use std::mem::MaybeUninit;
+use std::ops::Range;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use super::distribute::Part;
+use super::{Moved, as_arrays};
+use crate::cpu::vector::{self, Isa};
+use crate::cpu::{self, Job, lines};
+use crate::gpu::{Clock, HostShare, Ring};
+use crate::key::{Bits, Code, Transform};
+use crate::plan::COPIERS;
+use crate::{Algorithm, Error, Order};
+
+/// Where what is in order goes.
+pub(super) struct Target<'a, B, const N: usize> {
+    pub keys: &'a mut [B],
+    pub payload: &'a mut [MaybeUninit<Moved<N>>],
+    /// Where buckets are until keys may be written.
+    pub early: &'a mut [MaybeUninit<B>],
+}
+
+impl<'a, B, const N: usize> Target<'a, B, N> {
+    /// Cuts off so many keys.
+    fn take(&mut self, count: usize, early: usize) -> Target<'a, B, N> {
+        let room = "as long as what goes there";
+        Target {
+            keys: self.keys.split_off_mut(..count).expect(room),
+            payload: self.payload.split_off_mut(..count).expect(room),
+            early: self.early.split_off_mut(..early).expect(room),
+        }
+    }
+}
+
+pub(super) struct Finish<'a, B, const N: usize> {
+    device: &'a HostShare<B>,
+    parts: &'a [Part<'a, B, N>],
+    transform: Transform<B>,
+    /// Buckets, and pieces of what the GPU sorts; the last of each is the next.
+    buckets: Mutex<Vec<(usize, Target<'a, B, N>)>>,
+    pieces: Mutex<Vec<(Range<usize>, Target<'a, B, N>)>>,
+    /// Whether the GPU has sorted, so that the array may be written.
+    sorted: AtomicBool,
+    /// Threads that bring pieces back.
+    copiers: usize,
+}
+
+impl<'a, B: Bits, const N: usize> Finish<'a, B, N> {
+    /// The first `there` keys in order are the GPU's, and come in pieces of at most so many.
+    #[expect(clippy::too_many_arguments, reason = "what two engines have of a sort")]
+    pub fn new(
+        device: &'a HostShare<B>,
+        there: usize,
+        piece: usize,
+        parts: &'a [Part<'a, B, N>],
+        buckets: usize,
+        mut to: Target<'a, B, N>,
+        transform: Transform<B>,
+        threads: usize,
+    ) -> Self {
+        let starts = (0..there).step_by(piece);
+        let mut pieces: Vec<_> = starts
+            .map(|start| start..there.min(start + piece))
+            .map(|piece| (piece.clone(), to.take(piece.len(), 0)))
+            .collect();
+        pieces.reverse();
+        let size = |bucket: usize| parts.iter().map(|part| part.bucket(bucket).0.len()).sum::<usize>();
+        let mut buckets: Vec<_> =
+            (0..buckets).map(|bucket| (bucket, to.take(size(bucket), size(bucket)))).collect();
+        assert!(to.keys.is_empty(), "every key is in a piece or a bucket");
+        buckets.sort_by_key(|(_, to)| to.keys.len());
+        Finish {
+            device,
+            parts,
+            transform,
+            buckets: Mutex::new(buckets),
+            pieces: Mutex::new(pieces),
+            sorted: AtomicBool::new(false),
+            copiers: threads.div_ceil(COPIERS),
+        }
+    }
+
+    /// Takes pieces, where the thread is one of the first, and buckets, until there are no more.
+    pub fn work(
+        &self,
+        thread: usize,
+        ring: &mut Ring,
+        clock: &mut Clock<'_>,
+        failed: &AtomicBool,
+    ) -> Result<(), Error> {
+        let mut copies = thread < self.copiers;
+        let mut early: Vec<(&[B], &mut [B])> = Vec::new();
+        if thread == 0 {
+            // One that tells the others.
+            self.wait(clock)?;
+        }
+        while !failed.load(Relaxed) {
+            let sorted = self.sorted.load(Relaxed);
+            if sorted && copies {
+                self.bring(ring, clock, failed)?;
+                copies = false;
+            }
+            if sorted {
+                early.drain(..).for_each(|(from, to)| to.copy_from_slice(from));
+            }
+            let next = self.buckets.lock().expect("no holder panics").pop();
+            match next {
+                Some((bucket, to)) if sorted => {
+                    self.sort(bucket, uninit(to.keys), to.payload);
+                }
+                Some((bucket, to)) => early.push((self.sort(bucket, to.early, to.payload), to.keys)),
+                None if copies || !early.is_empty() => self.wait(clock)?,
+                None => break,
+            }
+        }
+        Ok(())
+    }
+
+    /// Until the GPU has sorted.
+    fn wait(&self, clock: &mut Clock<'_>) -> Result<(), Error> {
+        clock.wait(&self.device.done)?;
+        self.sorted.store(true, Relaxed);
+        Ok(())
+    }
+
+    /// Brings pieces back until there are no more.
+    fn bring(&self, ring: &mut Ring, clock: &mut Clock<'_>, failed: &AtomicBool) -> Result<(), Error> {
+        let next = || {
+            let next = self.pieces.lock().expect("no holder panics").pop();
+            let (piece, to) = next.filter(|_| !failed.load(Relaxed))?;
+            Some((to, self.device.sorted(piece)))
+        };
+        let take = |to: Target<'_, B, N>, slot: &mut [u64]| {
+            let (keys, payload) = as_arrays::<B, N>(slot, to.keys.len());
+            vector::compiled_for(Isa::detect(), || self.transform.decode_slice(keys));
+            lines::copy(uninit(to.keys), keys);
+            lines::copy(to.payload, payload);
+        };
+        ring.bring(clock, next, take)
+    }
+
+    /// Gathers a bucket from all parts and sorts it there.
+    fn sort<'k>(
+        &self,
+        bucket: usize,
+        keys: &'k mut [MaybeUninit<B>],
+        payload: &mut [MaybeUninit<Moved<N>>],
+    ) -> &'k [B] {
+        let parts = || self.parts.iter().map(|part| part.bucket(bucket));
+        let keys = joined(keys, parts().map(|(keys, _)| keys));
+        let payload = joined(payload, parts().map(|(_, payload)| payload));
+        let isa = Isa::detect();
+        if N == 0 {
+            vector::sort(keys, isa);
+        } else {
+            let job =
+                Job { threads: 1, algorithm: Algorithm::Auto, memory_limit: u64::MAX, stable: true, held: 0 };
+            let codes = Transform::new(Code::Unsigned, Order::default());
+            cpu::pairs::sort(keys, payload, codes, &job).expect("no limit refuses it");
+        }
+        vector::compiled_for(isa, || self.transform.decode_slice(keys));
+        keys
+    }
+}
+
+/// Room that is all written anew.
+fn uninit<T: Copy>(items: &mut [T]) -> &mut [MaybeUninit<T>] {
+    let (at, len) = (items.as_mut_ptr().cast(), items.len());
+    // SAFETY: the same memory; whoever gets it here writes items of the type.
+    unsafe { std::slice::from_raw_parts_mut(at, len) }
+}
+
+/// Writes the parts one after the other, which fill the room.
+fn joined<'t, 'f, T: Copy + 'f>(
+    to: &'t mut [MaybeUninit<T>],
+    parts: impl Iterator<Item = &'f [T]>,
+) -> &'t mut [T] {
+    let mut rest = &mut *to;
+    for part in parts {
+        let to = rest.split_off_mut(..part.len()).expect("the room is as long as the parts");
+        // SAFETY: as long, and items that are copied need not be dropped.
+        unsafe { to.as_mut_ptr().cast::<T>().copy_from_nonoverlapping(part.as_ptr(), part.len()) };
+    }
+    assert!(rest.is_empty(), "the parts fill the room");
+    // SAFETY: all of it has been written.
+    unsafe { std::slice::from_raw_parts_mut(to.as_mut_ptr().cast(), to.len()) }
+}

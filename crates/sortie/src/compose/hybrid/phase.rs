@@ -1,0 +1,78 @@
+//! A phase of both engines: its threads, and what they and the device were busy with.
+
+use std::panic;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::thread;
+use std::time::Instant;
+
+use sortie_device::Event;
+
+use crate::gpu::{Clock, Ring, Span, busy};
+use crate::{Error, Report};
+
+pub(super) struct Phase<'e> {
+    name: &'static str,
+    bytes: usize,
+    start: Instant,
+    origin: &'e Event,
+    /// When the device was at work.
+    pub spans: Vec<Span>,
+    /// Milliseconds of each thread.
+    work: Vec<f64>,
+}
+
+impl<'e> Phase<'e> {
+    /// Of which so many bytes are read and written; the device's time is counted from `origin`.
+    pub fn begin(name: &'static str, bytes: usize, origin: &'e Event) -> Self {
+        Phase { name, bytes, start: Instant::now(), origin, spans: Vec::new(), work: Vec::new() }
+    }
+
+    /// Runs `work` on as many threads as there are rings, each with its number and a ring, and waits for them. What `work` gets
+    /// last becomes true when one has failed, so that the others may stop.
+    pub fn on_threads<R: Send>(
+        &mut self,
+        rings: &mut [Ring],
+        work: impl Fn(usize, &mut Ring, &mut Clock<'_>, &AtomicBool) -> Result<R, Error> + Sync,
+    ) -> Result<Vec<R>, Error> {
+        let (failed, count, origin, work) = (AtomicBool::new(false), rings.len(), self.origin, &work);
+        let run = |number: usize, ring: &mut Ring| {
+            let (mut clock, start) = (Clock::new(origin), Instant::now());
+            // Whatever happens, its copies are done when this returns.
+            let result = work(number, ring, &mut clock, &failed);
+            let result = result.and_then(|result| ring.settle(&mut clock).map(|()| result));
+            failed.fetch_or(result.is_err(), Relaxed);
+            (result, clock.spans, 1e3 * (start.elapsed() - clock.waited).as_secs_f64())
+        };
+        let mut ended = Ok(Vec::with_capacity(count));
+        thread::scope(|scope| {
+            let run = &run;
+            let mut threads = Vec::with_capacity(count);
+            for (number, ring) in rings.iter_mut().enumerate() {
+                match thread::Builder::new().spawn_scoped(scope, move || run(number, ring)) {
+                    Ok(thread) => threads.push(thread),
+                    Err(error) => {
+                        failed.store(true, Relaxed);
+                        ended = Err(Error::Threads { threads: count, reason: error.to_string() });
+                        break;
+                    }
+                }
+            }
+            for thread in threads {
+                let (result, spans, busy) =
+                    thread.join().unwrap_or_else(|panicked| panic::resume_unwind(panicked));
+                self.spans.extend(spans);
+                self.work.push(busy);
+                match (&mut ended, result) {
+                    (Ok(all), Ok(result)) => all.push(result),
+                    (ended @ Ok(_), Err(error)) => *ended = Err(error),
+                    (Err(_), _) => {}
+                }
+            }
+        });
+        ended
+    }
+
+    pub fn end(self, report: &mut Report) {
+        report.push_hybrid(self.name, self.start.elapsed(), self.bytes, self.work, busy(self.spans));
+    }
+}

@@ -1,0 +1,134 @@
+//! The GPU's share of the keys: found by measuring, once a machine, and kept.
+
+use std::fs;
+use std::time::Instant;
+
+use sortie_device::Properties;
+use sortie_device::cache::{Cache, Key};
+
+use crate::gpu::{self, Allowed, Gpu, HostPayload};
+use crate::key::{Bits, Code, Transform};
+use crate::plan::{DEFAULT_SHARES, TUNED_BYTES};
+use crate::rates::random;
+use crate::{Error, Order};
+
+/// What the GPU's share of the keys is to be, where CPU and GPU sort together.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Share {
+    /// Bytes of a key, and of its payload, 0 for none.
+    pub key_bytes: usize,
+    pub payload_bytes: usize,
+    /// Between 0 and 1.
+    pub of_gpu: f64,
+}
+
+/// Kinds of data that are tuned: bytes of a key and of its payload.
+const KINDS: [[usize; 2]; 4] = [[4, 0], [8, 0], [4, 4], [8, 8]];
+/// Runs whose least time counts.
+const ROUNDS: usize = 3;
+/// The first shares that are tried, and how close to the best of them it goes on.
+const TRIED: [f64; 6] = [0.5, 0.6, 0.7, 0.8, 0.9, 0.96];
+const STEPS: [f64; 3] = [0.05, 0.025, 0.0125];
+
+/// What [`tune`] has found for these threads beside this device.
+#[must_use]
+pub fn known_shares(device: &Properties, threads: usize) -> Vec<Share> {
+    let kept = |[key_bytes, payload_bytes]: [usize; 2]| {
+        let bytes = Cache::of_user().get(&key(device, threads, key_bytes, payload_bytes))?;
+        let of_gpu = f64::from_le_bytes(bytes.try_into().ok()?);
+        (of_gpu > 0.0 && of_gpu < 1.0).then_some(Share { key_bytes, payload_bytes, of_gpu })
+    };
+    KINDS.into_iter().filter_map(kept).collect()
+}
+
+/// Finds the GPU's share that is fastest for [`Engine::Hybrid`](crate::Engine::Hybrid) with all threads of the current rayon pool:
+/// for keys of 32 and 64 bits, alone and with a payload as large. It is kept for this machine, and used for payloads of other
+/// sizes too.
+///
+/// Takes some tens of seconds, and 3 GiB of the host's memory; what a GPU with less memory can sort is sorted.
+///
+/// # Errors
+/// Those of a sort on the GPU.
+pub fn tune(gpu: &Gpu) -> Result<Vec<Share>, Error> {
+    let threads = rayon::current_num_threads();
+    let mut found = Vec::new();
+    for [key_bytes, payload_bytes] in KINDS {
+        let tuned = match key_bytes {
+            4 => fastest::<u32>(gpu, payload_bytes, threads, TUNED_BYTES)?,
+            _ => fastest::<u64>(gpu, payload_bytes, threads, TUNED_BYTES)?,
+        };
+        if let Some(of_gpu) = tuned {
+            let place = key(gpu.device().properties(), threads, key_bytes, payload_bytes);
+            Cache::of_user().put(&place, &of_gpu.to_le_bytes());
+            found.push(Share { key_bytes, payload_bytes, of_gpu });
+        }
+    }
+    Ok(found)
+}
+
+/// The share for a sort: the one that was found, or one that is good on many machines.
+pub(crate) fn share(device: &Properties, threads: usize, key_bytes: usize, payload_bytes: usize) -> f64 {
+    let payload_bytes = if payload_bytes == 0 { 0 } else { key_bytes };
+    let known = known_shares(device, threads);
+    let fits = |share: &&Share| (share.key_bytes, share.payload_bytes) == (key_bytes, payload_bytes);
+    let default = DEFAULT_SHARES[usize::from(payload_bytes > 0)];
+    known.iter().find(fits).map_or(default, |share| share.of_gpu)
+}
+
+/// The share by which so many bytes of random keys are sorted in the least time. None where the two engines never did it together.
+fn fastest<B: Bits>(
+    gpu: &Gpu,
+    payload_bytes: usize,
+    threads: usize,
+    bytes: usize,
+) -> Result<Option<f64>, Error> {
+    let n = bytes / (size_of::<B>() + payload_bytes);
+    let before: Vec<B> = random(n);
+    let (mut keys, mut payload) = (before.clone(), vec![0u8; n * payload_bytes]);
+    let transform = Transform::new(Code::Unsigned, Order::default());
+    let mut seconds = |share: f64| -> Result<f64, Error> {
+        let mut least = f64::INFINITY;
+        // The first one has all memory to get.
+        for round in 0..ROUNDS + 1 {
+            gpu::copy(&mut keys, &before, threads);
+            let payload = HostPayload::of_bytes(&mut payload, payload_bytes).map(|payload| (payload, true));
+            let allowed = Allowed { threads, memory_limit: u64::MAX };
+            let start = Instant::now();
+            if super::sort(gpu, &mut keys, payload, transform, share, allowed)?.is_none() {
+                return Ok(f64::INFINITY);
+            }
+            if round > 0 {
+                least = least.min(start.elapsed().as_secs_f64());
+            }
+        }
+        Ok(least)
+    };
+    let (mut best, mut least) = (0.0, f64::INFINITY);
+    for share in TRIED {
+        let taken = seconds(share)?;
+        if taken < least {
+            (best, least) = (share, taken);
+        }
+    }
+    for step in STEPS {
+        let centre = best;
+        for share in [centre - step, centre + step] {
+            let taken = if share < 0.99 { seconds(share)? } else { f64::INFINITY };
+            if taken < least {
+                (best, least) = (share, taken);
+            }
+        }
+    }
+    Ok(least.is_finite().then_some(best))
+}
+
+/// The machine, the device, the threads and what is sorted.
+fn key(device: &Properties, threads: usize, key_bytes: usize, payload_bytes: usize) -> Key {
+    let processor = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = processor.lines().find(|line| line.starts_with("model name")).unwrap_or_default();
+    let numbers = format!("{threads} {key_bytes} {payload_bytes}");
+    Key::new(
+        "gpu share",
+        [device.kind.as_bytes(), device.id.as_bytes(), model.as_bytes(), numbers.as_bytes()],
+    )
+}

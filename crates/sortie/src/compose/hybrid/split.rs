@@ -1,0 +1,172 @@
+//! Which keys are the GPU's, and the buckets of the CPU's: one sample says both.
+
+use std::mem::MaybeUninit;
+
+use crate::cpu::distribute::{self, Classifier};
+use crate::cpu::vector::{self, Isa};
+use crate::key::{Bits, Transform};
+use crate::plan::{
+    BUCKETS_A_THREAD, HYBRID_BUCKET_BYTES, HYBRID_SAMPLE, MOST_HYBRID_BUCKETS, PARTITIONED_AT_ONCE,
+    TAIL_SAMPLED_A_BUCKET,
+};
+
+use super::Moved;
+
+/// Splits keys by their codes: the least to the GPU, the others to buckets of the CPU.
+pub(super) struct Split<B> {
+    /// Lesser codes are the GPU's.
+    pivot: B,
+    classifier: Classifier<B>,
+    transform: Transform<B>,
+    isa: Isa,
+    /// The GPU's share of the sample.
+    pub share: f64,
+}
+
+impl<B: Bits> Split<B> {
+    /// For a GPU that is to have such a share of the keys, of which there are some. None where so many are equal that there is
+    /// no pivot near it, or that the CPU would have them in few buckets.
+    pub fn sampled(keys: &[B], transform: Transform<B>, share: f64, threads: usize) -> Option<Self> {
+        let isa = Isa::detect();
+        let code = |place: usize| transform.encode(keys[place]);
+        let sample = distribute::sample(keys.len(), code, HYBRID_SAMPLE, isa);
+        let wanted = ((share * sample.len() as f64) as usize).min(sample.len() - 1);
+        let near = sample[wanted];
+        let below = sample.partition_point(|&code| code < near);
+        // Equal keys stay together: with the others if they are few, else with the GPU's.
+        let (pivot, gpus) = if wanted - below <= sample.len() / 64 {
+            (near, below)
+        } else {
+            (near.wrapping_add(B::from_low(1)), sample.partition_point(|&code| code <= near))
+        };
+        let tail = &sample[gpus..];
+        let share = gpus as f64 / sample.len() as f64;
+        let bytes = size_of_val(keys) as f64 * (1.0 - share);
+        let wanted =
+            (bytes as usize / HYBRID_BUCKET_BYTES).max(BUCKETS_A_THREAD * threads).next_power_of_two();
+        let buckets = wanted.min(MOST_HYBRID_BUCKETS).min(tail.len() / TAIL_SAMPLED_A_BUCKET);
+        if gpus == 0 || buckets < 2 {
+            return None;
+        }
+        let classifier = Classifier::sampled(tail.len(), |place| tail[place], buckets, isa);
+        classifier.is_even().then_some(Split { pivot, classifier, transform, isa, share })
+    }
+
+    pub fn buckets(&self) -> usize {
+        self.classifier.buckets()
+    }
+
+    /// Writes the codes of the GPU's keys, and their payloads, and says how many they are; the others go to the tail.
+    /// Payloads stay in order, among the one and among the others.
+    pub fn stretch<const N: usize>(
+        &self,
+        (keys, payload): (&[B], &[Moved<N>]),
+        (to_keys, to_payload): (&mut [B], &mut [Moved<N>]),
+        tail: &mut Tail<B, N>,
+    ) -> usize {
+        vector::compiled_for(self.isa, || match N {
+            0 => self.keys_alone(keys, to_keys, tail),
+            _ => self.pairs((keys, payload), (to_keys, to_payload), tail),
+        })
+    }
+
+    /// In place, where they are to go, a stretch at a time that stays in the nearest cache.
+    #[inline(always)]
+    fn keys_alone<const N: usize>(&self, keys: &[B], to: &mut [B], tail: &mut Tail<B, N>) -> usize {
+        let (mut count, mut left) = (0, 0);
+        for keys in keys.chunks(PARTITIONED_AT_ONCE) {
+            let to = &mut to[count..count + keys.len()];
+            to.copy_from_slice(keys);
+            self.transform.encode_slice(to);
+            let less = vector::partition(to, self.pivot, self.isa);
+            tail.keys[left..left + keys.len() - less].copy_from_slice(&to[less..]);
+            left += keys.len() - less;
+            count += less;
+        }
+        tail.len = left;
+        count
+    }
+
+    /// Without a branch on a key: each is written as the next of both.
+    #[inline(always)]
+    fn pairs<const N: usize>(
+        &self,
+        (keys, payload): (&[B], &[Moved<N>]),
+        (to_keys, to_payload): (&mut [B], &mut [Moved<N>]),
+        tail: &mut Tail<B, N>,
+    ) -> usize {
+        let (mut count, mut left) = (0, 0);
+        for (&key, &payload) in keys.iter().zip(payload) {
+            let code = self.transform.encode(key);
+            (to_keys[count], to_payload[count]) = (code, payload);
+            (tail.keys[left], tail.payload[left]) = (code, payload);
+            let less = usize::from(code < self.pivot);
+            count += less;
+            left += 1 - less;
+        }
+        tail.len = left;
+        count
+    }
+
+    /// Puts the tail in order of buckets, stably, and says where each begins, and the last ends.
+    pub fn scatter<const N: usize>(&self, tail: &mut Tail<B, N>) -> Vec<u32> {
+        vector::compiled_for(self.isa, || {
+            let Tail { keys, payload, len, labels, by_bucket, payload_by_bucket } = tail;
+            let (keys, payload) = (&keys[..*len], &payload[..*len]);
+            let mut starts = vec![0u32; self.buckets() + 1];
+            for (label, &code) in labels.iter_mut().zip(keys) {
+                *label = self.classifier.bucket_of_cell(self.classifier.cell(code)) as u16;
+                starts[usize::from(*label) + 1] += 1;
+            }
+            (0..self.buckets()).for_each(|bucket| starts[bucket + 1] += starts[bucket]);
+            let mut next = starts.clone();
+            for ((&label, &code), &payload) in labels.iter().zip(keys).zip(payload) {
+                let to = &mut next[usize::from(label)];
+                by_bucket[*to as usize] = code;
+                payload_by_bucket[*to as usize] = payload;
+                *to += 1;
+            }
+            starts
+        })
+    }
+}
+
+/// What of a stretch is the CPU's.
+pub(super) struct Tail<B, const N: usize> {
+    keys: Vec<B>,
+    payload: Vec<Moved<N>>,
+    len: usize,
+    /// The bucket of each.
+    labels: Vec<u16>,
+    by_bucket: Vec<B>,
+    payload_by_bucket: Vec<Moved<N>>,
+}
+
+impl<B: Bits, const N: usize> Tail<B, N> {
+    /// For stretches of at most so many keys.
+    pub fn new(most: usize) -> Self {
+        let none = [MaybeUninit::uninit(); N];
+        Tail {
+            keys: vec![B::ZERO; most],
+            payload: vec![none; most],
+            len: 0,
+            labels: vec![0; most],
+            by_bucket: vec![B::ZERO; most],
+            payload_by_bucket: vec![none; most],
+        }
+    }
+
+    /// Bytes for so many keys.
+    pub fn bytes(most: usize) -> usize {
+        most * (2 * (size_of::<B>() + N) + size_of::<u16>())
+    }
+
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Keys and payloads in order of buckets.
+    pub fn by_bucket(&self) -> (&[B], &[Moved<N>]) {
+        (&self.by_bucket[..self.len], &self.payload_by_bucket[..self.len])
+    }
+}

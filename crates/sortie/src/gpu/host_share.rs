@@ -1,0 +1,170 @@
+//! A device's share of an array in host memory, whose other keys the CPU sorts: it comes piece by piece, from many threads at a
+//! time, and how much it is shows at the end.
+
+use std::ops::Range;
+use std::sync::Mutex;
+
+use sortie_device::{Buffer, Event, Stream, View};
+
+use super::host_segments::Allowed;
+use super::one_array::{Wanted, With};
+use super::ring::{Clock, Ring, Span};
+use super::{Gpu, Pending, memory};
+use crate::key::{Bits, Code};
+use crate::plan::LEFT_FREE;
+use crate::{Algorithm, Bound, Error, Order};
+
+/// Keys and payloads.
+type Arrays<B> = (Buffer<B>, Buffer<u8>);
+
+/// The memory of it.
+pub(crate) struct HostShare<B> {
+    gpu: Gpu,
+    stream: Stream,
+    sent: Arrays<B>,
+    /// As much again, where pieces are put in order.
+    in_order: Option<Arrays<B>>,
+    payload_bytes: usize,
+    wanted: Wanted,
+    taken: Mutex<usize>,
+    /// What spans of time are counted from, and when the sort began and ended.
+    pub origin: Event,
+    begun: Event,
+    pub done: Event,
+    /// Bytes of all of it.
+    pub bytes: u64,
+}
+
+/// How large a share is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Room {
+    /// Keys at most.
+    pub keys: usize,
+    pub payload_bytes: usize,
+    /// Whether equal keys keep their order, where they have a payload.
+    pub stable: bool,
+    /// Bytes of a slot.
+    pub slot: usize,
+    /// Bytes that are held on the host besides.
+    pub held: u64,
+}
+
+impl<B: Bits> HostShare<B> {
+    /// With a ring for each thread.
+    ///
+    /// # Errors
+    /// [`Error::Memory`] where the limit or the device has no room.
+    pub fn new(gpu: &Gpu, room: Room, allowed: Allowed) -> Result<(Self, Vec<Ring>), Error> {
+        let Room { keys: most, payload_bytes, stable, slot, held } = room;
+        let with = match payload_bytes {
+            0 => With::Nothing,
+            bytes => With::Payload { bytes, stable },
+        };
+        // Codes come here, not keys.
+        let wanted = Wanted { with, code: Code::Unsigned, order: Order::default() };
+        let way = gpu.way::<B>(most, wanted, Algorithm::Auto)?;
+        let scratch = gpu.array_words::<B>(&way, most, wanted);
+        let copies = if payload_bytes > 0 && stable { 2 } else { 1 };
+        let there =
+            (copies * most * (size_of::<B>() + payload_bytes) + 4 * scratch.iter().sum::<usize>()) as u64;
+        let bytes = there + held + (allowed.threads * Ring::bytes(slot)) as u64;
+        let too_much = |bound, needed, available| Error::Memory { bound, needed, available, hint: HINT };
+        if bytes > allowed.memory_limit {
+            return Err(too_much(Bound::Limit, bytes, allowed.memory_limit));
+        }
+        gpu.take_room(|| {
+            let device = gpu.device();
+            let free = device.free_memory()?;
+            if there > free - free / LEFT_FREE {
+                return Err(too_much(Bound::Device, there, free));
+            }
+            let array = || -> Result<_, Error> {
+                Ok((memory::alloc(device, most)?, memory::alloc(device, most * payload_bytes)?))
+            };
+            let sent = array()?;
+            let in_order = (copies == 2).then(array).transpose()?;
+            let scratch =
+                scratch.iter().map(|&words| memory::alloc(device, words)).collect::<Result<_, _>>()?;
+            let rings = (0..allowed.threads).map(|_| Ring::new(gpu, slot)).collect::<Result<_, _>>()?;
+            let (origin, stream) = (device.event()?, device.stream()?);
+            stream.record(&origin)?;
+            origin.wait()?;
+            let share = HostShare {
+                gpu: gpu.with_scratch(scratch),
+                stream,
+                sent,
+                in_order,
+                payload_bytes,
+                wanted,
+                taken: Mutex::new(0),
+                origin,
+                begun: device.event()?,
+                done: device.event()?,
+                bytes,
+            };
+            Ok((share, rings))
+        })
+    }
+
+    /// Room for so many keys more, if there is any.
+    pub fn take(&self, count: usize) -> Option<Range<usize>> {
+        let mut taken = self.taken.lock().expect("no holder panics");
+        let start = *taken;
+        (count <= self.sent.0.len() - start).then(|| {
+            *taken += count;
+            start..start + count
+        })
+    }
+
+    /// Where these keys are sent, and their payloads.
+    pub fn sent(&self, keys: Range<usize>) -> [View<'_, u8>; 2] {
+        self.of(&self.sent, keys)
+    }
+
+    /// Where these of the sorted keys are, and their payloads.
+    pub fn sorted(&self, keys: Range<usize>) -> [View<'_, u8>; 2] {
+        self.of(self.in_order.as_ref().unwrap_or(&self.sent), keys)
+    }
+
+    fn of<'v>(&self, (all, payload): &'v Arrays<B>, keys: Range<usize>) -> [View<'v, u8>; 2] {
+        let bytes = keys.start * self.payload_bytes..keys.end * self.payload_bytes;
+        [all.range(keys).cast(), payload.range(bytes)]
+    }
+
+    /// Sorts what was sent by these rings, of which this are the pieces in order, and says how many keys that is.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where the device fails; [`Error::Memory`] where so many keys take more scratch than the most do.
+    pub fn sort(
+        &self,
+        rings: &[Ring],
+        pieces: impl Iterator<Item = Range<usize>>,
+    ) -> Result<(usize, Pending<'_>), Error> {
+        rings.iter().try_for_each(|ring| ring.hold_up(&self.gpu, &self.stream))?;
+        self.stream.record(&self.begun)?;
+        let mut n = 0;
+        for piece in pieces {
+            let to = n..n + piece.len();
+            n = to.end;
+            if let Some(in_order) = &self.in_order {
+                let (to, from) = (self.of(in_order, to), self.of(&self.sent, piece));
+                to.into_iter().zip(from).try_for_each(|(to, from)| self.stream.copy_within(to, from))?;
+            }
+        }
+        let (keys, payload) = self.in_order.as_ref().unwrap_or(&self.sent);
+        // SAFETY: the keys and the payload are on the device for this sort alone.
+        let sorting =
+            unsafe { self.gpu.sort_array(&self.stream, keys.range(0..n), payload.address(), self.wanted)? };
+        self.stream.record(&self.done)?;
+        Ok((n, sorting))
+    }
+
+    /// When the sort was under way; it is done.
+    pub fn sorting(&self) -> Result<Span, Error> {
+        let mut clock = Clock::new(&self.origin);
+        clock.add(&self.begun, &self.done)?;
+        Ok(clock.spans[0])
+    }
+}
+
+const HINT: &str = "have the GPU sort alone, or the CPU";

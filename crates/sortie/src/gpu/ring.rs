@@ -1,0 +1,216 @@
+//! The way of one thread to a device and back: a ring of slots of pinned memory, each of which waits for its own copies alone.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use sortie_device::{Event, Pinned, Stream, View};
+
+use super::Gpu;
+use crate::plan::RING_SLOTS;
+use crate::{Bound, Error};
+
+/// Rings that are free, kept from call to call.
+pub(super) type Kept = Arc<Mutex<Vec<Ring>>>;
+
+/// A stream of its own, with its slots.
+#[derive(Debug)]
+pub(crate) struct Ring {
+    stream: Stream,
+    slots: VecDeque<Slot>,
+}
+
+/// Pinned memory, and when its last copies began and ended.
+#[derive(Debug)]
+struct Slot {
+    pinned: Pinned<u64>,
+    begun: Event,
+    done: Event,
+    /// Whether its copies may be under way.
+    busy: bool,
+}
+
+/// Milliseconds from an event to when a device began with something and to when it was done.
+pub(crate) type Span = [f32; 2];
+
+impl Ring {
+    /// Bytes of pinned memory of a ring whose slots hold so many bytes.
+    pub fn bytes(slot: usize) -> usize {
+        RING_SLOTS * slot.next_multiple_of(size_of::<u64>())
+    }
+
+    /// One that was kept, or a new one.
+    pub fn new(gpu: &Gpu, slot: usize) -> Result<Ring, Error> {
+        let words = slot.div_ceil(size_of::<u64>());
+        let mut kept = gpu.rings.lock().expect("no holder panics");
+        if let Some(fits) =
+            kept.iter().position(|ring| ring.slots.iter().all(|slot| slot.pinned.len() >= words))
+        {
+            return Ok(kept.swap_remove(fits));
+        }
+        // What is too small will not be asked for again.
+        kept.clear();
+        let device = gpu.device();
+        let slot = |_| -> Result<Slot, Error> {
+            let pinned = device.alloc_pinned(words).map_err(|error| match error {
+                sortie_device::Error::OutOfPinned { .. } => Error::Memory {
+                    bound: Bound::Host,
+                    needed: Ring::bytes(8 * words) as u64,
+                    available: 0,
+                    hint: "it is pinned memory, for a GPU; use the CPU engine, or see ulimit -l",
+                },
+                other => other.into(),
+            })?;
+            Ok(Slot { pinned, begun: device.event()?, done: device.event()?, busy: false })
+        };
+        let slots = (0..RING_SLOTS).map(slot).collect::<Result<_, _>>()?;
+        Ok(Ring { stream: device.stream()?, slots })
+    }
+
+    /// Back to the others, once nothing is under way.
+    pub fn keep(self, gpu: &Gpu) {
+        if self.stream.wait().is_ok() {
+            gpu.rings.lock().expect("no holder panics").push(self);
+        }
+    }
+
+    /// Has `fill` write to a slot that is free, and say what of it goes where: words from the start, and bytes from a place
+    /// on. Enqueues those copies.
+    pub fn send<'v>(
+        &mut self,
+        clock: &mut Clock<'_>,
+        fill: impl FnOnce(&mut [u64]) -> Result<[(usize, View<'v, u8>); 2], Error>,
+    ) -> Result<(), Error> {
+        let slot = self.slots.front_mut().expect("a ring has slots");
+        slot.free(clock)?;
+        let copies = fill(&mut slot.pinned)?;
+        self.stream.record(&slot.begun)?;
+        slot.busy = true;
+        for (start, to) in copies {
+            let from = &bytemuck::cast_slice(&slot.pinned)[start..start + to.len()];
+            // SAFETY: the slot is not touched until its event has come.
+            unsafe { self.stream.enqueue_copy_in(to, from)? };
+        }
+        self.stream.record(&slot.done)?;
+        self.slots.rotate_left(1);
+        Ok(())
+    }
+
+    /// Brings back what `next` says, until it has no more, as much at a time as there are slots. `take` gets what was brought,
+    /// in a slot: the bytes of the first from its start, then those of the second, from a whole word on.
+    pub fn bring<'v, T>(
+        &mut self,
+        clock: &mut Clock<'_>,
+        mut next: impl FnMut() -> Option<(T, [View<'v, u8>; 2])>,
+        mut take: impl FnMut(T, &mut [u64]),
+    ) -> Result<(), Error> {
+        let mut coming = VecDeque::new();
+        loop {
+            while coming.len() < self.slots.len()
+                && let Some((what, from)) = next()
+            {
+                let slot = self.slots.front_mut().expect("a ring has slots");
+                slot.free(clock)?;
+                self.stream.record(&slot.begun)?;
+                slot.busy = true;
+                let mut start = 0;
+                for from in from {
+                    let to = &mut bytemuck::cast_slice_mut(&mut slot.pinned)[start..start + from.len()];
+                    // SAFETY: the slot is not touched until its event has come.
+                    unsafe { self.stream.enqueue_copy_out(to, from)? };
+                    start += from.len().next_multiple_of(size_of::<u64>());
+                }
+                self.stream.record(&slot.done)?;
+                self.slots.rotate_left(1);
+                coming.push_back(what);
+            }
+            let oldest = self.slots.len() - coming.len();
+            let Some(what) = coming.pop_front() else { return Ok(()) };
+            let slot = &mut self.slots[oldest];
+            slot.free(clock)?;
+            take(what, &mut slot.pinned);
+        }
+    }
+
+    /// What another stream does from now on waits for what was enqueued here.
+    pub fn hold_up(&self, gpu: &Gpu, other: &Stream) -> Result<(), Error> {
+        let sent = gpu.device().event()?;
+        self.stream.record(&sent)?;
+        Ok(other.wait_for(&sent)?)
+    }
+
+    /// Waits until nothing is under way.
+    pub fn settle(&mut self, clock: &mut Clock<'_>) -> Result<(), Error> {
+        self.slots.iter_mut().try_for_each(|slot| slot.free(clock))
+    }
+}
+
+impl Drop for Ring {
+    fn drop(&mut self) {
+        // Before the memory goes that a copy may still use; a lost device uses nothing.
+        let _ = self.stream.wait();
+    }
+}
+
+impl Slot {
+    /// Waits until its copies are done.
+    fn free(&mut self, clock: &mut Clock<'_>) -> Result<(), Error> {
+        if self.busy {
+            clock.wait(&self.done)?;
+            self.busy = false;
+            clock.add(&self.begun, &self.done)?;
+        }
+        Ok(())
+    }
+}
+
+/// When a device was busy, as one thread has seen it.
+#[derive(Debug)]
+pub(crate) struct Clock<'e> {
+    origin: &'e Event,
+    pub spans: Vec<Span>,
+    /// How long the thread waited for it.
+    pub waited: Duration,
+}
+
+impl<'e> Clock<'e> {
+    /// Counts from an event that has happened.
+    pub fn new(origin: &'e Event) -> Clock<'e> {
+        Clock { origin, spans: Vec::new(), waited: Duration::ZERO }
+    }
+
+    /// Waits for an event of the device.
+    pub fn wait(&mut self, event: &Event) -> Result<(), Error> {
+        let start = Instant::now();
+        let waited = event.wait();
+        self.waited += start.elapsed();
+        Ok(waited?)
+    }
+
+    pub fn add(&mut self, begun: &Event, done: &Event) -> Result<(), Error> {
+        self.spans.push([begun.milliseconds_since(self.origin)?, done.milliseconds_since(self.origin)?]);
+        Ok(())
+    }
+}
+
+/// Milliseconds in which the device did any of it.
+pub(crate) fn busy(mut spans: Vec<Span>) -> f64 {
+    spans.sort_unstable_by(|a, b| a[0].total_cmp(&b[0]));
+    let (mut sum, mut until) = (0.0, f32::NEG_INFINITY);
+    for [begun, done] in spans {
+        sum += f64::from((done - begun.max(until)).max(0.0));
+        until = until.max(done);
+    }
+    sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_overlaps_counts_once() {
+        assert_eq!(busy(vec![]), 0.0);
+        assert_eq!(busy(vec![[3.0, 5.0], [0.0, 1.0], [4.0, 6.0], [4.0, 4.5]]), 4.0);
+    }
+}
