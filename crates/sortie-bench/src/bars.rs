@@ -30,6 +30,7 @@ pub fn bars(row: &Row) -> Vec<Bar> {
             ["GNU sort", "duckdb", "datafusion", "polars, no limit"].map(|peer| Bar::of(1.0, peer)).into()
         }
         ("sortie", "batch") => against_cub(row).into_iter().collect(),
+        (_, "multi-gpu") => against_one_device(row).into_iter().collect(),
         ("sortie, GPU and CPU", _) => against_cpu(row),
         ("sortie", "index") => vec![Bar::of(1.5, "tantivy")],
         ("sortie", "device-strings") => against_places(row).into_iter().collect(),
@@ -78,6 +79,16 @@ fn against_programs(row: &Row) -> Vec<Bar> {
 fn against_cub(row: &Row) -> Option<Bar> {
     let ragged = row.facts.key == "f32" && row.facts.length.is_none() && row.facts.n == 1_000_000_000;
     ragged.then(|| Bar::of(3.0, "CUB segmented sort"))
+}
+
+/// Shares of several devices, against what one takes for its own.
+fn against_one_device(row: &Row) -> Option<Bar> {
+    let asked = match (row.contender, row.facts.key, row.facts.n, row.facts.distribution) {
+        ("sortie, 2 devices", "u32", 0x1_0000_0000, "uniform") => 1.5,
+        ("sortie, 4 devices", "u32", 0x2_0000_0000, "uniform") => 2.7,
+        _ => return None,
+    };
+    Some(Bar::of(asked, "sortie, one device"))
 }
 
 /// Argsorts of strings by a GPU and the CPU.
