@@ -89,6 +89,8 @@ pub enum Suite {
     Batch,
     /// One array, on a GPU.
     Large,
+    /// One array on several GPUs, `--n` keys on each.
+    MultiGpu,
     /// Strings in a GPU's memory.
     DeviceStrings,
     /// Strings in the host's memory, by a GPU and the CPU.

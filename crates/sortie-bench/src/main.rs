@@ -18,6 +18,7 @@ mod suite_host_strings;
 mod suite_hybrid;
 mod suite_index;
 mod suite_large;
+mod suite_multi_gpu;
 mod suite_papers;
 mod suite_strings;
 
@@ -53,6 +54,7 @@ fn run(args: &Args) -> Result<bool> {
         Suite::Files => suite_files::cases(args)?,
         Suite::Batch => suite_batch::cases(args),
         Suite::Large => suite_large::cases(args),
+        Suite::MultiGpu => suite_multi_gpu::cases(args),
         Suite::DeviceStrings => suite_device_strings::cases(args),
         Suite::HostStrings => suite_host_strings::cases(args),
         Suite::Hybrid => suite_hybrid::cases(args),

@@ -55,6 +55,11 @@ impl Device {
         Module::new(self, program)
     }
 
+    /// Whether copies from another device come straight, over a link of the two; else they go through the host.
+    pub fn is_linked_to(&self, other: &Device) -> Result<bool, Error> {
+        self.driver().is_linked_to(other.driver())
+    }
+
     /// The other side, with raw handles.
     pub fn driver(&self) -> &dyn Driver {
         &*self.0

@@ -1,5 +1,6 @@
 //! What an implementation of a device supplies: the trait [`Driver`], and the plain types that cross it.
 
+use std::any::Any;
 use std::ffi::c_void;
 use std::fmt::Debug;
 use std::time::Duration;
@@ -62,7 +63,7 @@ pub struct Program {
 ///
 /// Memory handed out is as large as was asked for, aligned to 256 bytes, and stays valid until it is freed. The
 /// functions that enqueue touch nothing but the memory they are given.
-pub unsafe trait Driver: Send + Sync + Debug {
+pub unsafe trait Driver: Any + Send + Sync + Debug {
     fn properties(&self) -> &Properties;
 
     /// How long the process waited for the driver and the device to start. Starts it where nothing has so far.
@@ -163,6 +164,23 @@ pub unsafe trait Driver: Send + Sync + Debug {
     /// Both ranges are valid and do not overlap.
     unsafe fn copy_within(&self, to: u64, from: u64, bytes: usize, stream: u64) -> Result<(), Error>;
 
+    /// Whether copies from another device come straight, over a link of the two; else they go through the host.
+    fn is_linked_to(&self, other: &dyn Driver) -> Result<bool, Error>;
+
+    /// From another device of the same kind to this one, on a stream of this one.
+    ///
+    /// # Safety
+    ///
+    /// Both ranges are valid, until the copy is done: `from` is the other's.
+    unsafe fn copy_from_peer(
+        &self,
+        to: u64,
+        other: &dyn Driver,
+        from: u64,
+        bytes: usize,
+        stream: u64,
+    ) -> Result<(), Error>;
+
     /// Sets every byte, on a stream.
     ///
     /// # Safety
@@ -199,4 +217,13 @@ pub unsafe trait Driver: Send + Sync + Debug {
         arguments: &[*const c_void],
         stream: u64,
     ) -> Result<(), Error>;
+}
+
+/// The other device as one of this kind.
+pub fn peer<D: Driver>(other: &dyn Driver) -> Result<&D, Error> {
+    let any: &dyn Any = other;
+    any.downcast_ref().ok_or_else(|| {
+        let name = &other.properties().name;
+        Error::NoDevice { reason: format!("{name} is of another kind: nothing is copied from there") }
+    })
 }

@@ -42,7 +42,7 @@ pub mod rates;
 mod stream;
 
 pub use device::Device;
-pub use driver::{Driver, Launch, Program, Properties, WARP};
+pub use driver::{Driver, Launch, Program, Properties, WARP, peer};
 pub use error::Error;
 pub use kernel::{Argument, Arguments, Kernel, Module};
 pub use memory::{Buffer, Pinned, View};

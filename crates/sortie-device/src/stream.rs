@@ -113,6 +113,23 @@ impl Stream {
         unsafe { self.device.driver().copy_within(to.address(), from.address(), bytes, self.raw) }
     }
 
+    /// Enqueues a copy from another device of the same kind. What is enqueued there does not wait for it: the source must
+    /// be neither freed nor written until it is done. Panics where the lengths differ.
+    pub fn copy_from_peer<T: Pod>(
+        &self,
+        to: View<'_, T>,
+        other: &Device,
+        from: View<'_, T>,
+    ) -> Result<(), Error> {
+        assert_eq!(to.len(), from.len(), "a copy between lengths that differ");
+        if to.bytes() == 0 {
+            return Ok(());
+        }
+        let (to, from, bytes) = (to.address(), from.address(), to.bytes());
+        // SAFETY: both are views of their length.
+        unsafe { self.device.driver().copy_from_peer(to, other.driver(), from, bytes, self.raw) }
+    }
+
     /// Enqueues setting every byte.
     pub fn fill<T: Pod>(&self, to: View<'_, T>, byte: u8) -> Result<(), Error> {
         if to.bytes() == 0 {

@@ -7,7 +7,7 @@ use std::ptr;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use sortie_device::{Driver, Error, Launch, Program, Properties};
+use sortie_device::{Driver, Error, Launch, Program, Properties, peer};
 
 use crate::compiler::{self, Build};
 use crate::memory::Memory;
@@ -262,6 +262,27 @@ unsafe impl Driver for Simulated {
             )));
         }
         // SAFETY: both are ours, and apart.
+        unsafe { ptr::copy_nonoverlapping(from as *const u8, to as *mut u8, bytes) };
+        Ok(())
+    }
+
+    fn is_linked_to(&self, _other: &dyn Driver) -> Result<bool, Error> {
+        Ok(true)
+    }
+
+    unsafe fn copy_from_peer(
+        &self,
+        to: u64,
+        other: &dyn Driver,
+        from: u64,
+        bytes: usize,
+        _stream: u64,
+    ) -> Result<(), Error> {
+        let other: &Simulated = peer(other)?;
+        must_hold(&other.state().memory, from, bytes, "a copy from another device")?;
+        let state = self.working("copy_from_peer")?;
+        must_hold(&state.memory, to, bytes, "a copy from another device")?;
+        // SAFETY: the target is this device's and the source the other's, which the caller keeps.
         unsafe { ptr::copy_nonoverlapping(from as *const u8, to as *mut u8, bytes) };
         Ok(())
     }

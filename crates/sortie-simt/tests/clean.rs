@@ -110,3 +110,21 @@ fn memory_is_limited() {
     drop(half);
     assert_eq!(device.free_memory().unwrap(), 1 << 20);
 }
+
+#[test]
+fn copies_between_devices_stay_within_both() {
+    let bench = |failing| sortie_simt::device(Options { failing, ..Options::default() }).unwrap();
+    let (here, there) = (bench(Some(2)), bench(None));
+    let (to, from) = (here.alloc::<u32>(100).unwrap(), there.alloc::<u32>(50).unwrap());
+    let (stream, their_stream) = (here.stream().unwrap(), there.stream().unwrap());
+    their_stream.copy_in(from.view(), &[7; 50]).unwrap();
+    assert!(here.is_linked_to(&there).unwrap());
+    stream.copy_from_peer(to.range(10..60), &there, from.view()).unwrap();
+    let mut found = vec![0; 50];
+    stream.copy_out(&mut found, to.range(10..60)).unwrap();
+    assert_eq!(found, [7; 50]);
+    // The third call of this device was asked to fail, and what is not the other's is no source.
+    assert!(stream.copy_from_peer(to.range(10..60), &there, from.view()).is_err());
+    let error = stream.copy_from_peer(to.range(0..50), &there, to.range(50..100)).unwrap_err().to_string();
+    assert!(error.contains("no allocation holds"), "{error}");
+}

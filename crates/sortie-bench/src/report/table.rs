@@ -45,7 +45,7 @@ fn line(rows: &[Row]) -> String {
 /// What rates are given in, by name and in keys a second.
 fn unit(row: &Row) -> (&'static str, f64) {
     match row.facts.suite {
-        "batch" | "large" | "device-strings" => ("G/s", 1e9),
+        "batch" | "large" | "multi-gpu" | "device-strings" => ("G/s", 1e9),
         "papers" if row.engine == "cuda" => ("G/s", 1e9),
         _ => ("M/s", 1e6),
     }
@@ -78,7 +78,7 @@ fn block(rows: &[Row]) -> String {
             row.threads,
             row.median_ms,
             row.rate / scale,
-            baseline.median_ms / row.median_ms,
+            row.rate / baseline.rate,
             if peak { format!("{:>10}", row.peak_bytes / 1_000_000) } else { String::new() },
             told.join(", "),
             if row.verified { "" } else { " WRONG" },
@@ -90,7 +90,7 @@ fn block(rows: &[Row]) -> String {
 /// What was asked for and whether it was reached, where the other side ran too.
 fn verdict(bar: Bar, row: &Row, rows: &[Row]) -> Option<String> {
     let other = rows.iter().find(|other| other.contender == bar.against)?;
-    let ratio = other.median_ms / row.median_ms;
+    let ratio = row.rate / other.rate;
     let met = if ratio >= bar.met_from { "met" } else { "MISSED" };
     if std::ptr::eq(other, &rows[0]) {
         return Some(format!("{:.2} {met}", bar.asked));

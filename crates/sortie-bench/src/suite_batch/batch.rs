@@ -248,15 +248,28 @@ impl<K: BenchKey + Pod> Batch<K> {
         }
     }
 
-    /// The sum and the descents, see the kernel `check`.
+    /// The sum and the descents of keys that are one array, see the kernel `check`.
+    pub fn totals_of_one(&self, keys: View<'_, K>) -> Result<(u64, u64)> {
+        self.totals_between(keys, 1, keys.len() as u64, 0)
+    }
+
+    /// The same of all segments.
     fn totals_of(&self, keys: View<'_, K>) -> Result<(u64, u64)> {
-        self.stream.fill(self.totals.view(), 0)?;
-        let length = self.length.unwrap_or(0);
         let offsets = self.offsets.as_ref().map_or(0, |offsets| offsets.address());
+        self.totals_between(keys, self.segments, self.length.unwrap_or(0), offsets)
+    }
+
+    fn totals_between(
+        &self,
+        keys: View<'_, K>,
+        segments: u64,
+        length: u64,
+        offsets: u64,
+    ) -> Result<(u64, u64)> {
+        self.stream.fill(self.totals.view(), 0)?;
+        let arguments = (keys, segments, length, offsets, &self.totals);
         // SAFETY: the arguments are the kernel's; the segments lie within the keys, and `totals` holds two.
-        unsafe {
-            self.check.launch(&self.stream, GRID, (keys, self.segments, length, offsets, &self.totals))?
-        };
+        unsafe { self.check.launch(&self.stream, GRID, arguments)? };
         let mut totals = [0; 2];
         self.stream.copy_out(&mut totals, self.totals.view())?;
         Ok(totals.into())

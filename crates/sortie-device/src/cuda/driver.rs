@@ -1,16 +1,17 @@
 //! One CUDA device, through the driver's interface, in its primary context.
 
+use std::collections::HashSet;
 use std::ffi::{CString, c_void};
 use std::mem::MaybeUninit;
 use std::ptr;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use cudarc::driver::sys::{self, CUdevice_attribute as Attribute, CUresult};
 
 use super::{compiled, message};
 use crate::cache::Cache;
-use crate::{Driver, Error, Launch, Program, Properties};
+use crate::{Driver, Error, Launch, Program, Properties, peer};
 
 /// Results after which the context is of no more use: nothing done in it succeeds any more.
 const LOST: [CUresult; 14] = [
@@ -36,6 +37,8 @@ pub struct CudaDriver {
     device: sys::CUdevice,
     /// From the first work on.
     context: OnceLock<Context>,
+    /// Numbers of the devices that were looked at for a link; where there is one it is open.
+    peers: Mutex<HashSet<u32>>,
 }
 
 #[derive(Debug)]
@@ -86,7 +89,7 @@ impl CudaDriver {
             memory_total: memory_total as u64,
             l2_bytes: u64::from(attribute(Attribute::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE)?),
         };
-        Ok(CudaDriver { properties, device, context: OnceLock::new() })
+        Ok(CudaDriver { properties, device, context: OnceLock::new(), peers: Mutex::default() })
     }
 
     /// The context, which the first call starts.
@@ -107,6 +110,28 @@ impl CudaDriver {
             unsafe { sys::cuDevicePrimaryCtxRelease_v2(self.device) };
         }
         Ok(self.context.get().expect("set, here or there"))
+    }
+
+    /// Opens the link to another device, once and where there is one: without, the driver copies through the host.
+    fn open_link(&self, other: &CudaDriver) -> Result<(), Error> {
+        let mut peers = self.peers.lock().expect("no holder panics");
+        if peers.contains(&other.properties.ordinal) {
+            return Ok(());
+        }
+        if self.is_linked_to(other)? {
+            let context = other.context()?.raw as sys::CUcontext;
+            // SAFETY: the context is held until `other` is dropped.
+            let open = || match unsafe { sys::cuCtxEnablePeerAccess(context, 0) } {
+                // By whoever else has the context. More links than the device can have open are not opened.
+                CUresult::CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED | CUresult::CUDA_ERROR_TOO_MANY_PEERS => {
+                    CUresult::CUDA_SUCCESS
+                }
+                result => result,
+            };
+            self.call("cuCtxEnablePeerAccess", open)?;
+        }
+        peers.insert(other.properties.ordinal);
+        Ok(())
     }
 
     /// Makes the context the thread's, until the guard is dropped; the caller's own is then as before.
@@ -316,6 +341,33 @@ unsafe impl Driver for CudaDriver {
         // SAFETY: the caller's.
         self.call("cuMemcpyDtoDAsync", || unsafe {
             sys::cuMemcpyDtoDAsync_v2(to, from, bytes, stream as sys::CUstream)
+        })
+    }
+
+    fn is_linked_to(&self, other: &dyn Driver) -> Result<bool, Error> {
+        let other: &CudaDriver = peer(other)?;
+        let mut linked = 0;
+        // SAFETY: both are the driver's, and the answer is written.
+        self.check("cuDeviceCanAccessPeer", unsafe {
+            sys::cuDeviceCanAccessPeer(&mut linked, self.device, other.device)
+        })?;
+        Ok(linked != 0)
+    }
+
+    unsafe fn copy_from_peer(
+        &self,
+        to: u64,
+        other: &dyn Driver,
+        from: u64,
+        bytes: usize,
+        stream: u64,
+    ) -> Result<(), Error> {
+        let other: &CudaDriver = peer(other)?;
+        self.open_link(other)?;
+        let (own, theirs) = (self.context()?.raw as sys::CUcontext, other.context()?.raw as sys::CUcontext);
+        // SAFETY: the caller's; both contexts are held until their devices are dropped.
+        self.call("cuMemcpyPeerAsync", || unsafe {
+            sys::cuMemcpyPeerAsync(to, own, from, theirs, bytes, stream as sys::CUstream)
         })
     }
 

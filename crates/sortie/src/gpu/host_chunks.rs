@@ -15,7 +15,7 @@ use super::stage::Stage;
 use super::{Gpu, memory};
 use crate::key::{Bits, Code};
 use crate::plan::{CARRIERS, LEAST_TRIP_BYTES, LEFT_FREE, MOST_RUNS, OVERLAPPED_CHUNK_BYTES, TRIP_BYTES};
-use crate::{Algorithm, Bound, Error, Order};
+use crate::{Bound, Error, Order};
 
 /// Some keys with their payloads: where they come from, in parts, and where they go to in order.
 pub(crate) struct Chunk<'a, B> {
@@ -78,13 +78,7 @@ impl<B: Bits> Carriers<B> {
         let mut refused = None;
         for (carriers, bytes) in shapes(allowed.threads, n * each) {
             let most = bytes / each;
-            // A chunk with one key less may take another way.
-            let mut scratch = Vec::new();
-            for keys in [most, most - 1] {
-                let words = gpu.array_words::<B>(&gpu.way::<B>(keys, wanted, Algorithm::Auto)?, keys, wanted);
-                scratch.resize(scratch.len().max(words.len()), 0);
-                scratch.iter_mut().zip(words).for_each(|(most, words)| *most = words.max(*most));
-            }
+            let scratch = gpu.words_up_to::<B>(most, wanted)?;
             let there = (carriers * (most * each + 4 * scratch.iter().sum::<usize>())) as u64;
             let needed = there + held(n.div_ceil(most)) + (carriers * Stage::bytes(bytes)) as u64;
             let too_much = |bound, needed, available| Error::Memory { bound, needed, available, hint: HINT };

@@ -37,6 +37,7 @@ mod memory;
 #[cfg(test)]
 pub(crate) mod on_bench;
 mod one_array;
+pub(crate) mod ranges;
 mod redistribute;
 mod ring;
 mod sample_sort;
@@ -61,9 +62,11 @@ pub(crate) use host_strings::argsort_strings;
 pub(crate) use host_words::sort_words;
 pub(crate) use ring::{Clock, Ring, Span, busy};
 pub use segments::Segments;
+pub(crate) use segments::{check_payload, code};
 pub use stored_strings::{Offsets, StoredStrings, StringViews, Strings};
 pub use ties::Ties;
 
+pub use crate::compose::devices::{Exchange, Gpus, Share};
 pub use crate::plan::auto::{Enabled, enable};
 
 use crate::{Bound, Error};
@@ -200,6 +203,17 @@ impl Gpu {
         }
     }
 
+    /// Keeps scratch for later calls.
+    pub(crate) fn keep(&self, scratch: Buffer<u32>) {
+        self.scratch.lock().expect("no holder panics").push(scratch);
+    }
+
+    /// Keeps all that another engine on the device has kept.
+    pub(crate) fn keep_all_of(&self, other: Gpu) {
+        let scratch = other.scratch.into_inner().expect("no holder panics");
+        scratch.into_iter().for_each(|scratch| self.keep(scratch));
+    }
+
     /// Takes room on the device, if need be that of what was kept for later calls.
     fn take_room<T>(&self, take: impl Fn() -> Result<T, Error>) -> Result<T, Error> {
         take().or_else(|error| match error {
@@ -244,6 +258,11 @@ impl Pending<'_> {
     /// [`Error::Device`] where the device was lost meanwhile.
     pub fn wait(mut self) -> Result<(), Error> {
         self.finish()
+    }
+
+    /// Gives the scratch back before the sort is done: to whoever enqueues on the same stream after it, and to nobody else.
+    pub(crate) fn release(mut self) {
+        self.scratch.drain(..).for_each(|scratch| self.gpu.keep(scratch));
     }
 
     /// Holds more scratch, of what was enqueued on the same stream before.

@@ -269,6 +269,17 @@ impl Gpu {
         words
     }
 
+    /// The same for so many keys or one less, which may take another way.
+    pub(super) fn words_up_to<B: Bits>(&self, most: usize, wanted: Wanted) -> Result<Vec<usize>, Error> {
+        let mut scratch = Vec::new();
+        for keys in [most, most.saturating_sub(1)] {
+            let words = self.array_words::<B>(&self.way::<B>(keys, wanted, Algorithm::Auto)?, keys, wanted);
+            scratch.resize(scratch.len().max(words.len()), 0);
+            scratch.iter_mut().zip(words).for_each(|(most, words)| *most = words.max(*most));
+        }
+        Ok(scratch)
+    }
+
     /// Sorts items of these keys, and what is at the address of the payload.
     ///
     /// # Safety

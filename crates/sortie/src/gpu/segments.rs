@@ -266,7 +266,7 @@ pub(super) struct Rest<'a> {
 }
 
 /// Whether a payload is of a size that moves with so many keys.
-pub(super) fn check_payload<V: Pod>(keys: usize, payload: View<'_, V>) -> Result<(), Error> {
+pub(crate) fn check_payload<V: Pod>(keys: usize, payload: View<'_, V>) -> Result<(), Error> {
     same_length("payload", keys, payload.len())?;
     let bytes = size_of::<V>();
     if !matches!(bytes, 4 | 8 | 16) || !payload.address().is_multiple_of(bytes.min(8) as u64) {
@@ -279,7 +279,7 @@ pub(super) fn check_payload<V: Pod>(keys: usize, payload: View<'_, V>) -> Result
     Ok(())
 }
 
-pub(super) fn code<K: Key>() -> Result<Code, Error> {
+pub(crate) fn code<K: Key>() -> Result<Code, Error> {
     match K::FORM {
         Form::Bits(code) => Ok(code),
         _ => {

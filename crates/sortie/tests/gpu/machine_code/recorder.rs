@@ -153,6 +153,21 @@ unsafe impl Driver for Recorder {
         Ok(())
     }
 
+    fn is_linked_to(&self, _other: &dyn Driver) -> Result<bool, DeviceError> {
+        Ok(true)
+    }
+
+    unsafe fn copy_from_peer(
+        &self,
+        _to: u64,
+        _other: &dyn Driver,
+        _from: u64,
+        _bytes: usize,
+        _stream: u64,
+    ) -> Result<(), DeviceError> {
+        Ok(())
+    }
+
     unsafe fn fill(&self, _to: u64, _byte: u8, _bytes: usize, _stream: u64) -> Result<(), DeviceError> {
         Ok(())
     }

@@ -1,0 +1,165 @@
+// Step of a sort over several devices: what one device has to the ranges of codes that the devices are to have.
+//
+// Contract. An instantiation is made for SORTIE_KEY_BYTES, SORTIE_KIND and payload.cuh, for blocks of SORTIE_THREADS with
+// SORTIE_ROW keys a thread.
+// - sample: draws keys from places at random, or all, where as many are asked for. A thread a key.
+// - to_ranges: moves keys, and the payload beside them, to their ranges in another buffer, in no given order. There are
+//   RANGES, cut by splitters in ascending order: a code belongs to the range whose number is how many of them it is not less
+//   than. `starts` (one more than ranges) says what room each has. `counts`, zero before, says afterwards how many keys each
+//   has; of a range with less room than that, some keys are missing. A block a tile of SORTIE_THREADS * SORTIE_ROW keys.
+//   Dynamic shared memory: a Shared. Cost: one read and one write of keys and payload, five reads and an atomic in shared
+//   memory a key, one atomic in global memory for each range and tile.
+//
+// It is a pass as partition.cu's. But there are few ranges, and many keys may share one: each range has 16 counters, for two
+// lanes of each warp, so that no more than two of a warp meet at one, whatever the keys are.
+#include "code.cuh"
+#include "payload.cuh"
+#include "scan.cuh"
+#include "simt.cuh"
+
+namespace simt::ranges {
+
+using Key = code::OfBytes<SORTIE_KEY_BYTES>::Type;
+using payload::Word;
+
+constexpr code::Kind KIND = code::SORTIE_KIND;
+constexpr u32 BLOCK = SORTIE_THREADS;
+constexpr u32 ROW = SORTIE_ROW;
+constexpr u32 TILE = BLOCK * ROW;
+// Threads that a multiprocessor is to hold: 64 registers are left for each.
+constexpr u32 RESIDENT = 1024;
+// A lane each.
+constexpr u32 RANGES = WARP;
+constexpr u32 COUNTERS = BLOCK / RANGES;
+static_assert(TILE < 1u << 16, "a rank has 16 bits");
+static_assert(COUNTERS == WARP / 2, "a thread for each counter, and a range's in half a warp");
+
+// A range has no room for the tile's keys.
+constexpr u64 NOWHERE = ~u64(0);
+
+union Moved {
+    Key key;
+    Word word;
+};
+
+struct Shared {
+    // Keys, then the words of their payloads.
+    Moved moved[TILE];
+    // Where a range's keys go, less where they begin in the tile.
+    u64 moves[RANGES];
+    u32 counts[BLOCK];
+    // Where a counter's keys begin in the tile.
+    u32 starts[BLOCK];
+    u32 sums[BLOCK / WARP];
+    Key splitters[RANGES - 1];
+};
+
+struct Job {
+    const Key* from;
+    const Word* payload;
+    Key* to;
+    Word* payload_to;
+    u64 count;
+    u64* counts;
+    u64 starts[RANGES + 1];
+    u64 splitters[RANGES - 1];
+};
+
+SIMT_FN u32 range_of(Key code, const Key* splitters) {
+    u32 range = 0;
+    SIMT_UNROLL
+    for (u32 step = RANGES / 2; step > 0; step /= 2) range += splitters[range + step - 1] <= code ? step : 0;
+    return range;
+}
+
+// Calls `put` with each of the thread's places in the tile, and where what lies there goes. `end` is where the range of the
+// lane's number ends in the tile.
+template <class Put> SIMT_FN void for_places(u32 count, u32 end, const u64* moves, Put put) {
+    SIMT_UNROLL
+    for (u32 r = 0; r < ROW; ++r) {
+        const u32 first = r * BLOCK + warp_rank() * WARP, place = first + lane();
+        if (first >= count) break;
+        // Most often the places of a warp are of one range.
+        const u32 lowest = popcount(ballot(end <= first)), highest = popcount(ballot(end < first + WARP));
+        u32 range = lowest;
+        for (u32 other = lowest; other < lesser(highest, RANGES); ++other) range += shuffle(end, other) <= place;
+        if (place >= count) continue;
+        const u64 move = moves[range];
+        if (move != NOWHERE) put(place, move + place);
+    }
+}
+
+SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) to_ranges(Job job, code::Transform transform) {
+    Shared& shared = *reinterpret_cast<Shared*>(shared_memory());
+    const u64 first = u64(block_rank()) * TILE;
+    const u32 count = u32(lesser(job.count - first, u64(TILE)));
+    Key row[ROW];
+    SIMT_UNROLL
+    for (u32 r = 0; r < ROW; ++r) row[r] = job.from[first + lesser(r * BLOCK + thread_rank(), count - 1)];
+    shared.counts[thread_rank()] = 0;
+    if (thread_rank() < RANGES - 1) shared.splitters[thread_rank()] = Key(job.splitters[thread_rank()]);
+    barrier();
+
+    // A counter, and the key's rank under it.
+    u32 places[ROW];
+    const u32 left = count - lesser(count, thread_rank());
+    SIMT_UNROLL
+    for (u32 r = 0; r < ROW; ++r) {
+        const u32 range = range_of(code::encode<KIND>(row[r], transform), shared.splitters);
+        const u32 counter = range * COUNTERS + thread_rank() % COUNTERS;
+        places[r] = counter << 16;
+        if (r * BLOCK < left) places[r] |= atomic_add<Relaxed, Block>(&shared.counts[counter], 1);
+    }
+    barrier();
+    const u32 own = shared.counts[thread_rank()], range = thread_rank() / COUNTERS;
+    u32 keys = own;
+    SIMT_UNROLL
+    for (u32 by = 1; by < COUNTERS; by *= 2) keys += shuffle_xor(keys, by);
+    const bool speaks = thread_rank() % COUNTERS == 0;
+    u64 to = 0;
+    if (speaks && keys > 0) to = job.starts[range] + atomic_add(&job.counts[range], u64(keys));
+    const u32 start = scan::exclusive<BLOCK>(own, shared.sums);
+    shared.starts[thread_rank()] = start;
+    barrier();
+    SIMT_UNROLL
+    for (u32 r = 0; r < ROW; ++r) {
+        places[r] = shared.starts[places[r] >> 16] + (places[r] & 0xFFFF);
+        if (r * BLOCK < left) shared.moved[places[r]].key = row[r];
+    }
+    // Late: the atomic has had its time.
+    if (speaks) shared.moves[range] = to + keys <= job.starts[range + 1] ? to - start : NOWHERE;
+    const u32 end = lane() + 1 < RANGES ? shared.starts[(lane() + 1) * COUNTERS] : count;
+    barrier();
+    for_places(count, end, shared.moves, [&](u32 place, u64 to) { job.to[to] = shared.moved[place].key; });
+
+    SIMT_UNROLL
+    for (u32 w = 0; w < payload::WORDS; ++w) {
+        const Word* words = job.payload + first * payload::WORDS + w;
+        barrier();
+        SIMT_UNROLL
+        for (u32 r = 0; r < ROW; ++r) {
+            const u32 i = r * BLOCK + thread_rank();
+            if (r * BLOCK < left) shared.moved[places[r]].word = words[u64(i) * payload::WORDS];
+        }
+        barrier();
+        for_places(count, end, shared.moves, [&](u32 place, u64 to) {
+            job.payload_to[to * payload::WORDS + w] = shared.moved[place].word;
+        });
+    }
+}
+
+// A bijection whose every bit depends on all: the finish of splitmix64 (Steele, Lea and Flood, "Fast splittable pseudorandom
+// number generators", 2014).
+SIMT_FN u64 mixed(u64 x) {
+    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9ull;
+    x = (x ^ x >> 27) * 0x94D049BB133111EBull;
+    return x ^ x >> 31;
+}
+
+SIMT_KERNEL(BLOCK, 1) sample(const Key* keys, u64 count, u64 sampled, u64 seed, Key* to) {
+    const u64 i = u64(block_rank()) * BLOCK + thread_rank();
+    if (i >= sampled) return;
+    to[i] = keys[sampled == count ? i : mixed(mixed(seed) + i) % count];
+}
+
+} // namespace simt::ranges

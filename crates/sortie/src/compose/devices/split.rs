@@ -1,0 +1,245 @@
+//! How the keys of several devices are divided among them: cut into ranges of codes by a sample, then by exact numbers.
+//!
+//! Codes are numbers, so the keys that are equal to a splitter have a range of their own where the next code is a splitter too.
+//! Such a range can be cut anywhere, which is how equal keys are shared out.
+
+use std::ops::Range;
+
+use crate::gpu::ranges::RANGES;
+use crate::key::Bits;
+use crate::plan::{MOST_UNEVEN, SUB_RANGES};
+
+/// Ranges of codes, in order.
+#[derive(Debug)]
+pub(super) struct Cut<B> {
+    /// The least code of each range but the first. Those after the last that is needed are the largest code.
+    pub splitters: [B; RANGES - 1],
+}
+
+impl<B: Bits> Cut<B> {
+    /// Ranges for so many devices, each of which has several, of which each has about as many codes of a sorted sample.
+    pub fn new(sample: &[B], devices: usize) -> Cut<B> {
+        let each = sub_ranges(devices);
+        let mut found = Vec::with_capacity(RANGES);
+        for i in 1..devices * each {
+            let code = sample[i * sample.len() / (devices * each)];
+            let repeated = found.contains(&code);
+            // What may end a device's part can be cut within its equal keys.
+            if (repeated || i % each == 0) && code < B::MAX {
+                found.push(code.wrapping_add(B::from_low(1)));
+            }
+            found.push(code);
+        }
+        found.sort_unstable();
+        found.dedup();
+        found.resize(RANGES - 1, B::MAX);
+        Cut { splitters: found.try_into().expect("no more than there are, by the number of sub-ranges") }
+    }
+
+    pub fn range_of(&self, code: B) -> usize {
+        self.splitters.partition_point(|&splitter| splitter <= code)
+    }
+
+    /// Whether no two codes are in the range.
+    pub fn is_of_one_code(&self, range: usize) -> bool {
+        let low = if range == 0 { B::ZERO } else { self.splitters[range - 1] };
+        match self.splitters.get(range) {
+            Some(&next) => next <= low || next.wrapping_sub(low) == B::from_low(1),
+            None => low == B::MAX,
+        }
+    }
+}
+
+/// Sub-ranges of each device's part, at most. Besides their splitters there is one for each end of a part.
+pub(super) fn sub_ranges(devices: usize) -> usize {
+    SUB_RANGES.min((RANGES + 1 - devices) / devices)
+}
+
+/// Keys that lie together, on the device of this number, and where they go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Piece {
+    pub source: usize,
+    pub from: Range<usize>,
+    pub to: usize,
+}
+
+/// Pieces that are sorted at once, where they go to.
+#[derive(Debug)]
+pub(super) struct Step {
+    pub to: Range<usize>,
+    pub pieces: Vec<Piece>,
+    /// All its keys are equal.
+    pub equal: bool,
+}
+
+/// The steps of each device, in the order of their keys.
+#[derive(Debug)]
+pub(super) struct Division {
+    pub parts: Vec<Vec<Step>>,
+}
+
+impl Division {
+    /// Divides the keys, of which each device has so many in each range, lying from these places on.
+    pub fn new<B: Bits>(
+        cut: &Cut<B>,
+        counts: &[[usize; RANGES]],
+        starts: &[[usize; RANGES + 1]],
+    ) -> Division {
+        let devices = counts.len();
+        // Ranks where ranges begin, and the last one ends.
+        let mut edges = vec![0];
+        for range in 0..RANGES {
+            edges.push(edges[range] + counts.iter().map(|counts| counts[range]).sum::<usize>());
+        }
+        let n = edges[RANGES];
+        let end_of = |part: usize| {
+            let wanted = (n as u128 * part as u128 / devices as u128) as usize;
+            let range = edges.partition_point(|&edge| edge <= wanted).saturating_sub(1).min(RANGES - 1);
+            let (low, high) = (edges[range], edges[range + 1]);
+            match cut.is_of_one_code(range) {
+                true => wanted,
+                false if wanted - low < high.saturating_sub(wanted) => low,
+                false => high,
+            }
+        };
+        let most = most_keys(n, devices);
+        let part = |number: usize| {
+            let ranks = if number == 0 { 0 } else { end_of(number) }..if number + 1 == devices {
+                n
+            } else {
+                end_of(number + 1)
+            };
+            let mut steps: Vec<Step> = Vec::new();
+            for range in 0..RANGES {
+                let own = edges[range].max(ranks.start)..edges[range + 1].min(ranks.end);
+                if own.is_empty() {
+                    continue;
+                }
+                let to = own.start - ranks.start..own.end - ranks.start;
+                let pieces = pieces(range, edges[range], &own, ranks.start, counts, starts);
+                match steps.last_mut() {
+                    Some(step) if to.end - step.to.start <= most => {
+                        step.to.end = to.end;
+                        step.pieces.extend(pieces);
+                        step.equal = false;
+                    }
+                    _ => steps.push(Step { to, pieces, equal: cut.is_of_one_code(range) }),
+                }
+            }
+            steps
+        };
+        Division { parts: (0..devices).map(part).collect() }
+    }
+
+    /// Keys of a part.
+    pub fn keys(&self, part: usize) -> usize {
+        self.parts[part].last().map_or(0, |step| step.to.end)
+    }
+
+    /// Whether the parts differ from their mean by no more than is asked.
+    pub fn is_even(&self) -> bool {
+        let keys = (0..self.parts.len()).map(|part| self.keys(part));
+        let n: usize = keys.clone().sum();
+        let mean = n / self.parts.len();
+        // One key more or less is always allowed.
+        keys.max().unwrap_or(0) <= mean + mean / MOST_UNEVEN + 1
+            && (0..self.parts.len()).all(|part| self.keys(part) + mean / MOST_UNEVEN + 1 >= mean)
+    }
+}
+
+/// Keys of a step, unless one range has more.
+pub(super) fn most_keys(n: usize, devices: usize) -> usize {
+    let share = n.div_ceil(devices * sub_ranges(devices));
+    share + share / 8
+}
+
+/// The pieces of these ranks of a range, which begins at the rank `low`; places count from the rank `first`.
+fn pieces(
+    range: usize,
+    low: usize,
+    ranks: &Range<usize>,
+    first: usize,
+    counts: &[[usize; RANGES]],
+    starts: &[[usize; RANGES + 1]],
+) -> Vec<Piece> {
+    let mut begin = low;
+    let mut pieces = Vec::new();
+    for (source, counts) in counts.iter().enumerate() {
+        let of_source = begin..begin + counts[range];
+        let own = of_source.start.max(ranks.start)..of_source.end.min(ranks.end);
+        if !own.is_empty() {
+            let at = |rank: usize| starts[source][range] + rank - of_source.start;
+            pieces.push(Piece { source, from: at(own.start)..at(own.end), to: own.start - first });
+        }
+        begin = of_source.end;
+    }
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Divides what is drawn, and checks where each key goes.
+    fn check(shares: &[Vec<u32>], even: bool) {
+        let mut sample: Vec<u32> = shares.concat();
+        sample.sort_unstable();
+        let cut = Cut::new(&sample, shares.len());
+        let mut counts = vec![[0; RANGES]; shares.len()];
+        let mut by_range: Vec<Vec<u32>> = shares.to_vec();
+        let mut starts = vec![[0; RANGES + 1]; shares.len()];
+        for (source, keys) in by_range.iter_mut().enumerate() {
+            keys.sort_unstable();
+            keys.iter().for_each(|&key| counts[source][cut.range_of(key)] += 1);
+            for range in 0..RANGES {
+                starts[source][range + 1] = starts[source][range] + counts[source][range];
+            }
+        }
+        let division = Division::new(&cut, &counts, &starts);
+        let mut all = Vec::new();
+        for (part, steps) in division.parts.iter().enumerate() {
+            let mut here = vec![None; division.keys(part)];
+            let mut end = 0;
+            for step in steps {
+                assert_eq!(step.to.start, end);
+                end = step.to.end;
+                for piece in &step.pieces {
+                    assert!(piece.to >= step.to.start && piece.to + piece.from.len() <= step.to.end);
+                    for (i, from) in piece.from.clone().enumerate() {
+                        assert!(here[piece.to + i].replace(by_range[piece.source][from]).is_none());
+                    }
+                }
+                let mut keys: Vec<u32> = here[step.to.clone()].iter().map(|key| key.unwrap()).collect();
+                assert!(!step.equal || keys.windows(2).all(|pair| pair[0] == pair[1]));
+                keys.sort_unstable();
+                all.extend(keys);
+            }
+        }
+        assert!(all == sample, "all keys, in order");
+        assert!(!even || division.is_even(), "{:?}", division.parts.iter().map(Vec::len).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn every_key_goes_to_its_place_and_parts_are_even() {
+        let mut random = fastrand::Rng::with_seed(1);
+        for devices in 2..=8 {
+            for most in [1, 2, 3, 50, 1000, u32::MAX] {
+                let mut draw = |n| (0..n).map(|_| random.u32(0..most)).collect::<Vec<_>>();
+                check(&(0..devices).map(|_| draw(5000)).collect::<Vec<_>>(), true);
+                check(&(0..devices).map(|i| draw(3000 * (i % 3))).collect::<Vec<_>>(), true);
+                check(&(0..devices).map(|i| draw(i % 2)).collect::<Vec<_>>(), true);
+            }
+            check(&vec![vec![u32::MAX; 1000]; devices], true);
+            check(&vec![vec![0, u32::MAX]; devices], true);
+        }
+    }
+
+    #[test]
+    fn there_are_splitters_enough() {
+        for devices in 2..=8 {
+            assert!(sub_ranges(devices) >= 3);
+            let cut = Cut::new(&(0..1_000_000u32).collect::<Vec<_>>(), devices);
+            assert!((0..RANGES).filter(|&range| cut.is_of_one_code(range)).count() >= devices - 1);
+        }
+    }
+}

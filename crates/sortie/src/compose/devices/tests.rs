@@ -1,0 +1,172 @@
+//! On simulated devices.
+
+use sortie_simt::{Options, Sanitizer};
+
+use super::*;
+use crate::key::as_bits;
+use crate::{Nans, Sorter};
+
+/// Engines on so many devices, where there is a test bench.
+fn devices(count: usize, options: Options) -> Option<Gpus> {
+    let bench = |_| sortie_simt::device(options.clone()).map(|device| Arc::new(Gpu::new(device)));
+    match (0..count).map(bench).collect() {
+        Ok(gpus) => Some(Gpus::new(gpus).unwrap()),
+        Err(why) => {
+            println!("skipped: {why}");
+            None
+        }
+    }
+}
+
+fn options() -> Options {
+    Options { sanitizer: Sanitizer::Race, multiprocessors: 1, ..Options::default() }
+}
+
+/// Keys as they lie on the devices.
+struct There<K> {
+    streams: Vec<Stream>,
+    keys: Vec<Buffer<K>>,
+    counts: Vec<usize>,
+}
+
+impl<K: Key + Pod> There<K> {
+    fn new(gpus: &Gpus, shares: &[Vec<K>], room: usize) -> There<K> {
+        let mut there = There { streams: vec![], keys: vec![], counts: vec![] };
+        for (gpu, share) in gpus.engines().iter().zip(shares) {
+            let stream = gpu.device().stream().unwrap();
+            let keys = gpu.device().alloc(room.max(share.len())).unwrap();
+            stream.copy_in(keys.range(0..share.len()), share).unwrap();
+            there.streams.push(stream);
+            there.keys.push(keys);
+            there.counts.push(share.len());
+        }
+        there
+    }
+
+    fn sort(&mut self, gpus: &Gpus, order: Order) -> Result<Exchange, Error> {
+        let mut shares: Vec<_> = self.keys.iter().zip(&self.counts).map(share).collect();
+        // SAFETY: the shares are on their devices, and nothing else uses them.
+        let sorted = unsafe { gpus.sort(&mut shares, order) };
+        self.counts = shares.iter().map(|share| share.count).collect();
+        sorted
+    }
+
+    fn read(&self) -> Vec<K> {
+        let mut all = Vec::new();
+        for ((stream, keys), &count) in self.streams.iter().zip(&self.keys).zip(&self.counts) {
+            let mut here = bytemuck::zeroed_vec(count);
+            stream.copy_out(&mut here, keys.range(0..count)).unwrap();
+            all.extend(here);
+        }
+        all
+    }
+}
+
+fn share<'a, K: Pod>((keys, &count): (&'a Buffer<K>, &usize)) -> Share<'a, K> {
+    Share { keys: keys.view(), count }
+}
+
+/// Sorts these shares, and compares with the CPU; parts are as even as was promised.
+fn check<K: Key + Pod>(gpus: &Gpus, shares: &[Vec<K>], order: Order) {
+    let mut expected = shares.concat();
+    let (n, devices) = (expected.len(), shares.len());
+    let builder = Sorter::builder().threads(1).descending(order.descending).nans(order.nans);
+    builder.build().unwrap().sort(&mut expected).unwrap();
+    let mut there = There::new(gpus, shares, n / devices + n / devices / 20 + 2);
+    there.sort(gpus, order).unwrap();
+    assert!(as_bits(&there.read()) == as_bits(&expected), "{n} keys on {devices} devices, {order:?}");
+    let mean = n / devices;
+    assert!(there.counts.iter().all(|&count| count.abs_diff(mean) <= mean / 20 + 1), "{:?}", there.counts);
+}
+
+/// So many keys a device, of which that with the number is told its place and a number at random.
+fn shares<K>(devices: usize, each: usize, draw: impl Fn(usize, u64) -> K) -> Vec<Vec<K>> {
+    let mut random = fastrand::Rng::with_seed(each as u64);
+    let mut share = |d: usize| (0..each).map(|i| draw(d * each + i, random.u64(..))).collect();
+    (0..devices).map(|d| share(d)).collect()
+}
+
+#[test]
+fn as_on_the_cpu() {
+    for count in [2, 3, 4, 8] {
+        let Some(gpus) = devices(count, options()) else { return };
+        let order = Order::default();
+        for each in [0, 1, 3, 100, 40_000] {
+            check(&gpus, &shares(count, each, |_, random| random as u32), order);
+        }
+        let each = 40_000;
+        check(&gpus, &shares(count, each, |_, random| random), order);
+        check(&gpus, &shares(count, each, |_, _| 5u32), order);
+        check(&gpus, &shares(count, each, |_, random| (random % 2) as u32 * 7), order);
+        check(&gpus, &shares(count, each, |i, _| i as u32), order);
+        check(&gpus, &shares(count, each, |i, _| !(i as u32)), order);
+        // Zipf's law, nearly.
+        let zipf = |_, random: u64| (20.0 * (random >> 11) as f64 / (1u64 << 53) as f64).exp2() as u32;
+        check(&gpus, &shares(count, each, zipf), order);
+        check(&gpus, &shares(count, each, |_, random| random as u8), order);
+        check(&gpus, &shares(count, each, |_, random| random as i16), order);
+    }
+}
+
+#[test]
+fn floats_in_every_order() {
+    let Some(gpus) = devices(3, options()) else { return };
+    for descending in [false, true] {
+        for nans in [Nans::First, Nans::Last] {
+            let order = Order { descending, nans, ..Order::default() };
+            check(&gpus, &shares(3, 20_000, |_, random| f32::from_bits(random as u32)), order);
+            check(&gpus, &shares(3, 10_000, |_, random| f64::from_bits(random)), order);
+            check(&gpus, &shares(3, 10_000, |_, random| random as i64), order);
+        }
+    }
+}
+
+#[test]
+fn shares_that_differ() {
+    let Some(gpus) = devices(4, options()) else { return };
+    let draw = |n: usize, seed| {
+        let mut random = fastrand::Rng::with_seed(seed);
+        (0..n).map(|_| random.u32(..)).collect::<Vec<_>>()
+    };
+    let sizes = [[120_000, 100, 0, 5000], [0, 0, 0, 90_000], [1, 0, 0, 0], [70_000, 70_000, 0, 3]];
+    for (i, sizes) in sizes.into_iter().enumerate() {
+        check(&gpus, &sizes.map(|n| draw(n, i as u64)), Order::default());
+    }
+}
+
+/// A guess of the ranges' room that is too low: what is sampled says nothing of what most keys are.
+#[test]
+fn too_little_room_for_a_range_is_mended() {
+    let Some(gpus) = devices(2, options()) else { return };
+    let keys: Vec<Vec<u32>> = shares(2, 70_000, |_, random| random as u32);
+    let there = There::new(&gpus, &keys, 70_000);
+    let shares: Vec<_> = there.keys.iter().zip(&there.counts).map(share).collect();
+    let divided = Divided { code: code::<u32>().unwrap(), order: Order::default(), payload_bytes: 0 };
+    let mut members = Members::new(gpus.engines(), &shares, &[], divided).unwrap();
+    for member in &mut members.members {
+        member.reserve(1000, 0).unwrap();
+        member.guess_starts(&Cut::new(&[7, 8, 9], 2), &[1; 1000]);
+    }
+    let mut sorted = keys.concat();
+    sorted.sort_unstable();
+    let cut = Cut::new(&sorted, 2);
+    // SAFETY: the shares are on their devices, and nothing else uses them.
+    unsafe {
+        assert_eq!(members.to_ranges(&cut, &[0, 1]).unwrap(), [0, 1]);
+        assert_eq!(members.to_ranges(&cut, &[0, 1]).unwrap(), []);
+    }
+    for member in &members.members {
+        assert_eq!(member.counts.iter().sum::<usize>(), 70_000);
+        assert_eq!(member.starts[RANGES], 70_000);
+    }
+}
+
+#[test]
+fn a_share_without_room_is_refused_before_anything_moves() {
+    let Some(gpus) = devices(2, options()) else { return };
+    let keys = vec![(0..5000u32).rev().collect::<Vec<_>>(), vec![3; 100]];
+    let mut there = There::new(&gpus, &keys, 0);
+    let error = there.sort(&gpus, Order::default()).unwrap_err();
+    assert!(matches!(error, Error::LengthMismatch { expected: 2550, found: 100, .. }), "{error}");
+    assert!(there.read() == keys.concat());
+}
