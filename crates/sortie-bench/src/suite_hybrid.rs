@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use rand::{RngCore, SeedableRng};
+use rand::{Rng as _, SeedableRng};
 use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
 use sortie::gpu::Gpu;
@@ -179,13 +179,13 @@ fn sorted<K: BenchKey, const PAIRS: bool>(
         clock.note = format!("idle: CPU {:.0}%, GPU {:.0}%", 100.0 * cpu, 100.0 * gpu);
     }
     clock.report = report;
-    pool.install(|| {
+    Ok(pool.install(|| {
         let in_order = |i: usize| match keys[i].order(&keys[i + 1]) {
             std::cmp::Ordering::Equal if PAIRS => payload[i].order(&payload[i + 1]).is_lt(),
             order => order.is_le(),
         };
-        Ok((0..n.saturating_sub(1)).into_par_iter().all(in_order) && Sums::of(&keys, &payload) == before)
-    })
+        (0..n.saturating_sub(1)).into_par_iter().all(in_order) && Sums::of(&keys, &payload) == before
+    }))
 }
 
 /// Keys by several generators at a time, where it does not matter to the distribution.

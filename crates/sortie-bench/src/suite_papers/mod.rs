@@ -8,6 +8,7 @@ mod comparison;
 mod counting;
 mod fine_sample_sort;
 mod fit;
+mod hybrid;
 mod sent_strings;
 mod string_sort;
 
@@ -27,13 +28,14 @@ pub fn cases(args: &Args) -> Vec<Box<dyn Measurable>> {
     cases.extend(comparison::cases(args, &shared));
     cases.extend(string_sort::cases(args));
     cases.extend(sent_strings::cases(args));
+    cases.extend(hybrid::cases(args));
     cases
 }
 
 /// The tables of docs/papers.md, as far as they were measured.
 pub fn tables(rows: &[Row], counts: &[Counted]) -> String {
     let of_keys = fine_sample_sort::tables(rows) + &comparison::tables(rows, counts);
-    of_keys + &string_sort::tables(rows) + &sent_strings::tables(rows)
+    of_keys + &string_sort::tables(rows) + &sent_strings::tables(rows) + &hybrid::tables(rows)
 }
 
 /// Time against the number of keys, for each figure and distribution; what was counted; then those of strings.
