@@ -289,12 +289,19 @@ fn what_is_no_index_is_not_replaced() {
     fs::write(folder.path().join("file"), "kept").unwrap();
     fs::create_dir_all(folder.path().join("full/of")).unwrap();
     fs::create_dir(folder.path().join("empty")).unwrap();
-    for name in ["file", "full", ".."] {
+    // The name of a file of an index makes none.
+    fs::create_dir(folder.path().join("project")).unwrap();
+    fs::write(folder.path().join("project/header"), "int main();").unwrap();
+    build("joined").unwrap();
+    fs::write(folder.path().join("joined/notes"), "kept").unwrap();
+    for name in ["file", "full", "..", "project", "joined"] {
         let refused = build(name);
         assert!(matches!(refused, Err(Error::NotAnIndex { .. })), "{name}: {refused:?}");
     }
     assert!(matches!(build("gone/index"), Err(Error::File { .. })));
-    assert_eq!(fs::read(folder.path().join("file")).unwrap(), b"kept");
+    for kept in ["file", "joined/notes"] {
+        assert_eq!(fs::read(folder.path().join(kept)).unwrap(), b"kept");
+    }
     assert!(folder.path().join("full/of").is_dir());
     build("empty").unwrap();
     build("empty").unwrap();
