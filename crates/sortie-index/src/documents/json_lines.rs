@@ -98,9 +98,10 @@ struct Line<'a> {
 }
 
 #[derive(Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "`id` is neither a text nor a whole number")]
 enum Id<'a> {
     Number(i64),
+    Unsigned(u64),
     #[serde(borrow)]
     Name(Cow<'a, str>),
 }
@@ -112,12 +113,15 @@ pub fn documents(
     text: &[u8],
     mut each: impl FnMut(Result<(String, &str), Skipped>),
 ) {
-    for (number, line) in (first_line..).zip(text.split(|&byte| byte == b'\n')) {
+    // As text files of Windows begin.
+    let mark = if first_line == 1 { text.strip_prefix(b"\xEF\xBB\xBF") } else { None };
+    for (number, line) in (first_line..).zip(mark.unwrap_or(text).split(|&byte| byte == b'\n')) {
         if line.trim_ascii().is_empty() {
             continue;
         }
         match serde_json::from_slice::<Line<'_>>(line) {
             Ok(Line { id: Id::Number(id), text }) => each(Ok((id.to_string(), &text))),
+            Ok(Line { id: Id::Unsigned(id), text }) => each(Ok((id.to_string(), &text))),
             Ok(Line { id: Id::Name(id), text }) => each(Ok((id.into_owned(), &text))),
             Err(error) => {
                 let error = error.to_string();
@@ -158,6 +162,17 @@ mod tests {
         assert_eq!(told[..2], ["a \"x\\ny\"", "7 \"\""]);
         assert_eq!(told[2], "f:13: missing field `text` at column 10");
         assert!(told[3].starts_with("f:14: "), "{}", told[3]);
+    }
+
+    #[test]
+    fn ids_are_texts_and_all_whole_numbers() {
+        let text = b"\xEF\xBB\xBF{\"id\":18446744073709551615,\"text\":\"\"}\n{\"id\":1.5,\"text\":\"\"}";
+        let mut told = Vec::new();
+        documents("f".as_ref(), 1, text, |document| {
+            told.push(document.map_or_else(|skipped| skipped.to_string(), |(name, _)| name));
+        });
+        assert_eq!(told[0], "18446744073709551615");
+        assert!(told[1].starts_with("f:2: `id` is neither a text nor a whole number"), "{}", told[1]);
     }
 
     #[test]
