@@ -43,7 +43,8 @@ impl Lines {
             match read {
                 Err(error) => {
                     text.truncate(start);
-                    self.skip(self.lines + lines + 1, reason(&error));
+                    let why = format!("{}; it is not read from here on", reason(&error));
+                    self.skip(self.lines + lines + 1, why);
                     self.ended = true;
                     break;
                 }
@@ -139,6 +140,8 @@ fn place(path: &Path, line: u64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+
     use super::*;
 
     fn items(text: &str, longest: usize) -> Vec<Item> {
@@ -173,6 +176,22 @@ mod tests {
         });
         assert_eq!(told[0], "18446744073709551615");
         assert!(told[1].starts_with("f:2: `id` is neither a text nor a whole number"), "{}", told[1]);
+    }
+
+    #[test]
+    fn where_a_file_is_cut_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.jsonl.gz");
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::none());
+        (0..1000).for_each(|line| writeln!(encoder, "{line}").unwrap());
+        let whole = encoder.finish().unwrap();
+        std::fs::write(&path, &whole[..whole.len() / 2]).unwrap();
+        let items: Vec<Item> = Lines::open(&path, 20).unwrap().collect();
+        let [Item::Lines { text, .. }, Item::Skipped(skipped)] = &items[..] else { panic!("{items:?}") };
+        let lines = text.split_inclusive(|&byte| byte == b'\n').count();
+        assert!((100..1000).contains(&lines) && text.ends_with(b"\n"));
+        assert!(skipped.place.ends_with(&format!("x.jsonl.gz:{}", lines + 1)), "{skipped}");
+        assert!(skipped.why.ends_with("; it is not read from here on"), "{skipped}");
     }
 
     #[test]
