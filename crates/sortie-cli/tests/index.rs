@@ -74,6 +74,15 @@ fn what_cannot_be_read_is_told_and_left_out() {
 }
 
 #[test]
+fn an_index_of_nothing_is_told() {
+    let folder = folder("picture.png", b"");
+    let done = run(&mut sortie(folder.path(), "build . -o x.index"), b"");
+    assert_eq!(done.status.code(), Some(0));
+    assert_eq!(text(&done.stderr), "sortie: no documents were found: the index is empty\n");
+    succeed(folder.path(), "check x.index");
+}
+
+#[test]
 fn refusals_are_one_line() {
     let folder = folder("x.jsonl", DOCUMENTS);
     succeed(folder.path(), "build x.jsonl -o x.index");

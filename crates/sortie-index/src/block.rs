@@ -89,16 +89,24 @@ impl Block {
         Ok(Block { terms, order, shared, keys })
     }
 
-    /// The term of a rank, and how many bytes it shares with the one before.
-    pub fn term(&self, rank: usize) -> (&[u8], usize) {
+    /// The term of a rank.
+    pub fn term(&self, rank: usize) -> &[u8] {
         let mut place = self.order[rank] as usize;
         for terms in &self.terms {
             if place < terms.len() {
-                return (terms.get(place), self.shared[rank].into());
+                return terms.get(place);
             }
             place -= terms.len();
         }
         unreachable!("places are those of terms")
+    }
+
+    /// How many bytes a term shares with one before it, or with none; nothing where both are the same.
+    ///
+    /// There may be others in between: the dictionary also has the terms of documents that were left out.
+    pub fn shared(&self, before: Option<u32>, rank: u32) -> Option<usize> {
+        let first = before.map_or(0, |before| before as usize + 1);
+        self.shared[first..=rank as usize].iter().min().map(|&shared| shared.into())
     }
 }
 

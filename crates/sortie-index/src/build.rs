@@ -116,7 +116,7 @@ impl Builder {
         self
     }
 
-    /// How many threads parse, at least 1; by default as many as there are cores.
+    /// How many threads each stage has, at least 1; by default as many as there are cores.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = Some(threads);
@@ -196,11 +196,7 @@ impl Builder {
 
     fn pool(&self) -> Result<ThreadPool, Error> {
         let threads = self.threads.or_else(|| thread::available_parallelism().ok().map(|n| n.get()));
-        let threads = threads.unwrap_or(1).max(1);
-        ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .build()
-            .map_err(|error| Error::Threads { threads, reason: error.to_string() })
+        pool(threads.unwrap_or(1).max(1))
     }
 
     /// How the pairs of a block are sorted.
@@ -234,6 +230,13 @@ impl Builder {
             ),
         })
     }
+}
+
+fn pool(threads: usize) -> Result<ThreadPool, Error> {
+    ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build()
+        .map_err(|error| Error::Threads { threads, reason: error.to_string() })
 }
 
 /// Where and by what blocks are sorted.

@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use fst::Streamer;
 
 use crate::error::Error;
-use crate::format::TERMS;
+use crate::format::{FILES, TERMS};
 use crate::index::{Index, Posting};
 use crate::varint;
 
@@ -31,6 +31,8 @@ impl Index {
         if counts.documents.max(counts.terms) > i32::MAX as u64 {
             return Err(Error::TooMuch("CIFF counts documents and terms to 2147483647".into()));
         }
+        // A reader of what is exported has no checksums to tell it.
+        (0..FILES.len()).try_for_each(|file| self.check_file(file))?;
         let failed = |error| Error::file("write", path)(error);
         out.write_all(&delimited(&self.header())).map_err(failed)?;
         let mut terms = self.terms().stream();

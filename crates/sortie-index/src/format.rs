@@ -8,6 +8,8 @@
 //! - `names`: the names of the documents, end to end, and `name-ends`: where each ends, 64 bits;
 //! - `lengths`: how many words each document has, 32 bits.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
 use crate::error::Error;
@@ -64,6 +66,13 @@ impl Header {
         let crc = crc32fast::hash(&bytes);
         bytes.extend_from_slice(&u64::from(crc).to_le_bytes());
         bytes
+    }
+
+    /// Whether a file begins as a header does.
+    pub fn begins(path: &Path) -> bool {
+        let mut bytes = [0; 8];
+        let read = File::open(path).and_then(|mut file| file.read_exact(&mut bytes));
+        read.is_ok() && bytes == MAGIC.to_le_bytes()
     }
 
     /// Reads the header that a file holds.

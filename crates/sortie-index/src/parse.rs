@@ -87,8 +87,10 @@ impl<'a> Parser<'a> {
             Progress { limits, pairs: AtomicUsize::new(0), bytes: AtomicUsize::new(0), stop: false.into() };
         let mut threads: Vec<_> = thread::scope(|scope| {
             let progress = &progress;
-            let start = |thread| scope.spawn(move || self.work(thread, progress));
-            let others: Vec<_> = (1..self.threads).map(start).collect();
+            let start =
+                |thread| thread::Builder::new().spawn_scoped(scope, move || self.work(thread, progress)).ok();
+            // Where the system has no more threads, those that there are do it all.
+            let others: Vec<_> = (1..self.threads).map_while(start).collect();
             let mut threads = vec![self.work(0, progress)];
             threads.extend(
                 others

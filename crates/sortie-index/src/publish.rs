@@ -1,5 +1,6 @@
 //! A new index: files without names until all are complete, which then appear as one folder by one rename.
 
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::fd::AsRawFd;
@@ -91,7 +92,7 @@ fn exchange(made: &tempfile::TempDir, target: &Path) -> Result<(), Error> {
     }
 }
 
-/// Whether nothing is there, or an empty folder, or an index.
+/// Whether nothing is there, or an empty folder, or an index and nothing else: what is replaced is removed, all of it.
 fn check_replaceable(target: &Path) -> Result<(), Error> {
     let not = |why: &str| Err(Error::NotAnIndex { path: target.to_owned(), why: why.into() });
     if target.is_symlink() {
@@ -103,11 +104,21 @@ fn check_replaceable(target: &Path) -> Result<(), Error> {
             not("a file, and an index is a folder; name another")
         }
         Err(error) => Err(Error::file("read", target)(error)),
-        Ok(mut entries) => {
-            if entries.next().is_none() || target.join(HEADER).is_file() {
-                return Ok(());
+        Ok(entries) => {
+            let failed = || Error::file("read", target);
+            let names: Vec<_> =
+                entries.map(|entry| Ok(entry?.file_name())).collect::<Result<_, _>>().map_err(failed())?;
+            let header = target.join(HEADER);
+            if !(names.is_empty() || header.is_file() && Header::begins(&header)) {
+                return not("a folder with something else in it; name another");
             }
-            not("a folder with something else in it; name another")
+            let is_other = |name: &&OsString| **name != *HEADER && FILES.iter().all(|file| **name != **file);
+            match names.iter().find(is_other) {
+                None => Ok(()),
+                Some(other) => not(&format!(
+                    "an index with {other:?} beside it, which would be removed; name another folder"
+                )),
+            }
         }
     }
 }

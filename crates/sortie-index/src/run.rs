@@ -100,8 +100,8 @@ fn encode(block: &Block, part: Range<usize>) -> Vec<u8> {
     let mut before = part.start.checked_sub(1).map(|at| pair(block.keys[at]).0);
     for keys in block.keys[part].chunk_by(|&a, &b| pair(a).0 == pair(b).0) {
         let rank = pair(keys[0]).0;
-        let (term, shared) = block.term(rank as usize);
-        let shared = if before == Some(rank) { term.len() } else { shared };
+        let term = block.term(rank as usize);
+        let shared = block.shared(before, rank).unwrap_or(term.len());
         before = Some(rank);
         varint::put(shared as u64, &mut out);
         varint::put((term.len() - shared) as u64, &mut out);

@@ -119,6 +119,28 @@ fn trees_of_files_are_read() {
     plain.assert_same(&Index::open(&target).unwrap());
 }
 
+/// A file of one more piece than a short one has: its words are known when the piece that is no text comes.
+#[test]
+fn terms_of_a_document_that_is_left_out_leave_no_trace() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("docs");
+    fs::create_dir(&root).unwrap();
+    let mut cut_character = "abd ".repeat((512 << 10) / 4).into_bytes();
+    *cut_character.last_mut().unwrap() = 0xC3;
+    fs::write(root.join("a.txt"), "abc").unwrap();
+    fs::write(root.join("b.txt"), cut_character).unwrap();
+    fs::write(root.join("c.txt"), "abde").unwrap();
+    let target = folder.path().join("index");
+    let (_, told) = build(std::slice::from_ref(&root), &target);
+    assert_eq!(told, [format!("{}: not UTF-8 at byte {}", root.join("b.txt").display(), 512 << 10)]);
+    let mut plain = Plain::default();
+    plain.add(&root.join("a.txt").to_string_lossy(), "abc");
+    plain.add(&root.join("c.txt").to_string_lossy(), "abde");
+    let index = Index::open(&target).unwrap();
+    index.check().unwrap();
+    plain.assert_same(&index);
+}
+
 /// The HTML documentation of Rust, about 48,000 files, where it is installed and `SORTIE_LARGE` asks for what takes long.
 #[test]
 fn the_documentation_of_rust_is_as_a_plain_count_has_it() {
@@ -267,12 +289,19 @@ fn what_is_no_index_is_not_replaced() {
     fs::write(folder.path().join("file"), "kept").unwrap();
     fs::create_dir_all(folder.path().join("full/of")).unwrap();
     fs::create_dir(folder.path().join("empty")).unwrap();
-    for name in ["file", "full", ".."] {
+    // The name of a file of an index makes none.
+    fs::create_dir(folder.path().join("project")).unwrap();
+    fs::write(folder.path().join("project/header"), "int main();").unwrap();
+    build("joined").unwrap();
+    fs::write(folder.path().join("joined/notes"), "kept").unwrap();
+    for name in ["file", "full", "..", "project", "joined"] {
         let refused = build(name);
         assert!(matches!(refused, Err(Error::NotAnIndex { .. })), "{name}: {refused:?}");
     }
     assert!(matches!(build("gone/index"), Err(Error::File { .. })));
-    assert_eq!(fs::read(folder.path().join("file")).unwrap(), b"kept");
+    for kept in ["file", "joined/notes"] {
+        assert_eq!(fs::read(folder.path().join(kept)).unwrap(), b"kept");
+    }
     assert!(folder.path().join("full/of").is_dir());
     build("empty").unwrap();
     build("empty").unwrap();

@@ -70,6 +70,20 @@ fn every_byte_counts() {
     use_all(&path).unwrap();
 }
 
+#[test]
+fn what_is_damaged_is_not_exported() {
+    let (_folder, path) = index();
+    let names = path.join("names");
+    let mut bytes = fs::read(&names).unwrap();
+    // Another name, and as good as the first.
+    bytes[0] = b'N';
+    fs::write(&names, bytes).unwrap();
+    let mut exported = Vec::new();
+    let told = Index::open(&path).unwrap().export_ciff(&mut exported, "x.ciff".as_ref()).unwrap_err();
+    assert!(matches!(told, Error::Damaged { .. }) && told.to_string().contains("names"), "{told}");
+    assert!(exported.is_empty());
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 

@@ -35,6 +35,9 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
         let each = if summary.skipped == 1 { "document was" } else { "documents were" };
         crate::complain(format!("{} {each} left out\n", summary.skipped).as_bytes());
     }
+    if summary.counts.documents == 0 {
+        crate::complain(b"no documents were found: the index is empty\n");
+    }
     match args.stats {
         Some(format) => print(&summary, threads, format),
         None => Ok(()),

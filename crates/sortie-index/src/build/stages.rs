@@ -54,6 +54,8 @@ impl Stages<'_> {
         summary: &mut Summary,
     ) -> Result<(), Error> {
         let pool = self.pool;
+        // The sort waits for the GPU, and would keep a thread of the pool from the other stages meanwhile.
+        let sort_pool = super::pool(pool.current_num_threads())?;
         thread::scope(|scope| {
             // Nothing waits between two stages, so that there are three blocks at most.
             let (to_sort, parsed) = mpsc::sync_channel::<Block>(0);
@@ -63,7 +65,7 @@ impl Stages<'_> {
                 let (mut time, mut on_gpu) = (Default::default(), false);
                 for mut block in parsed {
                     let start = Instant::now();
-                    on_gpu |= sort(&mut block.keys)?;
+                    on_gpu |= sort_pool.install(|| sort(&mut block.keys))?;
                     time += start.elapsed();
                     // Where the next stage has failed, that one says why.
                     if to_write.send(block).is_err() {

@@ -153,6 +153,21 @@ fn a_sort_that_fails_leaves_the_index_that_was_there() {
 }
 
 #[test]
+fn a_sort_has_as_many_threads_as_were_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    for (threads, overlapped) in [(1, false), (1, true), (3, false), (3, true)] {
+        let sort: SortKeys = Box::new(move |keys| {
+            assert_eq!(rayon::current_num_threads(), threads);
+            keys.sort_unstable();
+            Ok(false)
+        });
+        let builder = Builder::default().threads(threads);
+        let sort = Sort { place: Sorts::OnCpu, overlapped, by: sort };
+        build_with(&builder, sort, piece_by_piece(&many()), &folder.path().join("index"), |_| ()).unwrap();
+    }
+}
+
+#[test]
 fn a_gpu_that_is_not_there_is_told() {
     if sortie_device::cuda::device(0).is_ok() {
         return println!("skipped: there is one");

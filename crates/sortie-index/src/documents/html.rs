@@ -49,6 +49,9 @@ const WITHIN_WORDS: [&[u8]; 29] = [
     b"sup", b"tt", b"u", b"var", b"wbr",
 ];
 
+/// So much of a tag's name is held: more than any that matters has.
+const LONGEST_NAME: usize = 16;
+
 /// Collects text, and knows of tags no more than their names.
 #[derive(Debug, Default)]
 struct Text {
@@ -96,7 +99,8 @@ impl Emitter for Text {
     }
 
     fn push_tag_name(&mut self, name: &[u8]) {
-        self.name.extend_from_slice(name);
+        let room = LONGEST_NAME - self.name.len();
+        self.name.extend_from_slice(&name[..name.len().min(room)]);
     }
 
     fn emit_current_tag(&mut self) -> Option<State> {
@@ -170,6 +174,15 @@ mod tests {
         assert_eq!(text("<noscript><p>x</p></noscript><SCRIPT>y</SCRIPT>z"), "x z");
         assert_eq!(text("<script>never ended"), "");
         assert_eq!(text(""), "");
+    }
+
+    #[test]
+    fn of_a_tag_without_end_little_is_held() {
+        let mut emitter = Text::default();
+        emitter.init_start_tag();
+        (0..100).for_each(|_| emitter.push_tag_name(b"script"));
+        assert_eq!(emitter.name.len(), LONGEST_NAME);
+        assert_eq!(text(&format!("a<{}>b", "script".repeat(100))), "a b");
     }
 
     #[test]

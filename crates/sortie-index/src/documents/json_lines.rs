@@ -43,7 +43,8 @@ impl Lines {
             match read {
                 Err(error) => {
                     text.truncate(start);
-                    self.skip(self.lines + lines + 1, reason(&error));
+                    let why = format!("{}; it is not read from here on", reason(&error));
+                    self.skip(self.lines + lines + 1, why);
                     self.ended = true;
                     break;
                 }
@@ -98,9 +99,10 @@ struct Line<'a> {
 }
 
 #[derive(Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "`id` is neither a text nor a whole number")]
 enum Id<'a> {
     Number(i64),
+    Unsigned(u64),
     #[serde(borrow)]
     Name(Cow<'a, str>),
 }
@@ -112,12 +114,15 @@ pub fn documents(
     text: &[u8],
     mut each: impl FnMut(Result<(String, &str), Skipped>),
 ) {
-    for (number, line) in (first_line..).zip(text.split(|&byte| byte == b'\n')) {
+    // As text files of Windows begin.
+    let mark = if first_line == 1 { text.strip_prefix(b"\xEF\xBB\xBF") } else { None };
+    for (number, line) in (first_line..).zip(mark.unwrap_or(text).split(|&byte| byte == b'\n')) {
         if line.trim_ascii().is_empty() {
             continue;
         }
         match serde_json::from_slice::<Line<'_>>(line) {
             Ok(Line { id: Id::Number(id), text }) => each(Ok((id.to_string(), &text))),
+            Ok(Line { id: Id::Unsigned(id), text }) => each(Ok((id.to_string(), &text))),
             Ok(Line { id: Id::Name(id), text }) => each(Ok((id.into_owned(), &text))),
             Err(error) => {
                 let error = error.to_string();
@@ -135,6 +140,8 @@ fn place(path: &Path, line: u64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+
     use super::*;
 
     fn items(text: &str, longest: usize) -> Vec<Item> {
@@ -158,6 +165,33 @@ mod tests {
         assert_eq!(told[..2], ["a \"x\\ny\"", "7 \"\""]);
         assert_eq!(told[2], "f:13: missing field `text` at column 10");
         assert!(told[3].starts_with("f:14: "), "{}", told[3]);
+    }
+
+    #[test]
+    fn ids_are_texts_and_all_whole_numbers() {
+        let text = b"\xEF\xBB\xBF{\"id\":18446744073709551615,\"text\":\"\"}\n{\"id\":1.5,\"text\":\"\"}";
+        let mut told = Vec::new();
+        documents("f".as_ref(), 1, text, |document| {
+            told.push(document.map_or_else(|skipped| skipped.to_string(), |(name, _)| name));
+        });
+        assert_eq!(told[0], "18446744073709551615");
+        assert!(told[1].starts_with("f:2: `id` is neither a text nor a whole number"), "{}", told[1]);
+    }
+
+    #[test]
+    fn where_a_file_is_cut_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.jsonl.gz");
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::none());
+        (0..1000).for_each(|line| writeln!(encoder, "{line}").unwrap());
+        let whole = encoder.finish().unwrap();
+        std::fs::write(&path, &whole[..whole.len() / 2]).unwrap();
+        let items: Vec<Item> = Lines::open(&path, 20).unwrap().collect();
+        let [Item::Lines { text, .. }, Item::Skipped(skipped)] = &items[..] else { panic!("{items:?}") };
+        let lines = text.split_inclusive(|&byte| byte == b'\n').count();
+        assert!((100..1000).contains(&lines) && text.ends_with(b"\n"));
+        assert!(skipped.place.ends_with(&format!("x.jsonl.gz:{}", lines + 1)), "{skipped}");
+        assert!(skipped.why.ends_with("; it is not read from here on"), "{skipped}");
     }
 
     #[test]

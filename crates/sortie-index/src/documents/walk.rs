@@ -146,7 +146,9 @@ fn files(input: &Path) -> Box<dyn Iterator<Item = Result<Found, Skipped>> + Send
                 Ok(meta) if meta.is_dir() => None,
                 Ok(meta) => {
                     let kind = Kind::of(&path).or((depth == 0).then_some(Kind::Text))?;
-                    Some(Ok(Found { path, kind, bytes: meta.len() }))
+                    // A pipe says nothing of its length.
+                    let bytes = if meta.is_file() { meta.len() } else { u64::MAX };
+                    Some(Ok(Found { path, kind, bytes }))
                 }
                 Err(error) => {
                     Some(Err(Skipped { place: path.to_string_lossy().into_owned(), why: reason(&error) }))
@@ -175,6 +177,15 @@ mod tests {
         assert_eq!(names, ["a.HTML", "b/c/d.md", "b.jsonl", "z.txt"].map(Path::new));
         assert_eq!(files(&root.join("no_ending")).count(), 1);
         assert!(Walk::new(&[root.join("gone")], 100).is_err());
+    }
+
+    #[test]
+    fn a_pipe_may_be_long() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+        let found = files(&pipe).next().unwrap().ok().unwrap();
+        assert!(found.kind == Kind::Text && !found.is_short());
     }
 
     #[test]
