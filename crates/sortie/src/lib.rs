@@ -23,6 +23,7 @@
 
 pub mod columns;
 mod compose;
+mod copy;
 mod cpu;
 mod error;
 pub mod gpu;

@@ -127,12 +127,13 @@ pub(crate) const MOST_RUNS: usize = 1 << 12;
 pub(crate) const RING_SLOT_BYTES: usize = 4 << 20;
 pub(crate) const RING_SLOTS: usize = 3;
 
-/// Threads of which one brings back what a GPU has sorted, past the caches: 4 of 16 do so at 53 GB/s, and through the caches at 21.
-pub(crate) const COPIERS: usize = 4;
+/// Threads of which one brings back what a GPU has sorted, past the caches. A copy alone reaches 53 GB/s with 4 threads of 16 so,
+/// and 21 through the caches; beside threads that sort, 4 reach 36.
+pub(crate) const COPIERS: usize = 2;
 
 /// Keys from which CPU and GPU sort an array in common: the way to a GPU and back is then several times what its launches and
 /// the starts of threads take, some 2 ms.
-pub(crate) const HYBRID_FROM: usize = 1 << 20;
+pub(crate) const HYBRID_FROM: usize = 1 << 24;
 
 /// The GPU's share of such an array until it is tuned: of keys alone, and with a payload.
 pub(crate) const DEFAULT_SHARES: [f64; 2] = [0.9, 0.9];
@@ -156,9 +157,6 @@ pub(crate) const HYBRID_BUCKET_BYTES: usize = 1 << 20;
 pub(crate) const BUCKETS_A_THREAD: usize = 8;
 pub(crate) const MOST_HYBRID_BUCKETS: usize = 1 << 8;
 pub(crate) const TAIL_SAMPLED_A_BUCKET: usize = 8;
-
-/// Keys that are copied to pinned memory and partitioned there while they are in the L1 cache.
-pub(crate) const PARTITIONED_AT_ONCE: usize = 1 << 12;
 
 /// One part in so many of a device's free memory is left to the driver, which rounds allocations up to 2 MiB and loads
 /// kernels there.

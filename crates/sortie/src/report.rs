@@ -47,7 +47,7 @@ pub struct Phase {
     /// Measured for strings, and for pairs and argsorts of keys of fixed width but for their profile. Empty where the
     /// phase, or part of it, was not measured: other sorts, [`Algorithm::Merge`](crate::Algorithm::Merge), a GPU alone.
     pub work: Vec<f64>,
-    /// Milliseconds in which the device computed or copied, where both engines ran the phase.
+    /// Milliseconds in which the device computed or copied, where that was measured beside the threads' work.
     pub device_work: Option<f64>,
 }
 
@@ -181,16 +181,17 @@ impl Report {
         result
     }
 
-    /// A phase of both engines: how long each thread and the device worked, in milliseconds.
-    pub(crate) fn push_hybrid(
+    /// A phase of threads beside a device: how long each of them and the device worked, in milliseconds.
+    pub(crate) fn push_shared(
         &mut self,
+        engine: Ran,
         name: &'static str,
         time: Duration,
         bytes: usize,
         work: Vec<f64>,
         device: f64,
     ) {
-        self.push(Ran::Hybrid, name, time, bytes, bytes);
+        self.push(engine, name, time, bytes, bytes);
         let phase = self.phases.last_mut().expect("one was pushed");
         (phase.work, phase.device_work) = (work, Some(device));
     }
@@ -286,8 +287,8 @@ mod tests {
     fn idle_is_of_what_both_ran() {
         let mut report = phase(100.0, &[1.0]);
         assert_eq!(report.idle(), None);
-        report.push_hybrid("distribute", Duration::from_millis(10), 0, vec![10.0, 5.0], 9.0);
-        report.push_hybrid("finish", Duration::from_millis(30), 0, vec![30.0, 15.0], 21.0);
+        report.push_shared(Ran::Hybrid, "distribute", Duration::from_millis(10), 0, vec![10.0, 5.0], 9.0);
+        report.push_shared(Ran::Hybrid, "finish", Duration::from_millis(30), 0, vec![30.0, 15.0], 21.0);
         let [cpu, gpu] = report.idle().unwrap();
         assert!((cpu - 0.25).abs() < 1e-9 && (gpu - 0.25).abs() < 1e-9, "{cpu} {gpu}");
         assert!(report.to_string().contains("90%"), "{report}");

@@ -414,7 +414,7 @@ impl Sorter {
         let memory_limit = self.memory_limit() - held;
         let mut report = self.in_pool(array.keys().len(), |threads| {
             let allowed = gpu::Allowed { threads, memory_limit };
-            if let Some(report) = self.by_both(gpu, &mut array, code, allowed)? {
+            if let Some(report) = self.by_threads(gpu, &mut array, code, allowed)? {
                 return Ok(report);
             }
             match gpu::sort_host_array(gpu, array.reborrow(), code, order, algorithm, allowed) {
@@ -430,8 +430,9 @@ impl Sorter {
         Ok(report)
     }
 
-    /// Sorts one array on the CPU and a GPU together, where that was chosen. None where that cannot be, or does not pay.
-    fn by_both<B: Bits>(
+    /// Sorts one array of many keys on a GPU, and on the CPU together with it where that was chosen, each thread with a way there of
+    /// its own. None where that cannot be.
+    fn by_threads<B: Bits>(
         &self,
         gpu: &Gpu,
         array: &mut HostArray<'_, B>,
@@ -439,17 +440,16 @@ impl Sorter {
         allowed: gpu::Allowed,
     ) -> Result<Option<Report>, Error> {
         let SorterBuilder { engine, algorithm, order, gpu_share, .. } = self.choices;
-        let shared = matches!(engine, Engine::Hybrid(_))
-            && matches!(algorithm, Algorithm::Auto | Algorithm::Radix)
+        let applies = matches!(algorithm, Algorithm::Auto | Algorithm::Radix)
             && matches!(B::WIDTH, 32 | 64)
             && array.keys().len() >= HYBRID_FROM;
         let HostArray::Sorted { keys, payload } = array.reborrow() else { return Ok(None) };
-        if !shared {
+        if !applies {
             return Ok(None);
         }
         let payload_bytes = payload.as_ref().map_or(0, |(payload, _)| payload.each());
         let tuned = || share(gpu.device().properties(), allowed.threads, size_of::<B>(), payload_bytes);
-        let share = gpu_share.unwrap_or_else(tuned);
+        let share = if let Engine::Hybrid(_) = engine { gpu_share.unwrap_or_else(tuned) } else { 1.0 };
         hybrid::sort(gpu, keys, payload, Transform::new(code, order), share, allowed)
     }
 

@@ -5,9 +5,7 @@
 //!
 //! Source: Satish et al., "Fast sort on CPUs and GPUs: a case for bandwidth oblivious SIMD sort" (2010), section 4.2.
 
-use std::mem::MaybeUninit;
-
-const LINE: usize = 64;
+use crate::copy::{LINE, fence, store_line};
 
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
@@ -105,57 +103,5 @@ impl<T> Lines<T> {
             }
         }
         fence();
-    }
-}
-
-/// Copies to where nothing is read soon: whole lines pass the caches by.
-pub(crate) fn copy<T: Copy>(to: &mut [MaybeUninit<T>], from: &[T]) {
-    assert_eq!(to.len(), from.len());
-    let bytes = size_of_val(from);
-    let (to, from) = (to.as_mut_ptr().cast::<u8>(), from.as_ptr().cast::<u8>());
-    let head = to.align_offset(LINE).min(bytes);
-    let end = head + (bytes - head) / LINE * LINE;
-    // SAFETY: both are as long, and items that are copied need not be dropped.
-    unsafe {
-        std::ptr::copy_nonoverlapping(from, to, head);
-        for at in (head..end).step_by(LINE) {
-            store_line(from.add(at), to.add(at));
-        }
-        std::ptr::copy_nonoverlapping(from.add(end), to.add(end), bytes - end);
-    }
-    fence();
-}
-
-/// Stores a line past the caches.
-///
-/// # Safety
-/// Both are as long as a line, and the one that is written is aligned.
-#[cfg(all(target_arch = "x86_64", not(miri)))]
-#[inline(always)]
-unsafe fn store_line(from: *const u8, to: *mut u8) {
-    use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_stream_si128};
-    for i in 0..LINE / 16 {
-        // SAFETY: as the caller states; every x86-64 has the instruction.
-        unsafe {
-            _mm_stream_si128(to.cast::<__m128i>().add(i), _mm_loadu_si128(from.cast::<__m128i>().add(i)))
-        };
-    }
-}
-
-/// # Safety
-/// Both are as long as a line.
-#[cfg(not(all(target_arch = "x86_64", not(miri))))]
-#[inline(always)]
-unsafe fn store_line(from: *const u8, to: *mut u8) {
-    // SAFETY: as the caller states.
-    unsafe { std::ptr::copy_nonoverlapping(from, to, LINE) };
-}
-
-/// Makes what was stored past the caches visible to the threads that this one wakes.
-fn fence() {
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
-    // SAFETY: every x86-64 has the instruction.
-    unsafe {
-        std::arch::x86_64::_mm_sfence();
     }
 }

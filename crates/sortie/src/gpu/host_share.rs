@@ -1,6 +1,7 @@
 //! A device's share of an array in host memory, whose other keys the CPU sorts: it comes piece by piece, from many threads at a
 //! time, and how much it is shows at the end.
 
+use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::Mutex;
 
@@ -9,23 +10,26 @@ use sortie_device::{Buffer, Event, Stream, View};
 use super::host_segments::Allowed;
 use super::one_array::{Wanted, With};
 use super::ring::{Clock, Ring, Span};
-use super::{Gpu, Pending, memory};
+use super::{Gpu, Pending};
 use crate::key::{Bits, Code};
 use crate::plan::LEFT_FREE;
 use crate::{Algorithm, Bound, Error, Order};
 
-/// Keys and payloads.
-type Arrays<B> = (Buffer<B>, Buffer<u8>);
+/// Keys and payloads, in the memory that a [`Gpu`] keeps.
+type Arrays = [Buffer<u32>; 2];
 
 /// The memory of it.
 pub(crate) struct HostShare<B> {
+    keys: PhantomData<B>,
     gpu: Gpu,
     stream: Stream,
-    sent: Arrays<B>,
+    sent: Arrays,
     /// As much again, where pieces are put in order.
-    in_order: Option<Arrays<B>>,
+    in_order: Option<Arrays>,
     payload_bytes: usize,
     wanted: Wanted,
+    /// Keys that there is room for, and how much of it is taken.
+    most: usize,
     taken: Mutex<usize>,
     /// What spans of time are counted from, and when the sort began and ended.
     pub origin: Event,
@@ -41,8 +45,10 @@ pub(crate) struct Room {
     /// Keys at most.
     pub keys: usize,
     pub payload_bytes: usize,
-    /// Whether equal keys keep their order, where they have a payload.
+    /// Whether equal keys keep their order, where they have a payload; and whether they come in pieces that have to be put in order
+    /// for it.
     pub stable: bool,
+    pub in_pieces: bool,
     /// Bytes of a slot.
     pub slot: usize,
     /// Bytes that are held on the host besides.
@@ -55,7 +61,7 @@ impl<B: Bits> HostShare<B> {
     /// # Errors
     /// [`Error::Memory`] where the limit or the device has no room.
     pub fn new(gpu: &Gpu, room: Room, allowed: Allowed) -> Result<(Self, Vec<Ring>), Error> {
-        let Room { keys: most, payload_bytes, stable, slot, held } = room;
+        let Room { keys: most, payload_bytes, stable, in_pieces, slot, held } = room;
         let with = match payload_bytes {
             0 => With::Nothing,
             bytes => With::Payload { bytes, stable },
@@ -64,7 +70,7 @@ impl<B: Bits> HostShare<B> {
         let wanted = Wanted { with, code: Code::Unsigned, order: Order::default() };
         let way = gpu.way::<B>(most, wanted, Algorithm::Auto)?;
         let scratch = gpu.array_words::<B>(&way, most, wanted);
-        let copies = if payload_bytes > 0 && stable { 2 } else { 1 };
+        let copies = if payload_bytes > 0 && stable && in_pieces { 2 } else { 1 };
         let there =
             (copies * most * (size_of::<B>() + payload_bytes) + 4 * scratch.iter().sum::<usize>()) as u64;
         let bytes = there + held + (allowed.threads * Ring::bytes(slot)) as u64;
@@ -74,28 +80,33 @@ impl<B: Bits> HostShare<B> {
         }
         gpu.take_room(|| {
             let device = gpu.device();
-            let free = device.free_memory()?;
+            let free = device.free_memory()? + gpu.kept_scratch();
             if there > free - free / LEFT_FREE {
                 return Err(too_much(Bound::Device, there, free));
             }
             let array = || -> Result<_, Error> {
-                Ok((memory::alloc(device, most)?, memory::alloc(device, most * payload_bytes)?))
+                let words = |bytes: usize| (most * bytes).div_ceil(size_of::<u32>());
+                // Of none there would be more than that.
+                let payload =
+                    if payload_bytes == 0 { device.alloc(0)? } else { gpu.scratch(words(payload_bytes))? };
+                Ok([gpu.scratch(words(size_of::<B>()))?, payload])
             };
             let sent = array()?;
             let in_order = (copies == 2).then(array).transpose()?;
-            let scratch =
-                scratch.iter().map(|&words| memory::alloc(device, words)).collect::<Result<_, _>>()?;
+            let scratch = scratch.iter().map(|&words| gpu.scratch(words)).collect::<Result<_, _>>()?;
             let rings = (0..allowed.threads).map(|_| Ring::new(gpu, slot)).collect::<Result<_, _>>()?;
             let (origin, stream) = (device.event()?, device.stream()?);
             stream.record(&origin)?;
             origin.wait()?;
             let share = HostShare {
+                keys: PhantomData,
                 gpu: gpu.with_scratch(scratch),
                 stream,
                 sent,
                 in_order,
                 payload_bytes,
                 wanted,
+                most,
                 taken: Mutex::new(0),
                 origin,
                 begun: device.event()?,
@@ -110,7 +121,7 @@ impl<B: Bits> HostShare<B> {
     pub fn take(&self, count: usize) -> Option<Range<usize>> {
         let mut taken = self.taken.lock().expect("no holder panics");
         let start = *taken;
-        (count <= self.sent.0.len() - start).then(|| {
+        (count <= self.most - start).then(|| {
             *taken += count;
             start..start + count
         })
@@ -126,9 +137,11 @@ impl<B: Bits> HostShare<B> {
         self.of(self.in_order.as_ref().unwrap_or(&self.sent), keys)
     }
 
-    fn of<'v>(&self, (all, payload): &'v Arrays<B>, keys: Range<usize>) -> [View<'v, u8>; 2] {
-        let bytes = keys.start * self.payload_bytes..keys.end * self.payload_bytes;
-        [all.range(keys).cast(), payload.range(bytes)]
+    fn of<'v>(&self, arrays: &'v Arrays, keys: Range<usize>) -> [View<'v, u8>; 2] {
+        let of = |array: &'v Buffer<u32>, each: usize| {
+            array.view().cast::<u8>().range(keys.start * each..keys.end * each)
+        };
+        [of(&arrays[0], size_of::<B>()), of(&arrays[1], self.payload_bytes)]
     }
 
     /// Sorts what was sent by these rings, of which this are the pieces in order, and says how many keys that is.
@@ -151,10 +164,10 @@ impl<B: Bits> HostShare<B> {
                 to.into_iter().zip(from).try_for_each(|(to, from)| self.stream.copy_within(to, from))?;
             }
         }
-        let (keys, payload) = self.in_order.as_ref().unwrap_or(&self.sent);
+        let [keys, payload] = self.sorted(0..n);
         // SAFETY: the keys and the payload are on the device for this sort alone.
         let sorting =
-            unsafe { self.gpu.sort_array(&self.stream, keys.range(0..n), payload.address(), self.wanted)? };
+            unsafe { self.gpu.sort_array::<B>(&self.stream, keys.cast(), payload.address(), self.wanted)? };
         self.stream.record(&self.done)?;
         Ok((n, sorting))
     }
@@ -164,6 +177,14 @@ impl<B: Bits> HostShare<B> {
         let mut clock = Clock::new(&self.origin);
         clock.add(&self.begun, &self.done)?;
         Ok(clock.spans[0])
+    }
+
+    /// Gives what is dear to get to later calls.
+    pub fn keep(self, gpu: &Gpu) {
+        let mut kept = gpu.scratch.lock().expect("no holder panics");
+        kept.append(&mut self.gpu.scratch.into_inner().expect("no holder panics"));
+        let arrays = self.in_order.into_iter().chain([self.sent]).flatten();
+        kept.extend(arrays.filter(|array| !array.is_empty()));
     }
 }
 

@@ -225,6 +225,11 @@ impl Gpu {
         })
     }
 
+    /// Bytes of the scratch that is free.
+    fn kept_scratch(&self) -> u64 {
+        self.scratch.lock().expect("no holder panics").iter().map(|kept| 4 * kept.len() as u64).sum()
+    }
+
     /// Gives free scratch back to the device.
     fn give_back_scratch(&self) {
         self.scratch.lock().expect("no holder panics").clear();

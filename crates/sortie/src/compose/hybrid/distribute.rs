@@ -69,7 +69,11 @@ impl<'s, B: Bits, const N: usize> Distribution<'_, 's, B, N> {
             ring.send(clock, |slot| {
                 let (keys, payload) = as_arrays(slot, self.stretch);
                 let count = self.split.stretch(from, (keys, payload), &mut tail);
-                device = self.device.take(count);
+                device = match self.split.is_shared() {
+                    true => self.device.take(count),
+                    // All are there where they are here.
+                    false => Some(start..start + count),
+                };
                 let [to_keys, to_payload] = self.device.sent(device.clone().unwrap_or_default());
                 Ok([(0, to_keys), (payload_start::<B>(self.stretch), to_payload)])
             })?;

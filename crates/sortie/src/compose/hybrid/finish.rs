@@ -7,8 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use super::distribute::Part;
 use super::{Moved, as_arrays};
+use crate::copy;
 use crate::cpu::vector::{self, Isa};
-use crate::cpu::{self, Job, lines};
+use crate::cpu::{self, Job};
 use crate::gpu::{Clock, HostShare, Ring};
 use crate::key::{Bits, Code, Transform};
 use crate::plan::COPIERS;
@@ -135,8 +136,8 @@ impl<'a, B: Bits, const N: usize> Finish<'a, B, N> {
         let take = |to: Target<'_, B, N>, slot: &mut [u64]| {
             let (keys, payload) = as_arrays::<B, N>(slot, to.keys.len());
             vector::compiled_for(Isa::detect(), || self.transform.decode_slice(keys));
-            lines::copy(uninit(to.keys), keys);
-            lines::copy(to.payload, payload);
+            copy::past_caches(uninit(to.keys), keys);
+            copy::past_caches(to.payload, payload);
         };
         ring.bring(clock, next, take)
     }

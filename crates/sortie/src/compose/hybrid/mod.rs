@@ -31,7 +31,7 @@ use crate::gpu::{self, Allowed, Gpu, HostPayload, HostShare, Room};
 use crate::key::{Bits, Transform};
 use crate::plan::{HYBRID_STRETCH_LEAST, RING_SLOT_BYTES, SHARE_SLACK};
 use crate::profile::{self, Runs};
-use crate::{Error, Report};
+use crate::{Error, Ran, Report};
 use distribute::Distribution;
 use finish::{Finish, Target};
 use phase::Phase;
@@ -40,9 +40,9 @@ use split::{Split, Tail};
 /// A payload of so many bytes.
 pub(crate) type Moved<const N: usize> = [MaybeUninit<u8>; N];
 
-/// Sorts an array by threads of the CPU and a GPU, which is to have such a share of the keys. None where one engine would do
-/// better alone, or memory does not allow this; the array is as it was then. With a payload goes whether equal keys keep their
-/// order.
+/// Sorts an array by threads of the CPU and a GPU, which is to have such a share of the keys: all of them from 1 on, and where
+/// the CPU would have too few or too equal ones. None where memory does not allow this; the array is as it was then. With a
+/// payload goes whether equal keys keep their order.
 ///
 /// # Errors
 /// [`Error::Device`], [`Error::Threads`]: nothing was written unless keys were on their way back; then keys are unspecified, but
@@ -89,15 +89,17 @@ fn sort_moved<B: Bits, const N: usize>(
         }
         Runs::Mixed => {}
     }
-    let Some(split) = Split::sampled(keys, transform, share, threads) else { return Ok(None) };
+    let shared = if share < 1.0 { Split::sampled(keys, transform, share, threads) } else { None };
+    let split = shared.unwrap_or_else(|| Split::all(transform));
 
     let each = size_of::<B>() + N;
     let stretch = (n / (4 * threads)).clamp(HYBRID_STRETCH_LEAST, RING_SLOT_BYTES / each);
     let room = |share: f64| (((share + SHARE_SLACK) * n as f64) as usize + stretch).min(n);
-    let (there, here) = (room(split.share), room(1.0 - split.share));
+    let (there, here) = (room(split.share), if split.is_shared() { room(1.0 - split.share) } else { 0 });
     let bytes_held = Held::<B, N>::bytes(here, n) + threads * Tail::<B, N>::bytes(stretch);
     let slot = stretch * each + size_of::<u64>();
-    let room = Room { keys: there, payload_bytes: N, stable, slot, held: bytes_held as u64 };
+    let in_pieces = split.is_shared();
+    let room = Room { keys: there, payload_bytes: N, stable, in_pieces, slot, held: bytes_held as u64 };
     let (device, mut rings) = match HostShare::<B>::new(gpu, room, allowed) {
         Err(Error::Memory { .. }) => return Ok(None),
         had => had?,
@@ -105,7 +107,8 @@ fn sort_moved<B: Bits, const N: usize>(
     report.scratch_peak = device.bytes;
     let mut held = Held::<B, N>::new(here, n)?;
 
-    let mut phase = Phase::begin("distribute", bytes, &device.origin);
+    let (engine, name) = if split.is_shared() { (Ran::Hybrid, "distribute") } else { (Ran::Cuda, "copy in") };
+    let mut phase = Phase::begin(engine, name, bytes, &device.origin);
     let distribution = Distribution {
         split: &split,
         stretch,
@@ -121,7 +124,7 @@ fn sort_moved<B: Bits, const N: usize>(
     let Some(parts) = distribution.done(parts) else { return Ok(None) };
     phase.end(&mut report);
 
-    let mut phase = Phase::begin("finish", bytes, &device.origin);
+    let mut phase = Phase::begin(engine, "finish", bytes, &device.origin);
     let (there, sorting) = match device.sort(&rings, parts.iter().map(|part| part.device.clone())) {
         Err(Error::Memory { .. }) => return Ok(None),
         enqueued => enqueued?,
@@ -138,6 +141,7 @@ fn sort_moved<B: Bits, const N: usize>(
         report.phase("move", N * n, N * n, || gpu::copy(payload, in_order, threads));
     }
     rings.into_iter().for_each(|ring| ring.keep(gpu));
+    device.keep(gpu);
     Ok(Some(report))
 }
 

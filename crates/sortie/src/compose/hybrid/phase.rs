@@ -8,9 +8,10 @@ use std::time::Instant;
 use sortie_device::Event;
 
 use crate::gpu::{Clock, Ring, Span, busy};
-use crate::{Error, Report};
+use crate::{Error, Ran, Report};
 
 pub(super) struct Phase<'e> {
+    engine: Ran,
     name: &'static str,
     bytes: usize,
     start: Instant,
@@ -23,8 +24,8 @@ pub(super) struct Phase<'e> {
 
 impl<'e> Phase<'e> {
     /// Of which so many bytes are read and written; the device's time is counted from `origin`.
-    pub fn begin(name: &'static str, bytes: usize, origin: &'e Event) -> Self {
-        Phase { name, bytes, start: Instant::now(), origin, spans: Vec::new(), work: Vec::new() }
+    pub fn begin(engine: Ran, name: &'static str, bytes: usize, origin: &'e Event) -> Self {
+        Phase { engine, name, bytes, start: Instant::now(), origin, spans: Vec::new(), work: Vec::new() }
     }
 
     /// Runs `work` on as many threads as there are rings, each with its number and a ring, and waits for them. What `work` gets
@@ -73,6 +74,13 @@ impl<'e> Phase<'e> {
     }
 
     pub fn end(self, report: &mut Report) {
-        report.push_hybrid(self.name, self.start.elapsed(), self.bytes, self.work, busy(self.spans));
+        report.push_shared(
+            self.engine,
+            self.name,
+            self.start.elapsed(),
+            self.bytes,
+            self.work,
+            busy(self.spans),
+        );
     }
 }

@@ -132,6 +132,44 @@ pub(crate) fn partition<B: Bits>(codes: &mut [B], pivot: B, isa: Isa) -> usize {
     dispatch!(codes, isa, partition_u32, partition_u64, (pivot), partition_portable(codes, pivot))
 }
 
+/// Copies the codes less than `pivot` to one slice and the others to another, in order, and returns the number of the first. Both
+/// are as long as the codes at least; what is behind those that were copied there is left open.
+pub(crate) fn split_to<B: Bits>(codes: &[B], pivot: B, less: &mut [B], others: &mut [B], isa: Isa) -> usize {
+    assert!(codes.len() <= less.len() && codes.len() <= others.len());
+    #[cfg(target_arch = "x86_64")]
+    {
+        let n = codes.len();
+        let (from, less, others) = (codes.as_ptr(), less.as_mut_ptr(), others.as_mut_ptr());
+        if B::WIDTH == 32 && isa != Isa::Portable {
+            // SAFETY: B is u32, the only `Bits` of that width, with room for all; the instructions were detected.
+            return unsafe {
+                let codes = std::slice::from_raw_parts(from.cast(), n);
+                let split = if isa == Isa::Avx512 { avx512::split_to_u32 } else { avx2::split_to_u32 };
+                split(codes, pivot.low() as u32, less.cast(), others.cast())
+            };
+        }
+        if B::WIDTH == 64 && isa != Isa::Portable {
+            // SAFETY: B is u64, and else as above.
+            return unsafe {
+                let codes = std::slice::from_raw_parts(from.cast(), n);
+                let split = if isa == Isa::Avx512 { avx512::split_to_u64 } else { avx2::split_to_u64 };
+                split(codes, pivot.low(), less.cast(), others.cast())
+            };
+        }
+    }
+    split_to_portable(codes, pivot, less, others)
+}
+
+/// Without a branch on a code: each is written as the next of both.
+fn split_to_portable<B: Bits>(codes: &[B], pivot: B, less: &mut [B], others: &mut [B]) -> usize {
+    let mut count = 0;
+    for (i, &code) in codes.iter().enumerate() {
+        (less[count], others[i - count]) = (code, code);
+        count += usize::from(code < pivot);
+    }
+    count
+}
+
 /// Without a branch on a code: every code changes places with the first of those that are not less.
 fn partition_portable<B: Bits>(codes: &mut [B], pivot: B) -> usize {
     let mut left = 0;

@@ -97,6 +97,40 @@ unsafe fn median_of_sample<V: Vector>(keys: &[V::Lane]) -> V::Lane {
     sample[n / 2]
 }
 
+/// Copies the keys less than `pivot` to one place and the others to another, both in order, and returns the number of the first.
+///
+/// # Safety
+/// The instructions of `V` are present; the caller is compiled for them. There is room for all keys at both places.
+#[inline(always)]
+pub(super) unsafe fn split_to<V: Vector>(
+    keys: &[V::Lane],
+    pivot: V::Lane,
+    less: *mut V::Lane,
+    others: *mut V::Lane,
+) -> usize {
+    let mut count = 0;
+    let registers = keys.chunks_exact(V::LANES);
+    let rest = registers.remainder();
+    // SAFETY: a register is stored where no more keys than were read lie before it, so it ends within the room.
+    unsafe {
+        let all = u32::MAX >> (32 - V::LANES);
+        let bound = V::splat(pivot);
+        for (i, register) in registers.enumerate() {
+            let keys = V::load(register.as_ptr());
+            let lanes = keys.less(bound);
+            keys.compress(lanes).store(less.add(count));
+            keys.compress(lanes ^ all).store(others.add(i * V::LANES - count));
+            count += lanes.count_ones() as usize;
+        }
+        for (i, &key) in rest.iter().enumerate() {
+            less.add(count).write(key);
+            others.add(keys.len() - rest.len() + i - count).write(key);
+            count += usize::from(key < pivot);
+        }
+    }
+    count
+}
+
 /// [`partition`] of any number of keys.
 ///
 /// # Safety
