@@ -1,5 +1,6 @@
 //! [`Sorter`]: everything about a sort that can be chosen.
 
+mod devices;
 mod strings;
 
 use std::cmp::Ordering;
@@ -14,6 +15,7 @@ use crate::gpu::{self, Gpu, HostArray};
 use crate::key::{self, Bits, Code, Form, Transform};
 use crate::plan::auto;
 use crate::{Bound, Error, Index, Key, Nans, Nulls, Order, Ran, Report, Segments};
+pub use devices::Devices;
 
 /// Where a sort runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -30,22 +32,26 @@ pub enum Engine {
     /// first three for those of 128 too, and [`Sorter::sort_strings`], [`Sorter::argsort_strings`] and
     /// [`Sorter::sort_string_array`]; other calls return [`Error::Unsupported`], as do algorithms that there are not on a GPU.
     Cuda(u32),
+    /// On several CUDA devices of this host, each of which sorts a part at a time: [`Sorter::sort`], [`Sorter::sort_pairs`]
+    /// and [`Sorter::argsort`], of keys of 8 to 64 bits. Data goes there twice, with a copy of it on the host and 32 MiB of
+    /// pinned memory for each thread. Other calls return [`Error::Unsupported`], as do algorithms but [`Algorithm::Auto`] and
+    /// [`Algorithm::Radix`]. What lies on devices already is for [`gpu::Gpus`].
+    CudaDevices(Devices),
 }
 
-/// As it is written: `auto`, `cpu`, `cuda` or `cuda:1`.
+/// As it is written: `auto`, `cpu`, `cuda`, `cuda:1` or `cuda:0,1,2,3`.
 impl FromStr for Engine {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Engine, Error> {
-        let ordinal = |text: &str| text.strip_prefix("cuda:").and_then(|number| number.parse().ok());
         match text {
             "auto" => Ok(Engine::Auto),
             "cpu" => Ok(Engine::Cpu),
             "cuda" => Ok(Engine::Cuda(0)),
-            _ => ordinal(text).map(Engine::Cuda).ok_or_else(|| {
-                Error::Unsupported(format!(
-                    "there is no engine {text:?}; there are auto, cpu, cuda and cuda:N"
-                ))
+            _ => text.strip_prefix("cuda:").and_then(devices::parse).unwrap_or_else(|| {
+                Err(Error::Unsupported(format!(
+                    "there is no engine {text:?}; there are auto, cpu, cuda, cuda:N and cuda:N,N"
+                )))
             }),
         }
     }
@@ -214,11 +220,12 @@ impl Sorter {
     /// then, unless they were on their way back: those are unspecified.
     pub fn sort<K: Key>(&self, keys: &mut [K]) -> Result<Report, Error> {
         let order = self.choices.order;
-        if let (Engine::Cuda(ordinal), Form::Bits(code)) = (self.choices.engine, K::FORM) {
-            let gpu = Gpu::cuda(ordinal)?;
+        if let Form::Bits(code) = K::FORM
+            && let Some(gpus) = self.gpus_for_array()?
+        {
             // SAFETY: the engine leaves a permutation.
             let keys = unsafe { key::as_bits_mut(keys) };
-            return self.array_on_gpu(&gpu, HostArray::Sorted { keys, payload: None }, code, 0);
+            return self.array_on_gpus(&gpus, HostArray::Sorted { keys, payload: None }, code, 0);
         }
         self.run(keys.len(), |job| match K::FORM {
             Form::Bits(code) => {
@@ -240,20 +247,21 @@ impl Sorter {
     pub fn sort_pairs<K: Key, V: Send>(&self, keys: &mut [K], payload: &mut [V]) -> Result<Report, Error> {
         same_length("payload", keys.len(), payload.len())?;
         let order = self.choices.order;
-        if let (Engine::Cuda(ordinal), Form::Bits(code)) = (self.choices.engine, K::FORM) {
-            let gpu = Gpu::cuda(ordinal)?;
+        if let Form::Bits(code) = K::FORM
+            && let Some(gpus) = self.gpus_for_array()?
+        {
             // SAFETY: the engine leaves a permutation.
             let keys = unsafe { key::as_bits_mut(keys) };
             let stable = !self.choices.unstable;
             if let Some(moved) = gpu::HostPayload::of(payload) {
                 let array = HostArray::Sorted { keys, payload: Some((moved, stable)) };
-                return self.array_on_gpu(&gpu, array, code, 0);
+                return self.array_on_gpus(&gpus, array, code, 0);
             }
             let held = self.hold_places(keys.len())?;
             let mut places: Vec<usize> = gpu::reserve(keys.len())?;
             places.extend(0..keys.len());
             let moved = gpu::HostPayload::of(&mut places).map(|moved| (moved, stable));
-            let report = self.array_on_gpu(&gpu, HostArray::Sorted { keys, payload: moved }, code, held)?;
+            let report = self.array_on_gpus(&gpus, HostArray::Sorted { keys, payload: moved }, code, held)?;
             cpu::permute(payload, &mut places);
             return Ok(report);
         }
@@ -274,15 +282,16 @@ impl Sorter {
     pub fn argsort<K: Key, I: Index>(&self, keys: &[K], places: &mut [I]) -> Result<Report, Error> {
         index_fits::<I>(keys.len())?;
         same_length("places", keys.len(), places.len())?;
-        if let (Engine::Cuda(ordinal), Form::Bits(code)) = (self.choices.engine, K::FORM) {
-            let gpu = Gpu::cuda(ordinal)?;
+        if let Form::Bits(code) = K::FORM
+            && let Some(gpus) = self.gpus_for_array()?
+        {
             let keys = key::as_bits(keys);
             let held = (size_of::<u32>() * keys.len()) as u64;
             self.check_held(held, "places come from a GPU as 32 bits; use the CPU engine")?;
             let mut found: Vec<u32> = gpu::reserve(keys.len())?;
             found.resize(keys.len(), 0);
             let report =
-                self.array_on_gpu(&gpu, HostArray::Argsorted { keys, places: &mut found }, code, held)?;
+                self.array_on_gpus(&gpus, HostArray::Argsorted { keys, places: &mut found }, code, held)?;
             places.iter_mut().zip(found).for_each(|(place, found)| *place = I::from_place(found as usize));
             return Ok(report);
         }
@@ -367,25 +376,39 @@ impl Sorter {
         Ok(report)
     }
 
-    /// Sorts one array on a GPU, as [`Sorter::on_gpu`].
-    fn array_on_gpu<B: Bits>(
+    /// The GPUs that are to sort an array, if any are.
+    fn gpus_for_array(&self) -> Result<Option<Vec<Arc<Gpu>>>, Error> {
+        match self.choices.engine {
+            Engine::Cuda(ordinal) => Ok(Some(vec![Gpu::cuda(ordinal)?])),
+            Engine::CudaDevices(devices) => devices.gpus().map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// Sorts one array on a GPU or several, as [`Sorter::on_gpu`].
+    fn array_on_gpus<B: Bits>(
         &self,
-        gpu: &Gpu,
+        gpus: &[Arc<Gpu>],
         mut array: HostArray<'_, B>,
         code: Code,
         held: u64,
     ) -> Result<Report, Error> {
         let (order, algorithm) = (self.choices.order, self.choices.algorithm);
         let memory_limit = self.memory_limit() - held;
+        let in_chunks = matches!(algorithm, Algorithm::Auto | Algorithm::Radix) && B::WIDTH <= 64;
         let mut report = self.in_pool(array.keys().len(), |threads| {
             let allowed = gpu::Allowed { threads, memory_limit };
-            match gpu::sort_host_array(gpu, array.reborrow(), code, order, algorithm, allowed) {
-                Err(Error::Memory { bound: Bound::Device, .. })
-                    if matches!(algorithm, Algorithm::Auto | Algorithm::Radix) && B::WIDTH <= 64 =>
-                {
-                    compose::chunks::sort(gpu, array, code, order, allowed)
-                }
-                decided => decided,
+            match gpus {
+                [gpu] => match gpu::sort_host_array(gpu, array.reborrow(), code, order, algorithm, allowed) {
+                    Err(Error::Memory { bound: Bound::Device, .. }) if in_chunks => {
+                        compose::chunks::sort(gpus, array, code, order, allowed)
+                    }
+                    decided => decided,
+                },
+                _ if in_chunks => compose::chunks::sort(gpus, array, code, order, allowed),
+                _ => Err(Error::Unsupported(
+                    "several devices sort keys of up to 64 bits, by Auto or Radix; choose one of them, as cuda:0".into(),
+                )),
             }
         })?;
         report.scratch_peak += held;
@@ -549,9 +572,10 @@ impl Sorter {
         n: usize,
         work: impl FnOnce(&Job) -> Result<Report, Error> + Send,
     ) -> Result<Report, Error> {
-        if let Engine::Cuda(_) = self.choices.engine {
+        if let Engine::Cuda(_) | Engine::CudaDevices(_) = self.choices.engine {
             return Err(Error::Unsupported(
-                "this sort has no GPU engine; choose the CPU engine for it".into(),
+                "this sort has no GPU engine, or none on several; choose the CPU engine for it, or one GPU"
+                    .into(),
             ));
         }
         if let Algorithm::Bitonic | Algorithm::SampleSort = self.choices.algorithm {

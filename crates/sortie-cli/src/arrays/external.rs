@@ -47,7 +47,7 @@ impl Task {
         let fits = match array.size() {
             Some(bytes) => in_memory(bytes) <= budget,
             // For places a GPU is for what is in memory.
-            None => job.argsort && matches!(job.engine, Engine::Cuda(_)),
+            None => job.argsort && matches!(job.engine, Engine::Cuda(_) | Engine::CudaDevices(_)),
         };
         if fits || !is_one {
             return None;
@@ -71,7 +71,7 @@ impl Task {
         let ledger = &job.ledger;
         let bytes = stretches.bytes();
         if job.argsort {
-            if let Engine::Cuda(_) = job.engine {
+            if let Engine::Cuda(_) | Engine::CudaDevices(_) = job.engine {
                 return Err(Failure::new(
                     "places of an array that does not fit -S have no GPU engine; leave out --engine, or give -S more",
                 ));

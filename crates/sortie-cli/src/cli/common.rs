@@ -20,8 +20,8 @@ pub struct Resources {
     #[arg(long, value_name = "N", value_parser = threads)]
     pub parallel: Option<NonZeroUsize>,
 
-    /// Where to sort: cpu, cuda[:N] (sortie devices lists them), or auto: segments on a GPU where that is faster by what
-    /// sortie devices --measure has found, all else on the CPU
+    /// Where to sort: cpu, cuda[:N] (sortie devices lists them), cuda:N,N...: one array of numbers on several, or auto:
+    /// segments on a GPU where that is faster by what sortie devices --measure has found, all else on the CPU
     #[arg(long, value_name = "ENGINE", default_value = "auto")]
     pub engine: sortie::Engine,
 
