@@ -9,25 +9,13 @@ use sortie::Order;
 use sortie::gpu::{Exchange, Gpu, Gpus, Share};
 use sortie_device::Device;
 
+use super::NAMES;
 use crate::Result;
 use crate::distributions::Distribution;
 use crate::keys::BenchKey;
 use crate::measure::{Facts, Measurable, Measured};
 use crate::report::{Outcome, Row};
 use crate::suite_batch::batch::{Batch, Before, Shape};
-
-/// By the number of devices.
-const NAMES: [&str; 9] = [
-    "",
-    "sortie, one device",
-    "sortie, 2 devices",
-    "sortie, 3 devices",
-    "sortie, 4 devices",
-    "sortie, 5 devices",
-    "sortie, 6 devices",
-    "sortie, 7 devices",
-    "sortie, 8 devices",
-];
 
 pub struct Resident<K> {
     devices: Rc<Vec<Device>>,

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use sortie_device::{Launch, Stream, View};
 
-use super::distribute::{PARTITION_BLOCK, PARTITION_WORDS};
+use super::distribute::PARTITION_BLOCK;
 use super::kernels::{File, Instance, kind};
 use super::one_array::{Wanted, With};
 use super::segments::{Numbers, blocks};
@@ -14,6 +14,9 @@ use crate::{Error, Order};
 
 /// Ranges that a device's keys are moved to: a lane each.
 pub(crate) const RANGES: usize = 32;
+
+/// Words of keys that a thread holds in registers, as many as there is shared memory for. With 24 one register is spilled.
+const WORDS: [usize; 2] = [22, 16];
 
 /// What is moved: keys of a type, in an order, perhaps with a payload beside each.
 #[derive(Debug, Clone, Copy)]
@@ -66,7 +69,7 @@ impl Divided {
     /// Keys that a thread holds.
     fn row<B: Bits>(self, shared: usize) -> usize {
         let words = self.moved_bytes::<B>() / 4;
-        let [large, small] = PARTITION_WORDS.map(|row| row / words);
+        let [large, small] = WORDS.map(|row| row / words);
         if self.shared::<B>(large) <= shared { large } else { small }
     }
 
