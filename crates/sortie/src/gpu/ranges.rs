@@ -115,7 +115,8 @@ impl Gpu {
         let launch = Launch { blocks: count, threads: PARTITION_BLOCK, shared: 0 };
         let arguments = (keys, keys.len() as u64, sample.len() as u64, seed, sample);
         // SAFETY: the arguments are the kernel's; it stays within keys and sample. The engine keeps it.
-        Ok(unsafe { kernel.launch(stream, launch, arguments)? })
+        unsafe { kernel.launch(stream, launch, arguments)? };
+        Ok(())
     }
 
     /// Enqueues moving keys and payloads to their ranges, and counting those. Range i begins at `starts[i]`, and what there
@@ -151,7 +152,8 @@ impl Gpu {
         let transform = Numbers(Transform::<B>::new(divided.code, divided.order).numbers());
         stream.fill(counts, 0)?;
         // SAFETY: the arguments are the kernel's; it stays within both places, as the caller states. The engine keeps it.
-        Ok(unsafe { kernel.launch(stream, launch, (job, transform))? })
+        unsafe { kernel.launch(stream, launch, (job, transform))? };
+        Ok(())
     }
 
     /// The engine for sorts of ranges of so many keys, one after the other on one stream, with the scratch of one.

@@ -35,9 +35,9 @@ impl<B: Bits> Members<'_, B> {
             let start = Instant::now();
             let all: Vec<usize> = (0..self.members.len()).collect();
             // SAFETY: as the caller states.
-            let lacking = unsafe { self.to_ranges(&cut, &all)? };
+            let lacking = unsafe { self.move_to_ranges(&cut, &all)? };
             // SAFETY: as above.
-            let lacking = unsafe { self.to_ranges(&cut, &lacking)? };
+            let lacking = unsafe { self.move_to_ranges(&cut, &lacking)? };
             assert!(lacking.is_empty(), "what was counted has room");
             exchange.distribute_ms += milliseconds(start);
             let counts: Vec<_> = self.members.iter().map(|member| member.counts).collect();
@@ -83,7 +83,7 @@ impl<B: Bits> Members<'_, B> {
     ///
     /// # Safety
     /// As [`Gpus::sort`].
-    pub unsafe fn to_ranges(&mut self, cut: &Cut<B>, numbers: &[usize]) -> Result<Vec<usize>, Error> {
+    pub unsafe fn move_to_ranges(&mut self, cut: &Cut<B>, numbers: &[usize]) -> Result<Vec<usize>, Error> {
         let divided = self.divided;
         for &number in numbers {
             let member = &self.members[number];

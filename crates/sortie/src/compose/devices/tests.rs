@@ -85,8 +85,8 @@ fn check<K: Key + Pod>(gpus: &Gpus, shares: &[Vec<K>], order: Order) {
 /// So many keys a device, of which that with the number is told its place and a number at random.
 fn shares<K>(devices: usize, each: usize, draw: impl Fn(usize, u64) -> K) -> Vec<Vec<K>> {
     let mut random = fastrand::Rng::with_seed(each as u64);
-    let mut share = |d: usize| (0..each).map(|i| draw(d * each + i, random.u64(..))).collect();
-    (0..devices).map(|d| share(d)).collect()
+    let share = |d: usize| (0..each).map(|i| draw(d * each + i, random.u64(..))).collect();
+    (0..devices).map(share).collect()
 }
 
 #[test]
@@ -163,8 +163,8 @@ fn too_little_room_for_a_range_is_mended() {
     let cut = Cut::new(&sorted, 2);
     // SAFETY: the shares are on their devices, and nothing else uses them.
     unsafe {
-        assert_eq!(members.to_ranges(&cut, &[0, 1]).unwrap(), [0, 1]);
-        assert_eq!(members.to_ranges(&cut, &[0, 1]).unwrap(), []);
+        assert_eq!(members.move_to_ranges(&cut, &[0, 1]).unwrap(), [0, 1]);
+        assert_eq!(members.move_to_ranges(&cut, &[0, 1]).unwrap(), []);
     }
     for member in &members.members {
         assert_eq!(member.counts.iter().sum::<usize>(), 70_000);
