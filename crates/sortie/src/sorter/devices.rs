@@ -62,6 +62,7 @@ pub(super) fn parse(numbers: &str) -> Option<Result<Engine, Error>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Segments, Sorter};
 
     #[test]
     fn engines_as_they_are_written() {
@@ -81,5 +82,19 @@ mod tests {
             assert!(error.contains(part), "{text}: {error}");
         }
         assert!(Devices::new(&[5]).is_err());
+    }
+
+    #[test]
+    fn what_has_no_engine_there_says_so() {
+        let sorter = Sorter::builder().engine("cuda:0,1".parse().unwrap()).build().unwrap();
+        let refused = [
+            sorter.sort(&mut ["b".to_string(), "a".into()]),
+            sorter.sort_strings(&mut ["b", "a"]),
+            sorter.sort_segments(&mut [2, 1], Segments::Length(2)),
+            sorter.sort_by(&mut [2, 1], Ord::cmp),
+        ];
+        for result in refused {
+            assert!(matches!(&result, Err(Error::Unsupported(why)) if why.contains("several")), "{result:?}");
+        }
     }
 }
