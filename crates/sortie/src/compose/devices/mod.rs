@@ -71,8 +71,8 @@ impl Gpus {
     /// each has, which differs from the mean by 5% at most, whatever the keys are and however they were shared before.
     ///
     /// Keys are read once and written twice before each device sorts its part; they travel over the devices' links, or through
-    /// the host where there is none. Scratch on each: a fifth more than its share, and that of a sort of an eighth of its
-    /// part, or a third with eight devices.
+    /// the host where there is none. Scratch on each: a fifth more than its share, and that of a sort of a seventh of its
+    /// part, or of half with eight devices.
     ///
     /// # Errors
     /// [`Error::Unsupported`] for keys without codes of 8 to 64 bits, and where a share has less room than its part of the
