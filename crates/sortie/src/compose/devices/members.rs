@@ -10,7 +10,7 @@ use crate::Error;
 use crate::gpu::Gpu;
 use crate::gpu::ranges::{Divided, Place, RANGES};
 use crate::key::Bits;
-use crate::plan::LINKS;
+use crate::plan::{LINKS, SPARE_DEVIATIONS, SPARE_SAMPLED};
 
 /// All devices of a sort. It waits for all of them before any gives back memory: they read one another's.
 pub(super) struct Members<'a, B> {
@@ -94,7 +94,7 @@ impl<B: Bits> Member<'_, B> {
             true => 0,
             // What the ranges have to spare together, of all samples of this size.
             false => scaled(
-                (SPARE * ((RANGES * sampled) as f64).sqrt()) as usize + RANGES * SPARE_EACH,
+                (SPARE_DEVIATIONS * ((RANGES * sampled) as f64).sqrt()) as usize + RANGES * SPARE_SAMPLED,
                 self.count,
                 sampled,
             ),
@@ -115,7 +115,7 @@ impl<B: Bits> Member<'_, B> {
         sample.iter().for_each(|&code| rooms[cut.range_of(code)] += 1);
         if sample.len() < self.count {
             rooms = rooms.map(|drawn: usize| {
-                let most = drawn + (SPARE * (drawn as f64).sqrt()) as usize + SPARE_EACH;
+                let most = drawn + (SPARE_DEVIATIONS * (drawn as f64).sqrt()) as usize + SPARE_SAMPLED;
                 scaled(most, self.count, sample.len())
             });
         }
@@ -143,10 +143,6 @@ impl<B: Bits> Member<'_, B> {
         self.scratch().range(end - 2 * RANGES..end).cast()
     }
 }
-
-/// What a range may have beyond its share of a sample: so many deviations, and so many keys of the sample.
-const SPARE: f64 = 6.0;
-const SPARE_EACH: usize = 16;
 
 /// So many of a sample as a part of all.
 fn scaled(drawn: usize, count: usize, sampled: usize) -> usize {
