@@ -41,7 +41,7 @@ pub use error::{Bound, Error};
 pub use key::{Index, Key, Nans, Nulls, Order};
 pub use report::{Phase, Ran, Report};
 pub use segments::Segments;
-pub use sorter::{Algorithm, Engine, Sorter, SorterBuilder};
+pub use sorter::{Algorithm, Devices, Engine, Sorter, SorterBuilder};
 
 use std::cmp::Ordering;
 

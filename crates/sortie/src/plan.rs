@@ -201,9 +201,14 @@ pub(crate) const BITONIC_TILE_BITS: [u32; 4] = [14, 13, 12, 11];
 /// sectors of 32 bytes. By count: 2^28 keys of 32 bits take 26 launches with 64 bytes, 27 with 128, 25 with 32.
 pub(crate) const BITONIC_COALESCED_BYTES: usize = 64;
 
-/// Keys that several devices draw together, to be divided by: the part of one of eight is right within a hundredth then, five of
-/// which are allowed. One core sorts them in 0.3 ms.
+/// Keys that several devices draw together, to be divided by. By count: 8192 of them for each of eight parts, whose numbers are
+/// right within a hundredth then, five of which are allowed.
 pub(crate) const DIVIDED_BY: usize = 1 << 16;
+
+/// Room that a range has on a device beyond what a sample promises: so many deviations of the sample, which one range in 10^9
+/// exceeds, and so many of its keys, for ranges that it has next to none of.
+pub(crate) const SPARE_DEVIATIONS: f64 = 6.0;
+pub(crate) const SPARE_SAMPLED: usize = 16;
 
 /// Sub-ranges of a device's part: so much sooner the first sort begins than the last key has come, and so often launches are
 /// waited for. Of more than three devices fewer, for splitters are 31.

@@ -1,5 +1,6 @@
 //! [`Sorter`]: everything about a sort that can be chosen.
 
+mod devices;
 mod strings;
 
 use std::cmp::Ordering;
@@ -15,6 +16,7 @@ use crate::gpu::{self, Gpu, HostArray};
 use crate::key::{self, Bits, Code, Form, Transform};
 use crate::plan::{HYBRID_FROM, auto};
 use crate::{Bound, Error, Index, Key, Nans, Nulls, Order, Ran, Report, Segments};
+pub use devices::Devices;
 
 /// Where a sort runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -36,37 +38,50 @@ pub enum Engine {
     /// GPU's share is [`SorterBuilder::gpu_share`], else what [`rates::tune`](crate::rates::tune) has found. All other sorts are as
     /// with [`Engine::Cuda`].
     Hybrid(u32),
+    /// On several CUDA devices of this host, each of which sorts a part at a time: [`Sorter::sort`], [`Sorter::sort_pairs`]
+    /// and [`Sorter::argsort`], of keys of 8 to 64 bits. Data goes there twice, with a copy of it on the host and 32 MiB of
+    /// pinned memory for each thread. Other calls return [`Error::Unsupported`], as do algorithms but [`Algorithm::Auto`] and
+    /// [`Algorithm::Radix`]. What lies on devices already is for [`gpu::Gpus`].
+    CudaDevices(Devices),
 }
 
 impl Engine {
-    /// The number of the CUDA device that it was said to take, alone or with the CPU.
+    /// The number of the one CUDA device that it was said to take, alone or with the CPU.
     #[must_use]
     pub fn device(self) -> Option<u32> {
         match self {
-            Engine::Auto | Engine::Cpu => None,
+            Engine::Auto | Engine::Cpu | Engine::CudaDevices(_) => None,
             Engine::Cuda(ordinal) | Engine::Hybrid(ordinal) => Some(ordinal),
         }
     }
+
+    /// Whether it was said to take any.
+    #[must_use]
+    pub fn has_gpu(self) -> bool {
+        !matches!(self, Engine::Auto | Engine::Cpu)
+    }
 }
 
-/// As it is written: `auto`, `cpu`, `cuda`, `cuda:1`, `hybrid` or `hybrid:1`.
+/// As it is written: `auto`, `cpu`, `cuda`, `cuda:1`, `cuda:0,1,2,3`, `hybrid` or `hybrid:1`.
 impl FromStr for Engine {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Engine, Error> {
-        let (name, ordinal) = match text.split_once(':') {
-            Some((name, number)) => (name, number.parse().ok()),
-            None => (text, Some(0)),
+        let hybrid = |number: &str| number.parse().ok().map(|ordinal| Ok(Engine::Hybrid(ordinal)));
+        let known = match text.split_once(':') {
+            None if text == "auto" => Some(Ok(Engine::Auto)),
+            None if text == "cpu" => Some(Ok(Engine::Cpu)),
+            None if text == "cuda" => Some(Ok(Engine::Cuda(0))),
+            None if text == "hybrid" => Some(Ok(Engine::Hybrid(0))),
+            Some(("cuda", numbers)) => devices::parse(numbers),
+            Some(("hybrid", number)) => hybrid(number),
+            _ => None,
         };
-        match (name, ordinal) {
-            ("auto", _) if name == text => Ok(Engine::Auto),
-            ("cpu", _) if name == text => Ok(Engine::Cpu),
-            ("cuda", Some(ordinal)) => Ok(Engine::Cuda(ordinal)),
-            ("hybrid", Some(ordinal)) => Ok(Engine::Hybrid(ordinal)),
-            _ => Err(Error::Unsupported(format!(
-                "there is no engine {text:?}; there are auto, cpu, cuda, cuda:N, hybrid and hybrid:N"
-            ))),
-        }
+        known.unwrap_or_else(|| {
+            Err(Error::Unsupported(format!(
+                "there is no engine {text:?}; there are auto, cpu, cuda, cuda:N, cuda:N,N, hybrid and hybrid:N"
+            )))
+        })
     }
 }
 
@@ -249,11 +264,12 @@ impl Sorter {
     /// then, unless they were on their way back: those are unspecified.
     pub fn sort<K: Key>(&self, keys: &mut [K]) -> Result<Report, Error> {
         let order = self.choices.order;
-        if let (Some(ordinal), Form::Bits(code)) = (self.choices.engine.device(), K::FORM) {
-            let gpu = Gpu::cuda(ordinal)?;
+        if let Form::Bits(code) = K::FORM
+            && let Some(gpus) = self.gpus_for_array()?
+        {
             // SAFETY: the engine leaves a permutation.
             let keys = unsafe { key::as_bits_mut(keys) };
-            return self.array_on_gpu(&gpu, HostArray::Sorted { keys, payload: None }, code, 0);
+            return self.array_on_gpus(&gpus, HostArray::Sorted { keys, payload: None }, code, 0);
         }
         self.run(keys.len(), |job| match K::FORM {
             Form::Bits(code) => {
@@ -275,20 +291,21 @@ impl Sorter {
     pub fn sort_pairs<K: Key, V: Send>(&self, keys: &mut [K], payload: &mut [V]) -> Result<Report, Error> {
         same_length("payload", keys.len(), payload.len())?;
         let order = self.choices.order;
-        if let (Some(ordinal), Form::Bits(code)) = (self.choices.engine.device(), K::FORM) {
-            let gpu = Gpu::cuda(ordinal)?;
+        if let Form::Bits(code) = K::FORM
+            && let Some(gpus) = self.gpus_for_array()?
+        {
             // SAFETY: the engine leaves a permutation.
             let keys = unsafe { key::as_bits_mut(keys) };
             let stable = !self.choices.unstable;
             if let Some(moved) = gpu::HostPayload::of(payload) {
                 let array = HostArray::Sorted { keys, payload: Some((moved, stable)) };
-                return self.array_on_gpu(&gpu, array, code, 0);
+                return self.array_on_gpus(&gpus, array, code, 0);
             }
             let held = self.hold_places(keys.len())?;
             let mut places: Vec<usize> = gpu::reserve(keys.len())?;
             places.extend(0..keys.len());
             let moved = gpu::HostPayload::of(&mut places).map(|moved| (moved, stable));
-            let report = self.array_on_gpu(&gpu, HostArray::Sorted { keys, payload: moved }, code, held)?;
+            let report = self.array_on_gpus(&gpus, HostArray::Sorted { keys, payload: moved }, code, held)?;
             cpu::permute(payload, &mut places);
             return Ok(report);
         }
@@ -309,15 +326,16 @@ impl Sorter {
     pub fn argsort<K: Key, I: Index>(&self, keys: &[K], places: &mut [I]) -> Result<Report, Error> {
         index_fits::<I>(keys.len())?;
         same_length("places", keys.len(), places.len())?;
-        if let (Some(ordinal), Form::Bits(code)) = (self.choices.engine.device(), K::FORM) {
-            let gpu = Gpu::cuda(ordinal)?;
+        if let Form::Bits(code) = K::FORM
+            && let Some(gpus) = self.gpus_for_array()?
+        {
             let keys = key::as_bits(keys);
             let held = (size_of::<u32>() * keys.len()) as u64;
             self.check_held(held, "places come from a GPU as 32 bits; use the CPU engine")?;
             let mut found: Vec<u32> = gpu::reserve(keys.len())?;
             found.resize(keys.len(), 0);
             let report =
-                self.array_on_gpu(&gpu, HostArray::Argsorted { keys, places: &mut found }, code, held)?;
+                self.array_on_gpus(&gpus, HostArray::Argsorted { keys, places: &mut found }, code, held)?;
             places.iter_mut().zip(found).for_each(|(place, found)| *place = I::from_place(found as usize));
             return Ok(report);
         }
@@ -402,28 +420,44 @@ impl Sorter {
         Ok(report)
     }
 
-    /// Sorts one array on a GPU, as [`Sorter::on_gpu`].
-    fn array_on_gpu<B: Bits>(
+    /// The GPUs that are to sort an array, if any are.
+    fn gpus_for_array(&self) -> Result<Option<Vec<Arc<Gpu>>>, Error> {
+        match self.choices.engine {
+            Engine::Cuda(ordinal) | Engine::Hybrid(ordinal) => Ok(Some(vec![Gpu::cuda(ordinal)?])),
+            Engine::CudaDevices(devices) => devices.gpus().map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// Sorts one array on a GPU or several, as [`Sorter::on_gpu`].
+    fn array_on_gpus<B: Bits>(
         &self,
-        gpu: &Gpu,
+        gpus: &[Arc<Gpu>],
         mut array: HostArray<'_, B>,
         code: Code,
         held: u64,
     ) -> Result<Report, Error> {
         let (order, algorithm) = (self.choices.order, self.choices.algorithm);
         let memory_limit = self.memory_limit() - held;
+        let in_chunks = matches!(algorithm, Algorithm::Auto | Algorithm::Radix) && B::WIDTH <= 64;
         let mut report = self.in_pool(array.keys().len(), |threads| {
             let allowed = gpu::Allowed { threads, memory_limit };
-            if let Some(report) = self.by_threads(gpu, &mut array, code, allowed)? {
+            if let [gpu] = gpus
+                && let Some(report) = self.by_threads(gpu, &mut array, code, allowed)?
+            {
                 return Ok(report);
             }
-            match gpu::sort_host_array(gpu, array.reborrow(), code, order, algorithm, allowed) {
-                Err(Error::Memory { bound: Bound::Device, .. })
-                    if matches!(algorithm, Algorithm::Auto | Algorithm::Radix) && B::WIDTH <= 64 =>
-                {
-                    chunks::sort(gpu, array, code, order, allowed)
-                }
-                decided => decided,
+            match gpus {
+                [gpu] => match gpu::sort_host_array(gpu, array.reborrow(), code, order, algorithm, allowed) {
+                    Err(Error::Memory { bound: Bound::Device, .. }) if in_chunks => {
+                        chunks::sort(gpus, array, code, order, allowed)
+                    }
+                    decided => decided,
+                },
+                _ if in_chunks => chunks::sort(gpus, array, code, order, allowed),
+                _ => Err(Error::Unsupported(
+                    "several devices sort keys of up to 64 bits, by Auto or Radix; choose one of them, as cuda:0".into(),
+                )),
             }
         })?;
         report.scratch_peak += held;
@@ -610,9 +644,10 @@ impl Sorter {
         n: usize,
         work: impl FnOnce(&Job) -> Result<Report, Error> + Send,
     ) -> Result<Report, Error> {
-        if self.choices.engine.device().is_some() {
+        if self.choices.engine.has_gpu() {
             return Err(Error::Unsupported(
-                "this sort has no GPU engine; choose the CPU engine for it".into(),
+                "this sort has no GPU engine, or none on several; choose the CPU engine for it, or one GPU"
+                    .into(),
             ));
         }
         if let Algorithm::Bitonic | Algorithm::SampleSort = self.choices.algorithm {

@@ -1,6 +1,7 @@
 //! Suite `multi-gpu`: the links between the devices of a host, then one array that lies on several of them, against what one
 //! takes for its own share; and one in the host's memory.
 
+mod host;
 mod links;
 mod resident;
 
@@ -11,11 +12,28 @@ use sortie_device::{Device, cuda};
 use crate::args::Args;
 use crate::distributions::Distribution;
 use crate::measure::Measurable;
+use host::HostToHost;
 use links::Links;
 use resident::Resident;
 
+/// Keys in the host's memory.
+const HOST_KEYS: usize = 1 << 30;
+
 /// Keys of each device, in bytes.
 const SHARE_BYTES: usize = 8 << 30;
+
+/// Contenders, by the number of devices.
+const NAMES: [&str; 9] = [
+    "",
+    "sortie, one device",
+    "sortie, 2 devices",
+    "sortie, 3 devices",
+    "sortie, 4 devices",
+    "sortie, 5 devices",
+    "sortie, 6 devices",
+    "sortie, 7 devices",
+    "sortie, 8 devices",
+];
 
 /// Besides uniform: keys that are shared unevenly among devices, or are equal.
 const SKEWED: [Distribution; 5] = [
@@ -49,6 +67,10 @@ fn of_devices(devices: &Rc<Vec<Device>>, n: Option<usize>) -> Vec<Box<dyn Measur
     for distribution in SKEWED {
         cases.push(Box::new(Resident::<u32>::new(devices, share(4), distribution)));
     }
+    let (host, count) = (n.unwrap_or(HOST_KEYS), devices.len());
+    let name = || devices[0].properties().name.clone();
+    cases.push(Box::new(HostToHost::<u32>::new(host, count, name())));
+    cases.push(Box::new(HostToHost::<u64>::new(host, count, name())));
     cases
 }
 
@@ -71,6 +93,8 @@ mod tests {
         let several = "sortie, one device, sortie, 2 devices, sortie, 3 devices, sortie, 4 devices";
         assert_eq!(described[1], format!("keys u32 on several devices, 1000 each, uniform: {several}"));
         assert!(described[6].contains("zipf"), "{}", described[6]);
+        let host = "sortie, one device, sortie, 2 devices, sortie, 4 devices";
+        assert_eq!(described[9], format!("keys u64, host to host, 1000: {host}"));
     }
 
     #[test]

@@ -3,31 +3,20 @@
 use std::marker::PhantomData;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytemuck::Pod;
-use sortie::Order;
 use sortie::gpu::{Exchange, Gpu, Gpus, Share};
+use sortie::{Order, Report};
 use sortie_device::Device;
 
+use super::NAMES;
 use crate::Result;
 use crate::distributions::Distribution;
 use crate::keys::BenchKey;
 use crate::measure::{Facts, Measurable, Measured};
 use crate::report::{Outcome, Row};
 use crate::suite_batch::batch::{Batch, Before, Shape};
-
-/// By the number of devices.
-const NAMES: [&str; 9] = [
-    "",
-    "sortie, one device",
-    "sortie, 2 devices",
-    "sortie, 3 devices",
-    "sortie, 4 devices",
-    "sortie, 5 devices",
-    "sortie, 6 devices",
-    "sortie, 7 devices",
-    "sortie, 8 devices",
-];
 
 pub struct Resident<K> {
     devices: Rc<Vec<Device>>,
@@ -98,6 +87,7 @@ impl<K: BenchKey + Pod> Resident<K> {
             measured.note = note(&exchange, &counts);
             if rep > 0 {
                 measured.times_ms.push(exchange.total_ms);
+                measured.reports.push(phases(&exchange));
             }
         }
         Ok(measured)
@@ -171,6 +161,22 @@ impl<K: BenchKey + Pod> Measurable for Resident<K> {
         }
         Ok(Outcome::Timed(rows))
     }
+}
+
+/// What the time of a sort went to, one after the other.
+fn phases(exchange: &Exchange) -> Report {
+    let Exchange { sample_ms, distribute_ms, waited_ms, total_ms, .. } = *exchange;
+    let sort_ms = total_ms - sample_ms - distribute_ms - waited_ms;
+    let mut report = Report::default();
+    for (name, ms) in [
+        ("sample", sample_ms),
+        ("distribute", distribute_ms),
+        ("exchange, waited for", waited_ms),
+        ("sort", sort_ms),
+    ] {
+        report.add(name, Duration::from_secs_f64(ms.max(0.0) / 1e3), 0, 0);
+    }
+    report
 }
 
 /// What a sort says of itself.

@@ -47,7 +47,7 @@ impl Task {
         let fits = match array.size() {
             Some(bytes) => in_memory(bytes) <= budget,
             // For places a GPU is for what is in memory.
-            None => job.argsort && job.engine.device().is_some(),
+            None => job.argsort && job.engine.has_gpu(),
         };
         if fits || !is_one {
             return None;
@@ -71,7 +71,7 @@ impl Task {
         let ledger = &job.ledger;
         let bytes = stretches.bytes();
         if job.argsort {
-            if job.engine.device().is_some() {
+            if job.engine.has_gpu() {
                 return Err(Failure::new(
                     "places of an array that does not fit -S have no GPU engine; leave out --engine, or give -S more",
                 ));

@@ -219,7 +219,7 @@ impl<'a> Job<'a> {
             Segments::Length(length) => length >= elements.len(),
             Segments::Offsets(offsets) => offsets.len() <= 2,
         };
-        if self.engine.device().is_some() && !is_one {
+        if self.engine.has_gpu() && !is_one {
             return Err(Failure::new(
                 "places in more than one segment have no GPU engine; leave out --engine, or give cpu",
             ));

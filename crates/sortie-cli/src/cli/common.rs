@@ -20,9 +20,9 @@ pub struct Resources {
     #[arg(long, value_name = "N", value_parser = threads)]
     pub parallel: Option<NonZeroUsize>,
 
-    /// Where to sort: cpu; cuda[:N], a GPU (sortie devices lists them); hybrid[:N], a GPU and the CPU together, in the shares
-    /// that sortie tune has found; or auto: segments on a GPU where that is faster by what sortie devices --measure has
-    /// found, all else on the CPU
+    /// Where to sort: cpu; cuda[:N], a GPU (sortie devices lists them); cuda:N,N..., one array of numbers on several; hybrid[:N],
+    /// a GPU and the CPU together, in the shares that sortie tune has found; or auto: segments on a GPU where that is faster
+    /// by what sortie devices --measure has found, all else on the CPU
     #[arg(long, value_name = "ENGINE", default_value = "auto")]
     pub engine: sortie::Engine,
 

@@ -1,4 +1,4 @@
-//! One array in host memory that is larger than the room on the device: on two trips to it.
+//! One array in host memory that is larger than the room on the device, or that several devices sort: on two trips to them.
 //!
 //! On the first, the array is sorted chunk by chunk, into a copy of it: so many runs. On the second, chunks of equal size are
 //! gathered from all runs, the least keys first, and sorted back into the array. Which part of each run a chunk has is found
@@ -10,6 +10,7 @@
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::panic::{self, AssertUnwindSafe};
+use std::sync::Arc;
 use std::time::Instant;
 
 use rayon::prelude::*;
@@ -21,7 +22,7 @@ use crate::{Error, Order, Ran, Report};
 
 /// Sorts the array. Where a device fails on the second trip, what was sorted is put back, so that it stays a permutation.
 pub(crate) fn sort<B: Bits>(
-    gpu: &Gpu,
+    gpus: &[Arc<Gpu>],
     array: HostArray<'_, B>,
     code: Code,
     order: Order,
@@ -29,11 +30,11 @@ pub(crate) fn sort<B: Bits>(
 ) -> Result<Report, Error> {
     match array {
         HostArray::Sorted { keys, payload: None } => {
-            by_trips(gpu, Keys::Sorted(keys), &mut [], code, order, true, allowed)
+            by_trips(gpus, Keys::Sorted(keys), &mut [], code, order, true, allowed)
         }
         HostArray::Sorted { keys, payload: Some((mut payload, stable)) } => {
             let n = keys.len();
-            by_trips(gpu, Keys::Sorted(keys), payload.range(0..n), code, order, stable, allowed)
+            by_trips(gpus, Keys::Sorted(keys), payload.range(0..n), code, order, stable, allowed)
         }
         HostArray::Argsorted { keys, places } => {
             let number = |(i, place): (usize, &mut u32)| *place = i as u32;
@@ -42,7 +43,7 @@ pub(crate) fn sort<B: Bits>(
             } else {
                 places.iter_mut().enumerate().for_each(number);
             }
-            by_trips(gpu, Keys::Kept(keys), bytes_mut(places), code, order, true, allowed)
+            by_trips(gpus, Keys::Kept(keys), bytes_mut(places), code, order, true, allowed)
         }
     }
 }
@@ -55,7 +56,7 @@ enum Keys<'a, B> {
 }
 
 fn by_trips<B: Bits>(
-    gpu: &Gpu,
+    gpus: &[Arc<Gpu>],
     mut keys: Keys<'_, B>,
     payload: &mut [MaybeUninit<u8>],
     code: Code,
@@ -72,7 +73,7 @@ fn by_trips<B: Bits>(
     let copied = size_of_val(all) + payload.len();
     let work = Work { code, order, payload_bytes, stable };
     let table = |runs: usize| size_of::<usize>() * runs * (runs + 1);
-    let mut carriers = Carriers::<B>::new(gpu, n, work, |runs| (copied + table(runs)) as u64, allowed)?;
+    let mut carriers = Carriers::<B>::new(gpus, n, work, |runs| (copied + table(runs)) as u64, allowed)?;
     let (mut key_runs, mut payload_runs) = (Scratch::<B>::new(n)?, Scratch::<u8>::new(payload.len())?);
     let mut report = Report { scratch_peak: carriers.bytes, ..Report::default() };
     let each = n.div_ceil(n.div_ceil(carriers.most).max(1)).max(1);
@@ -174,15 +175,19 @@ mod tests {
 
     use super::*;
     use crate::gpu::HostPayload;
-    use crate::gpu::on_bench::{ALLOWED, code, on_bench_of};
+    use crate::gpu::on_bench::{ALLOWED, code};
     use crate::{Bound, Key, Sorter, key};
 
-    /// A device that has room for a part of what the tests sort.
-    fn on_small_bench(test: impl FnOnce(&Gpu)) {
-        on_bench_of(Options { memory: 1 << 20, ..Options::default() }, test);
+    /// So many devices, each of which has room for a part of what the tests sort.
+    fn on_small_benches(count: usize, test: impl FnOnce(&[Arc<Gpu>])) {
+        let bench = |_| sortie_simt::device(Options { memory: 1 << 20, ..Options::default() });
+        match (0..count).map(|i| Ok(Arc::new(Gpu::new(bench(i)?)))).collect::<Result<Vec<_>, Error>>() {
+            Ok(gpus) => test(&gpus),
+            Err(why) => println!("skipped: {why}"),
+        }
     }
 
-    fn compare<K: Key + Copy>(gpu: &Gpu, keys: &[K], order: Order) {
+    fn compare<K: Key + Copy>(gpus: &[Arc<Gpu>], keys: &[K], order: Order) {
         let n = keys.len();
         let bits = |keys: &[K]| key::as_bits(keys).to_vec();
         let builder = Sorter::builder().threads(1).descending(order.descending);
@@ -191,7 +196,7 @@ mod tests {
 
         let mut sorted = bits(keys);
         let array = HostArray::Sorted { keys: &mut sorted, payload: None };
-        let report = sort(gpu, array, code::<K>(), order, ALLOWED).unwrap();
+        let report = sort(gpus, array, code::<K>(), order, ALLOWED).unwrap();
         assert!(sorted == bits(&expected), "{n} keys, {order:?}");
         let phases: Vec<_> = report.phases.iter().map(|phase| phase.name).collect();
         assert_eq!(phases, ["sort runs", "split", "sort ranges"]);
@@ -201,35 +206,39 @@ mod tests {
         let mut boxes: Vec<Box<u32>> = (0..n as u32).map(Box::new).collect();
         let payload = HostPayload::of(&mut boxes).map(|payload| (payload, true));
         let array = HostArray::Sorted { keys: &mut sorted, payload };
-        sort(gpu, array, code::<K>(), order, ALLOWED).unwrap();
+        sort(gpus, array, code::<K>(), order, ALLOWED).unwrap();
         assert!(sorted == bits(&expected), "{n} pairs, {order:?}");
         assert!(boxes.iter().map(|place| **place).eq(places.iter().copied()), "{n} payloads, {order:?}");
 
         let (mut found, before) = (vec![7; n], bits(keys));
         let array = HostArray::Argsorted { keys: &before, places: &mut found };
-        sort(gpu, array, code::<K>(), order, ALLOWED).unwrap();
+        sort(gpus, array, code::<K>(), order, ALLOWED).unwrap();
         assert!(found == places, "places of {n}, {order:?}");
         assert!(before == bits(keys));
     }
 
     #[test]
     fn what_does_not_fit_is_sorted_as_by_the_cpu() {
-        on_small_bench(|gpu| {
-            let mut random = fastrand::Rng::with_seed(1);
-            for descending in [false, true] {
-                let order = Order { descending, ..Order::default() };
-                for n in [0, 1, 2, 100_000] {
-                    compare(gpu, &(0..n).map(|_| random.u64(..)).collect::<Vec<_>>(), order);
-                }
-                let some = (0..150_000).map(|_| random.i32(-30..30)).collect::<Vec<_>>();
-                compare(gpu, &some, order);
-                let floats = (0..50_000).map(|_| f32::from_bits(random.u32(..))).collect::<Vec<_>>();
-                compare(gpu, &floats, order);
-                compare(gpu, &vec![5u32; 150_000], order);
-                compare(gpu, &(0..100_000u64).collect::<Vec<_>>(), order);
-                compare(gpu, &(0..60_000u32).map(|key| (key % 999) as u16).collect::<Vec<_>>(), order);
+        for devices in [1, 3] {
+            on_small_benches(devices, what_does_not_fit);
+        }
+    }
+
+    fn what_does_not_fit(gpus: &[Arc<Gpu>]) {
+        let mut random = fastrand::Rng::with_seed(1);
+        for descending in [false, true] {
+            let order = Order { descending, ..Order::default() };
+            for n in [0, 1, 2, 100_000] {
+                compare(gpus, &(0..n).map(|_| random.u64(..)).collect::<Vec<_>>(), order);
             }
-        });
+            let some = (0..150_000).map(|_| random.i32(-30..30)).collect::<Vec<_>>();
+            compare(gpus, &some, order);
+            let floats = (0..50_000).map(|_| f32::from_bits(random.u32(..))).collect::<Vec<_>>();
+            compare(gpus, &floats, order);
+            compare(gpus, &vec![5u32; 150_000], order);
+            compare(gpus, &(0..100_000u64).collect::<Vec<_>>(), order);
+            compare(gpus, &(0..60_000u32).map(|key| (key % 999) as u16).collect::<Vec<_>>(), order);
+        }
     }
 
     #[test]
@@ -254,13 +263,13 @@ mod tests {
 
     #[test]
     fn too_little_memory_leaves_all_as_it_is() {
-        on_small_bench(|gpu| {
+        on_small_benches(2, |gpus| {
             let descending: Vec<u64> = (0..100_000).rev().collect();
             let try_with = |memory_limit| {
                 let mut keys = descending.clone();
                 let array = HostArray::Sorted { keys: &mut keys, payload: None };
                 let allowed = Allowed { memory_limit, ..ALLOWED };
-                let result = sort(gpu, array, Code::Unsigned, Order::default(), allowed);
+                let result = sort(gpus, array, Code::Unsigned, Order::default(), allowed);
                 assert!(if result.is_ok() { keys.is_sorted() } else { keys == descending });
                 result
             };
@@ -279,15 +288,18 @@ mod tests {
         let mut sorted = before.clone();
         sorted.sort_unstable();
         for failing in 0.. {
-            let options = Options { memory: 1 << 20, failing: Some(failing), ..Options::default() };
-            let device = match sortie_simt::device(options) {
-                Ok(device) => device,
+            let bench = |_| {
+                let options = Options { memory: 1 << 20, failing: Some(failing), ..Options::default() };
+                Ok(Arc::new(Gpu::new(sortie_simt::device(options)?)))
+            };
+            let gpus: Vec<_> = match (0..2).map(bench).collect::<Result<_, sortie_device::Error>>() {
+                Ok(gpus) => gpus,
                 Err(why) => return println!("skipped: {why}"),
             };
-            let (gpu, mut keys, mut payload) = (Gpu::new(device), before.clone(), before.clone());
+            let (mut keys, mut payload) = (before.clone(), before.clone());
             let moved = HostPayload::of(&mut payload).map(|payload| (payload, true));
             let array = HostArray::Sorted { keys: &mut keys, payload: moved };
-            let result = sort(&gpu, array, Code::Unsigned, Order::default(), ALLOWED);
+            let result = sort(&gpus, array, Code::Unsigned, Order::default(), ALLOWED);
             assert!(keys == payload, "point {failing}");
             if result.is_ok() {
                 assert!(keys == sorted);

@@ -37,7 +37,7 @@ pub(super) const PARTITION_BLOCK: u32 = 512;
 /// Words of keys that a thread of a pass holds in registers, as many as there is shared memory for. The first pass of
 /// 2^28 u32 by 226 groups on an H200: 0.79 ms with 24, 0.82 with 20, 0.89 with 16. A block takes one tile: with blocks that
 /// stay and load the next tile's keys while they write, two passes of u32 took 0.13 ms more, of u64 0.6.
-pub(super) const PARTITION_WORDS: [usize; 2] = [24, 16];
+const PARTITION_WORDS: [usize; 2] = [24, 16];
 
 /// `CELLS` of classify.cuh, and its `Profile` in words.
 const CELLS: usize = 1 << 10;

@@ -1,4 +1,4 @@
-//! Chunks of host data to be sorted on a device, many at a time: each carrier is a thread that brings a chunk there, has it
+//! Chunks of host data to be sorted on devices, many at a time: each carrier is a thread that brings a chunk there, has it
 //! sorted and brings it back, so that chunks are copied in while others are sorted and copied out.
 
 use std::mem::MaybeUninit;
@@ -56,10 +56,10 @@ struct Carrier<B> {
 }
 
 impl<B: Bits> Carriers<B> {
-    /// For so many keys: as many carriers and as large chunks as the memory allows, where `held` are the bytes that are held on
-    /// the host for so many chunks.
+    /// For so many keys: as many carriers, by turns of each device, and as large chunks as the memory allows, where `held` are
+    /// the bytes that are held on the host for so many chunks.
     pub fn new(
-        gpu: &Gpu,
+        gpus: &[Arc<Gpu>],
         n: usize,
         work: Work,
         held: impl Fn(usize) -> u64,
@@ -71,23 +71,37 @@ impl<B: Bits> Carriers<B> {
             bytes => With::Payload { bytes, stable },
         };
         let wanted = Wanted { with, code, order };
-        gpu.give_back_scratch();
-        let free = gpu.device().free_memory()?;
-        let available = free - free / LEFT_FREE;
+        let mut available = Vec::new();
+        for gpu in gpus {
+            gpu.give_back_scratch();
+            let free = gpu.device().free_memory()?;
+            available.push(free - free / LEFT_FREE);
+        }
         let each = size_of::<B>() + payload_bytes;
         let mut refused = None;
-        for (carriers, bytes) in shapes(allowed.threads, n * each) {
+        for (carriers, bytes) in shapes(gpus.len(), allowed.threads, n * each) {
             let most = bytes / each;
-            let scratch = gpu.words_up_to::<B>(most, wanted)?;
-            let there = (carriers * (most * each + 4 * scratch.iter().sum::<usize>())) as u64;
-            let needed = there + held(n.div_ceil(most)) + (carriers * Stage::bytes(bytes)) as u64;
+            let mut scratch = Vec::new();
+            for gpu in gpus {
+                scratch.push(gpu.words_up_to::<B>(most, wanted)?);
+            }
+            let there = |number: usize| {
+                let own = (number..carriers).step_by(gpus.len()).count();
+                (own * (most * each + 4 * scratch[number].iter().sum::<usize>())) as u64
+            };
+            let needed = (0..gpus.len()).map(there).sum::<u64>()
+                + held(n.div_ceil(most))
+                + (carriers * Stage::bytes(bytes)) as u64;
             let too_much = |bound, needed, available| Error::Memory { bound, needed, available, hint: HINT };
             if needed > allowed.memory_limit {
                 refused = Some(too_much(Bound::Limit, needed, allowed.memory_limit));
-            } else if there > available {
-                refused = Some(too_much(Bound::Device, there, available));
+            } else if let Some(full) = (0..gpus.len()).find(|&number| there(number) > available[number]) {
+                refused = Some(too_much(Bound::Device, there(full), available[full]));
             } else {
-                let carrier = |_| Carrier::new(gpu, most, payload_bytes, &scratch);
+                let carrier = |i: usize| {
+                    let number = i % gpus.len();
+                    Carrier::new(&gpus[number], most, payload_bytes, &scratch[number])
+                };
                 match (0..carriers).map(carrier).collect() {
                     Ok(carriers) => return Ok(Carriers { carriers, wanted, most, bytes: needed }),
                     Err(error @ Error::Memory { .. }) => refused = Some(error),
@@ -180,12 +194,12 @@ fn copy_joined(parts: &[&[MaybeUninit<u8>]], range: Range<usize>, mut to: &mut [
 
 /// Carriers and the bytes of a chunk, the best first: chunks that are worth their launches, before as many carriers as there may
 /// be; last one carrier, and chunks as small as they may be. There are never more than [`MOST_RUNS`].
-fn shapes(threads: usize, bytes: usize) -> impl Iterator<Item = (usize, usize)> {
+fn shapes(devices: usize, threads: usize, bytes: usize) -> impl Iterator<Item = (usize, usize)> {
     let least = (bytes / MOST_RUNS).next_power_of_two().max(LEAST_TRIP_BYTES);
     // Several for each carrier, so that none waits long for the last.
     let most = move |carriers: usize| (bytes / (4 * carriers)).next_power_of_two().min(TRIP_BYTES).max(least);
     let halves = |most| std::iter::successors(Some(most), |size| Some(size / 2));
-    let carriers = halves(CARRIERS.min(threads.max(1))).take_while(|&carriers| carriers > 0);
+    let carriers = halves((devices * CARRIERS).min(threads.max(1))).take_while(|&carriers| carriers > 0);
     let overlapped = carriers.flat_map(move |carriers| {
         let worth_it = OVERLAPPED_CHUNK_BYTES.min(most(carriers)).max(least);
         halves(most(carriers)).take_while(move |&size| size >= worth_it).map(move |size| (carriers, size))
@@ -203,9 +217,9 @@ mod tests {
     /// A device with next to no room was once given many thousand runs, and the table of their parts was not counted.
     #[test]
     fn runs_are_never_too_many() {
-        for threads in [0, 1, 5, 16, 100] {
+        for (devices, threads) in [(1, 0), (1, 1), (2, 1), (1, 5), (1, 16), (1, 100), (3, 100)] {
             for bytes in [0, 1, 1 << 16, 1 << 20, 8 << 30, 40_000_000_000, 1 << 42] {
-                let shapes: Vec<_> = shapes(threads, bytes).collect();
+                let shapes: Vec<_> = shapes(devices, threads, bytes).collect();
                 assert!(shapes.iter().all(|&(carriers, size)| {
                     (1..=threads.max(1)).contains(&carriers)
                         && size >= LEAST_TRIP_BYTES

@@ -1,9 +1,10 @@
 //! The GPU engine: sorts what lies in a device's memory, by kernels compiled for the device at hand.
 //!
 //! [`Gpu`] is the engine on one device. Its calls enqueue on a stream of the caller and do not wait; what they return
-//! holds their scratch until they are done. A [`Sorter`](crate::Sorter) with [`Engine::Cuda`](crate::Engine::Cuda)
-//! brings data from the host and back; so does one with [`Engine::Auto`](crate::Engine::Auto), of segments alone, once
-//! [`enable`] was called, where that is predicted to be faster.
+//! holds their scratch until they are done. [`Gpus`] is the engine on several, whose calls wait. A
+//! [`Sorter`](crate::Sorter) with [`Engine::Cuda`](crate::Engine::Cuda) brings data from the host and back; so does one
+//! with [`Engine::Auto`](crate::Engine::Auto), of segments alone, once [`enable`] was called, where that is predicted to
+//! be faster.
 //!
 //! ```no_run
 //! use sortie::{Order, gpu};

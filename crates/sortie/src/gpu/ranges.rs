@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use sortie_device::{Launch, Stream, View};
 
-use super::distribute::{PARTITION_BLOCK, PARTITION_WORDS};
+use super::distribute::PARTITION_BLOCK;
 use super::kernels::{File, Instance, kind};
 use super::one_array::{Wanted, With};
 use super::segments::{Numbers, blocks};
@@ -14,6 +14,9 @@ use crate::{Error, Order};
 
 /// Ranges that a device's keys are moved to: a lane each.
 pub(crate) const RANGES: usize = 32;
+
+/// Words of keys that a thread holds in registers, as many as there is shared memory for. With 24 one register is spilled.
+const WORDS: [usize; 2] = [22, 16];
 
 /// What is moved: keys of a type, in an order, perhaps with a payload beside each.
 #[derive(Debug, Clone, Copy)]
@@ -66,7 +69,7 @@ impl Divided {
     /// Keys that a thread holds.
     fn row<B: Bits>(self, shared: usize) -> usize {
         let words = self.moved_bytes::<B>() / 4;
-        let [large, small] = PARTITION_WORDS.map(|row| row / words);
+        let [large, small] = WORDS.map(|row| row / words);
         if self.shared::<B>(large) <= shared { large } else { small }
     }
 
@@ -112,7 +115,8 @@ impl Gpu {
         let launch = Launch { blocks: count, threads: PARTITION_BLOCK, shared: 0 };
         let arguments = (keys, keys.len() as u64, sample.len() as u64, seed, sample);
         // SAFETY: the arguments are the kernel's; it stays within keys and sample. The engine keeps it.
-        Ok(unsafe { kernel.launch(stream, launch, arguments)? })
+        unsafe { kernel.launch(stream, launch, arguments)? };
+        Ok(())
     }
 
     /// Enqueues moving keys and payloads to their ranges, and counting those. Range i begins at `starts[i]`, and what there
@@ -148,7 +152,8 @@ impl Gpu {
         let transform = Numbers(Transform::<B>::new(divided.code, divided.order).numbers());
         stream.fill(counts, 0)?;
         // SAFETY: the arguments are the kernel's; it stays within both places, as the caller states. The engine keeps it.
-        Ok(unsafe { kernel.launch(stream, launch, (job, transform))? })
+        unsafe { kernel.launch(stream, launch, (job, transform))? };
+        Ok(())
     }
 
     /// The engine for sorts of ranges of so many keys, one after the other on one stream, with the scratch of one.

@@ -4,6 +4,7 @@
 mod array_sort;
 mod bitonic;
 mod compared;
+mod devices;
 mod faults;
 mod large;
 mod machine_code;

@@ -2,12 +2,14 @@
 //! when a process starts: the test runs itself once more under them.
 
 use std::env;
+use std::sync::Arc;
 
 use sortie::Order;
+use sortie::gpu::{Gpu, Gpus};
 use sortie_simt::{Options, Sanitizer};
 
 use crate::support::on_bench;
-use crate::{bitonic, large, papers, strings};
+use crate::{bitonic, devices, large, papers, strings};
 
 const CHILD: &str = "SORTIE_TEST_SANITIZED";
 
@@ -16,7 +18,8 @@ fn child() {
     if env::var_os(CHILD).is_none() {
         return;
     }
-    on_bench(Options { sanitizer: Sanitizer::Address, ..Options::default() }, |gpu| {
+    let options = Options { sanitizer: Sanitizer::Address, ..Options::default() };
+    on_bench(options.clone(), |gpu| {
         for n in [4000, 13_001] {
             bitonic::compare::<u8>(gpu, "random", n, Order::default());
             bitonic::compare::<u32>(gpu, "random", n, Order::default());
@@ -26,6 +29,10 @@ fn child() {
             }
         }
         large::sort_odd_payloads(gpu);
+        let bench = || Arc::new(Gpu::new(sortie_simt::device(options.clone()).unwrap()));
+        let gpus = Gpus::new(vec![bench(), bench(), bench()]).unwrap();
+        devices::sort::<u32>(&gpus, "random", 10_000);
+        devices::sort::<u64>(&gpus, "few", 7001);
         strings::compare(gpu, &strings::random(1500, b"ab", 90, 1), "with ties");
         println!("all sorted");
     });

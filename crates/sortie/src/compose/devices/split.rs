@@ -17,12 +17,14 @@ pub(super) struct Cut<B> {
 }
 
 impl<B: Bits> Cut<B> {
-    /// Ranges for so many devices, each of which has several, of which each has about as many codes of a sorted sample.
+    /// Ranges for so many devices, each of which has several, of which each has about as many codes of a sorted sample; the
+    /// first, which is waited for, half as many.
     pub fn new(sample: &[B], devices: usize) -> Cut<B> {
         let each = sub_ranges(devices);
         let mut found = Vec::with_capacity(RANGES);
         for i in 1..devices * each {
-            let code = sample[i * sample.len() / (devices * each)];
+            let before = i / each * halves(devices) + (2 * (i % each)).saturating_sub(1);
+            let code = sample[before * sample.len() / (devices * halves(devices))];
             let repeated = found.contains(&code);
             // What may end a device's part can be cut within its equal keys.
             if (repeated || i % each == 0) && code < B::MAX {
@@ -53,6 +55,11 @@ impl<B: Bits> Cut<B> {
 /// Sub-ranges of each device's part, at most. Besides their splitters there is one for each end of a part.
 pub(super) fn sub_ranges(devices: usize) -> usize {
     SUB_RANGES.min((RANGES + 1 - devices) / devices)
+}
+
+/// The same in halves.
+fn halves(devices: usize) -> usize {
+    2 * sub_ranges(devices) - 1
 }
 
 /// Keys that lie together, on the device of this number, and where they go.
@@ -149,7 +156,7 @@ impl Division {
 
 /// Keys of a step, unless one range has more.
 pub(super) fn most_keys(n: usize, devices: usize) -> usize {
-    let share = n.div_ceil(devices * sub_ranges(devices));
+    let share = (2 * n).div_ceil(devices * halves(devices));
     share + share / 8
 }
 

@@ -1,8 +1,11 @@
 //! On simulated devices.
 
+use sortie_device::{Buffer, Stream};
 use sortie_simt::{Options, Sanitizer};
 
+use super::split::Cut;
 use super::*;
+use crate::gpu::ranges::RANGES;
 use crate::key::as_bits;
 use crate::{Nans, Sorter};
 
@@ -82,8 +85,8 @@ fn check<K: Key + Pod>(gpus: &Gpus, shares: &[Vec<K>], order: Order) {
 /// So many keys a device, of which that with the number is told its place and a number at random.
 fn shares<K>(devices: usize, each: usize, draw: impl Fn(usize, u64) -> K) -> Vec<Vec<K>> {
     let mut random = fastrand::Rng::with_seed(each as u64);
-    let mut share = |d: usize| (0..each).map(|i| draw(d * each + i, random.u64(..))).collect();
-    (0..devices).map(|d| share(d)).collect()
+    let share = |d: usize| (0..each).map(|i| draw(d * each + i, random.u64(..))).collect();
+    (0..devices).map(share).collect()
 }
 
 #[test]
@@ -106,6 +109,14 @@ fn as_on_the_cpu() {
         check(&gpus, &shares(count, each, |_, random| random as u8), order);
         check(&gpus, &shares(count, each, |_, random| random as i16), order);
     }
+}
+
+/// So many that what comes at a time is distributed by digits.
+#[test]
+fn many_keys() {
+    let Some(gpus) = devices(2, options()) else { return };
+    check(&gpus, &shares(2, 290_000, |_, random| random as u32), Order::default());
+    check(&gpus, &shares(2, 290_000, |_, random| random % 1000), Order::default());
 }
 
 #[test]
@@ -152,8 +163,8 @@ fn too_little_room_for_a_range_is_mended() {
     let cut = Cut::new(&sorted, 2);
     // SAFETY: the shares are on their devices, and nothing else uses them.
     unsafe {
-        assert_eq!(members.to_ranges(&cut, &[0, 1]).unwrap(), [0, 1]);
-        assert_eq!(members.to_ranges(&cut, &[0, 1]).unwrap(), []);
+        assert_eq!(members.move_to_ranges(&cut, &[0, 1]).unwrap(), [0, 1]);
+        assert_eq!(members.move_to_ranges(&cut, &[0, 1]).unwrap(), []);
     }
     for member in &members.members {
         assert_eq!(member.counts.iter().sum::<usize>(), 70_000);
@@ -167,6 +178,119 @@ fn a_share_without_room_is_refused_before_anything_moves() {
     let keys = vec![(0..5000u32).rev().collect::<Vec<_>>(), vec![3; 100]];
     let mut there = There::new(&gpus, &keys, 0);
     let error = there.sort(&gpus, Order::default()).unwrap_err();
-    assert!(matches!(error, Error::LengthMismatch { expected: 2550, found: 100, .. }), "{error}");
+    assert!(error.to_string().contains("device 1 gets 2550 keys, and has room for 100"), "{error}");
     assert!(there.read() == keys.concat());
+}
+
+/// Payloads name the place of their key among all.
+fn check_pairs<K: Key + Pod, V: Pod>(gpus: &Gpus, keys: &[Vec<K>], payload: impl Fn(u32) -> V) {
+    let (all, devices) = (keys.concat(), keys.len());
+    let room = all.len() / devices + all.len() / devices / 20 + 2;
+    let mut there = There::new(gpus, keys, room);
+    let mut first = 0;
+    let mut payloads = Vec::new();
+    for (i, share) in keys.iter().enumerate() {
+        let numbered: Vec<V> = (first..first + share.len() as u32).map(&payload).collect();
+        first += share.len() as u32;
+        let buffer = gpus.engines()[i].device().alloc::<V>(there.keys[i].len()).unwrap();
+        there.streams[i].copy_in(buffer.range(0..numbered.len()), &numbered).unwrap();
+        payloads.push(buffer);
+    }
+    let mut shares: Vec<_> = there.keys.iter().zip(&there.counts).map(share).collect();
+    let views: Vec<_> = payloads.iter().map(Buffer::view).collect();
+    // SAFETY: the shares are on their devices, and nothing else uses them.
+    unsafe { gpus.sort_pairs_unstable(&mut shares, &views, Order::default()).unwrap() };
+    there.counts = shares.iter().map(|share| share.count).collect();
+    let sorted = there.read();
+    let mut places = Vec::new();
+    for ((stream, payloads), &count) in there.streams.iter().zip(&payloads).zip(&there.counts) {
+        let mut here: Vec<V> = bytemuck::zeroed_vec(count);
+        stream.copy_out(&mut here, payloads.range(0..count)).unwrap();
+        places.extend(here.iter().map(|v| bytemuck::pod_read_unaligned::<u32>(&bytemuck::bytes_of(v)[..4])));
+    }
+    let mut expected = all.clone();
+    Sorter::builder().threads(1).build().unwrap().sort(&mut expected).unwrap();
+    assert!(as_bits(&sorted) == as_bits(&expected));
+    let named: Vec<K> = places.iter().map(|&place| all[place as usize]).collect();
+    assert!(as_bits(&named) == as_bits(&sorted), "payloads move with their keys");
+    places.sort_unstable();
+    assert!(places.iter().copied().eq(0..all.len() as u32), "each payload once");
+}
+
+#[test]
+fn payloads_move_with_their_keys() {
+    for count in [2, 4] {
+        let Some(gpus) = devices(count, options()) else { return };
+        for each in [1, 10_000] {
+            check_pairs(&gpus, &shares(count, each, |_, random| random as u32), |place| place);
+            check_pairs(&gpus, &shares(count, each, |_, random| (random % 3) as u32), u64::from);
+            check_pairs(&gpus, &shares(count, each, |_, random| random), u128::from);
+            check_pairs(&gpus, &shares(count, each, |_, random| random as u8), |place| place);
+        }
+    }
+}
+
+/// Keys enough for every step, and few enough to be sorted often.
+fn small_shares() -> Vec<Vec<u32>> {
+    shares(2, 3000, |_, random| random as u32)
+}
+
+/// All that a device has to give is free again, once the engines are gone.
+fn assert_all_given_back(gpus: Gpus, there: There<u32>) {
+    let devices: Vec<_> = gpus.engines().iter().map(|gpu| gpu.device().clone()).collect();
+    drop((gpus, there));
+    for device in devices {
+        assert_eq!(device.free_memory(), Ok(device.properties().memory_total));
+    }
+}
+
+/// On both devices the first allocation is refused, then the second, and so on.
+#[test]
+fn an_allocation_that_fails_leaves_the_keys() {
+    let keys = small_shares();
+    let mut sorted = keys.concat();
+    sorted.sort_unstable();
+    // One is that of the keys.
+    for allocations in 1.. {
+        let Some(gpus) = devices(2, Options { allocations, ..Options::default() }) else { return };
+        let mut there = There::new(&gpus, &keys, 4000);
+        match there.sort(&gpus, Order::default()) {
+            Ok(_) => {
+                assert!(there.read() == sorted);
+                assert!(allocations > 1, "it takes no scratch");
+                return;
+            }
+            Err(Error::Memory { .. }) => assert!(there.read() == keys.concat(), "by {allocations}"),
+            Err(other) => panic!("by {allocations}: {other}"),
+        }
+        assert_all_given_back(gpus, there);
+    }
+}
+
+/// The first launch, copy or fill fails on both devices, then the second, and so on.
+#[test]
+fn work_that_fails_is_an_error_and_the_engines_go_on() {
+    let keys = small_shares();
+    let mut sorted = keys.concat();
+    sorted.sort_unstable();
+    // One is the copy of the keys.
+    for failing in 1.. {
+        let Some(gpus) = devices(2, Options { failing: Some(failing), ..Options::default() }) else { return };
+        let mut there = There::new(&gpus, &keys, 4000);
+        let result = there.sort(&gpus, Order::default());
+        if result.is_ok() {
+            // What has to fail is left to the copies of the result.
+            assert!(failing > 20, "few points");
+            return;
+        }
+        assert!(matches!(result, Err(Error::Device(_))), "point {failing}: {result:?}");
+        // The other device has not come to its own yet.
+        let failed = |there: &mut There<u32>| there.sort(&gpus, Order::default()).is_err();
+        while failed(&mut there) {}
+        let mut again = There::new(&gpus, &keys, 4000);
+        again.sort(&gpus, Order::default()).unwrap();
+        assert!(again.read() == sorted, "after point {failing}");
+        drop(again);
+        assert_all_given_back(gpus, there);
+    }
 }

@@ -10,12 +10,13 @@ use std::env;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::time::Instant;
 
 use bytemuck::Pod;
 use half::f16;
 use rayon::prelude::*;
-use sortie::gpu::{Compared, Gpu, Offsets, Segments, StringViews, Strings};
+use sortie::gpu::{Compared, Gpu, Gpus, Offsets, Segments, Share, StringViews, Strings};
 use sortie::{Error, Key, Order, papers};
 use sortie_device::{Program, Stream, View, cuda};
 
@@ -52,6 +53,10 @@ const LIST: &[(&str, Sort)] = &[
     ("one array of u32 with 16 bytes", |gpu| one_array::<u32>(gpu, OneArray::WidePairs)),
     ("one array of f32 with u32, unstable", |gpu| one_array::<f32>(gpu, OneArray::UnstablePairs)),
     ("places of one array of u32", |gpu| one_array::<u32>(gpu, OneArray::Places)),
+    ("u32 on several devices", on_several::<u32>),
+    ("f32 on several devices", on_several::<f32>),
+    ("u64 on several devices", on_several::<u64>),
+    ("u32 with 16 bytes on several devices", pairs_on_several::<u32, u128>),
     ("u32, by comparison", by_comparison::<u32>),
     ("u64, by comparison", by_comparison::<u64>),
     ("64 bytes, by comparison", by_comparison::<[u8; 64]>),
@@ -296,6 +301,29 @@ fn one_array<K: Key + Pod>(gpu: &Gpu, work: OneArray) -> Result<(), Error> {
         }
     }
     .wait()
+}
+
+/// Sorts keys on two devices.
+fn on_several<K: Key + Pod>(gpu: &Gpu) -> Result<(), Error> {
+    let keys = gpu.device().alloc::<K>(1 << 20)?;
+    let mut shares = [0, 1].map(|_| Share { keys: keys.view(), count: keys.len() });
+    // SAFETY: the recorder runs nothing.
+    unsafe { two(gpu)?.sort(&mut shares, Order::default()) }.map(drop)
+}
+
+/// The same of pairs.
+fn pairs_on_several<K: Key + Pod, V: Pod>(gpu: &Gpu) -> Result<(), Error> {
+    let keys = gpu.device().alloc::<K>(1 << 20)?;
+    let payload = gpu.device().alloc::<V>(keys.len())?;
+    let mut shares = [0, 1].map(|_| Share { keys: keys.view(), count: keys.len() });
+    let payloads = [payload.view(); 2];
+    // SAFETY: the recorder runs nothing.
+    unsafe { two(gpu)?.sort_pairs_unstable(&mut shares, &payloads, Order::default()) }.map(drop)
+}
+
+/// Two engines on the device.
+fn two(gpu: &Gpu) -> Result<Gpus, Error> {
+    Gpus::new(vec![Arc::new(Gpu::new(gpu.device().clone())), Arc::new(Gpu::new(gpu.device().clone()))])
 }
 
 /// Enqueues a sort by comparison that takes both levels.

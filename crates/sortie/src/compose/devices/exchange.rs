@@ -1,0 +1,191 @@
+//! Second half: each device fetches its part, range by range, and sorts each as soon as it is there.
+
+use std::{io, panic, thread};
+
+use sortie_device::{Event, Stream, View};
+
+use super::Exchange;
+use super::members::{Member, Members};
+use super::split::{self, Division, Step};
+use crate::Error;
+use crate::gpu::ranges::Place;
+use crate::key::Bits;
+use crate::plan::LINKS;
+
+impl<B: Bits> Members<'_, B> {
+    /// Whether each device has room for its part.
+    pub fn check_room(&self, division: &Division) -> Result<(), Error> {
+        for (number, member) in self.members.iter().enumerate() {
+            let (needed, room) = (division.keys(number), member.share.keys.len());
+            if needed > room {
+                return Err(Error::Unsupported(format!(
+                    "device {number} gets {needed} keys, and has room for {room}; give each a twentieth more than the mean"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Brings every part to its device, and sorts it there, step by step.
+    ///
+    /// # Safety
+    /// As [`Gpus::sort`]; each share has room for its part, and its keys are in scratch.
+    pub unsafe fn exchange(
+        &mut self,
+        n: usize,
+        division: &Division,
+        exchange: &mut Exchange,
+    ) -> Result<(), Error> {
+        let divided = self.divided;
+        let most = split::most_keys(n, self.members.len());
+        for (member, steps) in self.members.iter_mut().zip(&division.parts) {
+            let longest = steps.iter().map(|step| step.to.len()).max().unwrap_or(0);
+            // The same for all inputs of a length, so that what was kept from the last sort is enough.
+            member.sorts = Some(member.gpu.for_ranges::<B>(longest.max(most.min(n)), divided)?);
+        }
+        let this = &*self;
+        // A thread for each: to enqueue a sort takes a tenth of a millisecond, for which the other devices would wait.
+        let parts: Vec<Result<Times, Error>> = thread::scope(|scope| {
+            let parts = division.parts.iter().enumerate();
+            let threads: Vec<_> = parts
+                .map(|(number, steps)| {
+                    // SAFETY: as the caller states; each takes the part of one device.
+                    let part = move || unsafe { this.fetch_and_sort(number, steps) };
+                    thread::Builder::new().spawn_scoped(scope, part)
+                })
+                .collect();
+            let end = |thread: io::Result<thread::ScopedJoinHandle<'_, _>>| match thread {
+                Ok(thread) => thread.join().unwrap_or_else(|panicked| panic::resume_unwind(panicked)),
+                Err(error) => Err(Error::Threads { threads: this.members.len(), reason: error.to_string() }),
+            };
+            threads.into_iter().map(end).collect()
+        });
+        for part in parts {
+            let part = part?;
+            exchange.copies_ms = exchange.copies_ms.max(part.copies_ms);
+            exchange.waited_ms = exchange.waited_ms.max(part.waited_ms);
+            exchange.bytes += part.bytes;
+        }
+        Ok(())
+    }
+
+    /// Brings a device its part and sorts it, step by step.
+    ///
+    /// # Safety
+    /// As [`Members::exchange`].
+    unsafe fn fetch_and_sort(&self, number: usize, steps: &[Step]) -> Result<Times, Error> {
+        let member = &self.members[number];
+        let sorts = member.sorts.as_ref().expect("made before");
+        let mut clock = Clock::new(member)?;
+        let mut bytes = 0;
+        for step in steps {
+            for (link, stream) in member.links.iter().enumerate() {
+                // SAFETY: as the caller states.
+                bytes += unsafe { self.fetch(number, step, link, stream)? };
+                clock.arrived(stream)?;
+            }
+            let place = member.share.range(step.to.clone(), self.divided.payload_bytes);
+            clock.begin_sort(member)?;
+            if !step.equal {
+                // SAFETY: nothing else uses this part of the share until the stream is done.
+                unsafe { sorts.sort_range(&member.stream, place, self.divided)? }.release();
+            }
+            clock.end_sort(member)?;
+        }
+        member.stream.wait()?;
+        let (copies_ms, waited_ms) = clock.read()?;
+        Ok(Times { copies_ms, waited_ms, bytes })
+    }
+
+    /// Fetches what comes to a device in a step by one of its links, and says how many bytes. They take turns: at any time each
+    /// device is asked by few.
+    ///
+    /// # Safety
+    /// As [`Members::exchange`].
+    unsafe fn fetch(&self, number: usize, step: &Step, link: usize, stream: &Stream) -> Result<u64, Error> {
+        let (devices, payload_bytes) = (self.members.len(), self.divided.payload_bytes);
+        let mut bytes = 0;
+        let own = &self.members[number];
+        for turn in (0..devices).filter(|turn| turn % LINKS == link) {
+            let source = (number + turn) % devices;
+            let theirs = &self.members[source];
+            for piece in step.pieces.iter().filter(|piece| piece.source == source) {
+                let from = theirs.ranges(payload_bytes).range(piece.from.clone(), payload_bytes);
+                let to = own.share.range(piece.to..piece.to + piece.from.len(), payload_bytes);
+                let payloads = |place: Place<'_, B>| {
+                    // SAFETY: so many payloads lie there, of the place's own device.
+                    unsafe { View::<u8>::from_raw(place.payload, piece.from.len() * payload_bytes) }
+                };
+                if source == number {
+                    stream.copy_within(to.keys, from.keys)?;
+                    stream.copy_within(payloads(to), payloads(from))?;
+                } else {
+                    let device = theirs.gpu.device();
+                    stream.copy_from_peer(to.keys, device, from.keys)?;
+                    stream.copy_from_peer(payloads(to), device, payloads(from))?;
+                    bytes += (piece.from.len() * (size_of::<B>() + payload_bytes)) as u64;
+                }
+            }
+        }
+        Ok(bytes)
+    }
+}
+
+/// What a part took.
+struct Times {
+    copies_ms: f64,
+    waited_ms: f64,
+    bytes: u64,
+}
+
+/// When a device fetches and sorts.
+struct Clock {
+    begun: Event,
+    arrived: Vec<Event>,
+    sorts: Vec<[Event; 2]>,
+}
+
+impl Clock {
+    fn new<B>(member: &Member<'_, B>) -> Result<Clock, Error> {
+        let begun = member.gpu.device().event()?;
+        member.stream.record(&begun)?;
+        Ok(Clock { begun, arrived: vec![], sorts: vec![] })
+    }
+
+    /// What a link has been asked for is waited for before the next sort.
+    fn arrived(&mut self, link: &Stream) -> Result<(), Error> {
+        let event = link.device().event()?;
+        link.record(&event)?;
+        self.arrived.push(event);
+        Ok(())
+    }
+
+    fn begin_sort<B>(&mut self, member: &Member<'_, B>) -> Result<(), Error> {
+        for event in &self.arrived[self.sorts.len() * LINKS..] {
+            member.stream.wait_for(event)?;
+        }
+        let device = member.gpu.device();
+        let ends = [device.event()?, device.event()?];
+        member.stream.record(&ends[0])?;
+        self.sorts.push(ends);
+        Ok(())
+    }
+
+    fn end_sort<B>(&mut self, member: &Member<'_, B>) -> Result<(), Error> {
+        Ok(member.stream.record(&self.sorts[self.sorts.len() - 1][1])?)
+    }
+
+    /// How long it fetched, and how long it waited with nothing to sort. Once all is done.
+    fn read(&self) -> Result<(f64, f64), Error> {
+        let (mut copies, mut waited) = (0f32, 0f32);
+        for event in self.arrived.iter().rev().take(LINKS) {
+            copies = copies.max(event.milliseconds_since(&self.begun)?);
+        }
+        let mut before = &self.begun;
+        for [begin, end] in &self.sorts {
+            waited += begin.milliseconds_since(before)?;
+            before = end;
+        }
+        Ok((copies.into(), waited.into()))
+    }
+}

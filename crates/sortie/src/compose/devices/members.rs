@@ -1,0 +1,158 @@
+//! What each device of a sort has: its share, streams and scratch.
+
+use std::sync::Arc;
+
+use sortie_device::{Buffer, Stream, View};
+
+use super::Share;
+use super::split::Cut;
+use crate::Error;
+use crate::gpu::Gpu;
+use crate::gpu::ranges::{Divided, Place, RANGES};
+use crate::key::Bits;
+use crate::plan::{LINKS, SPARE_DEVIATIONS, SPARE_SAMPLED};
+
+/// All devices of a sort. It waits for all of them before any gives back memory: they read one another's.
+pub(super) struct Members<'a, B> {
+    pub members: Vec<Member<'a, B>>,
+    pub divided: Divided,
+}
+
+/// One device.
+pub(super) struct Member<'a, B> {
+    pub gpu: &'a Gpu,
+    /// Of its moves and sorts.
+    pub stream: Stream,
+    /// Of what it fetches.
+    pub links: Vec<Stream>,
+    /// All its room.
+    pub share: Place<'a, B>,
+    pub count: usize,
+    /// Keys by their ranges, then payloads, then the counts of ranges; before that, the sample.
+    pub scratch: Option<Buffer<u32>>,
+    /// Keys that there is room for in the ranges.
+    pub room: usize,
+    pub starts: [usize; RANGES + 1],
+    pub counts: [usize; RANGES],
+    /// With the scratch of its sorts.
+    pub sorts: Option<Gpu>,
+}
+
+impl<'a, B: Bits> Members<'a, B> {
+    pub fn new(
+        gpus: &'a [Arc<Gpu>],
+        shares: &[Share<'a, B>],
+        payloads: &[View<'a, u8>],
+        divided: Divided,
+    ) -> Result<Self, Error> {
+        let member = |(i, gpu): (usize, &'a Arc<Gpu>)| -> Result<Member<'a, B>, Error> {
+            let device = gpu.device();
+            Ok(Member {
+                gpu,
+                stream: device.stream()?,
+                links: (0..LINKS).map(|_| device.stream()).collect::<Result<_, _>>()?,
+                share: Place {
+                    keys: shares[i].keys,
+                    payload: payloads.get(i).map_or(0, |payload| payload.address()),
+                },
+                count: shares[i].count,
+                scratch: None,
+                room: 0,
+                starts: [0; RANGES + 1],
+                counts: [0; RANGES],
+                sorts: None,
+            })
+        };
+        let members = gpus.iter().enumerate().map(member).collect::<Result<_, _>>()?;
+        Ok(Members { members, divided })
+    }
+
+    /// Leaves the scratch to later sorts, once all is done.
+    pub fn keep_scratch(mut self) {
+        for member in &mut self.members {
+            member.scratch.take().into_iter().for_each(|scratch| member.gpu.keep(scratch));
+            member.sorts.take().into_iter().for_each(|sorts| member.gpu.keep_all_of(sorts));
+        }
+    }
+}
+
+impl<B> Drop for Members<'_, B> {
+    fn drop(&mut self) {
+        for member in &self.members {
+            for stream in member.links.iter().chain([&member.stream]) {
+                // What failed was told, or is about to be.
+                let _ = stream.wait();
+            }
+        }
+    }
+}
+
+impl<B: Bits> Member<'_, B> {
+    /// Has scratch for the ranges, if so many of the keys are sampled: the same for all inputs of a length.
+    pub fn reserve(&mut self, sampled: usize, payload_bytes: usize) -> Result<(), Error> {
+        let spare = match sampled == self.count {
+            true => 0,
+            // What the ranges have to spare together, of all samples of this size.
+            false => scaled(
+                (SPARE_DEVIATIONS * ((RANGES * sampled) as f64).sqrt()) as usize + RANGES * SPARE_SAMPLED,
+                self.count,
+                sampled,
+            ),
+        };
+        self.room = (self.count + spare + RANGES).next_multiple_of(16);
+        let moved = (self.room * (size_of::<B>() + payload_bytes)).div_ceil(4);
+        let words = moved.next_multiple_of(2) + 2 * RANGES;
+        if self.scratch.as_ref().is_none_or(|scratch| scratch.len() < words) {
+            self.scratch = None;
+            self.scratch = Some(self.gpu.scratch(words)?);
+        }
+        Ok(())
+    }
+
+    /// Gives each range room for what it should have, by a sample of this device's codes.
+    pub fn guess_starts(&mut self, cut: &Cut<B>, sample: &[B]) {
+        let mut rooms = [0; RANGES];
+        sample.iter().for_each(|&code| rooms[cut.range_of(code)] += 1);
+        if sample.len() < self.count {
+            rooms = rooms.map(|drawn: usize| {
+                let most = drawn + (SPARE_DEVIATIONS * (drawn as f64).sqrt()) as usize + SPARE_SAMPLED;
+                scaled(most, self.count, sample.len())
+            });
+        }
+        self.starts = starts_of(rooms);
+    }
+
+    fn scratch(&self) -> &Buffer<u32> {
+        self.scratch.as_ref().expect("reserved before")
+    }
+
+    /// The scratch that keys go to.
+    pub fn keys(&self) -> View<'_, B> {
+        let words = (self.room * size_of::<B>()) / 4;
+        self.scratch().range(0..words).cast()
+    }
+
+    /// Keys and payloads by range.
+    pub fn ranges(&self, payload_bytes: usize) -> Place<'_, B> {
+        let payload = self.scratch().address() + (self.room * size_of::<B>()) as u64;
+        Place { keys: self.keys(), payload: if payload_bytes == 0 { 0 } else { payload } }
+    }
+
+    pub fn counts(&self) -> View<'_, u64> {
+        let end = self.scratch().len() / 2 * 2;
+        self.scratch().range(end - 2 * RANGES..end).cast()
+    }
+}
+
+/// So many of a sample as a part of all.
+fn scaled(drawn: usize, count: usize, sampled: usize) -> usize {
+    (drawn as u128 * count as u128).div_ceil(sampled as u128) as usize
+}
+
+pub(super) fn starts_of(rooms: [usize; RANGES]) -> [usize; RANGES + 1] {
+    let mut starts = [0; RANGES + 1];
+    for range in 0..RANGES {
+        starts[range + 1] = starts[range] + rooms[range];
+    }
+    starts
+}

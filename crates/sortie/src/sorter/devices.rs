@@ -1,0 +1,100 @@
+//! Several devices as one engine, as [`Engine::CudaDevices`] names them.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::Engine;
+use crate::Error;
+use crate::gpu::Gpu;
+
+/// CUDA devices by their numbers, which are below 64: at least two.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Devices(u64);
+
+impl Devices {
+    /// # Errors
+    /// [`Error::Unsupported`] for fewer than two, a number twice, or one that is too large.
+    pub fn new(numbers: &[u32]) -> Result<Devices, Error> {
+        let mut set = 0;
+        for &number in numbers {
+            let bit = 1u64.checked_shl(number).ok_or_else(|| {
+                Error::Unsupported(format!("there is no device cuda:{number}; numbers of several go to 63"))
+            })?;
+            if set & bit != 0 {
+                return Err(Error::Unsupported(format!(
+                    "cuda:{number} is named twice; name each device once"
+                )));
+            }
+            set |= bit;
+        }
+        if numbers.len() < 2 {
+            return Err(Error::Unsupported("several devices are two at least; one is cuda:N".into()));
+        }
+        Ok(Devices(set))
+    }
+
+    /// Their numbers, in ascending order.
+    pub fn numbers(self) -> impl Iterator<Item = u32> {
+        (0..u64::BITS).filter(move |number| self.0 >> number & 1 != 0)
+    }
+
+    /// The engine on each.
+    pub(super) fn gpus(self) -> Result<Vec<Arc<Gpu>>, Error> {
+        self.numbers().map(Gpu::cuda).collect()
+    }
+}
+
+impl fmt::Debug for Devices {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.numbers()).finish()
+    }
+}
+
+/// What follows `cuda:`, one number or several with commas between them.
+pub(super) fn parse(numbers: &str) -> Option<Result<Engine, Error>> {
+    let numbers: Vec<u32> = numbers.split(',').map(|number| number.parse().ok()).collect::<Option<_>>()?;
+    Some(match numbers[..] {
+        [number] => Ok(Engine::Cuda(number)),
+        _ => Devices::new(&numbers).map(Engine::CudaDevices),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Segments, Sorter};
+
+    #[test]
+    fn engines_as_they_are_written() {
+        assert_eq!("cuda:3".parse(), Ok(Engine::Cuda(3)));
+        let several = "cuda:2,0,63".parse().unwrap();
+        let Engine::CudaDevices(devices) = several else { panic!("{several:?}") };
+        assert!(devices.numbers().eq([0, 2, 63]));
+        assert_eq!(format!("{several:?}"), "CudaDevices([0, 2, 63])");
+        for (text, part) in [
+            ("cuda:0,1,0", "cuda:0 is named twice"),
+            ("cuda:0,64", "there is no device cuda:64"),
+            ("cuda:", "there is no engine"),
+            ("cuda:0,", "there is no engine"),
+            ("cuda:0,-1", "there is no engine"),
+        ] {
+            let error = text.parse::<Engine>().unwrap_err().to_string();
+            assert!(error.contains(part), "{text}: {error}");
+        }
+        assert!(Devices::new(&[5]).is_err());
+    }
+
+    #[test]
+    fn what_has_no_engine_there_says_so() {
+        let sorter = Sorter::builder().engine("cuda:0,1".parse().unwrap()).build().unwrap();
+        let refused = [
+            sorter.sort(&mut ["b".to_string(), "a".into()]),
+            sorter.sort_strings(&mut ["b", "a"]),
+            sorter.sort_segments(&mut [2, 1], Segments::Length(2)),
+            sorter.sort_by(&mut [2, 1], Ord::cmp),
+        ];
+        for result in refused {
+            assert!(matches!(&result, Err(Error::Unsupported(why)) if why.contains("several")), "{result:?}");
+        }
+    }
+}
