@@ -122,21 +122,20 @@ pub(crate) const LEAST_TRIP_BYTES: usize = 64 << 10;
 /// run and a chunk, 128 MB.
 pub(crate) const MOST_RUNS: usize = 1 << 12;
 
-/// Bytes of a slot of pinned memory that one thread fills, and slots of each. From pageable memory to an H200 by 8 threads, 3
-/// slots each: 33 GB/s with 512 KB, 47 with 1 MB, 53 with 4 MB, of 55 that the way has; 43 with 2 slots of 16 MB.
-pub(crate) const RING_SLOT_BYTES: usize = 4 << 20;
+/// Bytes of a slot of pinned memory that one thread fills, and slots of each. From pageable memory to an H200 by 16 threads: 40 GB/s
+/// with 512 KB, 48 with 1 MB, 51 with 2 MB, 46 with 4 MB, of 55 that the way has; back 25, 36, 51 and 53, past the caches.
+pub(crate) const RING_SLOT_BYTES: usize = 2 << 20;
 pub(crate) const RING_SLOTS: usize = 3;
 
-/// Threads of which one brings back what a GPU has sorted, past the caches. A copy alone reaches 53 GB/s with 4 threads of 16 so,
-/// and 21 through the caches; beside threads that sort, 4 reach 36.
+/// Threads of which one brings back what a GPU has sorted, while the others sort: 8 of 16 do so at 49 GB/s.
 pub(crate) const COPIERS: usize = 2;
 
 /// Keys from which CPU and GPU sort an array in common: the way to a GPU and back is then several times what its launches and
 /// the starts of threads take, some 2 ms.
 pub(crate) const HYBRID_FROM: usize = 1 << 24;
 
-/// The GPU's share of such an array until it is tuned: of keys alone, and with a payload.
-pub(crate) const DEFAULT_SHARES: [f64; 2] = [0.9, 0.9];
+/// The GPU's share of such an array until it is tuned: what an H200 with 16 cores was tuned to, or nearly.
+pub(crate) const DEFAULT_SHARE: f64 = 0.96;
 
 /// Bytes of keys and payloads by which that share is tuned: 20 ms of the way there.
 pub(crate) const TUNED_BYTES: usize = 1 << 30;

@@ -9,7 +9,7 @@ use sortie_device::{Buffer, Event, Stream, View};
 
 use super::host_segments::Allowed;
 use super::one_array::{Wanted, With};
-use super::ring::{Clock, Ring, Span};
+use super::ring::{Origin, Ring, Span, between};
 use super::{Gpu, Pending};
 use crate::key::{Bits, Code};
 use crate::plan::LEFT_FREE;
@@ -32,7 +32,7 @@ pub(crate) struct HostShare<B> {
     most: usize,
     taken: Mutex<usize>,
     /// What spans of time are counted from, and when the sort began and ended.
-    pub origin: Event,
+    pub origin: Origin,
     begun: Event,
     pub done: Event,
     /// Bytes of all of it.
@@ -95,9 +95,8 @@ impl<B: Bits> HostShare<B> {
             let in_order = (copies == 2).then(array).transpose()?;
             let scratch = scratch.iter().map(|&words| gpu.scratch(words)).collect::<Result<_, _>>()?;
             let rings = (0..allowed.threads).map(|_| Ring::new(gpu, slot)).collect::<Result<_, _>>()?;
-            let (origin, stream) = (device.event()?, device.stream()?);
-            stream.record(&origin)?;
-            origin.wait()?;
+            let stream = device.stream()?;
+            let origin = Origin::new(gpu, &stream)?;
             let share = HostShare {
                 keys: PhantomData,
                 gpu: gpu.with_scratch(scratch),
@@ -174,9 +173,7 @@ impl<B: Bits> HostShare<B> {
 
     /// When the sort was under way; it is done.
     pub fn sorting(&self) -> Result<Span, Error> {
-        let mut clock = Clock::new(&self.origin);
-        clock.add(&self.begun, &self.done)?;
-        Ok(clock.spans[0])
+        between(&self.origin, &self.begun, &self.done)
     }
 
     /// Gives what is dear to get to later calls.

@@ -61,7 +61,7 @@ pub(crate) use host_segments::{Allowed, Host, HostPayload, bytes_mut, copy, sort
 pub(crate) use host_share::{HostShare, Room};
 pub(crate) use host_strings::argsort_strings;
 pub(crate) use host_words::sort_words;
-pub(crate) use ring::{Clock, Ring, Span, busy};
+pub(crate) use ring::{Clock, Origin, Ring, Span, busy};
 pub use segments::Segments;
 pub(crate) use segments::{check_payload, code};
 pub use stored_strings::{Offsets, StoredStrings, StringViews, Strings};

@@ -20,14 +20,13 @@ pub(crate) struct Ring {
     slots: VecDeque<Slot>,
 }
 
-/// Pinned memory, and when its last copies began and ended.
+/// Pinned memory, and when its last copies were done.
 #[derive(Debug)]
 struct Slot {
     pinned: Pinned<u64>,
-    begun: Event,
     done: Event,
-    /// Whether its copies may be under way.
-    busy: bool,
+    /// When they were enqueued, if they may be under way. An event for that would keep the device from the next copy.
+    since: Option<Instant>,
 }
 
 /// Milliseconds from an event to when a device began with something and to when it was done.
@@ -61,7 +60,7 @@ impl Ring {
                 },
                 other => other.into(),
             })?;
-            Ok(Slot { pinned, begun: device.event()?, done: device.event()?, busy: false })
+            Ok(Slot { pinned, done: device.event()?, since: None })
         };
         let slots = (0..RING_SLOTS).map(slot).collect::<Result<_, _>>()?;
         Ok(Ring { stream: device.stream()?, slots })
@@ -84,8 +83,7 @@ impl Ring {
         let slot = self.slots.front_mut().expect("a ring has slots");
         slot.free(clock)?;
         let copies = fill(&mut slot.pinned)?;
-        self.stream.record(&slot.begun)?;
-        slot.busy = true;
+        slot.since = Some(Instant::now());
         for (start, to) in copies {
             let from = &bytemuck::cast_slice(&slot.pinned)[start..start + to.len()];
             // SAFETY: the slot is not touched until its event has come.
@@ -111,8 +109,7 @@ impl Ring {
             {
                 let slot = self.slots.front_mut().expect("a ring has slots");
                 slot.free(clock)?;
-                self.stream.record(&slot.begun)?;
-                slot.busy = true;
+                slot.since = Some(Instant::now());
                 let mut start = 0;
                 for from in from {
                     let to = &mut bytemuck::cast_slice_mut(&mut slot.pinned)[start..start + from.len()];
@@ -155,27 +152,41 @@ impl Drop for Ring {
 impl Slot {
     /// Waits until its copies are done.
     fn free(&mut self, clock: &mut Clock<'_>) -> Result<(), Error> {
-        if self.busy {
-            clock.wait(&self.done)?;
-            self.busy = false;
-            clock.add(&self.begun, &self.done)?;
-        }
-        Ok(())
+        let Some(since) = self.since else { return Ok(()) };
+        clock.wait(&self.done)?;
+        self.since = None;
+        clock.add(since, &self.done)
     }
 }
 
 /// When a device was busy, as one thread has seen it.
 #[derive(Debug)]
-pub(crate) struct Clock<'e> {
-    origin: &'e Event,
+pub(crate) struct Clock<'o> {
+    origin: &'o Origin,
     pub spans: Vec<Span>,
     /// How long the thread waited for it.
     pub waited: Duration,
 }
 
-impl<'e> Clock<'e> {
-    /// Counts from an event that has happened.
-    pub fn new(origin: &'e Event) -> Clock<'e> {
+/// A moment that both the host and a device know.
+#[derive(Debug)]
+pub(crate) struct Origin {
+    event: Event,
+    host: Instant,
+}
+
+impl Origin {
+    /// Now.
+    pub fn new(gpu: &Gpu, stream: &Stream) -> Result<Origin, Error> {
+        let event = gpu.device().event()?;
+        stream.record(&event)?;
+        event.wait()?;
+        Ok(Origin { event, host: Instant::now() })
+    }
+}
+
+impl<'o> Clock<'o> {
+    pub fn new(origin: &'o Origin) -> Clock<'o> {
         Clock { origin, spans: Vec::new(), waited: Duration::ZERO }
     }
 
@@ -187,10 +198,17 @@ impl<'e> Clock<'e> {
         Ok(waited?)
     }
 
-    pub fn add(&mut self, begun: &Event, done: &Event) -> Result<(), Error> {
-        self.spans.push([begun.milliseconds_since(self.origin)?, done.milliseconds_since(self.origin)?]);
+    /// Something was enqueued then, and is done.
+    fn add(&mut self, since: Instant, done: &Event) -> Result<(), Error> {
+        let begun = since.saturating_duration_since(self.origin.host).as_secs_f32() * 1e3;
+        self.spans.push([begun, done.milliseconds_since(&self.origin.event)?]);
         Ok(())
     }
+}
+
+/// When the device was at work between two events that have happened.
+pub(crate) fn between(origin: &Origin, begun: &Event, done: &Event) -> Result<Span, Error> {
+    Ok([begun.milliseconds_since(&origin.event)?, done.milliseconds_since(&origin.event)?])
 }
 
 /// Milliseconds in which the device did any of it.

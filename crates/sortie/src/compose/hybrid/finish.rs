@@ -68,18 +68,18 @@ impl<'a, B: Bits, const N: usize> Finish<'a, B, N> {
             .collect();
         pieces.reverse();
         let size = |bucket: usize| parts.iter().map(|part| part.bucket(bucket).0.len()).sum::<usize>();
-        let mut buckets: Vec<_> =
+        let mut tasks: Vec<_> =
             (0..buckets).map(|bucket| (bucket, to.take(size(bucket), size(bucket)))).collect();
         assert!(to.keys.is_empty(), "every key is in a piece or a bucket");
-        buckets.sort_by_key(|(_, to)| to.keys.len());
+        tasks.sort_by_key(|(_, to)| to.keys.len());
         Finish {
             device,
             parts,
             transform,
-            buckets: Mutex::new(buckets),
+            buckets: Mutex::new(tasks),
             pieces: Mutex::new(pieces),
             sorted: AtomicBool::new(false),
-            copiers: threads.div_ceil(COPIERS),
+            copiers: if buckets == 0 { threads } else { threads.div_ceil(COPIERS) },
         }
     }
 

@@ -5,9 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 use std::time::Instant;
 
-use sortie_device::Event;
-
-use crate::gpu::{Clock, Ring, Span, busy};
+use crate::gpu::{Clock, Origin, Ring, Span, busy};
 use crate::{Error, Ran, Report};
 
 pub(super) struct Phase<'e> {
@@ -15,7 +13,7 @@ pub(super) struct Phase<'e> {
     name: &'static str,
     bytes: usize,
     start: Instant,
-    origin: &'e Event,
+    origin: &'e Origin,
     /// When the device was at work.
     pub spans: Vec<Span>,
     /// Milliseconds of each thread.
@@ -24,7 +22,7 @@ pub(super) struct Phase<'e> {
 
 impl<'e> Phase<'e> {
     /// Of which so many bytes are read and written; the device's time is counted from `origin`.
-    pub fn begin(engine: Ran, name: &'static str, bytes: usize, origin: &'e Event) -> Self {
+    pub fn begin(engine: Ran, name: &'static str, bytes: usize, origin: &'e Origin) -> Self {
         Phase { engine, name, bytes, start: Instant::now(), origin, spans: Vec::new(), work: Vec::new() }
     }
 

@@ -8,7 +8,7 @@ use sortie_device::cache::{Cache, Key};
 
 use crate::gpu::{self, Allowed, Gpu, HostPayload};
 use crate::key::{Bits, Code, Transform};
-use crate::plan::{DEFAULT_SHARES, TUNED_BYTES};
+use crate::plan::{DEFAULT_SHARE, TUNED_BYTES};
 use crate::rates::random;
 use crate::{Error, Order};
 
@@ -18,7 +18,7 @@ pub struct Share {
     /// Bytes of a key, and of its payload, 0 for none.
     pub key_bytes: usize,
     pub payload_bytes: usize,
-    /// Between 0 and 1.
+    /// Above 0; 1 where the GPU alone is fastest.
     pub of_gpu: f64,
 }
 
@@ -27,7 +27,7 @@ const KINDS: [[usize; 2]; 4] = [[4, 0], [8, 0], [4, 4], [8, 8]];
 /// Runs whose least time counts.
 const ROUNDS: usize = 3;
 /// The first shares that are tried, and how close to the best of them it goes on.
-const TRIED: [f64; 6] = [0.5, 0.6, 0.7, 0.8, 0.9, 0.96];
+const TRIED: [f64; 7] = [0.5, 0.6, 0.7, 0.8, 0.9, 0.96, 1.0];
 const STEPS: [f64; 3] = [0.05, 0.025, 0.0125];
 
 /// What [`tune`] has found for these threads beside this device.
@@ -36,7 +36,7 @@ pub fn known_shares(device: &Properties, threads: usize) -> Vec<Share> {
     let kept = |[key_bytes, payload_bytes]: [usize; 2]| {
         let bytes = Cache::of_user().get(&key(device, threads, key_bytes, payload_bytes))?;
         let of_gpu = f64::from_le_bytes(bytes.try_into().ok()?);
-        (of_gpu > 0.0 && of_gpu < 1.0).then_some(Share { key_bytes, payload_bytes, of_gpu })
+        (of_gpu > 0.0 && of_gpu <= 1.0).then_some(Share { key_bytes, payload_bytes, of_gpu })
     };
     KINDS.into_iter().filter_map(kept).collect()
 }
@@ -71,8 +71,7 @@ pub(crate) fn share(device: &Properties, threads: usize, key_bytes: usize, paylo
     let payload_bytes = if payload_bytes == 0 { 0 } else { key_bytes };
     let known = known_shares(device, threads);
     let fits = |share: &&Share| (share.key_bytes, share.payload_bytes) == (key_bytes, payload_bytes);
-    let default = DEFAULT_SHARES[usize::from(payload_bytes > 0)];
-    known.iter().find(fits).map_or(default, |share| share.of_gpu)
+    known.iter().find(fits).map_or(DEFAULT_SHARE, |share| share.of_gpu)
 }
 
 /// The share by which so many bytes of random keys are sorted in the least time. None where the two engines never did it together.
@@ -113,7 +112,7 @@ fn fastest<B: Bits>(
     for step in STEPS {
         let centre = best;
         for share in [centre - step, centre + step] {
-            let taken = if share < 0.99 { seconds(share)? } else { f64::INFINITY };
+            let taken = if share < 1.0 { seconds(share)? } else { f64::INFINITY };
             if taken < least {
                 (best, least) = (share, taken);
             }
