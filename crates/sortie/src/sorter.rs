@@ -38,10 +38,11 @@ pub enum Engine {
     /// GPU's share is [`SorterBuilder::gpu_share`], else what [`rates::tune`](crate::rates::tune) has found. All other sorts are as
     /// with [`Engine::Cuda`].
     Hybrid(u32),
-    /// On several CUDA devices of this host, each of which sorts a part at a time: [`Sorter::sort`], [`Sorter::sort_pairs`]
-    /// and [`Sorter::argsort`], of keys of 8 to 64 bits. Data goes there twice, with a copy of it on the host and 32 MiB of
-    /// pinned memory for each thread. Other calls return [`Error::Unsupported`], as do algorithms but [`Algorithm::Auto`] and
-    /// [`Algorithm::Radix`]. What lies on devices already is for [`gpu::Gpus`].
+    /// On several CUDA devices of this host: [`Sorter::sort`], [`Sorter::sort_pairs`] and [`Sorter::argsort`], of keys of 8 to 64
+    /// bits. What fits the first one goes there alone, as with [`Engine::Cuda`]: once there and back, which takes the host's
+    /// memory as much as all devices could. What does not is sorted by all of them in chunks, which go there twice, with a copy
+    /// of it on the host and 32 MiB of pinned memory for each thread. Other calls return [`Error::Unsupported`], as do
+    /// algorithms but [`Algorithm::Auto`] and [`Algorithm::Radix`]. What lies on devices already is for [`gpu::Gpus`].
     CudaDevices(Devices),
 }
 
@@ -442,22 +443,20 @@ impl Sorter {
         let in_chunks = matches!(algorithm, Algorithm::Auto | Algorithm::Radix) && B::WIDTH <= 64;
         let mut report = self.in_pool(array.keys().len(), |threads| {
             let allowed = gpu::Allowed { threads, memory_limit };
-            if let [gpu] = gpus
-                && let Some(report) = self.by_threads(gpu, &mut array, code, allowed)?
-            {
+            if gpus.len() > 1 && !in_chunks {
+                return Err(Error::Unsupported(
+                    "several devices sort keys of up to 64 bits, by Auto or Radix; choose one of them, as cuda:0".into(),
+                ));
+            }
+            let gpu = &gpus[0];
+            if let Some(report) = self.by_threads(gpu, &mut array, code, allowed)? {
                 return Ok(report);
             }
-            match gpus {
-                [gpu] => match gpu::sort_host_array(gpu, array.reborrow(), code, order, algorithm, allowed) {
-                    Err(Error::Memory { bound: Bound::Device, .. }) if in_chunks => {
-                        chunks::sort(gpus, array, code, order, allowed)
-                    }
-                    decided => decided,
-                },
-                _ if in_chunks => chunks::sort(gpus, array, code, order, allowed),
-                _ => Err(Error::Unsupported(
-                    "several devices sort keys of up to 64 bits, by Auto or Radix; choose one of them, as cuda:0".into(),
-                )),
+            match gpu::sort_host_array(gpu, array.reborrow(), code, order, algorithm, allowed) {
+                Err(Error::Memory { bound: Bound::Device, .. }) if in_chunks => {
+                    chunks::sort(gpus, array, code, order, allowed)
+                }
+                decided => decided,
             }
         })?;
         report.scratch_peak += held;

@@ -132,6 +132,10 @@ fn by_trips<B: Bits>(
     }
     sorted.unwrap_or_else(|panicked| panic::resume_unwind(panicked))?;
     report.push(Ran::Cuda, "sort ranges", start.elapsed(), copied, copied);
+    if allowed.threads > 1 {
+        key_runs.free_in_parallel();
+        payload_runs.free_in_parallel();
+    }
     Ok(report)
 }
 
