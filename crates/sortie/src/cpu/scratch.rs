@@ -52,6 +52,17 @@ impl<T> Scratch<T> {
     }
 }
 
+impl<T> Scratch<T> {
+    /// As items.
+    ///
+    /// # Safety
+    /// All of it has been written, with items or what are some for any bytes.
+    pub(crate) unsafe fn written(&self) -> &[T] {
+        // SAFETY: as the caller states.
+        unsafe { std::slice::from_raw_parts(self.as_ptr().cast(), self.len()) }
+    }
+}
+
 impl<T: Sync> Scratch<T> {
     /// Gives the memory back by all threads of the current rayon pool. One gives back some 30 GB in a second.
     pub(crate) fn free_in_parallel(self) {
@@ -74,15 +85,6 @@ impl<T: Pod> Scratch<T> {
         let (at, len) = (self.as_mut_ptr().cast(), size_of_val(&**self));
         // SAFETY: the same memory; any bytes are an item.
         unsafe { std::slice::from_raw_parts_mut(at, len) }
-    }
-
-    /// As items.
-    ///
-    /// # Safety
-    /// All of it has been written.
-    pub(crate) unsafe fn written(&self) -> &[T] {
-        // SAFETY: as the caller states; any bytes are an item.
-        unsafe { std::slice::from_raw_parts(self.as_ptr().cast(), self.len()) }
     }
 }
 

@@ -137,7 +137,7 @@ fn sort_moved<B: Bits, const N: usize>(
     phase.end(&mut report);
     if N > 0 {
         // SAFETY: every payload was written.
-        let in_order = unsafe { held.payload.assume_init_ref() };
+        let in_order = unsafe { held.payload.written() };
         report.phase("move", N * n, N * n, || gpu::copy(payload, in_order, threads));
     }
     rings.into_iter().for_each(|ring| ring.keep(gpu));

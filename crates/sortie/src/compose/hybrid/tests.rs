@@ -137,7 +137,7 @@ fn a_sample_far_from_the_truth_is_noticed() {
             crate::cpu::vector::Isa::detect(),
         );
         for (i, place) in looked_at.into_inner().into_iter().enumerate() {
-            seen[place] = 1 + (i as u32) << 8;
+            seen[place] = (1 + i as u32) << 8;
         }
         for others in [0, u32::MAX] {
             let keys: Vec<u32> = seen.iter().map(|&key| if key == 0 { others } else { key }).collect();
