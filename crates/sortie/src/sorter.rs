@@ -449,11 +449,16 @@ impl Sorter {
                 ));
             }
             let gpu = &gpus[0];
-            if let Some(report) = self.by_threads(gpu, &mut array, code, allowed)? {
-                return Ok(report);
-            }
-            match gpu::sort_host_array(gpu, array.reborrow(), code, order, algorithm, allowed) {
+            let on_first = match self.by_threads(gpu, &mut array, code, allowed) {
+                Ok(None) => gpu::sort_host_array(gpu, array.reborrow(), code, order, algorithm, allowed),
+                decided => decided.map(|report| report.expect("there is one")),
+            };
+            match on_first {
                 Err(Error::Memory { bound: Bound::Device, .. }) if in_chunks => {
+                    chunks::sort(gpus, array, code, order, allowed)
+                }
+                // Chunks take less, and there may be any number of them.
+                Err(Error::Memory { .. } | Error::Unsupported(_)) if gpus.len() > 1 => {
                     chunks::sort(gpus, array, code, order, allowed)
                 }
                 decided => decided,

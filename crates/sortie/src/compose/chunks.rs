@@ -36,6 +36,10 @@ pub(crate) fn sort<B: Bits>(
             let n = keys.len();
             by_trips(gpus, Keys::Sorted(keys), payload.range(0..n), code, order, stable, allowed)
         }
+        HostArray::Argsorted { keys, .. } if keys.len() as u64 > 1 << 32 => Err(Error::Unsupported(format!(
+            "places of {} keys do not fit 32 bits, as they come from a GPU; use the CPU engine",
+            keys.len()
+        ))),
         HostArray::Argsorted { keys, places } => {
             let number = |(i, place): (usize, &mut u32)| *place = i as u32;
             if allowed.threads > 1 {

@@ -8,11 +8,11 @@ use std::sync::Mutex;
 use sortie_device::{Buffer, Event, Stream, View};
 
 use super::host_segments::Allowed;
-use super::one_array::{Wanted, With};
+use super::one_array::{MOST_KEYS, Wanted, With};
 use super::ring::{Origin, Ring, Span, between};
 use super::{Gpu, Pending};
 use crate::key::{Bits, Code};
-use crate::plan::LEFT_FREE;
+use crate::plan::{KEPT_PART, LEFT_FREE};
 use crate::{Algorithm, Bound, Error, Order};
 
 /// Keys and payloads, in the memory that a [`Gpu`] keeps.
@@ -68,8 +68,13 @@ impl<B: Bits> HostShare<B> {
         };
         // Codes come here, not keys.
         let wanted = Wanted { with, code: Code::Unsigned, order: Order::default() };
-        let way = gpu.way::<B>(most, wanted, Algorithm::Auto)?;
-        let scratch = gpu.array_words::<B>(&way, most, wanted);
+        // Fewer keys may take another way.
+        let mut scratch = Vec::new();
+        for keys in [most, most.min(MOST_KEYS)] {
+            let words = gpu.array_words::<B>(&gpu.way::<B>(keys, wanted, Algorithm::Auto)?, keys, wanted);
+            scratch.resize(scratch.len().max(words.len()), 0);
+            scratch.iter_mut().zip(words).for_each(|(most, words)| *most = words.max(*most));
+        }
         let copies = if payload_bytes > 0 && stable && in_pieces { 2 } else { 1 };
         let there =
             (copies * most * (size_of::<B>() + payload_bytes) + 4 * scratch.iter().sum::<usize>()) as u64;
@@ -176,12 +181,19 @@ impl<B: Bits> HostShare<B> {
         between(&self.origin, &self.begun, &self.done)
     }
 
-    /// Gives what is dear to get to later calls.
+    /// Gives what is dear to get to later calls, as long as it is a small part of the device's memory.
     pub fn keep(self, gpu: &Gpu) {
-        let mut kept = gpu.scratch.lock().expect("no holder panics");
-        kept.append(&mut self.gpu.scratch.into_inner().expect("no holder panics"));
+        let mut room =
+            (gpu.device().properties().memory_total / KEPT_PART).saturating_sub(gpu.kept_scratch());
+        let scratch = self.gpu.scratch.into_inner().expect("no holder panics");
         let arrays = self.in_order.into_iter().chain([self.sent]).flatten();
-        kept.extend(arrays.filter(|array| !array.is_empty()));
+        for array in scratch.into_iter().chain(arrays).filter(|array| !array.is_empty()) {
+            let bytes = array.view().bytes() as u64;
+            if bytes <= room {
+                room -= bytes;
+                gpu.scratch.lock().expect("no holder panics").push(array);
+            }
+        }
     }
 }
 

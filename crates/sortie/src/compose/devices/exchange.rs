@@ -39,7 +39,8 @@ impl<B: Bits> Members<'_, B> {
         let divided = self.divided;
         let most = split::most_keys(n, self.members.len());
         for (member, steps) in self.members.iter_mut().zip(&division.parts) {
-            let longest = steps.iter().map(|step| step.to.len()).max().unwrap_or(0);
+            let sorted = steps.iter().filter(|step| !step.equal);
+            let longest = sorted.map(|step| step.to.len()).max().unwrap_or(0);
             // The same for all inputs of a length, so that what was kept from the last sort is enough.
             member.sorts = Some(member.gpu.for_ranges::<B>(longest.max(most.min(n)), divided)?);
         }

@@ -55,7 +55,7 @@ impl<'s, B: Bits, const N: usize> Distribution<'_, 's, B, N> {
         clock: &mut Clock<'_>,
         failed: &AtomicBool,
     ) -> Result<Vec<Part<'s, B, N>>, Error> {
-        let mut tail = Tail::new(self.stretch);
+        let mut tail = Tail::new(if self.split.is_shared() { self.stretch } else { 0 })?;
         let mut parts = Vec::new();
         while !failed.load(Relaxed) && !self.given_up.load(Relaxed) {
             let stretch = self.next.fetch_add(1, Relaxed);

@@ -109,9 +109,9 @@ impl<'a, B: Bits, const N: usize> Finish<'a, B, N> {
             let next = self.buckets.lock().expect("no holder panics").pop();
             match next {
                 Some((bucket, to)) if sorted => {
-                    self.sort(bucket, uninit(to.keys), to.payload);
+                    self.sort(bucket, uninit(to.keys), to.payload)?;
                 }
-                Some((bucket, to)) => early.push((self.sort(bucket, to.early, to.payload), to.keys)),
+                Some((bucket, to)) => early.push((self.sort(bucket, to.early, to.payload)?, to.keys)),
                 None if copies || !early.is_empty() => self.wait(clock)?,
                 None => break,
             }
@@ -148,7 +148,7 @@ impl<'a, B: Bits, const N: usize> Finish<'a, B, N> {
         bucket: usize,
         keys: &'k mut [MaybeUninit<B>],
         payload: &mut [MaybeUninit<Moved<N>>],
-    ) -> &'k [B] {
+    ) -> Result<&'k [B], Error> {
         let parts = || self.parts.iter().map(|part| part.bucket(bucket));
         let keys = joined(keys, parts().map(|(keys, _)| keys));
         let payload = joined(payload, parts().map(|(_, payload)| payload));
@@ -159,10 +159,10 @@ impl<'a, B: Bits, const N: usize> Finish<'a, B, N> {
             let job =
                 Job { threads: 1, algorithm: Algorithm::Auto, memory_limit: u64::MAX, stable: true, held: 0 };
             let codes = Transform::new(Code::Unsigned, Order::default());
-            cpu::pairs::sort(keys, payload, codes, &job).expect("no limit refuses it");
+            cpu::pairs::sort(keys, payload, codes, &job)?;
         }
         vector::compiled_for(isa, || self.transform.decode_slice(keys));
-        keys
+        Ok(keys)
     }
 }
 

@@ -4,8 +4,10 @@
 //!    the CPU's buckets.
 //! 2. *Distribute*: threads take stretches of the array. Those of the GPU's keys go straight to pinned memory and from there to
 //!    the device; the others are labelled, counted and scattered by bucket.
-//! 3. *Finish*: the GPU sorts its keys, and they come back through four threads; the others sort buckets meanwhile, the largest
-//!    first, and so do those four once all is back.
+//! 3. *Finish*: the GPU sorts its keys, and they come back through half of the threads; the others sort buckets meanwhile, the
+//!    largest first, and so do those once all is back.
+//!
+//! Where all keys are the GPU's, threads copy alone, each by a way of its own.
 //!
 //! Every key is read once by the CPU, as it would be for the GPU alone, which has to have all keys copied to pinned memory. So
 //! the CPU's keys cost it little before they are sorted, and the way to the device and back is shorter by them.
@@ -105,7 +107,10 @@ fn sort_moved<B: Bits, const N: usize>(
         had => had?,
     };
     report.scratch_peak = device.bytes;
-    let mut held = Held::<B, N>::new(here, n)?;
+    let mut held = match Held::<B, N>::new(here, n) {
+        Err(Error::Memory { .. }) => return Ok(None),
+        had => had?,
+    };
 
     let (engine, name) = if split.is_shared() { (Ran::Hybrid, "distribute") } else { (Ran::Cuda, "copy in") };
     let mut phase = Phase::begin(engine, name, bytes, &device.origin);
@@ -122,6 +127,15 @@ fn sort_moved<B: Bits, const N: usize>(
     let parts =
         phase.on_threads(&mut rings, |_, ring, clock, failed| distribution.work(ring, clock, failed))?;
     let Some(parts) = distribution.done(parts) else { return Ok(None) };
+    if N > 0 {
+        // Each thread has a bucket of pairs a second time.
+        let size = |bucket: usize| parts.iter().map(|part| part.bucket(bucket).0.len()).sum::<usize>();
+        let largest = (0..split.buckets()).map(size).max().unwrap_or(0);
+        report.scratch_peak += (threads * largest * each) as u64;
+        if report.scratch_peak > allowed.memory_limit {
+            return Ok(None);
+        }
+    }
     phase.end(&mut report);
 
     let mut phase = Phase::begin(engine, "finish", bytes, &device.origin);

@@ -36,9 +36,10 @@ impl<'e> Phase<'e> {
         let (failed, count, origin, work) = (AtomicBool::new(false), rings.len(), self.origin, &work);
         let run = |number: usize, ring: &mut Ring| {
             let (mut clock, start) = (Clock::new(origin), Instant::now());
-            // Whatever happens, its copies are done when this returns.
             let result = work(number, ring, &mut clock, &failed);
-            let result = result.and_then(|result| ring.settle(&mut clock).map(|()| result));
+            // Whatever happened, its copies are done when this returns.
+            let settled = ring.settle(&mut clock);
+            let result = result.and_then(|result| settled.map(|()| result));
             failed.fetch_or(result.is_err(), Relaxed);
             (result, clock.spans, 1e3 * (start.elapsed() - clock.waited).as_secs_f64())
         };

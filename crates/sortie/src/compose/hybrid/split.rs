@@ -10,6 +10,7 @@ use crate::plan::{
 };
 
 use super::Moved;
+use crate::{Error, gpu};
 
 /// Keys that are encoded before they are split: 8 KB of the L1 cache at most.
 const ENCODED_AT_ONCE: usize = 1 << 10;
@@ -170,16 +171,19 @@ pub(super) struct Tail<B, const N: usize> {
 
 impl<B: Bits, const N: usize> Tail<B, N> {
     /// For stretches of at most so many keys.
-    pub fn new(most: usize) -> Self {
+    ///
+    /// # Errors
+    /// [`Error::Memory`].
+    pub fn new(most: usize) -> Result<Self, Error> {
         let none = [MaybeUninit::uninit(); N];
-        Tail {
-            keys: vec![B::ZERO; most],
-            payload: vec![none; most],
+        Ok(Tail {
+            keys: filled(B::ZERO, most)?,
+            payload: filled(none, most)?,
             len: 0,
-            labels: vec![0; most],
-            by_bucket: vec![B::ZERO; most],
-            payload_by_bucket: vec![none; most],
-        }
+            labels: filled(0, most)?,
+            by_bucket: filled(B::ZERO, most)?,
+            payload_by_bucket: filled(none, most)?,
+        })
     }
 
     /// Bytes for so many keys.
@@ -195,4 +199,10 @@ impl<B: Bits, const N: usize> Tail<B, N> {
     pub fn by_bucket(&self) -> (&[B], &[Moved<N>]) {
         (&self.by_bucket[..self.len], &self.payload_by_bucket[..self.len])
     }
+}
+
+fn filled<T: Copy>(item: T, count: usize) -> Result<Vec<T>, Error> {
+    let mut items = gpu::reserve(count)?;
+    items.resize(count, item);
+    Ok(items)
 }
