@@ -1,4 +1,4 @@
-//! Banerjee and Kothapalli's hybrid comparison sort: what they measured, with Sortie's shared sort in its place, from host memory
+//! Banerjee, Sakurikar and Kothapalli's hybrid comparison sort (2014): what they measured, with Sortie's shared sort in its place, from host memory
 //! and back.
 
 use sortie::{Algorithm, Engine};

@@ -14,7 +14,7 @@
 //!
 //! Nothing is written to the array before the GPU has sorted, so that until then a failure leaves all as it is.
 //!
-//! Source: Banerjee and Kothapalli's hybrid sample sort, of which every phase is shared by CPU and GPU, split by a threshold.
+//! Source: Banerjee, Sakurikar and Kothapalli's hybrid sample sort (2014), of which every phase is shared by CPU and GPU, split by a threshold.
 //! There each engine labels keys of its own part of the array, and what an engine finishes comes from both parts; here parts are
 //! ranges of keys, so that each key goes to the device at most once.
 
