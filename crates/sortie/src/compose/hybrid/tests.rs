@@ -166,7 +166,8 @@ fn whatever_fails_loses_no_payload() {
         let payloads: Vec<u32> = boxes.iter().map(|payload| **payload).collect();
         if let Ok(report) = result {
             assert!(report.is_some() && keys == in_order && payloads == in_order);
-            assert!(untouched > 10 && unspecified > 2, "{untouched} and {unspecified} points");
+            // When other threads write depends on the time.
+            assert!(untouched > 10 && untouched + unspecified > 20, "{untouched} and {unspecified} points");
             return;
         }
         assert!(payloads == before, "point {failing}");
