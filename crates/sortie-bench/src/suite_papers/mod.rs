@@ -118,7 +118,10 @@ mod tests {
     #[test]
     fn cases_are_the_figures_and_the_tables() {
         let all = described(&[]);
-        assert_eq!(all.len(), (8 + 4 * 4 + 4) + 4 * 10 + 4 * 6 + 1 + 1 + 3 + 4 + 2 * 4 + 1 + 4 + 7 + 1 + 6);
+        assert_eq!(
+            all.len(),
+            (8 + 4 * 4 + 4) + 4 * 10 + 4 * 6 + 1 + 1 + 3 + 4 + 2 * 4 + 1 + 4 + 7 + 1 + 6 + 26
+        );
         assert_eq!(all[1], "Awan figure 2 f32, 50K x 1000: copy, sortie, GPU-ArraySort, by tags (STA)");
         assert_eq!(all[23], "Awan figure 7 f32, 200K x 4000: copy, sortie, GPU-ArraySort, by tags (STA)");
         assert_eq!(all[24], "Awan table 1 f32, as many x 1000 as fit: sortie, GPU-ArraySort, by tags (STA)");
