@@ -1,11 +1,12 @@
 // How many keys each bucket of a distribution has, and where the buckets are.
 //
-// Contract. An instantiation is made as item.cuh says. The profile is as profile.cu leaves it. Buckets are counted in groups
-// of 2^bits, bits at least 6. There are at most 2^32 - 2^16 keys. Zero before: `counts` (a word a bucket), `groups` (a word
-// a group).
-// - count_buckets, of any number of blocks, counts, and notes in the profile whether a code is outside of an exact range.
-//   Dynamic shared memory: CELLS + 2 words, and two bytes a bucket. Cost: one read of the keys, an atomic in shared memory a
-//   key; for each block one in global memory a pair of buckets. Keys in order are not counted.
+// Contract. An instantiation is made as item.cuh says, and for SORTIE_SLICED, 1 where the buckets are counted in slices, else 0.
+// The profile is as profile.cu leaves it. Buckets are counted in groups of 2^bits, bits at least 6. There are at most
+// 2^32 - 2^16 keys. Zero before: `counts` (a word a bucket), `groups` (a word a group).
+// - count_buckets, of any number of blocks, counts, and notes in the profile whether a code is outside of an exact range. A
+//   slice is whole groups: `buckets` from `first_bucket` on, which `counts` and `groups` begin with too. Dynamic shared
+//   memory: CELLS + 2 words, and two bytes a bucket. Cost: one read of the keys, an atomic in shared memory a key of the
+//   slice; for each block one in global memory a pair of buckets. Keys in order are not counted.
 // - place_buckets, a block a group of at least 2^bits threads, says where groups and buckets begin: `group_starts` (one
 //   more than groups) and `group_cursors`, and in `ends`, one more than buckets, the start of bucket b at place b + 1. Where
 //   nothing is to be distributed all `ends` are 0. `tiles_before` says how many tiles of `tile` keys come before each group,
@@ -86,6 +87,10 @@ struct Counter {
     }
 };
 
+struct Slice {
+    u32 first_bucket, buckets;
+};
+
 SIMT_FN void load(Key (&row)[ROW], const Key* keys, u64 first, u64 count) {
     if (first + TILE <= count) {
         const Key* own = keys + first + thread_rank();
@@ -99,7 +104,7 @@ SIMT_FN void load(Key (&row)[ROW], const Key* keys, u64 first, u64 count) {
 
 template <bool UNEVEN>
 SIMT_FN void count_keys(const Key* keys, u64 count, const Classifier<Key, UNEVEN>& classifier, Profile* profile,
-                        const Counter& counter, const code::Transform& transform) {
+                        const Counter& counter, const Slice& slice, const code::Transform& transform) {
     const bool exact = profile->exact;
     bool outside = false, full = false;
     Key row[ROW], next[ROW];
@@ -121,6 +126,10 @@ SIMT_FN void count_keys(const Key* keys, u64 count, const Classifier<Key, UNEVEN
         for (u32 r = 0; r < ROW; ++r) {
             row[r] = code::encode<KIND>(row[r], transform);
             of[r] = classifier.bucket(row[r]);
+            if constexpr (SORTIE_SLICED) {
+                of[r] -= slice.first_bucket;
+                there &= ~(u32(of[r] >= slice.buckets) << r);
+            }
             // Past the end the last key was loaded again.
             outside |= exact && classifier.is_outside(row[r]);
         }
@@ -132,8 +141,8 @@ SIMT_FN void count_keys(const Key* keys, u64 count, const Classifier<Key, UNEVEN
 }
 
 SIMT_KERNEL(BLOCK, 1)
-count_buckets(const Key* keys, u64 count, Profile* profile, u32 bits, u32 buckets, u32* counts, u32* groups,
-              code::Transform transform) {
+count_buckets(const Key* keys, u64 count, Profile* profile, u32 bits, u32 first_bucket, u32 buckets, u32* counts,
+              u32* groups, code::Transform transform) {
     // What is in order needs no counts; OUTSIDE does not matter to that.
     const u32 order = atomic_load<Relaxed>(&profile->seen) & (classify::ASCENT | classify::DESCENT);
     if (order != (classify::ASCENT | classify::DESCENT)) return;
@@ -143,9 +152,10 @@ count_buckets(const Key* keys, u64 count, Profile* profile, u32 bits, u32 bucket
     if (profile->uneven) classify::load_cells<BLOCK>(cells, *profile);
     barrier();
     const Counter counter = {pairs, counts, groups, bits};
+    const Slice slice = {first_bucket, buckets};
     if (profile->uneven)
-        count_keys(keys, count, Classifier<Key, true>(profile->range, cells), profile, counter, transform);
-    else count_keys(keys, count, Classifier<Key>(profile->range), profile, counter, transform);
+        count_keys(keys, count, Classifier<Key, true>(profile->range, cells), profile, counter, slice, transform);
+    else count_keys(keys, count, Classifier<Key>(profile->range), profile, counter, slice, transform);
     barrier();
     // Blocks begin at different places, so that their atomics do not meet.
     const u32 words = buckets / 2, start = u32(u64(words) * block_rank() / grid_blocks()) / WARP * WARP;

@@ -36,6 +36,7 @@ pub mod rates;
 mod report;
 mod segments;
 mod sorter;
+mod threads;
 
 pub use error::{Bound, Error};
 pub use key::{Index, Key, Nans, Nulls, Order};

@@ -1,90 +1,22 @@
 //! [`Sorter`]: everything about a sort that can be chosen.
 
 mod devices;
+mod engine;
 mod strings;
 
 use std::cmp::Ordering;
-use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::compose::chunks;
-use crate::compose::hybrid::{self, share::share};
+use crate::compose::{self, array::Chosen};
 use crate::cpu::{self, Job};
 use crate::error::same_length;
 use crate::gpu::{self, Gpu, HostArray};
 use crate::key::{self, Bits, Code, Form, Transform};
-use crate::plan::{HYBRID_FROM, auto};
+use crate::plan::auto;
 use crate::{Bound, Error, Index, Key, Nans, Nulls, Order, Ran, Report, Segments};
 pub use devices::Devices;
-
-/// Where a sort runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub enum Engine {
-    /// On the CPU; after [`gpu::enable`], where the plan predicts the shortest time for the algorithm of choice. Whatever
-    /// goes wrong on a GPU, the sort then runs on the CPU.
-    #[default]
-    Auto,
-    /// On the CPU.
-    Cpu,
-    /// On the CUDA device of this number. [`Sorter::sort`], [`Sorter::sort_pairs`], [`Sorter::argsort`],
-    /// [`Sorter::sort_segments`] and [`Sorter::sort_pairs_segments`] have an engine there, for keys of 8 to 64 bits, the
-    /// first three for those of 128 too, and [`Sorter::sort_strings`], [`Sorter::argsort_strings`] and
-    /// [`Sorter::sort_string_array`]; other calls return [`Error::Unsupported`], as do algorithms that there are not on a GPU.
-    Cuda(u32),
-    /// On the CPU and that device together, which share every phase of [`Sorter::sort`] and [`Sorter::sort_pairs`]: of keys of 32 or
-    /// 64 bits, from host memory and back, where there are enough of them and both engines do better than the GPU alone. The
-    /// GPU's share is [`SorterBuilder::gpu_share`], else what [`rates::tune`](crate::rates::tune) has found. All other sorts are as
-    /// with [`Engine::Cuda`].
-    Hybrid(u32),
-    /// On several CUDA devices of this host: [`Sorter::sort`], [`Sorter::sort_pairs`] and [`Sorter::argsort`], of keys of 8 to 64
-    /// bits. What fits the first one goes there alone, as with [`Engine::Cuda`]: once there and back, which takes the host's
-    /// memory as much as all devices could. What does not is sorted by all of them in chunks, which go there twice, with a copy
-    /// of it on the host and 32 MiB of pinned memory for each thread. Other calls return [`Error::Unsupported`], as do
-    /// algorithms but [`Algorithm::Auto`] and [`Algorithm::Radix`]. What lies on devices already is for [`gpu::Gpus`].
-    CudaDevices(Devices),
-}
-
-impl Engine {
-    /// The number of the one CUDA device that it was said to take, alone or with the CPU.
-    #[must_use]
-    pub fn device(self) -> Option<u32> {
-        match self {
-            Engine::Auto | Engine::Cpu | Engine::CudaDevices(_) => None,
-            Engine::Cuda(ordinal) | Engine::Hybrid(ordinal) => Some(ordinal),
-        }
-    }
-
-    /// Whether it was said to take any.
-    #[must_use]
-    pub fn has_gpu(self) -> bool {
-        !matches!(self, Engine::Auto | Engine::Cpu)
-    }
-}
-
-/// As it is written: `auto`, `cpu`, `cuda`, `cuda:1`, `cuda:0,1,2,3`, `hybrid` or `hybrid:1`.
-impl FromStr for Engine {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Engine, Error> {
-        let hybrid = |number: &str| number.parse().ok().map(|ordinal| Ok(Engine::Hybrid(ordinal)));
-        let known = match text.split_once(':') {
-            None if text == "auto" => Some(Ok(Engine::Auto)),
-            None if text == "cpu" => Some(Ok(Engine::Cpu)),
-            None if text == "cuda" => Some(Ok(Engine::Cuda(0))),
-            None if text == "hybrid" => Some(Ok(Engine::Hybrid(0))),
-            Some(("cuda", numbers)) => devices::parse(numbers),
-            Some(("hybrid", number)) => hybrid(number),
-            _ => None,
-        };
-        known.unwrap_or_else(|| {
-            Err(Error::Unsupported(format!(
-                "there is no engine {text:?}; there are auto, cpu, cuda, cuda:N, cuda:N,N, hybrid and hybrid:N"
-            )))
-        })
-    }
-}
+pub use engine::Engine;
 
 /// How a sort goes about its work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -256,8 +188,10 @@ impl Sorter {
     ///
     /// On a GPU, which is only taken where the engine is one: two copies of the keys on the device, or one where the limit
     /// or the device have no room for two, and 128 MiB of pinned memory at most. With
-    /// [`Algorithm::Auto`] or [`Algorithm::Radix`], keys of up to 64 bits that are more than the device has room for go there in
-    /// chunks, twice, with a copy of them on the host and 32 MiB of pinned memory for each of up to 16 threads.
+    /// [`Algorithm::Auto`] or [`Algorithm::Radix`], keys of up to 64 bits that are more than the device or the limit has room for
+    /// go there in chunks, twice, with a copy of them on the host and 4 MiB of pinned memory for each of up to 16 threads. Where
+    /// the limit forbids the copy, the CPU splits them in place to ranges that it allows, each of which goes there by itself; it
+    /// must leave room for some 64 KiB of keys.
     ///
     /// # Errors
     /// [`Error::Unsupported`] for an algorithm that does not apply to such keys. On a GPU: [`Error::Memory`] where that is
@@ -364,12 +298,13 @@ impl Sorter {
     /// Scratch on a GPU: three chunks of 64 MiB under way, in pinned memory and on the device; fewer and smaller ones where
     /// the limit or the device's free memory ask for it. At the least a chunk of 64 KiB, or as long as the longest segment;
     /// with it 8 bytes a segment here and 16 there for offsets, and a copy of it there where its longest segment does not
-    /// fit a block.
+    /// fit a block. A segment for which that is too much is sorted as [`Sorter::sort`] would, or [`Sorter::sort_pairs`].
     ///
     /// # Errors
     /// [`Error::Segments`] where they do not fit the keys. Where the engine is a device: [`Error::Unsupported`] for any
     /// algorithm but [`Algorithm::Auto`]; [`Error::Memory`] where that is more than there is, with both numbers and the keys
-    /// untouched; [`Error::Device`] where it cannot be had or fails: the keys are a permutation then.
+    /// untouched, but for segments that were sorted as an array by then; [`Error::Device`] where it cannot be had or fails: the
+    /// keys are a permutation then.
     pub fn sort_segments<K: Key>(&self, keys: &mut [K], segments: Segments<'_>) -> Result<Report, Error> {
         segments.check(keys.len())?;
         let order = self.choices.order;
@@ -406,16 +341,21 @@ impl Sorter {
     /// Sorts segments on a GPU, with this sorter's threads and within its limit, of which so many bytes are held already.
     fn on_gpu<B: Bits>(
         &self,
-        gpu: &Gpu,
+        gpu: &Arc<Gpu>,
         host: gpu::Host<'_, B>,
         segments: Segments<'_>,
         code: Code,
         held: u64,
     ) -> Result<Report, Error> {
+        let SorterBuilder { engine, order, .. } = self.choices;
         let memory_limit = self.memory_limit() - held;
         let mut report = self.in_pool(host.keys.len(), |threads| {
             let allowed = gpu::Allowed { threads, memory_limit };
-            gpu::sort_segments(gpu, host, segments, code, self.choices.order, allowed)
+            match engine {
+                // What does not fit there is for the CPU.
+                Engine::Auto => gpu::sort_segments(gpu, host, segments, code, order, allowed),
+                _ => compose::segments::sort(gpu, host, segments, code, order, allowed),
+            }
         })?;
         report.scratch_peak += held;
         Ok(report)
@@ -434,61 +374,19 @@ impl Sorter {
     fn array_on_gpus<B: Bits>(
         &self,
         gpus: &[Arc<Gpu>],
-        mut array: HostArray<'_, B>,
+        array: HostArray<'_, B>,
         code: Code,
         held: u64,
     ) -> Result<Report, Error> {
-        let (order, algorithm) = (self.choices.order, self.choices.algorithm);
+        let SorterBuilder { engine, algorithm, order, gpu_share, .. } = self.choices;
+        let gpu_share = if let Engine::Hybrid(_) = engine { gpu_share } else { Some(1.0) };
         let memory_limit = self.memory_limit() - held;
-        let in_chunks = matches!(algorithm, Algorithm::Auto | Algorithm::Radix) && B::WIDTH <= 64;
         let mut report = self.in_pool(array.keys().len(), |threads| {
             let allowed = gpu::Allowed { threads, memory_limit };
-            if gpus.len() > 1 && !in_chunks {
-                return Err(Error::Unsupported(
-                    "several devices sort keys of up to 64 bits, by Auto or Radix; choose one of them, as cuda:0".into(),
-                ));
-            }
-            let gpu = &gpus[0];
-            let on_first = match self.by_threads(gpu, &mut array, code, allowed) {
-                Ok(None) => gpu::sort_host_array(gpu, array.reborrow(), code, order, algorithm, allowed),
-                decided => decided.map(|report| report.expect("there is one")),
-            };
-            match on_first {
-                Err(Error::Memory { bound: Bound::Device, .. }) if in_chunks => {
-                    chunks::sort(gpus, array, code, order, allowed)
-                }
-                // Chunks take less, and there may be any number of them.
-                Err(Error::Memory { .. } | Error::Unsupported(_)) if gpus.len() > 1 => {
-                    chunks::sort(gpus, array, code, order, allowed)
-                }
-                decided => decided,
-            }
+            compose::array::sort(gpus, array, code, Chosen { algorithm, order, gpu_share }, allowed)
         })?;
         report.scratch_peak += held;
         Ok(report)
-    }
-
-    /// Sorts one array of many keys on a GPU, and on the CPU together with it where that was chosen, each thread with a way there of
-    /// its own. None where that cannot be.
-    fn by_threads<B: Bits>(
-        &self,
-        gpu: &Gpu,
-        array: &mut HostArray<'_, B>,
-        code: Code,
-        allowed: gpu::Allowed,
-    ) -> Result<Option<Report>, Error> {
-        let SorterBuilder { engine, algorithm, order, gpu_share, .. } = self.choices;
-        let applies = matches!(algorithm, Algorithm::Auto | Algorithm::Radix)
-            && matches!(B::WIDTH, 32 | 64)
-            && array.keys().len() >= HYBRID_FROM;
-        let HostArray::Sorted { keys, payload } = array.reborrow() else { return Ok(None) };
-        if !applies {
-            return Ok(None);
-        }
-        let payload_bytes = payload.as_ref().map_or(0, |(payload, _)| payload.each());
-        let tuned = || share(gpu.device().properties(), allowed.threads, size_of::<B>(), payload_bytes);
-        let share = if let Engine::Hybrid(_) = engine { gpu_share.unwrap_or_else(tuned) } else { 1.0 };
-        hybrid::sort(gpu, keys, payload, Transform::new(code, order), share, allowed)
     }
 
     /// Bytes of the places that move payloads of odd sizes, where the limit allows them.

@@ -5,7 +5,8 @@
 //! by its rank, not by a sample, so that skew and equal keys do no harm.
 //!
 //! The CPU only copies. To merge the runs by it instead would take a comparison a key and run level; both trips take what the
-//! copies take, for a device sorts faster than keys get there.
+//! copies take, for a device sorts faster than keys get there. To have it distribute keys to ranges, so that one trip is
+//! enough, takes longer than the other trip: 20 GB of u64 1.9 s by 16 threads, to 1024 ranges, where a trip takes 0.9.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;

@@ -1,6 +1,9 @@
 //! Engines together: what the CPU and a GPU sort in common, and what is sorted in parts.
 
-pub(crate) mod chunks;
+pub(crate) mod array;
+mod chunks;
 pub(crate) mod devices;
 pub(crate) mod hybrid;
+mod ranges;
+pub(crate) mod segments;
 pub(crate) mod strings;

@@ -1,19 +1,39 @@
 //! Strings in host memory, by a GPU and the CPU: either all bytes go to the GPU, which sorts to the end; or the CPU cuts the
 //! first symbols of each to a word, the GPU sorts the words, and the CPU finishes what ties.
 //!
-//! Which of them is decided by a sample: a cut costs the more the more strings tie, the whole the longer they are.
+//! Which of them is decided by a sample: a cut costs the more the more strings tie, the whole the longer they are. What there is
+//! too little memory for goes there in ranges.
 //!
 //! Source: Drozd, Pericas and Matsuoka, "Efficient string sorting on multi- and many-core architectures" (2014), section III,
 //! the communication-reducing strategy.
+
+mod ranges;
 
 use crate::cpu::Job;
 use crate::cpu::strings::Cut;
 use crate::gpu::{self, Allowed, Gpu};
 use crate::plan::{FINISH_A_TIE_NS, WHOLE_BYTES_A_NS};
-use crate::{Algorithm, Error, Index, Order, Report};
+use crate::{Algorithm, Bound, Error, Index, Order, Report};
 
 /// Writes the places of the strings in order. Stable.
 pub(crate) fn argsort_strings<S: Sync, I: Index>(
+    gpu: &Gpu,
+    strings: &[S],
+    string: impl Fn(&S) -> &[u8] + Sync,
+    order: Order,
+    places: &mut [I],
+    allowed: Allowed,
+) -> Result<Report, Error> {
+    match at_once(gpu, strings, &string, order, places, allowed) {
+        Err(refused @ Error::Memory { bound: Bound::Limit | Bound::Device, .. }) => {
+            ranges::argsort(gpu, strings, &string, order, places, allowed, refused)
+        }
+        decided => decided,
+    }
+}
+
+/// The same of as many as there is memory for.
+fn at_once<S: Sync, I: Index>(
     gpu: &Gpu,
     strings: &[S],
     string: impl Fn(&S) -> &[u8] + Sync,
@@ -170,7 +190,7 @@ mod tests {
             let words: Vec<String> = (0..3000u32).map(|i| i.wrapping_mul(0x9E37_79B9).to_string()).collect();
             assert_limit_is_exact(|allowed| {
                 let places = &mut vec![0u32; words.len()];
-                argsort_strings(gpu, &words, |word| word.as_bytes(), Order::default(), places, allowed)
+                at_once(gpu, &words, |word| word.as_bytes(), Order::default(), places, allowed)
             });
         });
     }

@@ -132,6 +132,6 @@ fn finish_in_parallel<B: Bits>(
 }
 
 /// Runs `work` on all keys, a stretch at a time.
-fn for_chunks<B: Bits>(keys: &mut [B], threads: usize, work: impl Fn(&mut [B]) + Sync) {
+pub(crate) fn for_chunks<B: Bits>(keys: &mut [B], threads: usize, work: impl Fn(&mut [B]) + Sync) {
     if threads > 1 { keys.par_chunks_mut(PARALLEL_FROM).for_each(&work) } else { work(keys) }
 }

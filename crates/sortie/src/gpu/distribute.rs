@@ -3,6 +3,8 @@
 //! One read counts the keys of every bucket and completes the profile. The first pass moves items to groups of buckets in a
 //! copy, the second from there to their buckets. All of it is decided on the device: nothing is read back.
 
+use std::ops::Range;
+
 use sortie_device::{Kernel, Launch, Properties, Stream, View};
 
 use super::Gpu;
@@ -16,6 +18,9 @@ use crate::Error;
 /// Buckets are in groups of at least two warps, and at most a thread each.
 const GROUP_BITS: std::ops::RangeInclusive<u32> = 6..=9;
 const MOST_GROUPS: usize = PARTITION_BLOCK as usize;
+/// More buckets than there are counters for are counted in slices, so many at most: each takes a read of the keys, buckets
+/// too long for a block two reads and two writes.
+const MOST_SLICES: usize = 3;
 
 const PROFILE_BLOCK: u32 = 1024;
 /// Blocks on a multiprocessor that compare or sample.
@@ -48,27 +53,43 @@ const PROFILE_WORDS: usize = 9 + CELLS + 1;
 pub(super) struct Buckets {
     bits: u32,
     groups: usize,
+    /// Groups that are counted at a time.
+    slice: usize,
 }
 
 impl Buckets {
-    /// The most that there can be on a device whose blocks have so many bytes of shared memory: a counter has two.
-    fn most(shared: usize) -> usize {
-        ((shared - COUNT_CELLS) / 2).min(MOST_GROUPS << GROUP_BITS.end())
-    }
-
-    /// For so many keys, and blocks that sort a bucket each.
-    fn new(keys: usize, block: Block, shared: usize) -> Buckets {
-        let wanted = (keys / block.bucket_keys()).clamp(1, Buckets::most(shared));
+    /// For so many keys, and blocks that sort a bucket each, where so many are counted at a time.
+    fn new(keys: usize, block: Block, counters: usize) -> Buckets {
+        let most = Buckets::most(counters, MOST_SLICES);
+        let wanted = (keys / block.bucket_keys()).clamp(1, most);
         let half = wanted.next_power_of_two().ilog2().div_ceil(2);
         let bits = half.clamp(*GROUP_BITS.start(), *GROUP_BITS.end());
+        let slice = counters >> bits;
         // Never fewer buckets than wanted, where there is room for them: few keys more would be too many for a block.
-        let groups = wanted.div_ceil(1 << bits).min(Buckets::most(shared) >> bits);
-        Buckets { bits, groups: groups.max(1) }
+        let groups = wanted.div_ceil(1 << bits);
+        let most = if wanted > counters { (MOST_SLICES * slice).min(MOST_GROUPS) } else { slice };
+        let groups = groups.min(most);
+        Buckets { bits, groups: groups.max(1), slice }
+    }
+
+    /// The most that are counted in so many slices.
+    fn most(counters: usize, slices: usize) -> usize {
+        (slices * counters).min(MOST_GROUPS << GROUP_BITS.end())
     }
 
     pub fn count(self) -> usize {
         self.groups << self.bits
     }
+
+    /// Groups of each slice.
+    fn slices(self) -> impl Iterator<Item = Range<usize>> {
+        (0..self.groups).step_by(self.slice).map(move |first| first..self.groups.min(first + self.slice))
+    }
+}
+
+/// The buckets that a block has counters for, of two bytes each, in so many bytes of shared memory.
+fn counters(shared: usize) -> usize {
+    (shared - COUNT_CELLS) / 2
 }
 
 /// What decides on how many buckets, keys and threads there are.
@@ -85,11 +106,20 @@ pub(super) struct Shape {
 impl Shape {
     pub fn new(n: usize, items: Items, device: &Properties) -> Shape {
         let (shared, item_bytes) = (device.shared_per_block, items.bytes());
-        let block = Block::new(n, items, Buckets::most(shared), shared);
-        let buckets = Buckets::new(n, block, shared);
+        let counters = counters(shared);
+        let most = (1..=MOST_SLICES).map(|slices| Buckets::most(counters, slices));
+        let block = Block::new(n, items, most, shared);
+        let buckets = Buckets::new(n, block, counters);
         let [large, small] = PARTITION_WORDS.map(|words| words / item_bytes.div_ceil(4));
         let row = if partition_shared(large, item_bytes) <= shared { large } else { small };
         Shape { buckets, block, row, item_bytes, multiprocessors: device.multiprocessors }
+    }
+
+    /// The same with so many buckets, too many to be counted at once.
+    #[cfg(test)]
+    pub fn sliced(self, buckets: usize) -> Shape {
+        let bits = *GROUP_BITS.start();
+        Shape { buckets: Buckets { bits, groups: buckets >> bits, slice: 4 }, ..self }
     }
 
     pub fn tile(self) -> usize {
@@ -152,13 +182,18 @@ impl Kernels {
             Instance { kernel: "partition", file: File::Partition, defines }
         };
         let own = |file, kernel| Instance { kernel, file, defines: items.defines() };
+        let counting = |kernel| {
+            let Instance { mut defines, .. } = own(File::CountBuckets, kernel);
+            defines.push(("SORTIE_SLICED", u8::from(shape.buckets.slices().count() > 1).to_string()));
+            Instance { kernel, file: File::CountBuckets, defines }
+        };
         let instances = [
             own(File::Profile, "sample"),
             own(File::Profile, "check_order"),
             own(File::Profile, "sample_cells"),
             own(File::Profile, "share_buckets"),
-            own(File::CountBuckets, "count_buckets"),
-            own(File::CountBuckets, "place_buckets"),
+            counting("count_buckets"),
+            counting("place_buckets"),
             pass(items, "FIRST"),
             pass(items, "SECOND"),
             pass(items.as_keys(), "AGAIN"),
@@ -317,14 +352,19 @@ impl Job<'_> {
         let Tables { profile, counts, groups, .. } = self.tables;
         let Tables { group_starts, group_cursors, tiles_before, ends, .. } = self.tables;
         let (keys, n) = (self.arrays.keys, self.n);
-        let launch = Launch {
-            blocks: blocks(n.div_ceil(COUNT_TILE) as u64)?.min(self.shape.multiprocessors),
-            threads: COUNT_BLOCK,
-            shared: COUNT_CELLS + self.shape.buckets.count() * size_of::<u16>(),
-        };
-        let arguments = (keys, n, profile, self.bits(), self.bucket_count(), counts, groups, self.transform);
-        // SAFETY: see above.
-        unsafe { self.kernels.count_buckets.launch(self.stream, launch, arguments)? };
+        for slice in self.shape.buckets.slices() {
+            let buckets = slice.start << self.bits()..slice.end << self.bits();
+            let launch = Launch {
+                blocks: blocks(n.div_ceil(COUNT_TILE) as u64)?.min(self.shape.multiprocessors),
+                threads: COUNT_BLOCK,
+                shared: COUNT_CELLS + buckets.len() * size_of::<u16>(),
+            };
+            let (first, count, transform) = (buckets.start as u32, buckets.len() as u32, self.transform);
+            let (counts, groups) = (counts.range(buckets), groups.range(slice));
+            let arguments = (keys, n, profile, self.bits(), first, count, counts, groups, transform);
+            // SAFETY: see above.
+            unsafe { self.kernels.count_buckets.launch(self.stream, launch, arguments)? };
+        }
         let launch = Launch {
             blocks: self.group_count(),
             threads: PLACE_BLOCK,
@@ -433,5 +473,64 @@ impl Job<'_> {
 
     fn tile(&self) -> u32 {
         self.shape.tile() as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::items::Low;
+    use super::*;
+    use crate::Order;
+    use crate::key::Code;
+
+    fn shape(key_bytes: usize, low: Low, n: usize, shared_per_block: usize) -> Shape {
+        let device = Properties {
+            name: "a device".into(),
+            kind: "none",
+            ordinal: 0,
+            id: String::new(),
+            compute_capability: (9, 0),
+            multiprocessors: 132,
+            shared_per_block,
+            memory_total: 141 << 30,
+            l2_bytes: 50 << 20,
+        };
+        let items = Items { key_bytes, code: Code::Unsigned, order: Order::default(), low };
+        let shape = Shape::new(n, items, &device);
+        let slices: Vec<_> = shape.buckets.slices().collect();
+        assert_eq!(slices.iter().map(Range::len).sum::<usize>(), shape.buckets.groups);
+        assert!(slices.len() <= MOST_SLICES, "{n} keys of {key_bytes} bytes in {shared_per_block}");
+        shape
+    }
+
+    /// Of 2^31 keys every bucket was once too long: the smallest block was taken where there were slices.
+    #[test]
+    fn buckets_fit_their_blocks_however_many_keys_there_are() {
+        for key_bytes in [4, 8] {
+            for n in [1 << 24, 1 << 28, 1 << 30, 1_900_000_000, 1 << 31, 3_000_000_000, 4_000_000_000] {
+                let shape = shape(key_bytes, Low::Nothing, n, 227 << 10);
+                let keys = n / shape.buckets.count();
+                assert!(keys <= shape.block.bucket_keys(), "{n} keys of {key_bytes} bytes: {keys} a bucket");
+                assert!(n > 1_700_000_000 || shape.buckets.slices().count() == 1);
+            }
+        }
+    }
+
+    /// Where none is enough, the largest block still has the fewest buckets that are too long.
+    #[test]
+    fn the_largest_block_takes_what_is_too_much_for_any() {
+        let most = super::super::one_array::MOST_KEYS;
+        assert_eq!(shape(4, Low::Nothing, most, 227 << 10).block.capacity(), 1 << 14);
+        let wide = |n| shape(4, Low::Place { payload_bytes: 8 }, n, 227 << 10).block.capacity();
+        assert!(wide(3_000_000_000) > wide(1 << 28));
+    }
+
+    /// There were four where the buckets of one slice are no whole number of groups.
+    #[test]
+    fn slices_are_no_more_than_allowed_in_little_shared_memory() {
+        for log in 24..32 {
+            shape(4, Low::Nothing, 1 << log, 48 << 10);
+            shape(8, Low::Nothing, 3 << (log - 1), 48 << 10);
+        }
     }
 }

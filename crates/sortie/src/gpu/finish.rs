@@ -34,16 +34,16 @@ pub(super) struct Block {
 }
 
 impl Block {
-    /// One for so many of these items in at most so many buckets, on a device whose blocks have so many bytes of shared
-    /// memory.
-    pub fn new(n: usize, items: Items, most_buckets: usize, shared: usize) -> Block {
+    /// One for so many of these items, on a device whose blocks have so many bytes of shared memory: the first that is enough
+    /// in the first of these numbers of buckets for which any is, else the largest.
+    pub fn new(n: usize, items: Items, buckets: impl IntoIterator<Item = usize>, shared: usize) -> Block {
         let (item_bytes, word_bytes) = (items.bytes(), items.payload_bytes().min(8));
         let threads = if word_bytes > 4 { THREADS_OF_WIDE } else { THREADS };
         let blocks = threads.map(|threads| Block { threads, item_bytes, word_bytes });
-        let fits = |block: &&Block| block.shared() <= shared;
-        let enough = |block: &&Block| n / block.bucket_keys() <= most_buckets;
-        let fitting = || blocks.iter().filter(fits);
-        *fitting().find(enough).or(fitting().next()).unwrap_or(&blocks[3])
+        let fitting = || blocks.iter().filter(|block| block.shared() <= shared);
+        let enough = |most| fitting().find(|block| n / block.bucket_keys() <= most);
+        let largest = || fitting().max_by_key(|block| block.capacity());
+        *buckets.into_iter().find_map(enough).or_else(largest).unwrap_or(&blocks[3])
     }
 
     pub fn capacity(self) -> usize {

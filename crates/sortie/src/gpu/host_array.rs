@@ -9,7 +9,7 @@ use super::one_array::{Wanted, Way, With};
 use super::stage::Stage;
 use super::{Gpu, memory};
 use crate::key::{Bits, Code};
-use crate::plan::LEFT_FREE;
+use crate::plan::{LEAST_TRIP_BYTES, LEFT_FREE};
 use crate::{Algorithm, Bound, Error, Order, Ran, Report};
 
 /// What becomes of the keys.
@@ -166,6 +166,30 @@ pub(crate) fn sort<B: Bits>(
     }
     report.push(Ran::Cuda, "copy out", start.elapsed(), copied, copied);
     Ok(report)
+}
+
+/// How many of so many keys alone there is memory for at a time: all, or what halving them time and again has left. None
+/// where that is hardly worth the way.
+pub(crate) fn most_at_once<B: Bits>(
+    gpu: &Gpu,
+    n: usize,
+    code: Code,
+    order: Order,
+    allowed: Allowed,
+) -> Result<Option<usize>, Error> {
+    let wanted = Wanted { with: With::Nothing, code, order };
+    gpu.give_back_scratch();
+    let free = gpu.device().free_memory()?;
+    let mut most = n;
+    while most * size_of::<B>() >= LEAST_TRIP_BYTES {
+        let bytes = most * size_of::<B>();
+        let there = (bytes + 4 * gpu.words_up_to::<B>(most, wanted)?.iter().sum::<usize>()) as u64;
+        if there <= free - free / LEFT_FREE && there + Stage::bytes(bytes) as u64 <= allowed.memory_limit {
+            return Ok(Some(most));
+        }
+        most /= 2;
+    }
+    Ok(None)
 }
 
 const HINT: &str = "sort in parts, or use the CPU engine";

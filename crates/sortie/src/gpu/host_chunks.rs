@@ -3,9 +3,8 @@
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
-use std::{panic, thread};
 
 use sortie_device::Buffer;
 
@@ -14,8 +13,10 @@ use super::one_array::{Wanted, With};
 use super::stage::Stage;
 use super::{Gpu, memory};
 use crate::key::{Bits, Code};
-use crate::plan::{CARRIERS, LEAST_TRIP_BYTES, LEFT_FREE, MOST_RUNS, OVERLAPPED_CHUNK_BYTES, TRIP_BYTES};
-use crate::{Bound, Error, Order};
+use crate::plan::{
+    CARRIER_SLOT_BYTES, CARRIERS, LEAST_TRIP_BYTES, LEFT_FREE, MOST_RUNS, OVERLAPPED_CHUNK_BYTES, TRIP_BYTES,
+};
+use crate::{Bound, Error, Order, threads};
 
 /// Some keys with their payloads: where they come from, in parts, and where they go to in order.
 pub(crate) struct Chunk<'a, B> {
@@ -91,7 +92,7 @@ impl<B: Bits> Carriers<B> {
             };
             let needed = (0..gpus.len()).map(there).sum::<u64>()
                 + held(n.div_ceil(most))
-                + (carriers * Stage::bytes(bytes)) as u64;
+                + (carriers * Stage::bytes(bytes.min(CARRIER_SLOT_BYTES))) as u64;
             let too_much = |bound, needed, available| Error::Memory { bound, needed, available, hint: HINT };
             if needed > allowed.memory_limit {
                 refused = Some(too_much(Bound::Limit, needed, allowed.memory_limit));
@@ -115,35 +116,16 @@ impl<B: Bits> Carriers<B> {
     /// Sorts each chunk by itself; in the order in which they come, as carriers are free. After an error some are not, and
     /// what they would be written to may have been written in part.
     pub fn sort<'a>(&mut self, chunks: impl Iterator<Item = Chunk<'a, B>> + Send) -> Result<(), Error> {
-        let (chunks, failed, wanted) = (Mutex::new(chunks), AtomicBool::new(false), self.wanted);
+        let (chunks, wanted) = (Mutex::new(chunks), self.wanted);
         let next = || chunks.lock().expect("no holder panics").next();
-        let run = |carrier: &mut Carrier<B>| -> Result<(), Error> {
+        threads::for_each(&mut self.carriers, |_, carrier, failed| {
             while !failed.load(Relaxed) {
                 let Some(chunk) = next() else { break };
-                carrier.sort(chunk, wanted).inspect_err(|_| failed.store(true, Relaxed))?;
+                carrier.sort(chunk, wanted)?;
             }
             Ok(())
-        };
-        let count = self.carriers.len();
-        thread::scope(|scope| {
-            let mut threads = Vec::new();
-            let mut ended = Ok(());
-            for carrier in &mut self.carriers {
-                match thread::Builder::new().spawn_scoped(scope, || run(carrier)) {
-                    Ok(thread) => threads.push(thread),
-                    Err(error) => {
-                        failed.store(true, Relaxed);
-                        ended = Err(Error::Threads { threads: count, reason: error.to_string() });
-                        break;
-                    }
-                }
-            }
-            for thread in threads {
-                let sorted = thread.join().unwrap_or_else(|panicked| panic::resume_unwind(panicked));
-                ended = ended.and(sorted);
-            }
-            ended
         })
+        .map(drop)
     }
 }
 
@@ -154,7 +136,7 @@ impl<B: Bits> Carrier<B> {
         let gpu = Gpu { pinned: Arc::default(), ..gpu.with_scratch(Vec::new()) };
         let scratch = scratch.iter().map(|&words| memory::alloc(device, words)).collect::<Result<_, _>>()?;
         Ok(Carrier {
-            stage: Stage::new(&gpu, most * size_of::<B>().max(payload_bytes), 1)?,
+            stage: Stage::new(&gpu, (most * size_of::<B>().max(payload_bytes)).min(CARRIER_SLOT_BYTES), 1)?,
             keys: memory::alloc(device, most)?,
             payload: memory::alloc(device, most * payload_bytes)?,
             gpu: gpu.with_scratch(scratch),

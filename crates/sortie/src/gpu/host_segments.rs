@@ -34,6 +34,23 @@ pub(crate) struct Host<'a, B> {
     pub pinned: bool,
 }
 
+impl<B> Host<'_, B> {
+    /// The same for a first try.
+    pub fn reborrow(&mut self) -> Host<'_, B> {
+        let payload = self.payload.as_mut().map(HostPayload::reborrow);
+        Host { keys: self.keys, payload, pinned: self.pinned }
+    }
+
+    /// Some of the keys, and their payload.
+    pub fn range(&mut self, keys: Range<usize>) -> (&mut [B], Option<HostPayload<'_>>) {
+        let payload = self.payload.as_mut().map(|payload| {
+            let each = payload.each;
+            HostPayload { bytes: payload.range(keys.clone()), each }
+        });
+        (&mut self.keys[keys], payload)
+    }
+}
+
 /// A payload on the host: so many bytes a key, 4, 8 or 16, which may be of any type.
 pub(crate) struct HostPayload<'a> {
     bytes: &'a mut [MaybeUninit<u8>],

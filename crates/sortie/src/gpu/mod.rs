@@ -55,7 +55,7 @@ use std::sync::{Arc, LazyLock, Mutex};
 use sortie_device::{Buffer, Device, Event, Kernel, Module, Stream};
 
 pub use compared::Compared;
-pub(crate) use host_array::{HostArray, reserve, sort as sort_host_array};
+pub(crate) use host_array::{HostArray, most_at_once, reserve, sort as sort_host_array};
 pub(crate) use host_chunks::{Carriers, Chunk, Work};
 pub(crate) use host_segments::{Allowed, Host, HostPayload, bytes_mut, copy, sort_segments};
 pub(crate) use host_share::{HostShare, Room};

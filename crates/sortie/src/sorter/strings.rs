@@ -26,7 +26,9 @@ impl Sorter {
     /// word of 8 bytes, the GPU sorts the words, and the CPU sorts what ties; O(n) of transfers, however long the strings
     /// are. Where a sample has many ties and short strings, all bytes go there instead, as by
     /// [`gpu::Gpu::argsort_strings`]. Scratch: two pieces of 16 MiB in pinned memory at most, and some 110 bytes a string, on
-    /// the device for the most part, where perhaps the bytes are too.
+    /// the device for the most part, where perhaps the bytes are too. Where the device or the limit has less, the CPU first
+    /// splits the strings to ranges by the splitters of a sample, at a comparison with some of those for each and 16 bytes of
+    /// scratch, and each range is sorted so by itself, with as much beside.
     ///
     /// Source: Drozd, Pericas and Matsuoka, "Efficient string sorting on multi- and many-core architectures" (2014), section
     /// III.

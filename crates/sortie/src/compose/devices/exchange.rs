@@ -1,16 +1,14 @@
 //! Second half: each device fetches its part, range by range, and sorts each as soon as it is there.
 
-use std::{io, panic, thread};
-
 use sortie_device::{Event, Stream, View};
 
 use super::Exchange;
 use super::members::{Member, Members};
 use super::split::{self, Division, Step};
-use crate::Error;
 use crate::gpu::ranges::Place;
 use crate::key::Bits;
 use crate::plan::LINKS;
+use crate::{Error, threads};
 
 impl<B: Bits> Members<'_, B> {
     /// Whether each device has room for its part.
@@ -46,23 +44,12 @@ impl<B: Bits> Members<'_, B> {
         }
         let this = &*self;
         // A thread for each: to enqueue a sort takes a tenth of a millisecond, for which the other devices would wait.
-        let parts: Vec<Result<Times, Error>> = thread::scope(|scope| {
-            let parts = division.parts.iter().enumerate();
-            let threads: Vec<_> = parts
-                .map(|(number, steps)| {
-                    // SAFETY: as the caller states; each takes the part of one device.
-                    let part = move || unsafe { this.fetch_and_sort(number, steps) };
-                    thread::Builder::new().spawn_scoped(scope, part)
-                })
-                .collect();
-            let end = |thread: io::Result<thread::ScopedJoinHandle<'_, _>>| match thread {
-                Ok(thread) => thread.join().unwrap_or_else(|panicked| panic::resume_unwind(panicked)),
-                Err(error) => Err(Error::Threads { threads: this.members.len(), reason: error.to_string() }),
-            };
-            threads.into_iter().map(end).collect()
-        });
-        for part in parts {
-            let part = part?;
+        let mut parts: Vec<_> = division.parts.iter().collect();
+        let times = threads::for_each(&mut parts, |number, steps, _| {
+            // SAFETY: as the caller states; each takes the part of one device.
+            unsafe { this.fetch_and_sort(number, steps) }
+        })?;
+        for part in times {
             exchange.copies_ms = exchange.copies_ms.max(part.copies_ms);
             exchange.waited_ms = exchange.waited_ms.max(part.waited_ms);
             exchange.bytes += part.bytes;

@@ -1,12 +1,10 @@
 //! A phase of both engines: its threads, and what they and the device were busy with.
 
-use std::panic;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::thread;
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use crate::gpu::{Clock, Origin, Ring, Span, busy};
-use crate::{Error, Ran, Report};
+use crate::{Error, Ran, Report, threads};
 
 pub(super) struct Phase<'e> {
     engine: Ran,
@@ -33,43 +31,22 @@ impl<'e> Phase<'e> {
         rings: &mut [Ring],
         work: impl Fn(usize, &mut Ring, &mut Clock<'_>, &AtomicBool) -> Result<R, Error> + Sync,
     ) -> Result<Vec<R>, Error> {
-        let (failed, count, origin, work) = (AtomicBool::new(false), rings.len(), self.origin, &work);
-        let run = |number: usize, ring: &mut Ring| {
+        let origin = self.origin;
+        let done = threads::for_each(rings, |number, ring, failed| {
             let (mut clock, start) = (Clock::new(origin), Instant::now());
-            let result = work(number, ring, &mut clock, &failed);
+            let result = work(number, ring, &mut clock, failed);
             // Whatever happened, its copies are done when this returns.
             let settled = ring.settle(&mut clock);
-            let result = result.and_then(|result| settled.map(|()| result));
-            failed.fetch_or(result.is_err(), Relaxed);
-            (result, clock.spans, 1e3 * (start.elapsed() - clock.waited).as_secs_f64())
-        };
-        let mut ended = Ok(Vec::with_capacity(count));
-        thread::scope(|scope| {
-            let run = &run;
-            let mut threads = Vec::with_capacity(count);
-            for (number, ring) in rings.iter_mut().enumerate() {
-                match thread::Builder::new().spawn_scoped(scope, move || run(number, ring)) {
-                    Ok(thread) => threads.push(thread),
-                    Err(error) => {
-                        failed.store(true, Relaxed);
-                        ended = Err(Error::Threads { threads: count, reason: error.to_string() });
-                        break;
-                    }
-                }
-            }
-            for thread in threads {
-                let (result, spans, busy) =
-                    thread.join().unwrap_or_else(|panicked| panic::resume_unwind(panicked));
-                self.spans.extend(spans);
-                self.work.push(busy);
-                match (&mut ended, result) {
-                    (Ok(all), Ok(result)) => all.push(result),
-                    (ended @ Ok(_), Err(error)) => *ended = Err(error),
-                    (Err(_), _) => {}
-                }
-            }
-        });
-        ended
+            let result = result.and_then(|result| settled.map(|()| result))?;
+            Ok((result, clock.spans, 1e3 * (start.elapsed() - clock.waited).as_secs_f64()))
+        })?;
+        let mut results = Vec::with_capacity(done.len());
+        for (result, spans, busy) in done {
+            self.spans.extend(spans);
+            self.work.push(busy);
+            results.push(result);
+        }
+        Ok(results)
     }
 
     pub fn end(self, report: &mut Report) {

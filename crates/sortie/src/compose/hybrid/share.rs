@@ -34,11 +34,17 @@ const STEPS: [f64; 3] = [0.05, 0.025, 0.0125];
 #[must_use]
 pub fn known_shares(device: &Properties, threads: usize) -> Vec<Share> {
     let kept = |[key_bytes, payload_bytes]: [usize; 2]| {
-        let bytes = Cache::of_user().get(&key(device, threads, key_bytes, payload_bytes))?;
-        let of_gpu = f64::from_le_bytes(bytes.try_into().ok()?);
-        (of_gpu > 0.0 && of_gpu <= 1.0).then_some(Share { key_bytes, payload_bytes, of_gpu })
+        let of_gpu = kept(device, threads, key_bytes, payload_bytes)?;
+        Some(Share { key_bytes, payload_bytes, of_gpu })
     };
     KINDS.into_iter().filter_map(kept).collect()
+}
+
+/// What was found for such keys and payloads.
+fn kept(device: &Properties, threads: usize, key_bytes: usize, payload_bytes: usize) -> Option<f64> {
+    let bytes = Cache::of_user().get(&key(device, threads, key_bytes, payload_bytes))?;
+    let of_gpu = f64::from_le_bytes(bytes.try_into().ok()?);
+    (of_gpu > 0.0 && of_gpu <= 1.0).then_some(of_gpu)
 }
 
 /// Finds the GPU's share that is fastest for [`Engine::Hybrid`](crate::Engine::Hybrid) with all threads of the current rayon pool:
@@ -66,12 +72,10 @@ pub fn tune(gpu: &Gpu) -> Result<Vec<Share>, Error> {
     Ok(found)
 }
 
-/// The share for a sort: the one that was found, or one that is good on many machines.
+/// The share for a sort: the one that was found, or that of machines that are known.
 pub(crate) fn share(device: &Properties, threads: usize, key_bytes: usize, payload_bytes: usize) -> f64 {
     let payload_bytes = if payload_bytes == 0 { 0 } else { key_bytes };
-    let known = known_shares(device, threads);
-    let fits = |share: &&Share| (share.key_bytes, share.payload_bytes) == (key_bytes, payload_bytes);
-    known.iter().find(fits).map_or(DEFAULT_SHARE, |share| share.of_gpu)
+    kept(device, threads, key_bytes, payload_bytes).unwrap_or(DEFAULT_SHARE)
 }
 
 /// The share by which so many bytes of random keys are sorted in the least time. None where the two engines never did it together.

@@ -46,13 +46,15 @@ const LIST: &[(&str, Sort)] = &[
     ("f32 with u32, length 1000", |gpu| pairs::<f32, u32>(gpu, Some(1000))),
     ("f32 with u32, any length", |gpu| pairs::<f32, u32>(gpu, None)),
     ("places of f32, length 1000", |gpu| argsort::<f32>(gpu, Some(1000))),
-    ("one array of u32", |gpu| one_array::<u32>(gpu, OneArray::Keys)),
-    ("one array of f32", |gpu| one_array::<f32>(gpu, OneArray::Keys)),
-    ("one array of u64", |gpu| one_array::<u64>(gpu, OneArray::Keys)),
-    ("one array of f32 with u32", |gpu| one_array::<f32>(gpu, OneArray::Pairs)),
-    ("one array of u32 with 16 bytes", |gpu| one_array::<u32>(gpu, OneArray::WidePairs)),
-    ("one array of f32 with u32, unstable", |gpu| one_array::<f32>(gpu, OneArray::UnstablePairs)),
-    ("places of one array of u32", |gpu| one_array::<u32>(gpu, OneArray::Places)),
+    ("one array of u32", |gpu| one_array::<u32>(gpu, 1 << 23, OneArray::Keys)),
+    ("one array of f32", |gpu| one_array::<f32>(gpu, 1 << 23, OneArray::Keys)),
+    ("one array of u64", |gpu| one_array::<u64>(gpu, 1 << 23, OneArray::Keys)),
+    ("one array of 2^31 u32", |gpu| one_array::<u32>(gpu, 1 << 31, OneArray::Keys)),
+    ("one array of 2^31 u64", |gpu| one_array::<u64>(gpu, 1 << 31, OneArray::Keys)),
+    ("one array of f32 with u32", |gpu| one_array::<f32>(gpu, 1 << 23, OneArray::Pairs)),
+    ("one array of u32 with 16 bytes", |gpu| one_array::<u32>(gpu, 1 << 23, OneArray::WidePairs)),
+    ("one array of f32 with u32, unstable", |gpu| one_array::<f32>(gpu, 1 << 23, OneArray::UnstablePairs)),
+    ("places of one array of u32", |gpu| one_array::<u32>(gpu, 1 << 23, OneArray::Places)),
     ("u32 on several devices", on_several::<u32>),
     ("f32 on several devices", on_several::<f32>),
     ("u64 on several devices", on_several::<u64>),
@@ -200,7 +202,7 @@ const KNOWN: &[Known] = &[
     Known {
         reason: "one or two registers, beside 16 keys of 64 bits a thread",
         programs: &[
-            ("count_buckets-8-Integers-ALONE", &[("sm_90", 8), ("sm_100", 8)]),
+            ("count_buckets-8-Integers-ALONE-0", &[("sm_90", 8), ("sm_100", 8)]),
             ("settle-8-Integers-ALONE", &[("sm_90", 16)]),
         ],
     },
@@ -283,10 +285,10 @@ enum OneArray {
     Places,
 }
 
-/// Enqueues a sort of one array of keys enough to be distributed.
-fn one_array<K: Key + Pod>(gpu: &Gpu, work: OneArray) -> Result<(), Error> {
+/// Enqueues a sort of one array of so many keys, enough to be distributed.
+fn one_array<K: Key + Pod>(gpu: &Gpu, n: usize, work: OneArray) -> Result<(), Error> {
     let (stream, order) = (gpu.device().stream()?, Order::default());
-    let keys = gpu.device().alloc::<K>(1 << 23)?;
+    let keys = gpu.device().alloc::<K>(n)?;
     let moved = gpu.device().alloc::<u32>(keys.len())?;
     let wide = gpu.device().alloc::<u128>(keys.len())?;
     let (keys, moved) = (keys.view(), moved.view());

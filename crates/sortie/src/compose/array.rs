@@ -1,0 +1,169 @@
+//! One array in host memory by GPUs: by one of them at once where there is memory for that, alone or with the CPU; else in
+//! chunks, by all of them; else, where not even a copy is allowed, in ranges.
+
+use std::sync::Arc;
+
+use super::{chunks, hybrid, ranges};
+use crate::gpu::{self, Allowed, Gpu, HostArray};
+use crate::key::{Bits, Code, Transform};
+use crate::plan::HYBRID_FROM;
+use crate::{Algorithm, Bound, Error, Order, Report};
+
+/// What was chosen of a sort.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Chosen {
+    pub algorithm: Algorithm,
+    pub order: Order,
+    /// The GPU's part of the keys; without, what was found to be fastest on this machine.
+    pub gpu_share: Option<f64>,
+}
+
+impl Chosen {
+    /// Whether any way will do.
+    fn is_free(self) -> bool {
+        matches!(self.algorithm, Algorithm::Auto | Algorithm::Radix)
+    }
+}
+
+/// Sorts the array.
+pub(crate) fn sort<B: Bits>(
+    gpus: &[Arc<Gpu>],
+    mut array: HostArray<'_, B>,
+    code: Code,
+    chosen: Chosen,
+    allowed: Allowed,
+) -> Result<Report, Error> {
+    let (gpu, order) = (&gpus[0], chosen.order);
+    let any_way = chosen.is_free() && B::WIDTH <= 64;
+    if gpus.len() > 1 && !any_way {
+        return Err(Error::Unsupported(
+            "several devices sort keys of up to 64 bits, by Auto or Radix; choose one of them, as cuda:0"
+                .into(),
+        ));
+    }
+    let refused = match at_once(gpu, array.reborrow(), code, chosen, allowed) {
+        Err(error @ Error::Memory { bound: Bound::Limit | Bound::Device, .. }) if any_way => error,
+        // Chunks take less, and there may be any number of them.
+        Err(error @ (Error::Memory { .. } | Error::Unsupported(_))) if gpus.len() > 1 => error,
+        decided => return decided,
+    };
+    let refused = match chunks::sort(gpus, array.reborrow(), code, order, allowed) {
+        Err(error @ Error::Memory { .. }) => with_least(refused, error),
+        decided => return decided,
+    };
+    let HostArray::Sorted { keys, payload: None } = array else { return Err(refused) };
+    let Some(most) = gpu::most_at_once::<B>(gpu, keys.len(), code, order, allowed)? else {
+        return Err(refused);
+    };
+    ranges::sort(keys, most, Transform::new(code, order), allowed.threads, |codes| {
+        let array = HostArray::Sorted { keys: codes, payload: None };
+        at_once(gpu, array, Code::Unsigned, Chosen { order: Order::default(), ..chosen }, allowed)
+    })
+}
+
+/// Sorts the array as a whole.
+fn at_once<B: Bits>(
+    gpu: &Gpu,
+    mut array: HostArray<'_, B>,
+    code: Code,
+    chosen: Chosen,
+    allowed: Allowed,
+) -> Result<Report, Error> {
+    match by_threads(gpu, array.reborrow(), code, chosen, allowed)? {
+        Some(report) => Ok(report),
+        None => gpu::sort_host_array(gpu, array, code, chosen.order, chosen.algorithm, allowed),
+    }
+}
+
+/// Sorts one array of many keys, each thread with a way to the GPU of its own, and on the CPU together with it where that was
+/// chosen. None where that cannot be.
+fn by_threads<B: Bits>(
+    gpu: &Gpu,
+    array: HostArray<'_, B>,
+    code: Code,
+    chosen: Chosen,
+    allowed: Allowed,
+) -> Result<Option<Report>, Error> {
+    let Chosen { order, gpu_share, .. } = chosen;
+    let applies = chosen.is_free() && matches!(B::WIDTH, 32 | 64) && array.keys().len() >= HYBRID_FROM;
+    let HostArray::Sorted { keys, payload } = array else { return Ok(None) };
+    if !applies {
+        return Ok(None);
+    }
+    let payload_bytes = payload.as_ref().map_or(0, |(payload, _)| payload.each());
+    let tuned =
+        || hybrid::share::share(gpu.device().properties(), allowed.threads, size_of::<B>(), payload_bytes);
+    let share = gpu_share.unwrap_or_else(tuned);
+    hybrid::sort(gpu, keys, payload, Transform::new(code, order), share, allowed)
+}
+
+/// Of two refusals for lack of memory the one that a caller can mend with less.
+fn with_least(first: Error, second: Error) -> Error {
+    match (&first, &second) {
+        (
+            Error::Memory { bound: Bound::Limit, needed, .. },
+            Error::Memory { bound: Bound::Limit, needed: more, .. },
+        ) if needed < more => first,
+        _ => second,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Key;
+    use crate::gpu::on_bench::{ALLOWED, code, on_bench};
+    use crate::{Sorter, key};
+
+    fn sort_within<K: Key + Copy>(
+        gpu: &Arc<Gpu>,
+        keys: &mut [K],
+        memory_limit: u64,
+    ) -> Result<Report, Error> {
+        let chosen = Chosen {
+            algorithm: Algorithm::Auto,
+            order: Order { descending: true, ..Order::default() },
+            gpu_share: Some(1.0),
+        };
+        // SAFETY: the engine leaves a permutation.
+        let bits = unsafe { key::as_bits_mut(keys) };
+        let array = HostArray::Sorted { keys: bits, payload: None };
+        let allowed = Allowed { memory_limit, ..ALLOWED };
+        sort(std::slice::from_ref(gpu), array, code::<K>(), chosen, allowed)
+    }
+
+    fn compare<K: Key + Copy>(gpu: &Arc<Gpu>, before: &[K]) {
+        let mut expected = before.to_vec();
+        Sorter::builder().threads(1).descending(true).build().unwrap().sort(&mut expected).unwrap();
+        let bits = |keys: &[K]| key::as_bits(keys).to_vec();
+        let bytes = size_of_val(before) as u64;
+        let name = std::any::type_name::<K>();
+        let mut keys = before.to_vec();
+        let whole = sort_within(gpu, &mut keys, u64::MAX).unwrap().scratch_peak;
+        assert!(bits(&keys) == bits(&expected), "{name}");
+        // Room for a copy on the host, and for less than that.
+        for (limit, phase) in [(2 * bytes, "sort ranges"), (bytes * 3 / 4, "split")] {
+            assert!(limit < whole);
+            let mut keys = before.to_vec();
+            let report = sort_within(gpu, &mut keys, limit).unwrap();
+            assert!(bits(&keys) == bits(&expected), "{name} in {limit} bytes");
+            assert!(report.scratch_peak <= limit, "{name}: {} of {limit}", report.scratch_peak);
+            assert!(report.phases.iter().any(|ran| ran.name == phase), "{name}: {report}");
+        }
+        let mut keys = before.to_vec();
+        let refused = sort_within(gpu, &mut keys, 10_000).unwrap_err();
+        assert!(matches!(refused, Error::Memory { bound: Bound::Limit, .. }), "{refused}");
+        assert!(bits(&keys) == bits(before), "{name}");
+    }
+
+    #[test]
+    fn a_limit_of_less_than_a_sort_at_once_takes_is_kept() {
+        let mut random = fastrand::Rng::with_seed(1);
+        on_bench(|gpu| {
+            let gpu = Arc::new(Gpu::new(gpu.device().clone()));
+            compare(&gpu, &(0..100_000).map(|_| random.u64(..)).collect::<Vec<_>>());
+            compare(&gpu, &(0..200_000).map(|_| random.i32(-1000..1000)).collect::<Vec<_>>());
+            compare(&gpu, &(0..200_000).map(|_| f32::from_bits(random.u32(..))).collect::<Vec<_>>());
+        });
+    }
+}

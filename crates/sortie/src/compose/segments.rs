@@ -1,0 +1,163 @@
+//! Segments in host memory by a GPU: as many at a time as there is room for; those for which there is too little go there as one
+//! array each, at once or in parts.
+
+use std::sync::Arc;
+
+use super::array::{self, Chosen};
+use crate::gpu::{self, Allowed, Gpu, Host, HostArray};
+use crate::key::{Bits, Code};
+use crate::plan::LEAST_CHUNK_BYTES;
+use crate::{Algorithm, Error, Order, Report, Segments};
+
+/// Sorts every segment by itself, stably. Too little memory for the longest leaves all keys as they are; too little for many short
+/// ones, which take more beside their keys, may be found when longer ones are sorted.
+pub(crate) fn sort<B: Bits>(
+    gpu: &Arc<Gpu>,
+    mut host: Host<'_, B>,
+    segments: Segments<'_>,
+    code: Code,
+    order: Order,
+    allowed: Allowed,
+) -> Result<Report, Error> {
+    let refused = match gpu::sort_segments(gpu, host.reborrow(), segments, code, order, allowed) {
+        Err(error @ Error::Memory { .. }) => error,
+        decided => return decided,
+    };
+    let length = |i: usize| segments.range(i).len();
+    let all = 0..segments.count(host.keys.len());
+    let longest = all.clone().map(length).max().unwrap_or(0);
+    let each = size_of::<B>() + host.payload.as_ref().map_or(0, |payload| payload.each());
+    if longest * each <= LEAST_CHUNK_BYTES {
+        return Err(refused);
+    }
+    let mut long: Vec<usize> = all.clone().filter(|&i| length(i) > longest / 2).collect();
+    let stretches = match segments {
+        Segments::Length(_) => Vec::new(),
+        Segments::Offsets(offsets) => between(&long, all.end).map(|(from, to)| &offsets[from..=to]).collect(),
+    };
+    let mut report = Report::default();
+    // The longest first, before anything is written.
+    long.sort_by_key(|&i| std::cmp::Reverse(length(i)));
+    for i in long {
+        let (keys, payload) = host.range(segments.range(i));
+        let payload = payload.map(|payload| (payload, true));
+        let chosen = Chosen { algorithm: Algorithm::Auto, order, gpu_share: Some(1.0) };
+        let array = HostArray::Sorted { keys, payload };
+        report.absorb(array::sort(std::slice::from_ref(gpu), array, code, chosen, allowed)?);
+    }
+    for offsets in stretches {
+        report.absorb(sort(gpu, host.reborrow(), Segments::Offsets(offsets), code, order, allowed)?);
+    }
+    Ok(report)
+}
+
+/// From where to where there are others of `count` segments than these, which are in order.
+fn between(these: &[usize], count: usize) -> impl Iterator<Item = (usize, usize)> {
+    let from = [0].into_iter().chain(these.iter().map(|i| i + 1));
+    from.zip(these.iter().copied().chain([count])).filter(|(from, to)| from < to)
+}
+
+#[cfg(test)]
+mod tests {
+    use sortie_simt::Options;
+
+    use super::*;
+    use crate::gpu::HostPayload;
+    use crate::gpu::on_bench::{ALLOWED, code, on_bench_of};
+    use crate::{Bound, Sorter};
+
+    /// On a device with 1 MB of memory.
+    fn on_small_bench(test: impl FnOnce(&Arc<Gpu>)) {
+        on_bench_of(Options { memory: 1 << 20, ..Options::default() }, |gpu| {
+            test(&Arc::new(Gpu::new(gpu.device().clone())));
+        });
+    }
+
+    /// Keys alone with half of that limit.
+    fn compare(gpu: &Arc<Gpu>, lengths: &[usize], memory_limit: u64) {
+        let mut random = fastrand::Rng::with_seed(lengths.len() as u64);
+        // Keys before the first segment, and after the last, that stay.
+        let mut offsets = vec![3];
+        offsets.extend(lengths.iter().scan(3, |end, length| {
+            *end += length;
+            Some(*end)
+        }));
+        let n = offsets[lengths.len()] + 5;
+        let keys: Vec<u32> = (0..n).map(|_| random.u32(0..5_000)).collect();
+        let (mut expected, mut places) = (keys.clone(), (0..n as u32).collect::<Vec<_>>());
+        let cpu = Sorter::builder().threads(1).descending(true).build().unwrap();
+        cpu.sort_pairs_segments(&mut expected, &mut places, Segments::Offsets(&offsets)).unwrap();
+
+        let order = Order { descending: true, ..Order::default() };
+        let sort_host = |host: Host<'_, u32>, segments: Segments<'_>| {
+            let memory_limit = if host.payload.is_some() { memory_limit } else { memory_limit / 2 };
+            let allowed = Allowed { memory_limit, ..ALLOWED };
+            let report = sort(gpu, host, segments, code::<u32>(), order, allowed).unwrap();
+            assert!(report.scratch_peak <= memory_limit, "{lengths:?}: {}", report.scratch_peak);
+        };
+        let mut sorted = keys.clone();
+        let host = Host { keys: &mut sorted, payload: None, pinned: false };
+        sort_host(host, Segments::Offsets(&offsets));
+        assert!(sorted == expected, "{lengths:?} in {memory_limit} bytes");
+
+        // A payload that must neither be lost nor be there twice.
+        let mut sorted = keys.clone();
+        let mut boxes: Vec<Box<u32>> = (0..n as u32).map(Box::new).collect();
+        let host = Host { keys: &mut sorted, payload: HostPayload::of(&mut boxes), pinned: false };
+        sort_host(host, Segments::Offsets(&offsets));
+        assert!(sorted == expected, "{lengths:?} in {memory_limit} bytes");
+        for ends in offsets.windows(2) {
+            let mut moved: Vec<u32> = boxes[ends[0]..ends[1]].iter().map(|place| **place).collect();
+            assert!(moved.iter().zip(&sorted[ends[0]..]).all(|(&place, key)| keys[place as usize] == *key));
+            moved.sort_unstable();
+            assert!(moved.into_iter().eq(ends[0] as u32..ends[1] as u32), "{lengths:?}");
+        }
+
+        if lengths.iter().all(|length| *length == lengths[0]) {
+            let (whole, mut sorted) = (3..n - 5, keys);
+            let host = Host { keys: &mut sorted[whole.clone()], payload: None, pinned: false };
+            sort_host(host, Segments::Length(lengths[0]));
+            assert!(sorted[whole.clone()] == expected[whole], "{lengths:?} in {memory_limit} bytes");
+        }
+    }
+
+    #[test]
+    fn segments_that_do_not_fit_are_sorted_as_by_the_cpu() {
+        on_small_bench(|gpu| {
+            compare(gpu, &[400_000], u64::MAX);
+            compare(gpu, &[300_000; 2], u64::MAX);
+            compare(gpu, &[100, 0, 250_000, 7, 90_000, 100, 400_000, 200_000, 0, 1000], u64::MAX);
+            compare(gpu, &[1, 300_000], u64::MAX);
+        });
+    }
+
+    #[test]
+    fn a_limit_of_less_than_the_longest_takes_is_kept() {
+        on_small_bench(|gpu| compare(gpu, &[10, 60_000, 20, 5000, 60_000], 1_200_000));
+    }
+
+    #[test]
+    fn too_little_memory_leaves_all_as_it_is() {
+        on_small_bench(|gpu| {
+            for lengths in [[100, 50_000, 3], [100, 500, 9]] {
+                let before: Vec<u32> = (0..lengths.iter().sum::<usize>() as u32).rev().collect();
+                let ends: Vec<usize> = (0..=3).map(|i| lengths[..i].iter().sum()).collect();
+                let mut keys = before.clone();
+                let host = Host { keys: &mut keys, payload: None, pinned: false };
+                let allowed = Allowed { memory_limit: 1000, ..ALLOWED };
+                let segments = Segments::Offsets(&ends);
+                let refused = sort(gpu, host, segments, code::<u32>(), Order::default(), allowed);
+                assert!(matches!(refused, Err(Error::Memory { bound: Bound::Limit, needed: 1001.., .. })));
+                assert!(keys == before);
+            }
+        });
+    }
+
+    #[test]
+    fn others_lie_between_these() {
+        let between = |these: &[usize], count| super::between(these, count).collect::<Vec<_>>();
+        assert_eq!(between(&[], 0), []);
+        assert_eq!(between(&[0, 1, 4], 5), [(2, 4)]);
+        assert_eq!(between(&[2], 5), [(0, 2), (3, 5)]);
+    }
+}
