@@ -114,6 +114,16 @@ pub fn append(text: &mut Vec<u8>, more: &[u8]) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Appends a line, which may be of any size, and what ends it.
+pub fn append_line(text: &mut Vec<u8>, line: &[u8], terminator: u8) -> Result<(), Failure> {
+    // For both: a push cannot say that there is no room.
+    let bytes = line.len() + 1;
+    text.try_reserve(bytes).map_err(|_| Failure::Memory((text.len() + bytes) as u64))?;
+    text.extend_from_slice(line);
+    text.push(terminator);
+    Ok(())
+}
+
 /// Asks for large pages under a buffer not used yet: fewer faults while it is filled, and fewer misses in the
 /// address cache while its lines are visited in sorted order.
 pub fn prefer_large_pages(buffer: &mut [u8]) {

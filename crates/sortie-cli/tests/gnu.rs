@@ -147,9 +147,7 @@ fn few_files_may_be_open() {
     same_with_files(18, folder.path(), "-S 64K --compress-program=gzip -s -k1,1 file");
 }
 
-/// Runs the program in so many KB of address space. Where they end between the stack of a thread and the one for its
-/// signals, std aborts before any of our code runs; and where they end in a small table that a library asks for, nobody is told.
-/// So then it runs in a little more.
+/// Runs the program in so many KB of address space, or in a little more where std ends it there.
 fn in_kilobytes(kilobytes: usize, folder: &Path, arguments: &str) -> Output {
     (kilobytes..)
         .step_by(100)
@@ -158,17 +156,8 @@ fn in_kilobytes(kilobytes: usize, folder: &Path, arguments: &str) -> Output {
                 format!("ulimit -v {kilobytes} && exec {} {arguments}", env!("CARGO_BIN_EXE_sortie"));
             support::run(Command::new("sh").current_dir(folder).args(["-c", &script]), b"")
         })
-        .find(|done| !ends_in_std(&support::text(&done.stderr)))
+        .find(|done| !support::ends_in_std(&support::text(&done.stderr)))
         .expect("there is always more")
-}
-
-fn ends_in_std(said: &str) -> bool {
-    let small_table = |line: &str| {
-        let bytes = line.strip_prefix("memory allocation of ")?.strip_suffix(" bytes failed")?;
-        bytes.parse::<usize>().ok().filter(|&bytes| bytes <= 64 << 10)
-    };
-    said.contains("failed to allocate an alternative stack")
-        || said.lines().any(|line| small_table(line).is_some())
 }
 
 #[test]

@@ -12,6 +12,7 @@ pub use items::{Items, Task};
 pub use parts::{Part, Parts};
 pub use relay::relay;
 pub use runs::{Content, RunFolder};
+pub use windows::{Stretch, ends};
 
 /// A budget below this is not worth sharing.
 const SHARED_FROM: u64 = 16 << 20;

@@ -8,6 +8,9 @@ use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use rustix::fs::{FallocateFlags, fallocate};
 
 use super::Sink;
 use crate::cli::SortArgs;
@@ -17,6 +20,11 @@ use crate::failure::Failure;
 const BLOCK: (u64, u64) = (4 << 10, 256 << 10);
 /// A budget has room for so many blocks: two for each of 256 runs take half of it.
 const BLOCKS: u64 = 1 << 10;
+
+/// How much of a run is read before its place on the disk is given back.
+const GIVEN_BACK: u64 = 8 << 20;
+/// As long as that may take: more where the file system first writes what it is to forget, as XFS does, and ext4 before Linux 6.14.
+const GIVEN_BACK_WITHIN: Duration = Duration::from_millis(20);
 
 /// Where runs go, and through which program.
 pub struct RunFolder {
@@ -137,7 +145,7 @@ impl Run {
     /// What it holds, from the start.
     pub fn read(self) -> Result<Content, Failure> {
         let (source, doing, name) = match self.compressor {
-            None => (Source::File(self.file), "read a temporary file in", self.folder),
+            None => (Source::File(Consumed::new(self.file)), "read a temporary file in", self.folder),
             Some(program) => {
                 let source = Source::Program(Decompressor::start(&program, self.file)?);
                 (source, "decompress a temporary file with", program)
@@ -170,8 +178,39 @@ struct Checked {
 }
 
 enum Source {
-    File(File),
+    File(Consumed),
     Program(Decompressor),
+}
+
+/// A file that is read once. What was read is given back to the disk, and to the system's memory, where the output can then go.
+struct Consumed {
+    file: File,
+    read: u64,
+    /// Up to where; none where the file system cannot do that, or takes long.
+    given_back: Option<u64>,
+}
+
+impl Consumed {
+    fn new(file: File) -> Consumed {
+        Consumed { file, read: 0, given_back: Some(0) }
+    }
+}
+
+impl Read for Consumed {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read(into)?;
+        self.read += read as u64;
+        if let Some(start) = self.given_back
+            && self.read - start >= GIVEN_BACK
+        {
+            let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+            let clock = Instant::now();
+            let given_back = fallocate(&self.file, hole, start, self.read - start);
+            let goes_on = given_back.is_ok() && clock.elapsed() <= GIVEN_BACK_WITHIN;
+            self.given_back = goes_on.then_some(self.read);
+        }
+        Ok(read)
+    }
 }
 
 impl Read for Checked {
@@ -323,5 +362,38 @@ impl Drop for Reaped {
         // Both fail only for a child that has ended.
         let _ = self.0.kill();
         let _ = self.0.wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::MetadataExt;
+
+    use super::*;
+
+    #[test]
+    fn what_was_read_is_given_back_to_the_disk() {
+        let mut file = tempfile::tempfile().unwrap();
+        let written: Vec<u8> = (0..3 * GIVEN_BACK).map(|i| (i / 777) as u8).collect();
+        file.write_all(&written).unwrap();
+        file.sync_all().unwrap();
+        file.rewind().unwrap();
+        let blocks = |file: &File| 512 * file.metadata().unwrap().blocks();
+        let before = blocks(&file);
+
+        let mut consumed = Consumed::new(file);
+        let (first, rest) = written.split_at(2 * GIVEN_BACK as usize + 1000);
+        let mut read = vec![0; first.len()];
+        consumed.read_exact(&mut read[..500_000]).unwrap();
+        assert_eq!(blocks(&consumed.file), before);
+        consumed.read_exact(&mut read[500_000..]).unwrap();
+        assert!(read == first);
+        if consumed.given_back.is_none() {
+            return println!("skipped: the file system cannot do that, or takes long");
+        }
+        assert!(before - blocks(&consumed.file) >= GIVEN_BACK, "{before}, {}", blocks(&consumed.file));
+        read.clear();
+        consumed.read_to_end(&mut read).unwrap();
+        assert!(read == rest);
     }
 }

@@ -22,7 +22,7 @@ impl<'a, I: Items> Windows<'a, I> {
     /// Puts the next window into `window`, one run after the other; true where it was the last.
     pub fn next(&mut self, window: &mut Buffer) -> Result<bool, Failure> {
         self.sources.iter_mut().try_for_each(Source::load)?;
-        let ends = self.ends();
+        let ends = ends(&self.sources, |a, b| self.items.compare(a, b));
         let most = self.sources.iter().map(|source| source.read.len()).sum();
         window.fill_by(most, |window| {
             let mut filled = 0;
@@ -36,26 +36,42 @@ impl<'a, I: Items> Windows<'a, I> {
         })?;
         Ok(self.sources.iter().all(|source| source.left == 0 && source.taken == source.filled))
     }
-
-    /// Up to where each run belongs to the next window.
-    ///
-    /// Of the runs that go on, the bound is the one whose last item comes first. All of it that is in memory belongs to the
-    /// window. Its next items may be equal to the bound, and come before their equals in the runs after it.
-    fn ends(&self) -> Vec<usize> {
-        let going_on = self.sources.iter().enumerate().filter(|(_, source)| source.left > 0);
-        let bound = going_on.min_by(|(_, a), (_, b)| self.items.compare(a.last(), b.last()));
-        let end = |(place, source): (usize, &Source)| match bound {
-            Some((at, bound)) if place != at => source.end(|item| {
-                let order = self.items.compare(item, bound.last());
-                if place < at { order.is_le() } else { order == Ordering::Less }
-            }),
-            _ => source.whole(),
-        };
-        self.sources.iter().enumerate().map(end).collect()
-    }
 }
 
 /// A run, a part of which is in memory.
+pub trait Stretch {
+    /// Whether it has more than what is in memory.
+    fn goes_on(&self) -> bool;
+
+    /// The last item in memory; one that goes on has one there.
+    fn last(&self) -> &[u8];
+
+    /// Where the items in memory end of which `is_in` is true; it is of the first ones alone.
+    fn end(&self, is_in: impl Fn(&[u8]) -> bool) -> usize;
+
+    /// Where the last whole item ends.
+    fn whole(&self) -> usize;
+}
+
+/// Up to where each run belongs to the next window.
+///
+/// Of the runs that go on, the bound is the one whose last item comes first. All of it that is in memory belongs to the window.
+/// Its next items may be equal to the bound, and come before their equals in the runs after it.
+pub fn ends<S: Stretch>(runs: &[S], compare: impl Fn(&[u8], &[u8]) -> Ordering) -> Vec<usize> {
+    let going_on = runs.iter().enumerate().filter(|(_, run)| run.goes_on());
+    let last = going_on.map(|(place, run)| (place, run.last()));
+    let bound = last.min_by(|(_, a), (_, b)| compare(a, b));
+    let end = |(place, run): (usize, &S)| match bound {
+        Some((at, bound)) if place != at => run.end(|item| {
+            let order = compare(item, bound);
+            if place < at { order.is_le() } else { order == Ordering::Less }
+        }),
+        _ => run.whole(),
+    };
+    runs.iter().enumerate().map(end).collect()
+}
+
+/// A run of items of one width.
 pub struct Source {
     content: Content,
     /// Bytes that were not yet read.
@@ -110,18 +126,22 @@ impl Source {
         };
         read().map_err(Failure::file(doing, name))
     }
+}
+
+impl Stretch for Source {
+    fn goes_on(&self) -> bool {
+        self.left > 0
+    }
 
     fn last(&self) -> &[u8] {
         let whole = self.whole();
         &self.read[whole - self.width..whole]
     }
 
-    /// Where the last whole item ends.
     fn whole(&self) -> usize {
         self.filled - (self.filled - self.taken) % self.width
     }
 
-    /// Where the items end of which `is_in` is true; it is of the first ones alone.
     fn end(&self, is_in: impl Fn(&[u8]) -> bool) -> usize {
         let (mut from, mut to) = (0, (self.whole() - self.taken) / self.width);
         while from < to {

@@ -1,6 +1,7 @@
 //! How much memory text takes to be sorted.
 
-use super::items::Keyed;
+use super::items::{Keyed, encode_key};
+use crate::failure::Failure;
 use crate::order::LineOrder;
 
 /// What the sort holds a line, beside the references and a copy of them: two words of cached symbols.
@@ -16,18 +17,27 @@ pub struct Cost {
 
 impl Cost {
     /// Adds `count` lines, of which `text` holds the first.
-    pub fn add(&mut self, order: &LineOrder, count: usize, text: &[u8], terminator: u8) {
+    pub fn add(
+        &mut self,
+        order: &LineOrder,
+        count: usize,
+        text: &[u8],
+        terminator: u8,
+    ) -> Result<(), Failure> {
         if order.plain().is_some() {
             self.bytes += count * (2 * size_of::<&[u8]>() + WORDS);
-            return;
+            return Ok(());
         }
-        let mut keys = Vec::new();
-        let mut sampled = 0;
+        let (mut key, mut bytes, mut sampled) = (Vec::new(), 0, 0);
         for line in text.split(|&byte| byte == terminator).take(count.min(KEYS_SAMPLED)) {
-            order.encode(line, &mut keys);
+            key.clear();
+            encode_key(line, order, &mut key)?;
+            bytes += key.len();
             sampled += 1;
         }
-        self.bytes += count * (2 * size_of::<Keyed<'_>>() + WORDS) + keys.len() * count / sampled.max(1);
+        self.bytes += count * (2 * size_of::<Keyed<'_>>() + WORDS)
+            + (bytes as u64 * count as u64 / sampled.max(1)) as usize;
+        Ok(())
     }
 
     /// In bytes.

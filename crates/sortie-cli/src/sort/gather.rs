@@ -9,6 +9,7 @@ use super::Job;
 use super::items::Item;
 use crate::external::Sink;
 use crate::failure::Failure;
+use crate::memory::append_line;
 
 /// Lines are written in windows of about so many bytes.
 const WINDOW: usize = 4 << 20;
@@ -40,10 +41,12 @@ fn write_windows<'a, T: Item<'a>>(items: &[T], job: &Job, sink: Sink<'_>) -> Res
             }
         } else if full.is_empty() && end == items.len() {
             // All that there is, so nothing goes on at the same time.
-            fill(items, window, &mut empty, job);
+            fill(items, window, &mut empty, job)?;
             write(&mut empty, sink)?;
         } else {
-            rayon::join(|| write(&mut full, sink), || fill(items, window, &mut empty, job)).0?;
+            let (written, filled) =
+                rayon::join(|| write(&mut full, sink), || fill(items, window, &mut empty, job));
+            written.and(filled)?;
             std::mem::swap(&mut full, &mut empty);
         }
         if end == items.len() {
@@ -74,7 +77,12 @@ fn write(blocks: &mut [Vec<u8>], sink: Sink<'_>) -> Result<(), Failure> {
     })
 }
 
-fn fill<'a, T: Item<'a>>(items: &[T], window: std::ops::Range<usize>, blocks: &mut Vec<Vec<u8>>, job: &Job) {
+fn fill<'a, T: Item<'a>>(
+    items: &[T],
+    window: std::ops::Range<usize>,
+    blocks: &mut Vec<Vec<u8>>,
+    job: &Job,
+) -> Result<(), Failure> {
     blocks.resize_with(BLOCKS, Vec::new);
     let share = window.len().div_ceil(BLOCKS).max(1);
     let fill_block = |(i, block): (usize, &mut Vec<u8>)| {
@@ -84,14 +92,14 @@ fn fill<'a, T: Item<'a>>(items: &[T], window: std::ops::Range<usize>, blocks: &m
             if job.order.unique() && !is_new(items, place) {
                 continue;
             }
-            block.extend_from_slice(items[place].line());
-            block.push(job.terminator);
+            append_line(block, items[place].line(), job.terminator)?;
         }
+        Ok(())
     };
     if window.len() < BLOCKS * 128 {
-        blocks.iter_mut().enumerate().for_each(fill_block);
+        blocks.iter_mut().enumerate().try_for_each(fill_block)
     } else {
-        blocks.par_iter_mut().enumerate().for_each(fill_block);
+        blocks.par_iter_mut().enumerate().try_for_each(fill_block)
     }
 }
 

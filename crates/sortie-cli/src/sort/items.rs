@@ -12,6 +12,7 @@ use super::gather::gather;
 use crate::external::Sink;
 use crate::failure::Failure;
 use crate::memory::{filled, room};
+use crate::order::LineOrder;
 
 /// Text is split by one thread at a time in parts of about this size.
 const PART: usize = 1 << 20;
@@ -90,12 +91,12 @@ impl<'a> Lines<'a> {
     }
 
     /// What sorting them takes, text included, in bytes.
-    pub fn cost(&self, job: &Job) -> u64 {
+    pub fn cost(&self, job: &Job) -> Result<u64, Failure> {
         let mut cost = Cost::default();
         for (part, &count) in self.parts.iter().zip(&self.counts) {
-            cost.add(&job.order, count, part, job.terminator);
+            cost.add(&job.order, count, part, job.terminator)?;
         }
-        self.bytes() as u64 + cost.bytes()
+        Ok(self.bytes() as u64 + cost.bytes())
     }
 
     /// Sorts them; `then` does something with them.
@@ -156,10 +157,7 @@ fn encode(lines: &[&[u8]], job: &Job) -> Result<Vec<Block>, Failure> {
     let encode = |lines: &[&[u8]]| {
         let mut block = Block { keys: Vec::new(), ends: room(lines.len())? };
         for line in lines {
-            // As a rule a key is no longer than its line.
-            let reserved = block.keys.try_reserve(line.len() + KEY);
-            reserved.map_err(|_| Failure::Memory((block.keys.len() + line.len()) as u64))?;
-            job.order.encode(line, &mut block.keys);
+            encode_key(line, &job.order, &mut block.keys)?;
             block.ends.push(block.keys.len());
         }
         Ok(block)
@@ -169,6 +167,14 @@ fn encode(lines: &[&[u8]], job: &Job) -> Result<Vec<Block>, Failure> {
     } else {
         lines.par_chunks(LINES_A_BLOCK).map(encode).collect()
     }
+}
+
+/// Appends the key of a line, which is no longer than the line as a rule.
+pub fn encode_key(line: &[u8], order: &LineOrder, keys: &mut Vec<u8>) -> Result<(), Failure> {
+    let reserved = keys.try_reserve(line.len() + KEY);
+    reserved.map_err(|_| Failure::Memory((keys.len() + line.len()) as u64))?;
+    order.encode(line, keys);
+    Ok(())
 }
 
 fn keyed<'a>(lines: &[&'a [u8]], blocks: &'a [Block]) -> Result<Vec<Keyed<'a>>, Failure> {

@@ -1,4 +1,4 @@
-//! Merging inputs and runs that are sorted already.
+//! Merging what is sorted already: lines of any source, and inputs of which nothing is known but that.
 
 use std::cmp::Ordering;
 use std::io::Read;
@@ -10,20 +10,45 @@ use sortie::merge::Tournament;
 use sortie_formats::lines::LineReader;
 
 use super::Job;
-use super::items::direct;
+use super::items::{direct, encode_key};
 use crate::external::{Content, Part, Sink};
 use crate::failure::Failure;
-use crate::memory::{append, room};
+use crate::memory::{append, append_line, room};
 
 /// Text goes to the writing thread in blocks of this size.
 const BLOCK: usize = 1 << 20;
 /// The least and the most that is read of a source at a time.
 const READ: (u64, u64) = (16 << 10, 1 << 20);
-/// A part while it is merged.
-struct Source {
+
+/// Where lines come from, one at a time.
+pub trait Cursor {
+    /// Moves to the next line; false after the last.
+    fn advance(&mut self) -> Result<bool, Failure>;
+
+    /// The current line.
+    fn line(&self) -> &[u8];
+}
+
+/// The lines of a part.
+struct PartLines {
     lines: LineReader<Box<dyn Read + Send>>,
     doing: &'static str,
     name: PathBuf,
+}
+
+impl Cursor for PartLines {
+    fn advance(&mut self) -> Result<bool, Failure> {
+        self.lines.advance().map_err(Failure::file(self.doing, &self.name))
+    }
+
+    fn line(&self) -> &[u8] {
+        self.lines.line()
+    }
+}
+
+/// What takes part in a merge.
+struct Source<C> {
+    lines: C,
     /// The key of the current line; unused where lines are compared by their bytes.
     key: Vec<u8>,
     /// The first bytes of the key, greatest where the source is exhausted.
@@ -31,9 +56,16 @@ struct Source {
     exhausted: bool,
 }
 
-impl Source {
+impl<C: Cursor> Source<C> {
+    /// At the first line.
+    fn new(lines: C, job: &Job) -> Result<Self, Failure> {
+        let mut source = Source { lines, key: Vec::new(), prefix: 0, exhausted: false };
+        source.advance(job)?;
+        Ok(source)
+    }
+
     fn advance(&mut self, job: &Job) -> Result<(), Failure> {
-        self.exhausted = !self.lines.advance().map_err(Failure::file(self.doing, &self.name))?;
+        self.exhausted = !self.lines.advance()?;
         if self.exhausted {
             self.prefix = u64::MAX;
             return Ok(());
@@ -42,7 +74,7 @@ impl Source {
             Some(descending) => descending,
             None => {
                 self.key.clear();
-                job.order.encode(self.lines.line(), &mut self.key);
+                encode_key(self.lines.line(), &job.order, &mut self.key)?;
                 false
             }
         };
@@ -59,7 +91,7 @@ impl Source {
         if job.order.plain().is_some() { self.lines.line() } else { &self.key }
     }
 
-    fn compare(&self, other: &Source, job: &Job) -> Ordering {
+    fn compare(&self, other: &Self, job: &Job) -> Ordering {
         let prefixes = self.prefix.cmp(&other.prefix).then(self.exhausted.cmp(&other.exhausted));
         if prefixes.is_ne() || self.exhausted {
             return prefixes;
@@ -83,10 +115,7 @@ pub fn merge(parts: Vec<Part>, budget: u64, job: &Job, sink: Sink<'_>) -> Result
     let mut sources = Vec::with_capacity(parts.len());
     for part in parts {
         let Content { reader, doing, name } = part.open()?;
-        let lines = LineReader::new(reader, job.terminator, read);
-        let mut source = Source { lines, doing, name, key: Vec::new(), prefix: 0, exhausted: false };
-        source.advance(job)?;
-        sources.push(source);
+        sources.push(PartLines { lines: LineReader::new(reader, job.terminator, read), doing, name });
     }
 
     thread::scope(|threads| {
@@ -105,28 +134,47 @@ pub fn merge(parts: Vec<Part>, budget: u64, job: &Job, sink: Sink<'_>) -> Result
             })
         };
         let writer = thread::Builder::new().spawn_scoped(threads, write).map_err(Failure::threads(1))?;
-        let merged = merge_sources(&mut sources, job, &full, &mut empty);
-        drop(full);
+        let merged = merge_into(sources, job, full, &mut empty);
         let written = writer.join().expect("writing does not panic");
         written.and(merged)
     })
 }
 
 /// Sends the merged lines to `full` in blocks. Ends early where nobody takes them any more.
-fn merge_sources(
-    sources: &mut [Source],
+fn merge_into(
+    sources: Vec<PartLines>,
     job: &Job,
-    full: &mpsc::SyncSender<Vec<u8>>,
+    full: mpsc::SyncSender<Vec<u8>>,
     empty: &mut mpsc::Receiver<Vec<u8>>,
 ) -> Result<(), Failure> {
     let mut block = room(BLOCK)?;
+    merge_cursors(sources, job, |line| {
+        append_line(&mut block, line, job.terminator)?;
+        if block.len() < BLOCK {
+            return Ok(true);
+        }
+        let next = empty.try_recv().unwrap_or_default();
+        Ok(full.send(std::mem::replace(&mut block, next)).is_ok())
+    })?;
+    // An error means that the writer has failed, and will say why.
+    let _ = full.send(block);
+    Ok(())
+}
+
+/// Has `take` take the lines of all sources in order, of equal keys only the first where the order is `unique`, until it
+/// takes no more.
+pub fn merge_cursors<C: Cursor>(
+    sources: impl IntoIterator<Item = C>,
+    job: &Job,
+    mut take: impl FnMut(&[u8]) -> Result<bool, Failure>,
+) -> Result<(), Failure> {
+    let sources = sources.into_iter().map(|lines| Source::new(lines, job));
+    let mut sources: Vec<_> = sources.collect::<Result<_, _>>()?;
     let mut last_key: Option<Vec<u8>> = None;
     let mut tournament = Tournament::new(sources.len(), |a, b| sources[a].compare(&sources[b], job));
     loop {
         let source = &mut sources[tournament.winner()];
         if source.exhausted {
-            // An error means that the writer has failed, and will say why.
-            let _ = full.send(block);
             return Ok(());
         }
         let key = source.key(job);
@@ -136,17 +184,8 @@ fn merge_sources(
                 last.clear();
                 append(last, key)?;
             }
-            let line = source.lines.line();
-            // For both: a push cannot say that there is no room.
-            let bytes = line.len() + 1;
-            block.try_reserve(bytes).map_err(|_| Failure::Memory(bytes as u64))?;
-            block.extend_from_slice(line);
-            block.push(job.terminator);
-            if block.len() >= BLOCK {
-                let next = empty.try_recv().unwrap_or_default();
-                if full.send(std::mem::replace(&mut block, next)).is_err() {
-                    return Ok(());
-                }
+            if !take(source.lines.line())? {
+                return Ok(());
             }
         }
         source.advance(job)?;

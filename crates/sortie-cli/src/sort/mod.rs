@@ -7,6 +7,7 @@ mod gather;
 mod input;
 mod items;
 mod merge;
+mod windows;
 
 use std::num::NonZeroUsize;
 use std::sync::OnceLock;
@@ -66,7 +67,9 @@ fn sort(inputs: Vec<Input>, args: &SortArgs, job: &Job) -> Result<(), Failure> {
         job.ledger.progress.advance(text.len() as u64);
         if job.debug && !text.is_empty() { output.write(&job.annotated(text)) } else { output.write(text) }
     };
-    let merge = |parts, budget, sink: Sink<'_>| merge::merge(parts, budget, job, sink);
+    // What the program did not sort itself need not be sorted.
+    let merge_parts = if args.merge { merge::merge } else { windows::merge };
+    let merge = |parts, budget, sink: Sink<'_>| merge_parts(parts, budget, job, sink);
     let parts = |at_once| {
         let at_once = args.batch_size.map_or(at_once, NonZeroUsize::get);
         Parts::new(at_once, budget, &folder, &job.ledger, &merge)
@@ -96,7 +99,7 @@ fn sort_at_once(inputs: &[Input], budget: u64, job: &Job, sink: Sink<'_>) -> Res
     job.ledger.note("read", start.elapsed(), texts.iter().map(Vec::len).sum(), 0);
     let lines = Lines::of(&texts, job);
     // Very short lines take many times their own bytes.
-    if lines.cost(job) > budget {
+    if lines.cost(job)? > budget {
         return Ok(false);
     }
     job.ledger.progress.stage("sorting", 0);

@@ -69,6 +69,17 @@ pub fn complaint(output: &Output, status: i32) -> String {
     message
 }
 
+/// Whether a lack of memory ended the program without a line of its own: between the stack of a thread and the one for its
+/// signals, where std aborts before any of our code runs, or in a table or a bucket that std or a library asks for, where
+/// nobody is told.
+pub fn ends_in_std(said: &str) -> bool {
+    let small = |line: &str| {
+        let bytes = line.strip_prefix("memory allocation of ")?.strip_suffix(" bytes failed")?;
+        bytes.parse::<usize>().ok().filter(|&bytes| bytes < 512 << 10)
+    };
+    said.contains("failed to allocate an alternative stack") || said.lines().any(|line| small(line).is_some())
+}
+
 pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }

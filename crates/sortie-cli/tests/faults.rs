@@ -1,0 +1,171 @@
+//! What is larger than memory while the machine fails under it: at each read and each write of a file, and at each large
+//! piece of memory.
+#![cfg(target_env = "gnu")] // What refuses them is loaded before glibc.
+
+mod support;
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+use support::{Numbers, complaint, names, run, sortie, text};
+use tempfile::TempDir;
+
+/// Options for every kind of data that can be larger than memory.
+const KINDS: [&str; 6] =
+    ["", "-k2,2n", "-u -k1,1", "--type u64", "--type u32 --argsort", "--record-size 100 --key 0..10"];
+
+/// A folder with a file to be sorted and one for temporary files, where one call of the program's can be refused.
+struct Machine {
+    folder: TempDir,
+    refuser: PathBuf,
+    unsorted: Vec<u8>,
+}
+
+impl Machine {
+    /// None where no C compiler makes what refuses.
+    fn new(unsorted: Vec<u8>) -> Option<Machine> {
+        let folder = tempfile::tempdir().unwrap();
+        let refuser = folder.path().join("refuse.so");
+        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/faults/refuse.c");
+        let compiled =
+            Command::new("cc").args(["-shared", "-fPIC", "-O1", source, "-o"]).arg(&refuser).status();
+        if !compiled.is_ok_and(|status| status.success()) {
+            println!("skipped: there is no C compiler");
+            return None;
+        }
+        fs::write(folder.path().join("x"), &unsorted).unwrap();
+        fs::create_dir(folder.path().join("runs")).unwrap();
+        Some(Machine { folder, refuser, unsorted })
+    }
+
+    /// Sorts, with one call refused.
+    fn refuse(&self, call: &str, at: usize, options: &str) -> Output {
+        let mut command = sortie(self.folder.path());
+        command.args(options.split_whitespace()).args(["-T", "runs", "x", "-o", "out"]);
+        command.env("LD_PRELOAD", &self.refuser).env("REFUSE_IN", self.folder.path());
+        command.env("REFUSE_CALL", call).env("REFUSE_AT", at.to_string()).env("RUST_BACKTRACE", "0");
+        run(&mut command, b"")
+    }
+
+    /// Refuses every `step`th call until a sort is done before that. Each time one line says so, and nothing was done. What
+    /// the lines said.
+    fn refuse_in_turn(&self, call: &str, step: usize, options: &str) -> Vec<String> {
+        let folder = self.folder.path();
+        let sorted = run(sortie(folder).args(options.split_whitespace()).arg("x"), b"").stdout;
+        let mut said = Vec::new();
+        for at in (0..).step_by(step) {
+            let done = self.refuse(call, at, options);
+            assert!(fs::read(folder.join("x")).unwrap() == self.unsorted, "{options}: {call} {at}");
+            assert!(names(&folder.join("runs")).is_empty(), "{options}: {call} {at}");
+            if done.status.success() {
+                assert_eq!(text(&done.stderr), "");
+                assert!(fs::read(folder.join("out")).unwrap() == sorted, "{options}: {call} {at}");
+                fs::remove_file(folder.join("out")).unwrap();
+                break;
+            }
+            said.push(complaint(&done, 2));
+            assert_eq!(names(folder), ["refuse.so", "runs", "x"], "{options}: {call} {at}");
+        }
+        println!("{options}: {} times", said.len());
+        said
+    }
+}
+
+/// So many records, which are also lines, and numbers.
+fn records(count: usize) -> Vec<u8> {
+    let mut numbers = Numbers::new(1);
+    let mut record = || {
+        let mut record = [b' '; 100];
+        record[..20].fill_with(|| b'a' + numbers.below(26) as u8);
+        record[21..25].fill_with(|| b'0' + numbers.below(10) as u8);
+        record[99] = b'\n';
+        record
+    };
+    (0..count).flat_map(|_| record()).collect()
+}
+
+/// That each of these was said, and nothing else.
+#[track_caller]
+fn assert_said(said: &[String], reasons: &[&str], options: &str) {
+    for reason in reasons {
+        assert!(said.iter().any(|line| line == reason), "{options}: not told: {reason}");
+    }
+    let other = said.iter().find(|line| !reasons.contains(&line.as_str()));
+    assert_eq!(other, None, "{options}");
+}
+
+const READS: [&str; 2] = [
+    "sortie: cannot read: x: Input/output error\n",
+    "sortie: cannot read a temporary file in: runs: Input/output error\n",
+];
+const WRITES: [&str; 2] = [
+    "sortie: cannot write: out: No space left on device\n",
+    "sortie: cannot write a temporary file in: runs: No space left on device\n",
+];
+
+/// Where there is little memory, and where it has room for everything, which writes no temporary files.
+fn assert_disk_is_told(call: &str, reasons: &[&str; 2]) {
+    let Some(machine) = Machine::new(records(4_000)) else { return };
+    for kind in KINDS {
+        for (options, reasons) in [(format!("{kind} -S 64K"), &reasons[..]), (kind.into(), &reasons[..1])] {
+            assert_said(&machine.refuse_in_turn(call, 1, &options), reasons, &options);
+        }
+    }
+}
+
+#[test]
+fn a_block_that_cannot_be_read_is_told_wherever_it_is() {
+    assert_disk_is_told("read", &READS);
+}
+
+#[test]
+fn a_disk_that_is_full_is_told_whenever_it_is() {
+    assert_disk_is_told("write", &WRITES);
+}
+
+/// As above where one stretch is read, one sorted and one written at a time.
+#[test]
+fn a_failing_disk_ends_all_that_goes_on_at_the_same_time() {
+    let Some(machine) = Machine::new(records(200_000)) else { return };
+    for kind in KINDS {
+        let options = format!("{kind} -S 16M --parallel 2");
+        for (call, step, reasons) in [("read", 601, READS), ("write", 11, WRITES)] {
+            let said = machine.refuse_in_turn(call, step, &options);
+            assert_said(&said, &reasons, &options);
+        }
+    }
+}
+
+/// Pieces of 512 KB and more. Smaller ones, which std and the library make for a table or a bucket, end the program where
+/// there is no room for them. So does a bucket of that size, which takes many keys that are nearly equal.
+fn assert_memory_is_told(machine: &Machine, options: &str) {
+    let said = machine.refuse_in_turn("allocate", 1, options);
+    assert!(!said.is_empty(), "{options}");
+    for line in said {
+        let is_told = ["no room for ", ": out of memory", " do not fit into memory"]
+            .iter()
+            .any(|told| line.contains(told));
+        assert!(is_told, "{options}: {line}");
+    }
+}
+
+#[test]
+fn memory_that_cannot_be_had_is_told() {
+    let Some(machine) = Machine::new(records(60_000)) else { return };
+    for kind in KINDS {
+        assert_memory_is_told(&machine, &format!("{kind} -S 4M"));
+    }
+}
+
+#[test]
+fn a_long_line_that_there_is_no_room_for_is_told() {
+    let lines =
+        (0..9usize).map(|line| [vec![b'a' + (line * 4 % 9) as u8; 700_000 + line], vec![b'\n']].concat());
+    let Some(machine) = Machine::new(lines.flatten().collect()) else { return };
+    for kind in &KINDS[..3] {
+        for limit in ["-S 64K", "-S 2M", ""] {
+            assert_memory_is_told(&machine, &format!("{kind} {limit}"));
+        }
+    }
+}
