@@ -5,6 +5,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use rayon::prelude::*;
+use sortie::gpu::Gpu;
 use sortie::{Engine, Sorter};
 
 use crate::Result;
@@ -12,18 +13,42 @@ use crate::args::Args;
 use crate::distributions::{StringSet, Strings};
 use crate::measure::{Case, Clock, Contender, Facts, Measurable};
 use crate::suite_files::python_with;
+use crate::suite_hybrid::all_but;
 
 /// Words, and strings for each length, unless `--n` says otherwise.
 const WORDS: usize = 100_000_000;
 const STRINGS_OF_A_LENGTH: usize = 10_000_000;
 const LENGTHS: [usize; 8] = [8, 16, 32, 64, 128, 256, 512, 1024];
+/// 500 MB of those with up to 500 letters.
+const LINES: usize = 2_000_000;
+/// What the device has free where that is less than all words take there, some 9 GB: bytes for each.
+const ROOM: usize = 24;
 
 pub fn cases(args: &Args) -> Vec<Box<dyn Measurable>> {
     let words = (StringSet::Words, args.n.unwrap_or(WORDS));
     let n = args.n.unwrap_or(STRINGS_OF_A_LENGTH);
     let of_lengths = LENGTHS.map(|length| (StringSet::Letters(length), n));
+    let of_any_length = [(StringSet::Proteins, n), (StringSet::Lines, args.n.unwrap_or(LINES))];
     let threads = *args.threads.last().expect("one at least");
-    [words].into_iter().chain(of_lengths).map(|(set, n)| Box::new(case(set, n, threads, args)) as _).collect()
+    let sets = [words].into_iter().chain(of_lengths).chain(of_any_length);
+    let mut cases: Vec<Box<dyn Measurable>> =
+        sets.map(|(set, n)| Box::new(case(set, n, threads, args)) as _).collect();
+    cases.push(Box::new(larger_than_the_gpu(words.1, threads)));
+    cases
+}
+
+fn larger_than_the_gpu(n: usize, threads: usize) -> Case<Strings, Vec<u32>> {
+    let on_cpu = ours("sortie, CPU", threads, Engine::Cpu);
+    let in_ranges = ours("sortie, GPU and CPU", threads, Engine::Cuda(0));
+    let contenders = vec![
+        on_cpu,
+        Contender::new("sortie, in ranges", threads, move |strings: &Strings, clock: &mut Clock| {
+            let _taken = all_but(&Gpu::cuda(0)?, (ROOM * n) as u64)?;
+            (in_ranges.run)(strings, clock)
+        }),
+    ];
+    let case = argsort(StringSet::Words, n, contenders);
+    Case { facts: Facts { work: "argsort strings, larger than the GPU", ..case.facts }, ..case }
 }
 
 fn case(set: StringSet, n: usize, threads: usize, args: &Args) -> Case<Strings, Vec<u32>> {
@@ -119,14 +144,20 @@ mod tests {
     use crate::distributions::Rng;
 
     #[test]
-    fn cases_are_words_and_lengths() {
+    fn cases_are_words_lengths_and_what_is_larger() {
         let args = Args::parse_from(["sortie-bench", "--suite", "host-strings", "--threads", "16"]);
         let described: Vec<_> = cases(&args).iter().map(|case| case.describe()).collect();
-        assert_eq!(described.len(), 9);
+        assert_eq!(described.len(), 12);
         assert!(described[0].starts_with(
             "argsort strings, host to host, 10^8, words: sortie, CPU x16, sortie, GPU and CPU x16"
         ));
         assert!(described[8].starts_with("argsort strings, host to host, 10^7, 1024 letters:"));
+        assert!(
+            described[10].starts_with("argsort strings, host to host, 2000000, lines:"),
+            "{}",
+            described[10]
+        );
+        assert!(described[11].starts_with("argsort strings, larger than the GPU, 10^8, words:"));
     }
 
     #[test]

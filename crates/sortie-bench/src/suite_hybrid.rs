@@ -149,7 +149,7 @@ fn in_chunks(n: usize, room: u64, threads: usize) -> Sorts {
 }
 
 /// Takes all of the device's memory but so much.
-fn all_but(gpu: &Arc<Gpu>, room: u64) -> Result<Option<Buffer<u8>>> {
+pub fn all_but(gpu: &Arc<Gpu>, room: u64) -> Result<Option<Buffer<u8>>> {
     let free = gpu.device().free_memory()?;
     Ok(free.checked_sub(room).map(|taken| gpu.device().alloc(taken as usize)).transpose()?)
 }

@@ -12,6 +12,8 @@ use crate::Result;
 /// The real words: Debian's package `wamerican-insane`.
 const REAL_WORDS: &str = "/usr/share/dict/american-english-insane";
 
+const AMINO_ACIDS: &[u8; 20] = b"ACDEFGHIKLMNPQRSTVWY";
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StringSet {
     /// 8 to 20 uniform lowercase letters.
@@ -24,6 +26,10 @@ pub enum StringSet {
     Urls,
     /// So many uniform lowercase letters.
     Letters(usize),
+    /// 1 to 120 uniform letters of the amino acids.
+    Proteins,
+    /// 1 to 500 uniform lowercase letters.
+    Lines,
     /// English words, the k-th of a random order with probability proportional to 1/k.
     RealWords,
 }
@@ -66,6 +72,8 @@ impl StringSet {
             StringSet::ShortDna => "DNA reads of 51",
             StringSet::Urls => "URLs",
             StringSet::RealWords => "real words",
+            StringSet::Proteins => "proteins",
+            StringSet::Lines => "lines",
             StringSet::Letters(length) => match length {
                 8 => "8 letters",
                 16 => "16 letters",
@@ -128,6 +136,19 @@ impl StringSet {
                     let prefix = [&hosts[between(0, 999, rng)][..], &paths[between(0, 99, rng)]].concat();
                     strings.bytes.extend_from_slice(&prefix);
                     letters(length - prefix.len(), &mut strings.bytes, rng);
+                    strings.end();
+                }
+            }
+            StringSet::Proteins => {
+                for _ in 0..n {
+                    let letters = (0..between(1, 120, rng)).map(|_| AMINO_ACIDS[between(0, 19, rng)]);
+                    strings.bytes.extend(letters);
+                    strings.end();
+                }
+            }
+            StringSet::Lines => {
+                for _ in 0..n {
+                    letters(between(1, 500, rng), &mut strings.bytes, rng);
                     strings.end();
                 }
             }
