@@ -85,11 +85,11 @@ impl<I: Items> Task<'_, I> {
 
         let runners = runners(self.budget);
         let room = self.stretch(runners);
-        let parts = relay(runners, feed, parts, |buffer: &mut Buffer, mut reading| {
-            let ended = buffer.fill(room, reading.feed(), self.ledger)?;
-            let sorting = reading.sort(ended);
+        let parts = relay(runners, feed, parts, |buffer: &mut Buffer, turn| {
+            let ended = buffer.fill(room, turn.feed(), self.ledger)?;
+            turn.sort(ended);
             let order = self.items.sort(buffer.filled_mut(), self.ledger)?;
-            let Some(mut parts) = sorting.write() else { return Ok(()) };
+            let Some(parts) = turn.write() else { return Ok(()) };
             if buffer.filled().is_empty() {
                 return Ok(());
             }
@@ -140,14 +140,13 @@ impl<I: Items> Task<'_, I> {
         };
         let windows = Windows::new(self.items, parts.into_iter().map(open).collect::<Result<_, _>>()?);
         let written = (sink, Vec::new());
-        relay(runners, windows, written, |buffer: &mut Buffer, mut reading| {
+        relay(runners, windows, written, |buffer: &mut Buffer, turn| {
             let start = Instant::now();
-            let ended = reading.feed().next(buffer)?;
+            let ended = turn.feed().next(buffer)?;
             self.ledger.note("read runs", start.elapsed(), buffer.filled().len(), buffer.filled().len());
-            let sorting = reading.sort(ended);
+            turn.sort(ended);
             let order = self.items.sort(buffer.filled_mut(), self.ledger)?;
-            let Some(mut written) = sorting.write() else { return Ok(()) };
-            let (sink, last) = &mut *written;
+            let Some((sink, last)) = turn.write() else { return Ok(()) };
             self.write(buffer, &order, last, *sink)
         })
         .map(|_| ())

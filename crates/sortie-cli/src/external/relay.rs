@@ -17,16 +17,16 @@ struct Course<F, W> {
     failure: Mutex<Option<Failure>>,
 }
 
-/// The step of reading, which no other runner takes meanwhile.
-pub struct Reading<'a, F, W> {
+/// The steps of one stretch, one after the other. Nobody else is at the one that it has come to.
+pub struct Turn<'a, F, W> {
     course: &'a Course<F, W>,
-    feed: MutexGuard<'a, Option<F>>,
+    step: Step<'a, F, W>,
 }
 
-/// The step of sorting.
-pub struct Sorting<'a, F, W> {
-    course: &'a Course<F, W>,
-    _turn: MutexGuard<'a, ()>,
+enum Step<'a, F, W> {
+    Reading(MutexGuard<'a, Option<F>>),
+    Sorting { _turn: MutexGuard<'a, ()> },
+    Writing(MutexGuard<'a, W>),
 }
 
 /// Has so many runners `run`, each with a buffer of its own, until a stretch was the last or a runner failed; returns what
@@ -35,7 +35,7 @@ pub fn relay<F: Send, W: Send, B: Default>(
     runners: usize,
     feed: F,
     written: W,
-    run: impl Fn(&mut B, Reading<'_, F, W>) -> Result<(), Failure> + Sync,
+    run: impl Fn(&mut B, &mut Turn<'_, F, W>) -> Result<(), Failure> + Sync,
 ) -> Result<W, Failure> {
     let course = Course {
         feed: Mutex::new(Some(feed)),
@@ -45,8 +45,9 @@ pub fn relay<F: Send, W: Send, B: Default>(
     };
     let runner = || {
         let mut buffer = B::default();
-        while let Some(reading) = course.next() {
-            if let Err(failure) = run(&mut buffer, reading) {
+        while let Some(mut turn) = course.next() {
+            if let Err(failure) = run(&mut buffer, &mut turn) {
+                // While the step is still taken: whoever takes it next knows.
                 course.failure.lock().expect(PANICKED).get_or_insert(failure);
             }
         }
@@ -68,11 +69,11 @@ pub fn relay<F: Send, W: Send, B: Default>(
 const PANICKED: &str = "no runner panicked";
 
 impl<F, W> Course<F, W> {
-    /// The turn to read, where there is more.
-    fn next(&self) -> Option<Reading<'_, F, W>> {
+    /// A turn that begins with reading, where there is more.
+    fn next(&self) -> Option<Turn<'_, F, W>> {
         let feed = self.feed.lock().expect(PANICKED);
         let goes_on = feed.is_some() && !self.failed();
-        goes_on.then_some(Reading { course: self, feed })
+        goes_on.then_some(Turn { course: self, step: Step::Reading(feed) })
     }
 
     fn failed(&self) -> bool {
@@ -80,42 +81,49 @@ impl<F, W> Course<F, W> {
     }
 }
 
-impl<'a, F, W> Reading<'a, F, W> {
+impl<F, W> Turn<'_, F, W> {
+    /// What is read from, in the first step.
     pub fn feed(&mut self) -> &mut F {
-        self.feed.as_mut().expect("a turn is given while there is more")
+        match &mut self.step {
+            Step::Reading(feed) => feed.as_mut().expect("a turn is given while there is more"),
+            _ => unreachable!("reading is the first step"),
+        }
     }
 
     /// Waits until the stretch before is sorted, and has the next one read meanwhile unless this was the last.
-    pub fn sort(mut self, last: bool) -> Sorting<'a, F, W> {
-        if last {
-            *self.feed = None;
+    pub fn sort(&mut self, last: bool) {
+        if let (Step::Reading(feed), true) = (&mut self.step, last) {
+            **feed = None;
         }
-        Sorting { course: self.course, _turn: self.course.sorting.lock().expect(PANICKED) }
+        self.step = Step::Sorting { _turn: self.course.sorting.lock().expect(PANICKED) };
     }
-}
 
-impl<'a, F, W> Sorting<'a, F, W> {
     /// Waits until the stretch before is written. Nothing where a runner has failed: what it left out would be missing.
-    pub fn write(self) -> Option<MutexGuard<'a, W>> {
-        let written = self.course.written.lock().expect(PANICKED);
-        (!self.course.failed()).then_some(written)
+    pub fn write(&mut self) -> Option<&mut W> {
+        self.step = Step::Writing(self.course.written.lock().expect(PANICKED));
+        match &mut self.step {
+            Step::Writing(written) if !self.course.failed() => Some(written),
+            _ => None,
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
     use super::*;
 
     /// Numbers from a feed, which each runner notes in turn.
     fn noted(runners: usize, fails_at: Option<u32>) -> Result<Vec<u32>, Failure> {
-        relay(runners, 0..100u32, Vec::new(), |_: &mut (), mut reading| {
-            let number = reading.feed().next();
-            let sorting = reading.sort(number.is_none());
+        relay(runners, 0..100u32, Vec::new(), |_: &mut (), turn| {
+            let number = turn.feed().next();
+            turn.sort(number.is_none());
             if number.is_some() && number == fails_at {
                 return Err(Failure::new("failed"));
             }
             thread::yield_now();
-            if let (Some(mut written), Some(number)) = (sorting.write(), number) {
+            if let (Some(written), Some(number)) = (turn.write(), number) {
                 written.push(number);
             }
             Ok(())
@@ -133,6 +141,34 @@ mod tests {
     fn the_first_failure_ends_it() {
         for runners in 1..5 {
             assert_eq!(noted(runners, Some(50)).unwrap_err().to_string(), "failed");
+        }
+    }
+
+    #[test]
+    fn nobody_goes_on_where_a_step_has_failed() {
+        let steps = ["reading", "sorting", "writing"];
+        for fails_at in steps.into_iter().cycle().take(3_000) {
+            let has_failed = AtomicBool::new(false);
+            let ended = relay(4, 0..100u32, (), |_: &mut (), turn| {
+                let number = turn.feed().next();
+                let take = |step| {
+                    if step == fails_at && number == Some(5) {
+                        has_failed.store(true, Ordering::Relaxed);
+                        return Err(Failure::new("failed"));
+                    }
+                    Ok(())
+                };
+                assert!(fails_at != "reading" || !has_failed.load(Ordering::Relaxed), "{number:?}");
+                take("reading")?;
+                turn.sort(number.is_none());
+                take("sorting")?;
+                if turn.write().is_none() {
+                    return Ok(());
+                }
+                assert!(number <= Some(5), "{fails_at}: {number:?}");
+                take("writing")
+            });
+            assert_eq!(ended.unwrap_err().to_string(), "failed");
         }
     }
 }

@@ -225,12 +225,13 @@ impl Read for Checked {
                 self.block(whole)?;
                 return Ok(length);
             }
+            self.taken = 0;
             let mut read = std::mem::take(&mut self.read);
             read.try_reserve_exact(length.saturating_sub(read.len()))
                 .map_err(|_| io::ErrorKind::OutOfMemory)?;
             read.resize(length, 0);
             self.block(&mut read)?;
-            (self.read, self.taken) = (read, 0);
+            self.read = read;
         }
         let rest = &self.read[self.taken..];
         let length = rest.len().min(into.len());

@@ -53,11 +53,11 @@ pub fn sort(
 
     job.start_threads(size)?;
     let runners = external::runners(budget);
-    let parts = relay(runners, feed, parts, |texts: &mut [Vec<u8>; 1], mut reading| {
-        let ended = reading.feed().fill(&mut texts[0], budget, runners as u64)?;
-        let sorting = reading.sort(ended);
+    let parts = relay(runners, feed, parts, |texts: &mut [Vec<u8>; 1], turn| {
+        let ended = turn.feed().fill(&mut texts[0], budget, runners as u64)?;
+        turn.sort(ended);
         Lines::of(texts, job).sort(job, |sorted| {
-            let Some(mut parts) = sorting.write() else { return Ok(()) };
+            let Some(parts) = turn.write() else { return Ok(()) };
             parts.push(folder.write(|sink| sorted.write(job, sink))?)
         })
     })?;

@@ -27,12 +27,11 @@ pub fn merge(parts: Vec<Part>, budget: u64, job: &Job, sink: Sink<'_>) -> Result
     let share = budget / (1 + 2 * runners as u64) / parts.len().max(1) as u64;
     let open = |part: Part| Source::new(part.open()?, job.terminator, share.max(LEAST) as usize);
     let windows = Windows { sources: parts.into_iter().map(open).collect::<Result<_, _>>()?, job };
-    relay(runners, windows, (sink, None), |window: &mut Window, mut reading| {
-        let ended = reading.feed().next(window)?;
-        let sorting = reading.sort(ended);
+    relay(runners, windows, (sink, None), |window: &mut Window, turn| {
+        let ended = turn.feed().next(window)?;
+        turn.sort(ended);
         window.merge(job)?;
-        let Some(mut written) = sorting.write() else { return Ok(()) };
-        let (sink, last) = &mut *written;
+        let Some((sink, last)) = turn.write() else { return Ok(()) };
         window.write(job, last, *sink)
     })
     .map(|_| ())
