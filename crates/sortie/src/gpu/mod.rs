@@ -172,8 +172,9 @@ impl Gpu {
             std::thread::scope(|scope| {
                 for first in 0..threads {
                     let own = missing.iter().skip(first).step_by(threads);
-                    // What fails is asked for again below, and says why there.
-                    scope.spawn(move || own.map_while(|instance| self.module(instance).ok()).for_each(drop));
+                    // What is missing then, for want of a thread too, is asked for again below, and says why there.
+                    let compile = move || own.map_while(|instance| self.module(instance).ok()).for_each(drop);
+                    let _ = std::thread::Builder::new().spawn_scoped(scope, compile);
                 }
             });
         }

@@ -204,6 +204,26 @@ fn strings_that_panic_leave_a_permutation() {
     }
 }
 
+/// Sorts its strings when it is dropped.
+struct SortedLate<'a>(&'a mut [String]);
+
+impl Drop for SortedLate<'_> {
+    fn drop(&mut self) {
+        sortie::sort_strings(self.0);
+    }
+}
+
+#[test]
+fn strings_are_sorted_while_the_caller_unwinds() {
+    let mut v: Vec<String> = (0..300_000u64).map(|i| format!("{}", i * 7919 % 300_007)).collect();
+    let unwound = catch_unwind(AssertUnwindSafe(|| {
+        let _late = SortedLate(&mut v);
+        resume_unwind(Box::new(()));
+    }));
+    assert!(unwound.is_err());
+    assert!(v.is_sorted());
+}
+
 #[test]
 fn keys_are_drawn_once_an_element() {
     for subject in subjects() {

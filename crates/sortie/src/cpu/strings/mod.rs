@@ -304,8 +304,8 @@ impl<F> Sort<'_, F> {
         let large = Mutex::new(Vec::new());
         let buckets = scattered.buckets().to_vec();
         let transform = self.transform();
-        let mut guard = Restore { items, scattered };
-        let Restore { items, scattered } = &mut guard;
+        let mut guard = Restore { items, scattered, done: false };
+        let Restore { items, scattered, done } = &mut guard;
         // SAFETY: the slice's items are overwritten with copies of the same, without being dropped.
         let targets = unsafe {
             std::slice::from_raw_parts_mut(items.as_mut_ptr().cast::<MaybeUninit<P>>(), items.len())
@@ -339,6 +339,7 @@ impl<F> Sort<'_, F> {
         // Words differ between buckets: whatever ties still wait there, any of their strings tells the same.
         let firsts = buckets.iter().filter(|bucket| !bucket.is_empty()).map(|bucket| bucket.start);
         work.task(|| self.compare_with_previous(items, lcps, firsts, depth));
+        *done = true;
         large.into_inner().expect("no thread panicked")
     }
 
@@ -575,11 +576,12 @@ fn ties(words: &[u64], depth: usize, symbols: &Symbols, found: Later) {
 struct Restore<'a, P> {
     items: &'a mut [P],
     scattered: Scattered<u64, P>,
+    done: bool,
 }
 
 impl<P> Drop for Restore<'_, P> {
     fn drop(&mut self) {
-        if std::thread::panicking() {
+        if !self.done {
             for (item, pair) in self.items.iter_mut().zip(self.scattered.pairs()) {
                 // SAFETY: the scratch holds every item once, and is not read again.
                 unsafe { std::ptr::write(item, pair.payload()) };
