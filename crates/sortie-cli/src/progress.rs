@@ -31,9 +31,10 @@ impl Progress {
                     bar.enable_steady_tick(TICK);
                 }
             };
-            (wait, thread::spawn(show))
+            // Without a thread to spare there is no bar.
+            thread::Builder::new().spawn(show).ok().map(|thread| (wait, thread))
         });
-        Progress { bar, wait }
+        Progress { bar, wait: wait.flatten() }
     }
 
     /// Begins a stage of so many bytes, 0 where that is not known.

@@ -1,5 +1,5 @@
-//! What is larger than memory while the machine fails under it: at each read and each write of a file, and at each large
-//! piece of memory.
+//! What is larger than memory while the machine fails under it: at each read and each write of a file, at each large
+//! piece of memory and at each thread.
 #![cfg(target_env = "gnu")] // What refuses them is loaded before glibc.
 
 mod support;
@@ -43,6 +43,10 @@ impl Machine {
     fn refuse(&self, call: &str, at: usize, options: &str) -> Output {
         let mut command = sortie(self.folder.path());
         command.args(options.split_whitespace()).args(["-T", "runs", "x", "-o", "out"]);
+        self.refuse_to(command, call, at)
+    }
+
+    fn refuse_to(&self, mut command: Command, call: &str, at: usize) -> Output {
         command.env("LD_PRELOAD", &self.refuser).env("REFUSE_IN", self.folder.path());
         command.env("REFUSE_CALL", call).env("REFUSE_AT", at.to_string()).env("RUST_BACKTRACE", "0");
         run(&mut command, b"")
@@ -167,5 +171,51 @@ fn a_long_line_that_there_is_no_room_for_is_told() {
         for limit in ["-S 64K", "-S 2M", ""] {
             assert_memory_is_told(&machine, &format!("{kind} {limit}"));
         }
+    }
+}
+
+#[test]
+fn a_thread_that_cannot_be_started_is_told_and_nothing_is_lost() {
+    let Some(machine) = Machine::new(records(200_000)) else { return };
+    let folder = machine.folder.path();
+    let spectrum = "BEGIN IONS\nPEPMASS=1\n3.5 1\n1.5 2\nEND IONS\n";
+    fs::write(folder.join("x.mgf"), spectrum.repeat(1000)).unwrap();
+    fs::write(folder.join("x.jsonl"), "{\"id\":1,\"text\":\"one two\"}\n".repeat(1000)).unwrap();
+    let inputs = ["x", "x.mgf", "x.jsonl"].map(|name| folder.join(name));
+    let before = inputs.each_ref().map(|path| fs::read(path).unwrap());
+    for arguments in [
+        "sort --parallel 3 x -o x",
+        "sort -S 16M -T runs --parallel 3 x -o x",
+        "sort -m --parallel 3 x -o x",
+        "sort --type u64 --parallel 3 x -o x",
+        "sort --type u64 -S 16M -T runs --parallel 3 x -o x",
+        "sort --record-size 100 --key 0..10 --parallel 3 x -o x",
+        "spectra --parallel 3 x.mgf -o x.mgf --by mz",
+        "index build --parallel 3 x.jsonl -o x.index",
+    ] {
+        let mut told = 0;
+        for at in 0..12 {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_sortie"));
+            command.current_dir(folder).args(arguments.split_whitespace());
+            let done = machine.refuse_to(command, "thread", at);
+            assert!(names(&folder.join("runs")).is_empty(), "{arguments}: {at}");
+            if done.status.success() {
+                // It did without that thread, or has no more.
+                assert_eq!(text(&done.stderr), "", "{arguments}: {at}");
+                for (path, before) in inputs.iter().zip(&before) {
+                    assert_eq!(fs::read(path).unwrap().len(), before.len(), "{arguments}: {at}");
+                    fs::write(path, before).unwrap();
+                }
+                let _ = fs::remove_dir_all(folder.join("x.index"));
+            } else {
+                assert!(complaint(&done, 2).starts_with("sortie: cannot start "), "{arguments}: {at}");
+                for (path, before) in inputs.iter().zip(&before) {
+                    assert!(fs::read(path).unwrap() == *before, "{arguments}: {at}");
+                }
+                told += 1;
+            }
+            assert_eq!(names(folder), ["refuse.so", "runs", "x", "x.jsonl", "x.mgf"], "{arguments}: {at}");
+        }
+        assert!(told > 0, "{arguments}");
     }
 }

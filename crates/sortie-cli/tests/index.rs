@@ -74,6 +74,12 @@ fn what_cannot_be_read_is_told_and_left_out() {
 }
 
 #[test]
+fn the_first_document_that_cannot_be_read_ends_a_strict_build() {
+    let folder = folder("x.jsonl", &[DOCUMENTS, b"nonsense\nmore nonsense\n"].concat());
+    assert!(refuse(folder.path(), "build --strict x.jsonl -o y.index").starts_with("sortie: x.jsonl:4: "));
+}
+
+#[test]
 fn an_index_of_nothing_is_told() {
     let folder = folder("picture.png", b"");
     let done = run(&mut sortie(folder.path(), "build . -o x.index"), b"");

@@ -233,10 +233,7 @@ impl Builder {
 }
 
 fn pool(threads: usize) -> Result<ThreadPool, Error> {
-    ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .build()
-        .map_err(|error| Error::Threads { threads, reason: error.to_string() })
+    ThreadPoolBuilder::new().num_threads(threads).build().map_err(Error::threads(threads))
 }
 
 /// Where and by what blocks are sorted.

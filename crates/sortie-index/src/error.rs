@@ -48,6 +48,11 @@ impl Error {
         move |source| Error::File { doing, path: path.to_owned(), source }
     }
 
+    /// For `map_err`: so many threads could not be started.
+    pub(crate) fn threads<E: ToString>(threads: usize) -> impl FnOnce(E) -> Error {
+        move |error| Error::Threads { threads, reason: error.to_string() }
+    }
+
     pub(crate) fn damaged(path: &Path, why: impl Into<String>) -> Error {
         Error::Damaged { path: path.to_owned(), why: why.into() }
     }

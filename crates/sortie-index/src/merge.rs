@@ -35,7 +35,8 @@ pub fn merge(runs: &Runs, bytes: usize, draft: &mut Draft) -> Result<Counts, Err
     thread::scope(|scope| {
         // To build the dictionary takes as long as to merge lists, where they are short.
         let (to_build, batches) = mpsc::sync_channel::<Terms>(4);
-        let dictionary = scope.spawn(move || build_dictionary(batches, terms));
+        let build = move || build_dictionary(batches, terms);
+        let dictionary = thread::Builder::new().spawn_scoped(scope, build).map_err(Error::threads(1))?;
         let counts = merge_lists(runs, bytes, postings, &to_build);
         drop(to_build);
         let built = dictionary.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));

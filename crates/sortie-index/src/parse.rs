@@ -106,7 +106,7 @@ impl<'a> Parser<'a> {
         }
         parsed.batches.sort_unstable_by_key(|batch| batch.item);
         if self.strict
-            && let Some(skipped) = parsed.batches.iter_mut().find_map(|batch| batch.skipped.pop())
+            && let Some(skipped) = parsed.batches.iter_mut().find_map(|batch| batch.skipped.drain(..).next())
         {
             return Err(Error::Document(skipped));
         }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::values::count;
+use super::values::{count, threads};
 use super::{StatsFormat, path};
 
 const AFTER_HELP: &str = "\
@@ -40,6 +40,10 @@ pub struct SpectraArgs {
     /// Keep only the N most intense peaks of each spectrum
     #[arg(long, value_name = "N", value_parser = count)]
     pub top: Option<NonZeroUsize>,
+
+    /// Work on N threads, and read and parse on one more each; by default N is how many cores there are
+    #[arg(long, value_name = "N", value_parser = threads)]
+    pub parallel: Option<NonZeroUsize>,
 
     /// Where to sort: cpu, which auto takes too since parsing takes far longer, or cuda[:N] (sortie devices lists them)
     #[arg(long, value_name = "ENGINE", default_value = "auto")]

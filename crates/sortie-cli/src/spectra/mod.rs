@@ -17,29 +17,34 @@ use crate::cli::{SpectraArgs, temporary_folder};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::progress::Progress;
-use crate::stats;
+use crate::{stats, threads};
 use batch::{Batch, Parser};
 use stretch::Stretches;
 use write::Writer;
 
 /// `sortie spectra`.
 pub fn run(args: &SpectraArgs) -> Result<(), Failure> {
+    threads::start(args.parallel, None)?;
     let progress = Progress::start();
     let stretches = Stretches::open(&args.input, &progress)?;
-    let writer = Writer::new(Output::open(Some(&args.output), &temporary_folder())?, &args.output);
+    let mut writer = Writer::new(Output::open(Some(&args.output), &temporary_folder())?, &args.output);
     let parser = Parser::new(args, stretches.name().to_owned());
-    let report = thread::scope(|threads| {
+    let report = thread::scope(|scope| {
         // Each thread is one stretch ahead of the next.
         let (read, to_parse) = mpsc::sync_channel(1);
         let (parsed, to_sort) = mpsc::sync_channel(1);
         // A send fails where the receiver has given up, and then it has said why.
-        threads.spawn(move || stretches.map_while(|stretch| read.send(stretch).ok()).for_each(drop));
-        threads.spawn(move || {
+        let read = move || stretches.map_while(|stretch| read.send(stretch).ok()).for_each(drop);
+        let parse = move || {
             let mut parser = parser;
             to_parse.iter().map_while(|stretch| parsed.send(parser.parse(stretch)).ok()).for_each(drop)
-        });
-        sort(args, to_sort.iter(), writer)
+        };
+        thread::Builder::new().spawn_scoped(scope, read).map_err(Failure::threads(2))?;
+        thread::Builder::new().spawn_scoped(scope, parse).map_err(Failure::threads(1))?;
+        sort(args, to_sort.iter(), &mut writer)
     })?;
+    // Not before it is known that no thread has panicked, whose batches would be missing.
+    writer.finish()?;
     drop(progress);
     match args.stats {
         Some(format) => stats::print(&report, format),
@@ -51,7 +56,7 @@ pub fn run(args: &SpectraArgs) -> Result<(), Failure> {
 fn sort(
     args: &SpectraArgs,
     batches: impl Iterator<Item = Result<Batch, Failure>>,
-    mut writer: Writer,
+    writer: &mut Writer,
 ) -> Result<Report, Failure> {
     let sorter = Sorter::builder().engine(args.engine).descending(args.descending).build()?;
     let mut report = Report::default();
@@ -66,6 +71,5 @@ fn sort(
         let written = writer.write(&batch)?;
         report.add("write", start.elapsed(), bytes, written);
     }
-    writer.finish()?;
     Ok(report)
 }

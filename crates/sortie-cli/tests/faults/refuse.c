@@ -1,10 +1,12 @@
-/* Preloaded into a program, refuses one of its calls, as a failing disk or a lack of memory does.
+/* Preloaded into a program, refuses one of its calls, as a failing disk does, or a lack of memory or of threads.
  *
- * REFUSE_CALL says which kind: "read", "write" or "allocate"; REFUSE_AT which of them, counted from 0. Of reads and
- * writes those count that are of files in the folder REFUSE_IN, named or not; of allocations those that are large. */
+ * REFUSE_CALL says which kind: "read", "write", "allocate" or "thread"; REFUSE_AT which of them, counted from 0. Of reads
+ * and writes those count that are of files in the folder REFUSE_IN, named or not; of allocations those that are large. */
 
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,4 +61,10 @@ void *calloc(size_t count, size_t bytes) {
 void *realloc(void *old, size_t bytes) {
     if (bytes >= LARGE && is_refused("allocate")) return errno = ENOMEM, NULL;
     return __libc_realloc(old, bytes);
+}
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *given) {
+    if (is_refused("thread")) return EAGAIN;
+    int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) = dlsym(RTLD_NEXT, "pthread_create");
+    return create(thread, attributes, start, given);
 }

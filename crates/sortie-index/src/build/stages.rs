@@ -61,7 +61,7 @@ impl Stages<'_> {
             let (to_sort, parsed) = mpsc::sync_channel::<Block>(0);
             let (to_write, sorted) = mpsc::sync_channel::<Block>(0);
             let (give_back, free) = mpsc::channel();
-            let sorting = scope.spawn(move || {
+            let sorting = move || {
                 let (mut time, mut on_gpu) = (Default::default(), false);
                 for mut block in parsed {
                     let start = Instant::now();
@@ -73,8 +73,8 @@ impl Stages<'_> {
                     }
                 }
                 Ok::<_, Error>((time, on_gpu))
-            });
-            let writing = scope.spawn(move || {
+            };
+            let writing = move || {
                 let mut time = Default::default();
                 for block in sorted {
                     let start = Instant::now();
@@ -83,7 +83,9 @@ impl Stages<'_> {
                     let _ = give_back.send(block.keys);
                 }
                 Ok::<_, Error>(time)
-            });
+            };
+            let sorting = thread::Builder::new().spawn_scoped(scope, sorting).map_err(Error::threads(2))?;
+            let writing = thread::Builder::new().spawn_scoped(scope, writing).map_err(Error::threads(1))?;
             let parsing = loop {
                 match self.parse(free.try_recv().unwrap_or_default(), summary) {
                     Ok(Some(block)) => {

@@ -54,9 +54,12 @@ impl Lines {
                 }
                 Ok(read) if read > self.longest && text.last() != Some(&b'\n') => {
                     text.truncate(start);
-                    let why = format!("a line of more than {} bytes; give it more memory", self.longest);
+                    let mut why = format!("a line of more than {} bytes; give it more memory", self.longest);
+                    if let Err(error) = self.reader.skip_until(b'\n') {
+                        why = format!("{why}; {}; it is not read from here on", reason(&error));
+                        self.ended = true;
+                    }
                     self.skip(self.lines + lines + 1, why);
-                    self.ended = self.reader.skip_until(b'\n').is_err();
                     // It counts, though it is not among those of the item.
                     self.lines += 1;
                     break;
@@ -192,6 +195,24 @@ mod tests {
         assert!((100..1000).contains(&lines) && text.ends_with(b"\n"));
         assert!(skipped.place.ends_with(&format!("x.jsonl.gz:{}", lines + 1)), "{skipped}");
         assert!(skipped.why.ends_with("; it is not read from here on"), "{skipped}");
+    }
+
+    #[test]
+    fn where_a_file_is_cut_within_a_line_too_long_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.jsonl.gz");
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::none());
+        write!(encoder, "short\n{}\nnever read\n", "x".repeat(10_000)).unwrap();
+        let whole = encoder.finish().unwrap();
+        std::fs::write(&path, &whole[..whole.len() / 2]).unwrap();
+        let items: Vec<Item> = Lines::open(&path, 20).unwrap().collect();
+        let [Item::Lines { text, .. }, Item::Skipped(skipped)] = &items[..] else { panic!("{items:?}") };
+        assert_eq!(text, b"short\n");
+        let why = "a line of more than 20 bytes; give it more memory; ";
+        assert!(
+            skipped.why.starts_with(why) && skipped.why.ends_with("; it is not read from here on"),
+            "{skipped}"
+        );
     }
 
     #[test]
