@@ -70,14 +70,16 @@ pub fn complaint(output: &Output, status: i32) -> String {
 }
 
 /// Whether a lack of memory ended the program without a line of its own: between the stack of a thread and the one for its
-/// signals, where std aborts before any of our code runs, or in a table or a bucket that std or a library asks for, where
-/// nobody is told.
+/// signals, where std aborts before any of our code runs, or where std, a library or glibc asks for a little, as for a table,
+/// a bucket or what a thread ends with, where nobody is told.
 pub fn ends_in_std(said: &str) -> bool {
     let small = |line: &str| {
         let bytes = line.strip_prefix("memory allocation of ")?.strip_suffix(" bytes failed")?;
         bytes.parse::<usize>().ok().filter(|&bytes| bytes < 512 << 10)
     };
-    said.contains("failed to allocate an alternative stack") || said.lines().any(|line| small(line).is_some())
+    let glibc = |line: &str| line.starts_with("Fatal glibc error: ") && line.ends_with(": out of memory");
+    said.contains("failed to allocate an alternative stack")
+        || said.lines().any(|line| glibc(line) || small(line).is_some())
 }
 
 pub fn text(bytes: &[u8]) -> String {
