@@ -137,8 +137,9 @@ pub(crate) const LEAST_TRIP_BYTES: usize = 64 << 10;
 /// run and a chunk, 128 MB.
 pub(crate) const MOST_RUNS: usize = 1 << 12;
 
-/// Bytes of a slot of pinned memory that one thread fills, and slots of each. From pageable memory to an H200 by 16 threads: 40 GB/s
-/// with 512 KB, 48 with 1 MB, 51 with 2 MB, 46 with 4 MB, of 55 that the way has; back 25, 36, 51 and 53, past the caches.
+/// Bytes of a slot of pinned memory that one thread fills, and slots of each. From pageable memory to an H200 by 16 threads:
+/// 40 GB/s with 512 KB, 48 with 1 MB, 51 with 2 MB, 46 with 4 MB, of 55 that the way has; back 25, 36, 51 and 53, past the
+/// caches.
 pub(crate) const RING_SLOT_BYTES: usize = 2 << 20;
 pub(crate) const RING_SLOTS: usize = 3;
 
@@ -149,8 +150,8 @@ pub(crate) const COPIERS: usize = 2;
 /// the starts of threads take, some 2 ms.
 pub(crate) const HYBRID_FROM: usize = 1 << 24;
 
-/// The GPU's share of such an array until it is tuned: what H200s with 16 and 32 cores were tuned to. With 0.96 pairs took 1.4 times
-/// as long there.
+/// The GPU's share of such an array until it is tuned: what H200s with 16 and 32 cores were tuned to. With 0.96 pairs took
+/// 1.4 times as long there.
 pub(crate) const DEFAULT_SHARE: f64 = 1.0;
 
 /// Bytes of keys and payloads by which that share is tuned: 20 ms of the way there.
@@ -177,8 +178,8 @@ pub(crate) const TAIL_SAMPLED_A_BUCKET: usize = 8;
 /// kernels there.
 pub(crate) const LEFT_FREE: u64 = 32;
 
-/// One part in so many of a device's memory is kept from a sort of a host array to the next at most: to have 8 GB takes 8 ms, of the
-/// 190 that as many keys take.
+/// One part in so many of a device's memory is kept from a sort of a host array to the next at most: to have 8 GB takes 8
+/// ms, of the 190 that as many keys take.
 pub(crate) const KEPT_PART: u64 = 6;
 
 /// Bytes that one task copies to or from pinned memory.

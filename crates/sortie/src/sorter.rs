@@ -144,7 +144,8 @@ impl SorterBuilder {
     /// The sorter with these choices.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for 0 threads, and for a share that is not between 0 and 1; [`Error::Threads`] where the system refuses to start them.
+    /// [`Error::Unsupported`] for 0 threads, and for a share that is not between 0 and 1; [`Error::Threads`] where the
+    /// system refuses to start them.
     pub fn build(self) -> Result<Sorter, Error> {
         if let Some(share) = self.gpu_share
             && !(share > 0.0 && share < 1.0)

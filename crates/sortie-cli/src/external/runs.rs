@@ -23,7 +23,8 @@ const BLOCKS: u64 = 1 << 10;
 
 /// How much of a run is read before its place on the disk is given back.
 const GIVEN_BACK: u64 = 8 << 20;
-/// As long as that may take: more where the file system first writes what it is to forget, as XFS does, and ext4 before Linux 6.14.
+/// As long as that may take: more where the file system first writes what it is to forget, as XFS does, and ext4 before
+/// Linux 6.14.
 const GIVEN_BACK_WITHIN: Duration = Duration::from_millis(20);
 
 /// Where runs go, and through which program.

@@ -18,8 +18,8 @@ use crate::external::{self, Parts, RunFolder, Sink, relay};
 use crate::failure::Failure;
 use crate::memory::append;
 
-/// What is read at a time, at most, before it is looked at whether it fits: so many empty lines take 12 MB more to be sorted, some 30
-/// where they have keys.
+/// What is read at a time, at most, before it is looked at whether it fits: so many empty lines take 12 MB more to be
+/// sorted, some 30 where they have keys.
 const PIECE: u64 = 256 << 10;
 
 /// Sorts the lines of all inputs into `sink`, which `budget` bytes of memory have to do for.

@@ -77,8 +77,8 @@ use kernels::Instance;
 static ENGINES: LazyLock<Mutex<HashMap<u32, Arc<Gpu>>>> = LazyLock::new(Mutex::default);
 
 /// The GPU engine on one device. It keeps the kernels that it has loaded, and from call to call its scratch, up to 32 MiB of
-/// pinned memory for each sort that ran at the same time, and for sorts of large host arrays 6 MiB of it for each thread and a sixth of
-/// the device's memory at most.
+/// pinned memory for each sort that ran at the same time, and for sorts of large host arrays 6 MiB of it for each thread and
+/// a sixth of the device's memory at most.
 #[derive(Debug)]
 pub struct Gpu {
     device: Device,

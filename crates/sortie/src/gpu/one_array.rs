@@ -36,10 +36,11 @@ impl Gpu {
     /// buckets are finished, which is one more read and write. Keys in order cost one read, in reverse order another and a
     /// write; of few codes close together a read and a write. Fewer than 2^15 keys for each multiprocessor go through a
     /// bitonic network, in place. Of more than 1.7 billion keys on a device with 227 KB of shared memory a block, 80 million
-    /// with 48 KB, buckets are counted in two or three slices, each a read. Buckets that close keys make too long for a block
-    /// are distributed once more, by their own range, at two reads and writes more; what is too long still is merged as long
-    /// segments are. More than 2^32 - 2^16 keys go through the network too. Keys of 128 bits are sorted as by [`Gpu::sort_by_comparison`]. Scratch: a copy of
-    /// the keys, and a quarter of a byte for each on a device with 227 KB of shared memory a block, half a byte with 48 KB.
+    /// with 48 KB, buckets are counted in two or three slices, each a read. Buckets that close keys make too long for a
+    /// block are distributed once more, by their own range, at two reads and writes more; what is too long still is merged
+    /// as long segments are. More than 2^32 - 2^16 keys go through the network too. Keys of 128 bits are sorted as by
+    /// [`Gpu::sort_by_comparison`]. Scratch: a copy of the keys, and a quarter of a byte for each on a device with 227 KB of
+    /// shared memory a block, half a byte with 48 KB.
     ///
     /// # Errors
     /// [`Error::Unsupported`] for keys without codes of 8 to 128 bits, or too many that no network sorts; [`Error::Memory`]

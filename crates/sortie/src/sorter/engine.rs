@@ -25,10 +25,10 @@ pub enum Engine {
     /// first three for those of 128 too, and [`Sorter::sort_strings`], [`Sorter::argsort_strings`] and
     /// [`Sorter::sort_string_array`]; other calls return [`Error::Unsupported`], as do algorithms that there are not on a GPU.
     Cuda(u32),
-    /// On the CPU and that device together, which share every phase of [`Sorter::sort`] and [`Sorter::sort_pairs`]: of keys of 32 or
-    /// 64 bits, from host memory and back, where there are enough of them and both engines do better than the GPU alone. The
-    /// GPU's share is [`gpu_share`](super::SorterBuilder::gpu_share), else what [`rates::tune`](crate::rates::tune) has found. All other sorts are as
-    /// with [`Engine::Cuda`].
+    /// On the CPU and that device together, which share every phase of [`Sorter::sort`] and [`Sorter::sort_pairs`]: of keys
+    /// of 32 or 64 bits, from host memory and back, where there are enough of them and both engines do better than the GPU
+    /// alone. The GPU's share is [`gpu_share`](super::SorterBuilder::gpu_share), else what
+    /// [`rates::tune`](crate::rates::tune) has found. All other sorts are as with [`Engine::Cuda`].
     Hybrid(u32),
     /// On several CUDA devices of this host: [`Sorter::sort`], [`Sorter::sort_pairs`] and [`Sorter::argsort`], of keys of 8 to 64
     /// bits. What fits the first one goes there alone, as with [`Engine::Cuda`]: once there and back, which takes the host's

@@ -9,15 +9,15 @@
 //!
 //! Where all keys are the GPU's, threads copy alone, each by a way of its own.
 //!
-//! Every key is read once by the CPU, as it would be for the GPU alone, which has to have all keys copied to pinned memory, and the
-//! way to the device and back is shorter by the CPU's. To tell whose a key is takes as long as to copy it, so that a share for the
-//! CPU pays where there are many threads to a bus: [`share`] finds out.
+//! Every key is read once by the CPU, as it would be for the GPU alone, which has to have all keys copied to pinned memory,
+//! and the way to the device and back is shorter by the CPU's. To tell whose a key is takes as long as to copy it, so that a
+//! share for the CPU pays where there are many threads to a bus: [`share`] finds out.
 //!
 //! Nothing is written to the array before the GPU has sorted, so that until then a failure leaves all as it is.
 //!
-//! Source: Banerjee, Sakurikar and Kothapalli's hybrid sample sort (2014), of which every phase is shared by CPU and GPU, split by
-//! a threshold. There each engine labels keys of its own part of the array, and what an engine finishes comes from both parts; here parts are
-//! ranges of keys, so that each key goes to the device at most once.
+//! Source: Banerjee, Sakurikar and Kothapalli's hybrid sample sort (2014), of which every phase is shared by CPU and GPU,
+//! split by a threshold. There each engine labels keys of its own part of the array, and what an engine finishes comes from
+//! both parts; here parts are ranges of keys, so that each key goes to the device at most once.
 
 mod distribute;
 mod finish;
