@@ -90,8 +90,8 @@ impl Failure {
     /// For `map_err`: so many threads could not be started.
     pub fn threads<E: ToString>(count: usize) -> impl FnOnce(E) -> Failure {
         move |error| {
-            let reason = reason(&error);
-            Failure::new(format!("cannot start {count} more threads: {reason}; give --parallel fewer"))
+            let (reason, s) = (reason(&error), if count == 1 { "" } else { "s" });
+            Failure::new(format!("cannot start {count} more thread{s}: {reason}; give --parallel fewer"))
         }
     }
 

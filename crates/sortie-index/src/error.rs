@@ -34,7 +34,7 @@ pub enum Error {
     TooMuch(String),
 
     /// Threads could not be started.
-    #[error("cannot start {threads} threads: {reason}; ask for fewer")]
+    #[error("cannot start {threads} more thread{}: {reason}; ask for fewer", if *threads == 1 { "" } else { "s" })]
     Threads { threads: usize, reason: String },
 
     /// The pairs were not sorted.
@@ -50,7 +50,7 @@ impl Error {
 
     /// For `map_err`: so many threads could not be started.
     pub(crate) fn threads<E: ToString>(threads: usize) -> impl FnOnce(E) -> Error {
-        move |error| Error::Threads { threads, reason: error.to_string() }
+        move |error| Error::Threads { threads, reason: reason(&error) }
     }
 
     pub(crate) fn damaged(path: &Path, why: impl Into<String>) -> Error {
@@ -59,7 +59,7 @@ impl Error {
 }
 
 /// The system's words for an error, without Rust's ` (os error N)`.
-pub(crate) fn reason(error: &io::Error) -> String {
+pub(crate) fn reason(error: &impl ToString) -> String {
     let text = error.to_string();
     match text.find(" (os error") {
         Some(end) => text[..end].to_owned(),
