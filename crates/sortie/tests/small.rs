@@ -2,6 +2,9 @@
 //! input that is distributed and shared by threads, for AddressSanitizer.
 
 use std::cmp::Reverse;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use fastrand::Rng;
 use sortie::{Algorithm, Key, Segments, Sorter};
@@ -129,5 +132,70 @@ fn large_input() {
         let mut texts: Vec<String> = numbers.iter().take(100_000).map(|x| format!("{x:b}")).collect();
         sorter.sort_strings(&mut texts).unwrap();
         assert!(texts.is_sorted());
+    }
+}
+
+/// Counts how often it is dropped.
+struct Dropped<'a>(&'a AtomicUsize);
+
+impl Drop for Dropped<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Relaxed);
+    }
+}
+
+/// A string that frees what it owns, and panics, when it is asked for its bytes so many times.
+struct Freeing<'a> {
+    bytes: String,
+    owned: Mutex<Option<Box<Dropped<'a>>>>,
+    asked: &'a AtomicUsize,
+    frees_from: usize,
+    panics_from: usize,
+}
+
+impl AsRef<[u8]> for Freeing<'_> {
+    fn as_ref(&self) -> &[u8] {
+        let asked = self.asked.fetch_add(1, Relaxed);
+        if asked >= self.frees_from {
+            drop(self.owned.lock().unwrap().take());
+        }
+        if asked >= self.panics_from {
+            resume_unwind(Box::new(()));
+        }
+        self.bytes.as_bytes()
+    }
+}
+
+/// Items that were back in the slice were once restored from copies of what they were before.
+#[test]
+fn a_panic_in_as_ref_restores_nothing_that_as_ref_may_have_changed() {
+    let n = if cfg!(miri) { 60 } else { 100_000 };
+    for threads in [1, 3] {
+        let sorter = Sorter::builder().threads(threads).build().unwrap();
+        let asked_when_it = |frees_from, panics_from| {
+            let (asked, dropped) = (AtomicUsize::new(0), Vec::from_iter((0..n).map(|_| AtomicUsize::new(0))));
+            let owner = |(i, dropped)| Freeing {
+                // Long enough to be asked for again once all strings have moved.
+                bytes: format!("{}{:060}", i % 3, i * 7919 % n),
+                owned: Mutex::new(Some(Box::new(Dropped(dropped)))),
+                asked: &asked,
+                frees_from,
+                panics_from,
+            };
+            let mut strings: Vec<_> = dropped.iter().enumerate().map(owner).collect();
+            let sorted = catch_unwind(AssertUnwindSafe(|| sorter.sort_strings(&mut strings)));
+            assert_eq!(sorted.is_err(), panics_from < usize::MAX);
+            let numbers =
+                strings.iter().map(|string| &string.bytes).collect::<std::collections::HashSet<_>>();
+            assert_eq!(numbers.len(), n);
+            drop(strings);
+            assert!(dropped.iter().all(|dropped| dropped.load(Relaxed) == 1), "{threads}, {frees_from}");
+            asked.into_inner()
+        };
+        let asked = asked_when_it(usize::MAX, usize::MAX);
+        for eighth in 1..8 {
+            let panics_from = asked * eighth / 8;
+            asked_when_it(panics_from.saturating_sub(n / 4), panics_from);
+        }
     }
 }

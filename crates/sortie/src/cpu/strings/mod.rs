@@ -19,6 +19,7 @@ use std::cmp::Ordering;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use rayon::prelude::*;
 
@@ -304,8 +305,9 @@ impl<F> Sort<'_, F> {
         let large = Mutex::new(Vec::new());
         let buckets = scattered.buckets().to_vec();
         let transform = self.transform();
-        let mut guard = Restore { items, scattered, done: false };
-        let Restore { items, scattered, done } = &mut guard;
+        let back = buckets.iter().map(|_| AtomicBool::new(false)).collect();
+        let mut guard = Restore { items, scattered, back };
+        let Restore { items, scattered, back } = &mut guard;
         // SAFETY: the slice's items are overwritten with copies of the same, without being dropped.
         let targets = unsafe {
             std::slice::from_raw_parts_mut(items.as_mut_ptr().cast::<MaybeUninit<P>>(), items.len())
@@ -313,9 +315,10 @@ impl<F> Sort<'_, F> {
         let targets = split_at_ranges(targets, &buckets)
             .into_iter()
             .zip(split_at_ranges(lcps, &buckets))
-            .zip(buckets.iter().map(|bucket| bucket.start))
+            .zip(buckets.iter().map(|bucket| bucket.start).zip(&*back))
             .collect();
-        scatter::finish(scattered, targets, work, |state: &mut State, pairs, ((to_items, lcps), start)| {
+        scatter::finish(scattered, targets, work, |state: &mut State, pairs, (target, (start, back))| {
+            let (to_items, lcps): (&mut [MaybeUninit<P>], &mut [L]) = target;
             let State { orderer, words } = state;
             words.resize(pairs.len(), 0);
             orderer.order(
@@ -328,6 +331,7 @@ impl<F> Sort<'_, F> {
                     words[to] = transform.decode(pairs[from].code());
                 },
             );
+            back.store(true, Relaxed);
             // SAFETY: the whole bucket was written.
             let items =
                 unsafe { std::slice::from_raw_parts_mut(to_items.as_mut_ptr().cast::<P>(), to_items.len()) };
@@ -339,7 +343,6 @@ impl<F> Sort<'_, F> {
         // Words differ between buckets: whatever ties still wait there, any of their strings tells the same.
         let firsts = buckets.iter().filter(|bucket| !bucket.is_empty()).map(|bucket| bucket.start);
         work.task(|| self.compare_with_previous(items, lcps, firsts, depth));
-        *done = true;
         large.into_inner().expect("no thread panicked")
     }
 
@@ -571,20 +574,25 @@ fn ties(words: &[u64], depth: usize, symbols: &Symbols, found: Later) {
     }
 }
 
-/// Puts all items back from scratch where a caller's `as_ref` panics while buckets come back: the slice is then a
-/// permutation of what it was.
+/// Where a caller's `as_ref` panics while buckets come back: puts the other buckets back from scratch too, so that the
+/// slice is a permutation of what it was. Items that are back stay as they are, since `as_ref` may have changed them.
 struct Restore<'a, P> {
     items: &'a mut [P],
     scattered: Scattered<u64, P>,
-    done: bool,
+    /// Whether each bucket is back.
+    back: Vec<AtomicBool>,
 }
 
 impl<P> Drop for Restore<'_, P> {
     fn drop(&mut self) {
-        if !self.done {
-            for (item, pair) in self.items.iter_mut().zip(self.scattered.pairs()) {
-                // SAFETY: the scratch holds every item once, and is not read again.
-                unsafe { std::ptr::write(item, pair.payload()) };
+        for (i, back) in self.back.iter_mut().enumerate() {
+            if !*back.get_mut() {
+                let bucket = self.scattered.buckets()[i].clone();
+                for (item, pair) in self.items[bucket.clone()].iter_mut().zip(&self.scattered.pairs()[bucket])
+                {
+                    // SAFETY: of each item of the bucket the scratch has the only copy that is still used.
+                    unsafe { std::ptr::write(item, pair.payload()) };
+                }
             }
         }
     }
