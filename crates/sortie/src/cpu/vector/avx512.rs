@@ -5,7 +5,7 @@ use std::arch::x86_64::*;
 use super::{SPLIT_8, Vector, quicksort};
 
 /// # Safety
-/// The machine has AVX-512F and BMI2.
+/// The machine has the features that are enabled here.
 #[target_feature(enable = "avx512f,bmi1,bmi2,popcnt,lzcnt")]
 pub(super) unsafe fn sort_u32(codes: &mut [u32]) {
     // SAFETY: this function is compiled for the instructions.
@@ -13,7 +13,7 @@ pub(super) unsafe fn sort_u32(codes: &mut [u32]) {
 }
 
 /// # Safety
-/// The machine has AVX-512F and BMI2.
+/// The machine has the features that are enabled here.
 #[target_feature(enable = "avx512f,bmi1,bmi2,popcnt,lzcnt")]
 pub(super) unsafe fn sort_u64(codes: &mut [u64]) {
     // SAFETY: this function is compiled for the instructions.
@@ -21,7 +21,7 @@ pub(super) unsafe fn sort_u64(codes: &mut [u64]) {
 }
 
 /// # Safety
-/// The machine has AVX-512F and BMI2.
+/// The machine has the features that are enabled here.
 #[target_feature(enable = "avx512f,bmi1,bmi2,popcnt,lzcnt")]
 pub(super) unsafe fn partition_u32(codes: &mut [u32], pivot: u32) -> usize {
     // SAFETY: this function is compiled for the instructions.
@@ -29,7 +29,7 @@ pub(super) unsafe fn partition_u32(codes: &mut [u32], pivot: u32) -> usize {
 }
 
 /// # Safety
-/// The machine has AVX-512F and BMI2.
+/// The machine has the features that are enabled here.
 #[target_feature(enable = "avx512f,bmi1,bmi2,popcnt,lzcnt")]
 pub(super) unsafe fn partition_u64(codes: &mut [u64], pivot: u64) -> usize {
     // SAFETY: this function is compiled for the instructions.
@@ -37,7 +37,7 @@ pub(super) unsafe fn partition_u64(codes: &mut [u64], pivot: u64) -> usize {
 }
 
 /// # Safety
-/// The machine has AVX-512F and BMI2. There is room for all codes at both places.
+/// The machine has the features that are enabled here. There is room for all codes at both places.
 #[target_feature(enable = "avx512f,bmi1,bmi2,popcnt,lzcnt")]
 pub(super) unsafe fn split_to_u32(codes: &[u32], pivot: u32, less: *mut u32, others: *mut u32) -> usize {
     // SAFETY: this function is compiled for the instructions; the caller has the room.
@@ -45,7 +45,7 @@ pub(super) unsafe fn split_to_u32(codes: &[u32], pivot: u32, less: *mut u32, oth
 }
 
 /// # Safety
-/// The machine has AVX-512F and BMI2. There is room for all codes at both places.
+/// The machine has the features that are enabled here. There is room for all codes at both places.
 #[target_feature(enable = "avx512f,bmi1,bmi2,popcnt,lzcnt")]
 pub(super) unsafe fn split_to_u64(codes: &[u64], pivot: u64, less: *mut u64, others: *mut u64) -> usize {
     // SAFETY: this function is compiled for the instructions; the caller has the room.

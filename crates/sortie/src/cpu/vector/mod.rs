@@ -14,6 +14,13 @@ mod quicksort;
 
 use crate::key::Bits;
 
+/// Whether this machine has all of these features. They must be those that functions of that name are compiled for: a
+/// hypervisor can hide any one of them.
+#[cfg(target_arch = "x86_64")]
+macro_rules! detected {
+    ($($feature:tt),*) => { $(is_x86_feature_detected!($feature))&&* };
+}
+
 /// The widest instructions that may be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Isa {
@@ -44,9 +51,9 @@ impl Isa {
         // Miri runs no vector instructions.
         if cfg!(miri) {
             Isa::Portable
-        } else if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("bmi2") {
+        } else if detected!("avx512f", "avx2", "bmi1", "bmi2", "popcnt", "lzcnt") {
             Isa::Avx512
-        } else if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi2") {
+        } else if detected!("avx2", "bmi1", "bmi2", "popcnt", "lzcnt") {
             Isa::Avx2
         } else {
             Isa::Portable
@@ -241,4 +248,38 @@ const fn split_table<const MASKS: usize>(lanes: u32) -> [u64; MASKS] {
         mask += 1;
     }
     table
+}
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use std::collections::BTreeSet;
+
+    /// The quoted words of a text.
+    fn quoted(text: &str) -> BTreeSet<&str> {
+        text.split('"').skip(1).step_by(2).flat_map(|list| list.split(',')).collect()
+    }
+
+    /// Some were once enabled and not looked for.
+    #[test]
+    fn every_feature_that_is_enabled_is_detected_first() {
+        let own = include_str!("mod.rs");
+        let lists = || own.split("if detected!(").skip(1).filter_map(|rest| rest.split_once(") {"));
+        let detected = |isa: &str| {
+            lists()
+                .map(|list| quoted(list.0))
+                .find(|list| list.contains("avx512f") == (isa == "avx512f"))
+                .unwrap()
+        };
+        let enabled = [own, include_str!("avx2.rs"), include_str!("avx512.rs")]
+            .into_iter()
+            .flat_map(|text| text.lines().filter(|line| line.starts_with("#[target_feature")))
+            .map(quoted);
+        let mut functions = 0;
+        for features in enabled {
+            let isa = if features.contains("avx512f") { "avx512f" } else { "avx2" };
+            assert!(features.is_subset(&detected(isa)), "{features:?}");
+            functions += 1;
+        }
+        assert!(functions >= 14, "{functions}");
+    }
 }
