@@ -11,7 +11,7 @@ use crate::plan::STRINGS_A_TASK;
 
 /// Bytes of scratch of [`gather`].
 pub(crate) fn scratch<T>(n: usize) -> usize {
-    n * size_of::<T>() + n.div_ceil(8)
+    n.saturating_mul(size_of::<T>()).saturating_add(n.div_ceil(8))
 }
 
 /// Puts `v[places[i]]` at place `i`, for all `i`, by way of a copy.

@@ -43,7 +43,7 @@ impl Job {
 
     /// Asks for scratch before work starts, and notes it in the report.
     pub fn scratch(&self, bytes: usize, hint: &'static str, report: &mut Report) -> Result<(), Error> {
-        let needed = (self.held + bytes) as u64;
+        let needed = self.held.saturating_add(bytes) as u64;
         if needed > self.memory_limit {
             return Err(Error::Memory { bound: Bound::Limit, needed, available: self.memory_limit, hint });
         }

@@ -30,13 +30,17 @@ enum Memory<T> {
 impl<T> Scratch<T> {
     /// Room for `len` items, or an error that says how much that is.
     pub(crate) fn new(len: usize) -> Result<Self, Error> {
-        let bytes = len * size_of::<T>();
+        // Items of a caller's that have no size may be more than addresses.
+        let bytes = len.saturating_mul(size_of::<T>());
         let failed = |_| Error::Memory {
             bound: Bound::Host,
             needed: bytes as u64,
             available: 0,
             hint: "sort in parts, or free some",
         };
+        if isize::try_from(bytes).is_err() {
+            return Err(failed(std::io::ErrorKind::OutOfMemory.into()));
+        }
         if bytes < MAP_SCRATCH_FROM_BYTES || cfg!(miri) {
             let mut heap = Vec::new();
             heap.try_reserve_exact(len).map_err(|_| failed(std::io::ErrorKind::OutOfMemory.into()))?;

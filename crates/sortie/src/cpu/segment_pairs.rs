@@ -107,7 +107,7 @@ where
     let longest_of_all = lengths().max().unwrap_or(0);
     let mut report = Report::default();
     job.scratch(
-        scratch(longest_of_all).max(job.threads * scratch(longest)),
+        scratch(longest_of_all).max(scratch(longest).saturating_mul(job.threads)),
         "a stable sort of pairs needs a copy of the longest segment for each thread; ask for fewer threads",
         &mut report,
     )?;

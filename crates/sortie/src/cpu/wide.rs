@@ -17,6 +17,10 @@ pub(crate) fn sort_pairs<K: Key, V: Send>(
     order: Order,
     job: &Job,
 ) -> Result<Report, Error> {
+    if size_of::<K>() == 0 {
+        // All are equal, and there may be more of them than memory has addresses for places.
+        return Ok(Report::default());
+    }
     let mut places = vec![0usize; keys.len()];
     let held = size_of_val(&*places);
     let mut report = argsort(keys, &mut places, order, &job.holding(held))?;
@@ -77,7 +81,7 @@ pub(crate) fn sort_pairs_segments<K: Key, V: Send>(
         compare::check(0, job)?;
     }
     // Places, prefixes, the scratch of an argsort of those, and that of a merge sort of ties.
-    let scratch = |length: usize| length * (8 + 8 + 12 + 8);
+    let scratch = |length: usize| length.saturating_mul(8 + 8 + 12 + 8);
     segment_pairs::each(
         keys,
         payload,

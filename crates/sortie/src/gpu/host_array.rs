@@ -199,7 +199,7 @@ pub(crate) fn reserve<T>(count: usize) -> Result<Vec<T>, Error> {
     let mut held = Vec::new();
     held.try_reserve_exact(count).map_err(|_| Error::Memory {
         bound: Bound::Host,
-        needed: (count * size_of::<T>()) as u64,
+        needed: count.saturating_mul(size_of::<T>()) as u64,
         available: 0,
         hint: HINT,
     })?;

@@ -33,13 +33,14 @@ pub(crate) fn argsort_strings<S: Sync, I: Index>(
     let offsets = report.phase("measure", size_of_val(strings), n * size_of::<u64>(), || {
         offsets_of(strings, &string, allowed.threads)
     })?;
-    let text_bytes = offsets[n] as usize;
+    let text_bytes = usize::try_from(offsets[n]).map_err(|_| too_long())?;
     let staged = text_bytes.max(size_of_val(&*offsets));
 
     let held = size_of_val(&*offsets);
     let most = 4 * scratch_of_strings(gpu, n)?;
     let places_bytes = n * size_of::<u32>();
-    let needed = (2 * held + places_bytes + text_bytes + most + Stage::bytes(staged)) as u64;
+    let beside = 2 * held + places_bytes + most + Stage::bytes(staged);
+    let needed = (beside as u64).saturating_add(text_bytes as u64);
     if needed > allowed.memory_limit {
         let available = allowed.memory_limit;
         return Err(Error::Memory { bound: Bound::Limit, needed, available, hint: HINT });
@@ -85,12 +86,24 @@ fn offsets_of<S: Sync>(
     } else {
         offsets.extend(strings.iter().map(length));
     }
-    let mut end = 0;
-    for offset in &mut offsets {
-        end += std::mem::replace(offset, end);
+    sum_up(&mut offsets)?;
+    Ok(offsets)
+}
+
+/// Makes offsets of lengths.
+fn sum_up(offsets: &mut Vec<u64>) -> Result<(), Error> {
+    let mut end = 0u64;
+    for offset in &mut *offsets {
+        let length = std::mem::replace(offset, end);
+        end = end.checked_add(length).ok_or_else(too_long)?;
     }
     offsets.push(end);
-    Ok(offsets)
+    Ok(())
+}
+
+/// For references to long strings, again and again to the same, whose bytes are more than there are addresses.
+fn too_long() -> Error {
+    Error::Memory { bound: Bound::Device, needed: u64::MAX, available: 0, hint: HINT }
 }
 
 /// Brings places to the host, as the caller's indices; says each time that more are there how many that makes, with the next
@@ -189,6 +202,17 @@ mod tests {
                 }
             }
         });
+    }
+
+    /// The sum of the lengths once wrapped, and the device was told of less memory than it was to read.
+    #[test]
+    fn strings_of_more_bytes_than_there_are_addresses_are_refused() {
+        let mut lengths = vec![1 << 62; 4];
+        let sum = sum_up(&mut lengths);
+        assert!(matches!(sum, Err(Error::Memory { needed: u64::MAX, .. })), "{sum:?}");
+        let mut lengths = vec![1 << 62, 5, 0];
+        sum_up(&mut lengths).unwrap();
+        assert_eq!(lengths, [0, 1 << 62, (1 << 62) + 5, (1 << 62) + 5]);
     }
 
     #[test]

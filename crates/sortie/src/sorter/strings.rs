@@ -121,8 +121,8 @@ impl Sorter {
         held: usize,
     ) -> Result<Report, Error> {
         let gathered = cpu::gather::scratch::<S>(strings.len());
-        let held = held + gathered + size_of::<u32>() * strings.len();
         let mut places = gpu::reserve(strings.len())?;
+        let held = held.saturating_add(gathered).saturating_add(size_of::<u32>() * strings.len());
         places.resize(strings.len(), 0u32);
         let mut report = self.strings_on_gpu(ordinal, strings, &mut places, held)?;
         let bytes = size_of_val(strings);

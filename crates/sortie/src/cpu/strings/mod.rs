@@ -44,6 +44,10 @@ pub(crate) fn sort<S: Send + Sync>(
     descending: bool,
     job: &Job,
 ) -> Result<Report, Error> {
+    if size_of::<S>() == 0 {
+        // All are the same, and there may be more of them than memory has addresses for words.
+        return Ok(Report::default());
+    }
     let unasked = &mut vec![(); strings.len()];
     sort_with_lcps(strings, unasked, bytes, descending, job)
 }
@@ -155,7 +159,8 @@ fn compared(job: &Job) -> bool {
 
 /// Bytes of scratch for `n` items: a word each, and a word beside each.
 fn scratch<P>(n: usize) -> usize {
-    if n <= INSERT_UP_TO { 0 } else { n * (size_of::<u64>() + size_of::<Pair<u64, P>>()) }
+    let each = size_of::<u64>() + size_of::<Pair<u64, P>>();
+    if n <= INSERT_UP_TO { 0 } else { n.saturating_mul(each) }
 }
 
 const SCRATCH_HINT: &str = "a copy of the references and 16 bytes for each; sort in parts, or by comparison";
