@@ -1,17 +1,22 @@
 //! What was costly to find out, kept on disk: compiled programs, measured rates.
 //!
-//! The folder is `$SORTIE_CACHE`, else `$XDG_CACHE_HOME/sortie`, else `~/.cache/sortie`. An entry is a file named by
-//! the hash of all that its content depends on. It holds the content's checksum, so that a torn or foreign file counts
-//! as absent; and it appears by a rename, so that processes side by side do no harm. Where the folder cannot be
-//! written, nothing is kept.
+//! The folder is `$SORTIE_CACHE`, else `$XDG_CACHE_HOME/sortie`, else `~/.cache/sortie`; a path that is not absolute counts
+//! as none, since it would lead elsewhere from every folder. An entry is a file named by the hash of all that its content
+//! depends on. It holds the content's checksum, so that a torn or foreign file counts as absent; and it appears by a rename,
+//! so that processes side by side do no harm. Where the folder cannot be written, nothing is kept.
+//!
+//! Programs are loaded as they are found here. So the folder is made for its user alone, and on Unix a folder or a file that
+//! another user owns, or that its group or others can write to, counts as absent too.
 
 use std::env;
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;
+
+use crate::own;
 
 /// The first bytes of every entry; the number is the format's.
 const MAGIC: &[u8; 16] = b"sortie cache  1\n";
@@ -56,16 +61,18 @@ pub struct Cache {
 impl Cache {
     /// The user's.
     pub fn of_user() -> Cache {
-        let path = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-        let folder = path("SORTIE_CACHE")
-            .or_else(|| path("XDG_CACHE_HOME").map(|base| base.join("sortie")))
-            .or_else(|| env::home_dir().map(|home| home.join(".cache/sortie")));
-        Cache { folder }
+        Cache { folder: folder(|name| env::var_os(name).map(PathBuf::from), env::home_dir()) }
+    }
+
+    /// Where its entries are, and what other tools of this user keep; nothing of it need exist. None where the environment
+    /// names no place at all.
+    pub fn folder(&self) -> Option<&Path> {
+        self.folder.as_deref()
     }
 
     /// What was kept, if it is there and whole.
     pub fn get(&self, key: &Key) -> Option<Vec<u8>> {
-        let mut entry = std::fs::read(self.folder.as_ref()?.join(key.file_name())).ok()?;
+        let mut entry = own::read(self.folder.as_ref()?, &key.file_name()).ok()?;
         let head = MAGIC.len() + CHECKSUM;
         if !entry.starts_with(MAGIC) || entry.len() < head {
             return None;
@@ -85,7 +92,7 @@ impl Cache {
 
     fn try_put(&self, key: &Key, content: &[u8]) -> io::Result<()> {
         let Some(folder) = &self.folder else { return Ok(()) };
-        std::fs::create_dir_all(folder)?;
+        own::make_folder(folder)?;
         let mut file = NamedTempFile::new_in(folder)?;
         file.write_all(MAGIC)?;
         file.write_all(&key.checksum(content))?;
@@ -95,10 +102,17 @@ impl Cache {
     }
 }
 
+/// The folder that an environment names.
+fn folder(variable: impl Fn(&str) -> Option<PathBuf>, home: Option<PathBuf>) -> Option<PathBuf> {
+    let absolute = |path: Option<PathBuf>| path.filter(|path| path.is_absolute());
+    absolute(variable("SORTIE_CACHE"))
+        .or_else(|| absolute(variable("XDG_CACHE_HOME")).map(|base| base.join("sortie")))
+        .or_else(|| absolute(home).map(|home| home.join(".cache/sortie")))
+}
+
 #[cfg(test)]
 pub mod tests {
     use std::fs;
-    use std::path::Path;
 
     use super::*;
 
@@ -159,6 +173,62 @@ pub mod tests {
         assert_eq!(cache.get(&key("b")), None, "another entry's content");
         cache.put(&key("a"), b"the content");
         assert!(cache.get(&key("a")).is_some());
+    }
+
+    #[test]
+    fn paths_that_are_not_absolute_name_no_folder() {
+        let found = |own: &str, base: &str, home: &str| {
+            let set = |value: &str| (value != "-").then(|| PathBuf::from(value));
+            let variable = |name: &str| set(if name == "SORTIE_CACHE" { own } else { base });
+            folder(variable, set(home)).map(|folder| folder.to_str().unwrap().to_owned())
+        };
+        for (own, base, home, expected) in [
+            ("/own", "/base", "/home", Some("/own")),
+            ("own", "/base", "/home", Some("/base/sortie")),
+            ("", "base", "/home", Some("/home/.cache/sortie")),
+            ("-", ".", "/home", Some("/home/.cache/sortie")),
+            ("./own", "../base", "home", None),
+            ("-", "-", "-", None),
+        ] {
+            assert_eq!(found(own, base, home).as_deref(), expected, "{own:?} {base:?} {home:?}");
+        }
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn what_another_user_could_have_written_counts_as_absent() {
+        use std::os::unix::fs::{PermissionsExt, chown};
+
+        let above = tempfile::tempdir().unwrap();
+        let folder = above.path().join("made");
+        let cache = cache_at(&folder);
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        let set_mode =
+            |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        let found = || cache.get(&key("a"));
+        cache.put(&key("a"), b"content");
+        let file = entry(&folder);
+        assert_eq!((mode(&folder), mode(&file)), (0o700, 0o600));
+        for (path, own) in [(&folder, 0o700), (&file, 0o600)] {
+            for others in [0o020, 0o002] {
+                set_mode(path, own | others);
+                assert_eq!(found(), None, "{path:?} {others:o}");
+                cache.put(&key("b"), b"content");
+                assert_eq!(cache.get(&key("b")).is_some(), path == &file, "{path:?} {others:o}");
+            }
+            set_mode(path, own | 0o044);
+            assert!(found().is_some(), "{path:?}");
+            // Only root can give a file away.
+            let me = rustix::process::geteuid().as_raw();
+            if chown(path, Some(me + 1), None).is_ok() {
+                assert_eq!(found(), None, "{path:?} of another user");
+                chown(path, Some(me), None).unwrap();
+            }
+        }
+        let elsewhere = above.path().join("elsewhere");
+        fs::rename(&file, &elsewhere).unwrap();
+        std::os::unix::fs::symlink(&elsewhere, &file).unwrap();
+        assert_eq!(found(), None, "a link");
     }
 
     #[test]

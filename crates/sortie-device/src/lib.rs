@@ -38,6 +38,7 @@ mod driver;
 mod error;
 mod kernel;
 mod memory;
+pub mod own;
 pub mod rates;
 mod stream;
 

@@ -9,7 +9,8 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 use sha2::{Digest, Sha256};
-use sortie_device::{Error, Program};
+use sortie_device::cache::Cache;
+use sortie_device::{Error, Program, own};
 
 use crate::{Sanitizer, source};
 
@@ -250,15 +251,11 @@ fn kept(key: Key, kind: &str, build: impl FnOnce(&Path) -> Result<String, Error>
     Ok(library)
 }
 
-/// `$SORTIE_CACHE`, else `$XDG_CACHE_HOME/sortie`, else `~/.cache/sortie`; within it `simt`. A folder of the system's
-/// for passing files where that cannot be written.
+/// `simt` in the user's [cache](Cache::of_user), or a folder of the system's for passing files where that cannot be written.
+/// Libraries are loaded from it, so no other user may write to it.
 fn folder() -> Result<PathBuf, Error> {
-    let path = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let kept = path("SORTIE_CACHE")
-        .or_else(|| path("XDG_CACHE_HOME").map(|base| base.join("sortie")))
-        .or_else(|| env::home_dir().map(|home| home.join(".cache/sortie")));
-    let writable = |folder: &Path| fs::create_dir_all(folder).and_then(|()| tempfile::tempfile_in(folder));
-    if let Some(folder) = kept.map(|kept| kept.join("simt"))
+    let writable = |folder: &Path| own::make_folder(folder).and_then(|()| tempfile::tempfile_in(folder));
+    if let Some(folder) = Cache::of_user().folder().map(|kept| kept.join("simt"))
         && writable(&folder).is_ok()
     {
         return Ok(folder);
