@@ -69,3 +69,24 @@ fn compiles_side_by_side() {
         }
     });
 }
+
+/// A process is needed for this, since a folder is a process's: NVRTC once took headers from the folder that it was in.
+#[test]
+fn takes_no_header_from_the_folder_of_the_process() {
+    const WITHIN: &str = "SORTIE_TEST_WITHIN";
+    let Some(_) = compiler() else { return };
+    if std::env::var_os(WITHIN).is_some() {
+        let compiled = cuda::compile(&Program { headers: &[], ..program("3") }, (9, 0));
+        assert!(
+            matches!(&compiled, Err(Error::Compile { log, .. }) if log.contains("times.cuh")),
+            "{compiled:?}"
+        );
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("times.cuh"), HEADERS[0].1).unwrap();
+    let mut within = std::process::Command::new(std::env::current_exe().unwrap());
+    within.args(["--exact", "takes_no_header_from_the_folder_of_the_process"]);
+    let done = within.current_dir(folder.path()).env(WITHIN, "1").output().unwrap();
+    assert!(done.status.success(), "{done:?}");
+}
