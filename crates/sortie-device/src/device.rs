@@ -1,5 +1,6 @@
 //! A device: where memory, streams, events and modules come from.
 
+use std::any::Any;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -58,6 +59,17 @@ impl Device {
     /// Whether copies from another device come straight, over a link of the two; else they go through the host.
     pub fn is_linked_to(&self, other: &Device) -> Result<bool, Error> {
         self.driver().is_linked_to(other.driver())
+    }
+
+    /// Whether the other is the same device: handles of one are handles of the other.
+    pub(crate) fn is(&self, other: &Device) -> bool {
+        self.is_like(other) && self.properties().id == other.properties().id
+    }
+
+    /// Whether one kind of driver drives both.
+    pub(crate) fn is_like(&self, other: &Device) -> bool {
+        let kind = |device: &Device| Any::type_id(device.driver());
+        kind(self) == kind(other)
     }
 
     /// The other side, with raw handles.

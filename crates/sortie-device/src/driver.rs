@@ -126,7 +126,7 @@ pub unsafe trait Driver: Any + Send + Sync + Debug {
     ///
     /// # Safety
     ///
-    /// Both are of this device.
+    /// The stream is of this device, the event of this one or another of the same kind.
     unsafe fn stream_waits(&self, stream: u64, event: u64) -> Result<(), Error>;
 
     /// Blocks the host until the event has happened.

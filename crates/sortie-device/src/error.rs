@@ -38,6 +38,10 @@ pub enum Error {
     #[error("{0}")]
     Fault(String),
 
+    /// An event was used where it is of no use. Names of the devices.
+    #[error("an event of {event_of} cannot be used on {device}; take one of the same device")]
+    ForeignEvent { event_of: String, device: String },
+
     /// A call into the driver failed.
     #[error("{call}: {message} (error {code})")]
     Driver { call: &'static str, code: i32, message: String },

@@ -49,6 +49,7 @@ impl Kernel {
     ///
     /// # Safety
     ///
+    /// - The stream is of the device that the kernel was loaded for, and so is the memory that arguments lead to.
     /// - The arguments are those that the kernel takes, in number, order and type.
     /// - With them, in this shape, it touches no memory but what lives until it is done; it does not race with other work.
     /// - The kernel is not dropped before the launch is done.

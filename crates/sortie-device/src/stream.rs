@@ -41,14 +41,22 @@ impl Stream {
     }
 
     /// The event happens once what has been enqueued is done.
+    ///
+    /// # Errors
+    /// [`Error::ForeignEvent`] for an event of another device.
     pub fn record(&self, event: &Event) -> Result<(), Error> {
-        // SAFETY: stream and event are the device's own, or the driver refuses them.
+        event.must_be(self.device.is(&event.device), &self.device)?;
+        // SAFETY: stream and event are the device's own.
         unsafe { self.device.driver().record(event.raw, self.raw) }
     }
 
-    /// What is enqueued from now on waits for the event.
+    /// What is enqueued from now on waits for the event, which may be of another device of the same kind.
+    ///
+    /// # Errors
+    /// [`Error::ForeignEvent`] for an event of a device of another kind.
     pub fn wait_for(&self, event: &Event) -> Result<(), Error> {
-        // SAFETY: as for `record`.
+        event.must_be(self.device.is_like(&event.device), &self.device)?;
+        // SAFETY: the stream is the device's own, and the event one of the same kind.
         unsafe { self.device.driver().stream_waits(self.raw, event.raw) }
     }
 
@@ -113,9 +121,13 @@ impl Stream {
         unsafe { self.device.driver().copy_within(to.address(), from.address(), bytes, self.raw) }
     }
 
-    /// Enqueues a copy from another device of the same kind. What is enqueued there does not wait for it: the source must
-    /// be neither freed nor written until it is done. Panics where the lengths differ.
-    pub fn copy_from_peer<T: Pod>(
+    /// Enqueues a copy from another device of the same kind. What is enqueued there does not wait for it. Panics where the
+    /// lengths differ.
+    ///
+    /// # Safety
+    ///
+    /// `from` is memory of `other`, and is neither freed nor written until the copy is done.
+    pub unsafe fn copy_from_peer<T: Pod>(
         &self,
         to: View<'_, T>,
         other: &Device,
@@ -126,7 +138,7 @@ impl Stream {
             return Ok(());
         }
         let (to, from, bytes) = (to.address(), from.address(), to.bytes());
-        // SAFETY: both are views of their length.
+        // SAFETY: both are views of their length, and the caller vouches for the source.
         unsafe { self.device.driver().copy_from_peer(to, other.driver(), from, bytes, self.raw) }
     }
 
@@ -168,9 +180,25 @@ impl Event {
     }
 
     /// Milliseconds since `earlier`. Both were recorded and have happened.
+    ///
+    /// # Errors
+    /// [`Error::ForeignEvent`] where they are of two devices.
     pub fn milliseconds_since(&self, earlier: &Event) -> Result<f32, Error> {
-        // SAFETY: the events are the device's, or the driver refuses them.
+        earlier.must_be(self.device.is(&earlier.device), &self.device)?;
+        // SAFETY: both events are the device's.
         unsafe { self.device.driver().elapsed_ms(earlier.raw, self.raw) }
+    }
+
+    /// Refuses this event where it is not what a device can use.
+    fn must_be(&self, usable: bool, device: &Device) -> Result<(), Error> {
+        let name = |device: &Device| {
+            let properties = device.properties();
+            format!("{}:{} ({})", properties.kind, properties.ordinal, properties.name)
+        };
+        if usable {
+            return Ok(());
+        }
+        Err(Error::ForeignEvent { event_of: name(&self.device), device: name(device) })
     }
 }
 

@@ -2,7 +2,7 @@
 
 mod common;
 
-use sortie_device::{Device, Launch};
+use sortie_device::{Device, Error, Launch};
 use sortie_simt::{Options, SHARED_48K, SHARED_99K, SHARED_227K, Sanitizer};
 
 fn device(seed: u64, sanitizer: Sanitizer) -> Device {
@@ -119,12 +119,29 @@ fn copies_between_devices_stay_within_both() {
     let (stream, their_stream) = (here.stream().unwrap(), there.stream().unwrap());
     their_stream.copy_in(from.view(), &[7; 50]).unwrap();
     assert!(here.is_linked_to(&there).unwrap());
-    stream.copy_from_peer(to.range(10..60), &there, from.view()).unwrap();
+    // SAFETY: the test bench copies before the call returns.
+    let copy = |to, from| unsafe { stream.copy_from_peer(to, &there, from) };
+    copy(to.range(10..60), from.view()).unwrap();
     let mut found = vec![0; 50];
     stream.copy_out(&mut found, to.range(10..60)).unwrap();
     assert_eq!(found, [7; 50]);
     // The third call of this device was asked to fail, and what is not the other's is no source.
-    assert!(stream.copy_from_peer(to.range(10..60), &there, from.view()).is_err());
-    let error = stream.copy_from_peer(to.range(0..50), &there, to.range(50..100)).unwrap_err().to_string();
+    assert!(copy(to.range(10..60), from.view()).is_err());
+    let error = copy(to.range(0..50), to.range(50..100)).unwrap_err().to_string();
     assert!(error.contains("no allocation holds"), "{error}");
+}
+
+#[test]
+fn events_of_another_device_are_refused() {
+    let bench =
+        |multiprocessors| sortie_simt::device(Options { multiprocessors, ..Options::default() }).unwrap();
+    let (here, there) = (bench(4), bench(5));
+    let (own, foreign, stream) = (here.event().unwrap(), there.event().unwrap(), here.stream().unwrap());
+    let error = stream.record(&foreign).unwrap_err();
+    assert!(matches!(error, Error::ForeignEvent { .. }), "{error}");
+    stream.record(&own).unwrap();
+    there.stream().unwrap().record(&foreign).unwrap();
+    assert!(matches!(own.milliseconds_since(&foreign), Err(Error::ForeignEvent { .. })));
+    // Devices of one kind may wait for each other.
+    stream.wait_for(&foreign).unwrap();
 }

@@ -109,8 +109,11 @@ impl<B: Bits> Members<'_, B> {
                     stream.copy_within(payloads(to), payloads(from))?;
                 } else {
                     let device = theirs.gpu.device();
-                    stream.copy_from_peer(to.keys, device, from.keys)?;
-                    stream.copy_from_peer(payloads(to), device, payloads(from))?;
+                    // SAFETY: the ranges of all devices stay as they are until the exchange is done, as the caller states.
+                    unsafe {
+                        stream.copy_from_peer(to.keys, device, from.keys)?;
+                        stream.copy_from_peer(payloads(to), device, payloads(from))?;
+                    }
                     bytes += (piece.from.len() * (size_of::<B>() + payload_bytes)) as u64;
                 }
             }
