@@ -20,7 +20,8 @@ use crate::{Key, Order};
 ///     mass: u32,
 /// }
 ///
-/// impl gpu::Compared for Peak {
+/// // SAFETY: a strict weak order, by words that a `Peak` has; peaks of which neither goes before the other are the same bits.
+/// unsafe impl gpu::Compared for Peak {
 ///     fn key_compare(order: Order) -> String {
 ///         let less = if order.descending { ">" } else { "<" };
 ///         format!(
@@ -30,17 +31,28 @@ use crate::{Key, Order};
 ///     }
 /// }
 /// ```
-pub trait Compared: Pod {
+///
+/// # Safety
+///
+/// What [`key_compare`](Compared::key_compare) returns becomes part of kernels, and the device runs it as it stands:
+///
+/// - It is the body of that function alone, which nothing in it ends or leaves: each brace in it is closed, and none more.
+/// - It reads the words that both keys have and nothing else, writes to nothing but its own variables, and calls nothing
+///   that does. It waits for no other thread.
+/// - It ends, and returns a value, whatever bits the keys have.
+/// - It is a strict weak order of all keys, and the same one each time. Kernels find the ends of runs by it, so that with
+///   any other they may leave their memory.
+/// - [`TOTAL`](Compared::TOTAL) is `true` only where it holds.
+pub unsafe trait Compared: Pod {
     /// The body of a function in CUDA C++, `bool key_compare(const Key& a, const Key& b)`: whether `a` goes before `b`.
     ///
     /// A `Key` is an array `words` of 32 bits each; `number<u64>(a, i)` is its i-th number of 64 bits, `big_endian(a, i)`
     /// its i-th word whose first byte is the highest. It becomes one line: it has no `//` comment and no line of the
-    /// preprocessor. It must be a strict weak order, or keys may be lost and others be there twice.
+    /// preprocessor.
     fn key_compare(order: Order) -> String;
 
     /// Whether keys of which neither goes before the other have the same bits. If not, they come out in an order of their
-    /// bits, which takes a second comparison. Said of a type where it does not hold, keys may be lost and others be there
-    /// twice.
+    /// bits, which takes a second comparison.
     const TOTAL: bool = false;
 }
 
@@ -67,7 +79,8 @@ pub(super) fn by_codes<B: Bits>(code: Code, order: Order) -> String {
 
 macro_rules! numbers {
     ($($t:ty)*) => {$(
-        impl Compared for $t {
+        // SAFETY: codes are compared as integers; keys with the same code have the same bits.
+        unsafe impl Compared for $t {
             fn key_compare(order: Order) -> String {
                 by_codes::<<$t as Key>::Bits>(<$t as Number>::CODE, order)
             }
@@ -79,7 +92,8 @@ macro_rules! numbers {
 numbers! { u8 u16 u32 u64 u128 i8 i16 i32 i64 i128 f32 f64 }
 
 /// By their bytes, from the first on.
-impl<const N: usize> Compared for [u8; N]
+// SAFETY: all words are compared in turn as integers; what differs nowhere has the same bits.
+unsafe impl<const N: usize> Compared for [u8; N]
 where
     [u8; N]: Pod,
 {

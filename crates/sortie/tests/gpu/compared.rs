@@ -203,7 +203,8 @@ struct Peak {
     mass: f64,
 }
 
-impl Compared for Peak {
+// SAFETY: a strict weak order by words that a `Peak` has.
+unsafe impl Compared for Peak {
     fn key_compare(_: Order) -> String {
         "const u64 mass = number<u64>(a, 1), other = number<u64>(b, 1);
          if (mass != other) return mass < other;
@@ -241,7 +242,8 @@ fn a_comparison_of_the_callers() {
 #[repr(transparent)]
 struct Wrong(u32);
 
-impl Compared for Wrong {
+// SAFETY: it does not compile, so it is never run.
+unsafe impl Compared for Wrong {
     fn key_compare(_: Order) -> String {
         "return a.wrods[0] < b.words[0];".into()
     }
@@ -251,7 +253,8 @@ impl Compared for Wrong {
 #[repr(transparent)]
 struct Commented(u32);
 
-impl Compared for Commented {
+// SAFETY: as for `Wrong`.
+unsafe impl Compared for Commented {
     fn key_compare(_: Order) -> String {
         "// By the number.
          return a.words[0] < b.words[0];"
