@@ -233,14 +233,15 @@ impl Sorter {
             // SAFETY: the engine leaves a permutation.
             let keys = unsafe { key::as_bits_mut(keys) };
             let stable = !self.choices.unstable;
-            if let Some(moved) = gpu::HostPayload::of(payload) {
+            // SAFETY: the sort leaves a permutation of the payload.
+            if let Some(moved) = unsafe { gpu::HostPayload::of(payload) } {
                 let array = HostArray::Sorted { keys, payload: Some((moved, stable)) };
                 return self.array_on_gpus(&gpus, array, code, 0);
             }
             let held = self.hold_places(keys.len())?;
             let mut places: Vec<usize> = gpu::reserve(keys.len())?;
             places.extend(0..keys.len());
-            let moved = gpu::HostPayload::of(&mut places).map(|moved| (moved, stable));
+            let moved = gpu::HostPayload::of_pod(&mut places).map(|moved| (moved, stable));
             let report = self.array_on_gpus(&gpus, HostArray::Sorted { keys, payload: moved }, code, held)?;
             cpu::permute(payload, &mut places);
             return Ok(report);
@@ -468,13 +469,14 @@ impl Sorter {
             let gpu = self.gpu_of_segments(ordinal)?;
             // SAFETY: the engine leaves a permutation.
             let bits = unsafe { key::as_bits_mut(keys) };
-            if let Some(moved) = gpu::HostPayload::of(payload) {
+            // SAFETY: the sort leaves a permutation of the payload.
+            if let Some(moved) = unsafe { gpu::HostPayload::of(payload) } {
                 let host = gpu::Host { keys: bits, payload: Some(moved), pinned: false };
                 return self.on_gpu(&gpu, host, segments, code, 0);
             }
             let held = self.hold_places(bits.len())?;
             let mut places: Vec<usize> = (0..bits.len()).collect();
-            let moved = gpu::HostPayload::of(&mut places);
+            let moved = gpu::HostPayload::of_pod(&mut places);
             let host = gpu::Host { keys: bits, payload: moved, pinned: false };
             let result = self.on_gpu(&gpu, host, segments, code, held);
             // Whatever failed: what was sorted by then has its places.

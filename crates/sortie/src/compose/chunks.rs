@@ -48,7 +48,9 @@ pub(crate) fn sort<B: Bits>(
             } else {
                 places.iter_mut().enumerate().for_each(number);
             }
-            by_trips(gpus, Keys::Kept(keys), bytes_mut(places), code, order, true, allowed)
+            // SAFETY: what is written are places, in another order.
+            let places = unsafe { bytes_mut(places) };
+            by_trips(gpus, Keys::Kept(keys), places, code, order, true, allowed)
         }
     }
 }
@@ -111,7 +113,8 @@ fn by_trips<B: Bits>(
     let start = Instant::now();
     let sorted = {
         let mut keys_to = match &mut keys {
-            Keys::Sorted(keys) => Some(bytes_mut(keys)),
+            // SAFETY: what is written are keys.
+            Keys::Sorted(keys) => Some(unsafe { bytes_mut(keys) }),
             Keys::Kept(_) => None,
         };
         let mut payload_to = &mut *payload;
@@ -213,7 +216,8 @@ mod tests {
         // A payload that must neither be lost nor be there twice.
         let mut sorted = bits(keys);
         let mut boxes: Vec<Box<u32>> = (0..n as u32).map(Box::new).collect();
-        let payload = HostPayload::of(&mut boxes).map(|payload| (payload, true));
+        // SAFETY: the sort leaves a permutation of the boxes.
+        let payload = unsafe { HostPayload::of(&mut boxes) }.map(|payload| (payload, true));
         let array = HostArray::Sorted { keys: &mut sorted, payload };
         sort(gpus, array, code::<K>(), order, ALLOWED).unwrap();
         assert!(sorted == bits(&expected), "{n} pairs, {order:?}");
@@ -306,7 +310,7 @@ mod tests {
                 Err(why) => return println!("skipped: {why}"),
             };
             let (mut keys, mut payload) = (before.clone(), before.clone());
-            let moved = HostPayload::of(&mut payload).map(|payload| (payload, true));
+            let moved = HostPayload::of_pod(&mut payload).map(|payload| (payload, true));
             let array = HostArray::Sorted { keys: &mut keys, payload: moved };
             let result = sort(&gpus, array, Code::Unsigned, Order::default(), ALLOWED);
             assert!(keys == payload, "point {failing}");

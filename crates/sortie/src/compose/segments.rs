@@ -103,7 +103,9 @@ mod tests {
         // A payload that must neither be lost nor be there twice.
         let mut sorted = keys.clone();
         let mut boxes: Vec<Box<u32>> = (0..n as u32).map(Box::new).collect();
-        let host = Host { keys: &mut sorted, payload: HostPayload::of(&mut boxes), pinned: false };
+        // SAFETY: the sort leaves a permutation of the boxes.
+        let payload = unsafe { HostPayload::of(&mut boxes) };
+        let host = Host { keys: &mut sorted, payload, pinned: false };
         sort_host(host, Segments::Offsets(&offsets));
         assert!(sorted == expected, "{lengths:?} in {memory_limit} bytes");
         for ends in offsets.windows(2) {

@@ -157,12 +157,16 @@ pub(crate) fn sort<B: Bits>(
         HostArray::Sorted { keys: to, payload: moved } => {
             copied += key_bytes;
             stage.copy_out(&mut back.spare_capacity_mut()[..held_back], payload.view())?;
-            stage.copy_out(bytes_mut(to), keys.view().cast())?;
+            // SAFETY: what is copied are keys.
+            stage.copy_out(unsafe { bytes_mut(to) }, keys.view().cast())?;
             if let Some((mut to, _)) = moved {
                 copy(to.range(0..n), &back.spare_capacity_mut()[..held_back], allowed.threads);
             }
         }
-        HostArray::Argsorted { places, .. } => stage.copy_out(bytes_mut(places), payload.view())?,
+        HostArray::Argsorted { places, .. } => {
+            // SAFETY: what is copied are places.
+            stage.copy_out(unsafe { bytes_mut(places) }, payload.view())?;
+        }
     }
     report.push(Ran::Cuda, "copy out", start.elapsed(), copied, copied);
     Ok(report)
@@ -235,7 +239,8 @@ mod tests {
                 // A payload that must neither be lost nor be there twice.
                 let mut sorted = keys.clone();
                 let mut boxes: Vec<Box<u32>> = (0..n as u32).map(Box::new).collect();
-                let payload = HostPayload::of(&mut boxes).map(|payload| (payload, true));
+                // SAFETY: the sort leaves a permutation of the boxes.
+                let payload = unsafe { HostPayload::of(&mut boxes) }.map(|payload| (payload, true));
                 let array = HostArray::Sorted { keys: &mut sorted, payload };
                 let report =
                     sort(gpu, array, code::<u32>(), Order::default(), Algorithm::Auto, ALLOWED).unwrap();
@@ -300,7 +305,7 @@ mod tests {
             let mut payload = sorted.clone();
             keys.reverse();
             let mut try_pairs = |stable| {
-                let moved = HostPayload::of(&mut payload).map(|payload| (payload, stable));
+                let moved = HostPayload::of_pod(&mut payload).map(|payload| (payload, stable));
                 let array = HostArray::Sorted { keys: &mut keys, payload: moved };
                 sort(gpu, array, code::<u32>(), Order::default(), Algorithm::Auto, with_payloads)
             };
@@ -321,7 +326,7 @@ mod tests {
             let sorted = |memory_limit| {
                 let mut keys = descending.clone();
                 let mut places: Vec<u64> = (0..keys.len() as u64).collect();
-                let payload = HostPayload::of(&mut places).map(|payload| (payload, true));
+                let payload = HostPayload::of_pod(&mut places).map(|payload| (payload, true));
                 let array = HostArray::Sorted { keys: &mut keys, payload };
                 let allowed = Allowed { memory_limit, ..ALLOWED };
                 let report = sort(gpu, array, code::<u64>(), Order::default(), Algorithm::Auto, allowed)?;

@@ -148,8 +148,11 @@ impl<B: Bits> Carrier<B> {
         let keys = self.keys.range(0..n);
         let payload = self.payload.range(0..n * wanted.with.payload_bytes());
         let key_parts: Vec<_> = chunk.keys.iter().map(|part| bytes(part)).collect();
-        self.stage.fill_in(keys.cast(), |range, to| copy_joined(&key_parts, range, to))?;
-        self.stage.fill_in(payload, |range, to| copy_joined(&chunk.payload, range, to))?;
+        // SAFETY: what is written are copies of keys and payloads.
+        unsafe {
+            self.stage.fill_in(keys.cast(), |range, to| copy_joined(&key_parts, range, to))?;
+            self.stage.fill_in(payload, |range, to| copy_joined(&chunk.payload, range, to))?;
+        }
         // SAFETY: the keys and the payload are on the device for this sort alone.
         unsafe { self.gpu.sort_array(&self.stage.stream, keys, payload.address(), wanted)? }.wait()?;
         if let Some(to) = chunk.keys_to {

@@ -59,17 +59,28 @@ pub(crate) struct HostPayload<'a> {
 
 impl<'a> HostPayload<'a> {
     /// None where the type has another size.
-    pub fn of<V>(payload: &'a mut [V]) -> Option<HostPayload<'a>> {
+    ///
+    /// # Safety
+    /// What is written to it leaves a permutation of the elements, whatever fails, and no element is read or dropped before
+    /// that is so.
+    pub unsafe fn of<V>(payload: &'a mut [V]) -> Option<HostPayload<'a>> {
         let each = size_of::<V>();
         let (at, len) = (payload.as_mut_ptr().cast(), size_of_val(payload));
-        // SAFETY: the same memory for as long; a sort leaves a permutation of its elements.
+        // SAFETY: the same memory for as long; the caller vouches for what is written.
         let bytes = unsafe { std::slice::from_raw_parts_mut(at, len) };
         matches!(each, 4 | 8 | 16).then_some(HostPayload { bytes, each })
     }
 
+    /// Elements that any bytes are.
+    pub fn of_pod<V: Pod>(payload: &'a mut [V]) -> Option<HostPayload<'a>> {
+        // SAFETY: what a sort writes are bytes of the payload, and whatever those are, they are elements.
+        unsafe { HostPayload::of(payload) }
+    }
+
     /// So many bytes for each key.
     pub fn of_bytes(bytes: &'a mut [u8], each: usize) -> Option<HostPayload<'a>> {
-        matches!(each, 4 | 8 | 16).then(|| HostPayload { bytes: bytes_mut(bytes), each })
+        let payload = HostPayload::of_pod(bytemuck::try_cast_slice_mut::<u8, [u8; 4]>(bytes).ok()?);
+        payload.filter(|_| matches!(each, 4 | 8 | 16)).map(|payload| HostPayload { each, ..payload })
     }
 
     /// As elements of their size.
@@ -253,7 +264,7 @@ impl<B: Bits> Slot<B> {
         let from = match host.pinned {
             true => keys,
             false => {
-                copy(bytes_mut(&mut self.keys.pinned[..count]), bytes(keys), threads);
+                copy(&mut self.keys.pinned[..count], keys, threads);
                 &self.keys.pinned[..count]
             }
         };
@@ -261,7 +272,9 @@ impl<B: Bits> Slot<B> {
         unsafe { self.stream.enqueue_copy_in(self.keys.view(count), from)? };
         if let Some(payload) = &mut host.payload {
             let moved = count * payload.each;
-            copy(bytes_mut(&mut self.payload.pinned[..moved]), payload.range(chunk.keys.clone()), threads);
+            // SAFETY: what is written are bytes of the payload, which are only copied on.
+            let pinned = unsafe { bytes_mut(&mut self.payload.pinned[..moved]) };
+            copy(pinned, payload.range(chunk.keys.clone()), threads);
             // SAFETY: as above.
             unsafe { self.stream.enqueue_copy_in(self.payload.view(moved), &self.payload.pinned[..moved])? };
         }
@@ -327,7 +340,7 @@ impl<B: Bits> Slot<B> {
             self.sorted.wait()?;
             let count = range.len();
             if !host.pinned {
-                copy(bytes_mut(&mut host.keys[range.clone()]), bytes(&self.keys.pinned[..count]), threads);
+                copy(&mut host.keys[range.clone()], &self.keys.pinned[..count], threads);
             }
             if let Some(payload) = &mut host.payload {
                 let moved = count * payload.each;
@@ -350,8 +363,10 @@ pub(super) fn bytes<T: Pod>(slice: &[T]) -> &[MaybeUninit<u8>] {
     unsafe { std::slice::from_raw_parts(slice.as_ptr().cast(), size_of_val(slice)) }
 }
 
-pub(crate) fn bytes_mut<T: Pod>(slice: &mut [T]) -> &mut [MaybeUninit<u8>] {
-    // SAFETY: as above; what is written here are bytes of keys and payloads as they were read.
+/// # Safety
+/// No byte is written that is not initialised, but where it is only copied on, as a payload's.
+pub(crate) unsafe fn bytes_mut<T: Pod>(slice: &mut [T]) -> &mut [MaybeUninit<u8>] {
+    // SAFETY: as above; the caller vouches for what is written.
     unsafe { std::slice::from_raw_parts_mut(slice.as_mut_ptr().cast(), size_of_val(slice)) }
 }
 

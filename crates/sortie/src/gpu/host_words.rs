@@ -2,6 +2,7 @@
 //! come back, with what ties.
 
 use std::mem::MaybeUninit;
+use std::ops::Range;
 use std::time::Instant;
 
 use sortie_device::Buffer;
@@ -59,9 +60,11 @@ pub(crate) fn sort_words(
 
     let start = Instant::now();
     let mut all_there = true;
-    stage.fill_in(words.view().cast(), |range, to| {
+    let mut fill = |range: Range<usize>, to: &mut [MaybeUninit<u8>]| {
         all_there = all_there && write(range.start / WORD, to);
-    })?;
+    };
+    // SAFETY: what is written are words.
+    unsafe { stage.fill_in(words.view().cast(), &mut fill)? };
     if !all_there {
         return Ok(None);
     }
@@ -75,8 +78,11 @@ pub(crate) fn sort_words(
     let mut ties = Ties::default();
     if let Some(tied) = tied {
         ties = Ties::with_room(tied.slots().len(), tied.groups())?;
-        stage.copy_out(bytes_mut(&mut ties.slots), tied.slots().cast())?;
-        stage.copy_out(bytes_mut(&mut ties.starts), tied.starts().cast())?;
+        // SAFETY: what is copied are numbers that the device has written.
+        unsafe {
+            stage.copy_out(bytes_mut(&mut ties.slots), tied.slots().cast())?;
+            stage.copy_out(bytes_mut(&mut ties.starts), tied.starts().cast())?;
+        }
         gpu.pending(&stage.stream, Some(tied.into_scratch()))?.wait()?;
     }
     report.push(Ran::Cuda, "copy out", start.elapsed(), ties.bytes(), ties.bytes());

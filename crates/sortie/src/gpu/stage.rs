@@ -63,11 +63,15 @@ impl Stage {
     /// Returns when all has left the host's memory.
     pub fn copy_in(&mut self, to: View<'_, u8>, from: &[MaybeUninit<u8>]) -> Result<(), Error> {
         let threads = self.threads;
-        self.fill_in(to, |range, pinned| copy(pinned, &from[range], threads))
+        // SAFETY: what is written is only copied on.
+        unsafe { self.fill_in(to, |range, pinned| copy(pinned, &from[range], threads)) }
     }
 
     /// Copies what `fill` writes for each range of it. Returns when all has left the host's memory.
-    pub fn fill_in(
+    ///
+    /// # Safety
+    /// `fill` writes no byte that is not initialised, but copies of a payload's.
+    pub unsafe fn fill_in(
         &mut self,
         to: View<'_, u8>,
         mut fill: impl FnMut(Range<usize>, &mut [MaybeUninit<u8>]),
@@ -78,7 +82,8 @@ impl Stage {
             let (pinned, free) = &mut self.slots[i % STAGES];
             free.wait()?;
             let pinned = &mut pinned[..range.len()];
-            fill(range.clone(), bytes_mut(pinned));
+            // SAFETY: as the caller states.
+            fill(range.clone(), unsafe { bytes_mut(pinned) });
             // SAFETY: the pinned memory is not touched until its event has come.
             unsafe { self.stream.enqueue_copy_in(to.range(range), pinned)? };
             self.stream.record(free)?;

@@ -109,7 +109,8 @@ impl<'a, B: Bits, const N: usize> Finish<'a, B, N> {
             let next = self.buckets.lock().expect("no holder panics").pop();
             match next {
                 Some((bucket, to)) if sorted => {
-                    self.sort(bucket, uninit(to.keys), to.payload)?;
+                    // SAFETY: keys are written there, in order.
+                    self.sort(bucket, unsafe { uninit(to.keys) }, to.payload)?;
                 }
                 Some((bucket, to)) => early.push((self.sort(bucket, to.early, to.payload)?, to.keys)),
                 None if copies || !early.is_empty() => self.wait(clock)?,
@@ -136,7 +137,8 @@ impl<'a, B: Bits, const N: usize> Finish<'a, B, N> {
         let take = |to: Target<'_, B, N>, slot: &mut [u64]| {
             let (keys, payload) = as_arrays::<B, N>(slot, to.keys.len());
             vector::compiled_for(Isa::detect(), || self.transform.decode_slice(keys));
-            copy::past_caches(uninit(to.keys), keys);
+            // SAFETY: keys are copied there.
+            copy::past_caches(unsafe { uninit(to.keys) }, keys);
             copy::past_caches(to.payload, payload);
         };
         ring.bring(clock, next, take)
@@ -166,10 +168,13 @@ impl<'a, B: Bits, const N: usize> Finish<'a, B, N> {
     }
 }
 
-/// Room that is all written anew.
-fn uninit<T: Copy>(items: &mut [T]) -> &mut [MaybeUninit<T>] {
+/// Items as room for others.
+///
+/// # Safety
+/// Nothing but items of the type is written.
+unsafe fn uninit<T: Copy>(items: &mut [T]) -> &mut [MaybeUninit<T>] {
     let (at, len) = (items.as_mut_ptr().cast(), items.len());
-    // SAFETY: the same memory; whoever gets it here writes items of the type.
+    // SAFETY: the same memory; the caller vouches for what is written.
     unsafe { std::slice::from_raw_parts_mut(at, len) }
 }
 

@@ -352,7 +352,7 @@ impl One {
         let array = match self {
             One::Keys => HostArray::Sorted { keys, payload: None },
             One::Pairs => {
-                let payload = HostPayload::of(beside).map(|payload| (payload, true));
+                let payload = HostPayload::of_pod(beside).map(|payload| (payload, true));
                 HostArray::Sorted { keys, payload }
             }
             One::Places => HostArray::Argsorted { keys, places: beside },
