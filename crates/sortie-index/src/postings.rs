@@ -9,6 +9,7 @@
 
 use bitpacking::{BitPacker, BitPacker4x};
 
+use crate::error::Error;
 use crate::run::Posting;
 use crate::varint;
 
@@ -54,15 +55,22 @@ impl Default for Encoder {
 }
 
 impl Encoder {
-    /// Adds a posting. Documents ascend; one that was the last already, for it began in another block, is more of that.
-    pub fn push(&mut self, posting: Posting, out: &mut Vec<u8>) {
-        self.list.words += u64::from(posting.frequency);
+    /// Adds a posting of a frequency from 1. Documents ascend; one that was the last already, for it began in another block, is
+    /// more of that.
+    ///
+    /// # Errors
+    /// [`Error::TooMuch`] where a document then has the term more than 2^32 - 1 times.
+    pub fn push(&mut self, posting: Posting, out: &mut Vec<u8>) -> Result<(), Error> {
         if let Some(last) = self.held.checked_sub(1)
             && self.documents[last] == posting.document
         {
-            self.frequencies[last] += posting.frequency;
-            return;
+            // The frequency is held less one, so that the largest sum is one below what 32 bits can say.
+            let sum = self.frequencies[last].checked_add(posting.frequency).filter(|&less| less < u32::MAX);
+            self.frequencies[last] = sum.ok_or_else(too_often)?;
+            self.list.words += u64::from(posting.frequency);
+            return Ok(());
         }
+        self.list.words += u64::from(posting.frequency);
         if self.held == BLOCK {
             self.pack(out);
         }
@@ -71,6 +79,7 @@ impl Encoder {
         self.frequencies[self.held] = posting.frequency - 1;
         self.held += 1;
         self.list.documents += 1;
+        Ok(())
     }
 
     fn pack(&mut self, out: &mut Vec<u8>) {
@@ -115,6 +124,11 @@ impl Encoder {
         (self.held, self.before, self.bytes) = (0, None, 0);
         (tail, list)
     }
+}
+
+#[cold]
+fn too_often() -> Error {
+    Error::TooMuch("a document has a word more than 4294967295 times; cut it to several".into())
 }
 
 /// Decodes a list.
@@ -254,7 +268,7 @@ mod tests {
     fn encode(lists: &[Vec<Posting>]) -> (Vec<u8>, Vec<u64>) {
         let (mut encoder, mut bytes, mut tails) = (Encoder::default(), Vec::new(), Vec::new());
         for list in lists {
-            list.iter().for_each(|&posting| encoder.push(posting, &mut bytes));
+            list.iter().for_each(|&posting| encoder.push(posting, &mut bytes).unwrap());
             let (tail, told) = encoder.end(&mut bytes);
             tails.push(tail);
             assert_eq!(told.words, list.iter().map(|posting| u64::from(posting.frequency)).sum::<u64>());
@@ -328,5 +342,21 @@ mod tests {
         let (decoder, _) = Decoder::new(&bytes, tails[0]).unwrap();
         assert_eq!(decoder.list(), List { documents: BLOCK as u64, words: 5 * BLOCK as u64 });
         assert!(decode(decoder).unwrap().iter().all(|posting| posting.frequency == 5));
+    }
+
+    #[test]
+    fn a_frequency_that_32_bits_cannot_say_is_refused() {
+        let posting = |frequency| Posting { document: 7, frequency };
+        let (mut encoder, mut bytes) = (Encoder::default(), Vec::new());
+        encoder.push(posting(u32::MAX - 1), &mut bytes).unwrap();
+        encoder.push(posting(1), &mut bytes).unwrap();
+        for more in [1, 2, u32::MAX] {
+            let refused = encoder.push(posting(more), &mut bytes);
+            assert!(matches!(refused, Err(Error::TooMuch(_))), "{refused:?}");
+        }
+        let (tail, list) = encoder.end(&mut bytes);
+        assert_eq!(list, List { documents: 1, words: u32::MAX.into() });
+        let (decoder, _) = Decoder::new(&bytes, tail).unwrap();
+        assert_eq!(decode(decoder).unwrap(), [posting(u32::MAX)]);
     }
 }

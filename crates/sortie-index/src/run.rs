@@ -160,17 +160,18 @@ impl<'a> Reader<'a> {
         let mut bytes = &self.buffer[self.at..];
         let head = varint::take(&mut bytes).zip(varint::take(&mut bytes));
         let (shared, more) = head.ok_or_else(|| self.damaged())?;
-        if shared as usize > self.term.len() || more as usize > bytes.len() {
+        if shared > self.term.len() as u64 || more > bytes.len() as u64 {
             return Err(self.damaged());
         }
+        let (suffix, rest) = bytes.split_at(more as usize);
         self.term.truncate(shared as usize);
-        self.term.extend_from_slice(&bytes[..more as usize]);
-        self.at = self.buffer.len() - bytes.len() + more as usize;
+        self.term.extend_from_slice(suffix);
+        self.at = self.buffer.len() - rest.len();
         Ok(())
     }
 
     /// Calls `each` with the postings of the record, by ascending document.
-    pub fn postings(&mut self, mut each: impl FnMut(Posting)) -> Result<(), Error> {
+    pub fn postings(&mut self, mut each: impl FnMut(Posting) -> Result<(), Error>) -> Result<(), Error> {
         let mut next = 0u64;
         loop {
             self.fill()?;
@@ -183,10 +184,13 @@ impl<'a> Reader<'a> {
                     return Ok(());
                 }
                 let frequency = if gap & 1 == 0 { Some(1) } else { varint::take(&mut bytes) };
-                let document = next + (gap >> 1) - 1;
-                next = document + 1;
-                let frequency = frequency.ok_or_else(|| self.damaged())?;
-                each(Posting { document: document as u32, frequency: frequency as u32 });
+                // Both are below 2^63.
+                next += gap >> 1;
+                let document = next.checked_sub(1).and_then(|document| u32::try_from(document).ok());
+                let frequency = frequency.and_then(|frequency| u32::try_from(frequency).ok());
+                let posting = document.zip(frequency.filter(|&frequency| frequency > 0));
+                let (document, frequency) = posting.ok_or_else(|| self.damaged())?;
+                each(Posting { document, frequency })?;
             }
             self.at = self.buffer.len() - bytes.len();
         }
