@@ -1,10 +1,12 @@
 //! Looking at all of an index: every checksum, every order, every count.
 
-use fst::Streamer;
+use std::io;
 
 use crate::error::Error;
-use crate::format::{Counts, FILES, LENGTHS, NAMES, POSTINGS, TERMS};
-use crate::index::Index;
+use crate::format::{Counts, FILES, LENGTHS, NAMES, POSTINGS};
+use crate::index::{Index, Reading};
+use crate::stored::{SCAN, Window};
+use crate::terms::Entry;
 
 impl Index {
     /// Whether it is as it was built: the checksum of every file; that terms and the documents of a list ascend, that lists are
@@ -18,58 +20,63 @@ impl Index {
         (0..FILES.len()).try_for_each(|file| self.check_file(file))?;
         let counts = self.counts();
         let mut found = Counts { documents: counts.documents, ..Counts::default() };
-        let mut lengths = vec![0u32; self.file(LENGTHS).len() / 4];
-        let (mut before, mut start) = (None::<Vec<u8>>, 0);
-        let mut terms = self.terms().stream();
-        while let Some((term, tail)) = terms.next() {
-            if before.as_deref().is_some_and(|before| before >= term) {
-                return Err(self.damaged(TERMS, "terms do not ascend"));
-            }
-            let term = before.insert(term.to_vec());
-            let mut list = self.postings_at(tail)?;
-            let told = |what: &str| {
-                self.damaged(POSTINGS, format!("the list of {:?} {what}", String::from_utf8_lossy(term)))
-            };
-            if tail != (start + list.bytes()) as u64 {
-                return Err(told("does not begin where the one before it ends"));
-            }
-            start = list.end;
-            let (mut next, mut documents, mut words) = (0, 0, 0);
-            for posting in list.by_ref() {
-                let posting = posting?;
-                let length = lengths.get_mut(posting.document as usize);
-                let length = length.ok_or_else(|| told("has a document that there is not"))?;
-                if posting.document < next {
-                    return Err(told("does not ascend"));
-                }
-                next = posting.document + 1;
-                *length = length.checked_add(posting.frequency).ok_or_else(|| told("has too many words"))?;
-                documents += 1;
-                words += u64::from(posting.frequency);
-            }
-            if (documents, words) != (list.list().documents, list.list().words) {
-                return Err(told("has not as many postings as it says"));
-            }
+        let mut lengths = Vec::new();
+        let documents = counts.documents as usize;
+        let no_memory = |_| Error::file("read", self.file(LENGTHS).path())(io::ErrorKind::OutOfMemory.into());
+        lengths.try_reserve_exact(documents).map_err(no_memory)?;
+        lengths.resize(documents, 0);
+        let mut terms = self.terms_from(b"");
+        let mut postings = self.file(POSTINGS).window(SCAN);
+        while let Some(entry) = terms.next()? {
             found.terms += 1;
-            found.postings += documents;
-            found.words += words;
-        }
-        if start != self.file(POSTINGS).len() {
-            return Err(self.damaged(POSTINGS, "there is more behind the last list"));
+            found.postings += entry.list.documents;
+            let words = self.check_list(terms.term(), entry, &mut postings, &mut lengths)?;
+            found.words = found.words.saturating_add(words);
         }
         if found != counts {
             return Err(self.damaged(POSTINGS, format!("there are {found:?}, not {counts:?}")));
         }
+        self.check_documents(&lengths)
+    }
+
+    /// Whether a list has the words that it should, which it counts; their number is added to the length of each document.
+    fn check_list(
+        &self,
+        term: &[u8],
+        entry: Entry,
+        postings: &mut Window<'_>,
+        lengths: &mut [u32],
+    ) -> Result<u64, Error> {
+        let told = |what: &str| {
+            self.damaged(POSTINGS, format!("the list of {:?} {what}", String::from_utf8_lossy(term)))
+        };
+        let (mut words, should) = (0u64, entry.list.words);
+        let mut reading = Reading::new(entry);
+        while let Some(posting) = reading.next(postings)? {
+            let length = lengths.get_mut(posting.document as usize);
+            let length = length.ok_or_else(|| told("has a document that there is not"))?;
+            *length = length.checked_add(posting.frequency).ok_or_else(|| told("has too many words"))?;
+            words += u64::from(posting.frequency);
+        }
+        if words != should {
+            return Err(told("has not as many words as it says"));
+        }
+        Ok(words)
+    }
+
+    /// Whether documents have the names and lengths that they should.
+    fn check_documents(&self, lengths: &[u32]) -> Result<(), Error> {
+        let mut documents = self.documents(SCAN);
         let mut names = 0;
-        for (document, length) in (0..).zip(lengths) {
-            names += self.name(document)?.len();
-            let told = self.length(document)?;
+        for (document, &length) in (0..).zip(lengths) {
+            names += documents.name(document)?.len() as u64;
+            let told = documents.length(document)?;
             if length != told {
                 let why = format!("document {document} has {length} words, not {told}");
                 return Err(self.damaged(LENGTHS, why));
             }
         }
-        if names != self.file(NAMES).len() {
+        if names != self.file(NAMES).bytes() {
             return Err(self.damaged(NAMES, "there is more behind the last name"));
         }
         Ok(())

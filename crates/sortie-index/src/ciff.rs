@@ -6,11 +6,11 @@
 
 use std::io::{self, Write};
 
-use fst::Streamer;
-
 use crate::error::Error;
-use crate::format::{FILES, TERMS};
-use crate::index::{Index, Posting};
+use crate::format::{FILES, POSTINGS, TERMS};
+use crate::index::{Index, Posting, Reading};
+use crate::stored::{SCAN, Window};
+use crate::terms::Entry;
 use crate::varint;
 
 /// What a field holds, in the lowest bits of its tag.
@@ -35,16 +35,19 @@ impl Index {
         (0..FILES.len()).try_for_each(|file| self.check_file(file))?;
         let failed = |error| Error::file("write", path)(error);
         out.write_all(&delimited(&self.header())).map_err(failed)?;
-        let mut terms = self.terms().stream();
-        while let Some((term, tail)) = terms.next() {
-            let term = std::str::from_utf8(term).map_err(|_| self.damaged(TERMS, "a term is not UTF-8"))?;
-            self.write_list(term, tail, out, path)?;
+        let mut terms = self.terms_from(b"");
+        let mut postings = self.file(POSTINGS).window(SCAN);
+        while let Some(entry) = terms.next()? {
+            let term = std::str::from_utf8(terms.term());
+            let term = term.map_err(|_| self.damaged(TERMS, "a term is not UTF-8"))?;
+            self.write_list(term, &entry, &mut postings, out, path)?;
         }
+        let mut documents = self.documents(SCAN);
         for document in 0..counts.documents as u32 {
             let mut record = Vec::new();
             put_number(1, document.into(), &mut record);
-            put_bytes(2, self.name(document)?.as_bytes(), &mut record);
-            put_number(3, self.length(document)?.into(), &mut record);
+            put_bytes(2, documents.name(document)?.as_bytes(), &mut record);
+            put_number(3, documents.length(document)?.into(), &mut record);
             out.write_all(&delimited(&record)).map_err(failed)?;
         }
         out.flush().map_err(failed)
@@ -70,18 +73,18 @@ impl Index {
     fn write_list(
         &self,
         term: &str,
-        tail: u64,
+        entry: &Entry,
+        postings: &mut Window<'_>,
         out: &mut impl Write,
         path: &std::path::Path,
     ) -> Result<(), Error> {
         let mut head = Vec::new();
-        let list = self.postings_at(tail)?.list();
         put_bytes(1, term.as_bytes(), &mut head);
-        put_number(2, list.documents, &mut head);
-        put_number(3, list.words, &mut head);
+        put_number(2, entry.list.documents, &mut head);
+        put_number(3, entry.list.words, &mut head);
         let mut length = head.len() as u64;
         let mut message = Vec::new();
-        self.each_posting(tail, &mut message, |message| {
+        each_posting(entry, postings, &mut message, |message| {
             length += message.len() as u64;
             Ok(())
         })?;
@@ -89,35 +92,35 @@ impl Index {
         let mut start = Vec::new();
         varint::put(length, &mut start);
         out.write_all(&start).and_then(|()| out.write_all(&head)).map_err(failed)?;
-        self.each_posting(tail, &mut message, |message| out.write_all(message).map_err(failed))
+        each_posting(entry, postings, &mut message, |message| out.write_all(message).map_err(failed))
     }
+}
 
-    /// Calls `each` with every posting of a list as a field.
-    fn each_posting(
-        &self,
-        tail: u64,
-        message: &mut Vec<u8>,
-        mut each: impl FnMut(&[u8]) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        let mut before = 0;
-        for posting in self.postings_at(tail)? {
-            let Posting { document, frequency } = posting?;
-            let gap = u64::from(document - before);
-            before = document;
-            let frequency = i32::try_from(frequency)
-                .map_err(|_| Error::TooMuch("CIFF counts a word in a document to 2147483647".into()))?;
-            message.clear();
-            // As `put_bytes` of both numbers, whose length is known.
-            let frequency = frequency as u64;
-            let gap_length = if gap == 0 { 0 } else { 1 + varint::length(gap) };
-            varint::put(4 << 3 | BYTES, message);
-            varint::put((gap_length + 1 + varint::length(frequency)) as u64, message);
-            put_number(1, gap, message);
-            put_number(2, frequency, message);
-            each(message)?;
-        }
-        Ok(())
+/// Calls `each` with every posting of a list as a field.
+fn each_posting(
+    entry: &Entry,
+    postings: &mut Window<'_>,
+    message: &mut Vec<u8>,
+    mut each: impl FnMut(&[u8]) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let mut before = 0;
+    let mut reading = Reading::new(entry.clone());
+    while let Some(Posting { document, frequency }) = reading.next(postings)? {
+        let gap = u64::from(document - before);
+        before = document;
+        let frequency = i32::try_from(frequency)
+            .map_err(|_| Error::TooMuch("CIFF counts a word in a document to 2147483647".into()))?;
+        message.clear();
+        // As `put_bytes` of both numbers, whose length is known.
+        let frequency = frequency as u64;
+        let gap_length = if gap == 0 { 0 } else { 1 + varint::length(gap) };
+        varint::put(4 << 3 | BYTES, message);
+        varint::put((gap_length + 1 + varint::length(frequency)) as u64, message);
+        put_number(1, gap, message);
+        put_number(2, frequency, message);
+        each(message)?;
     }
+    Ok(())
 }
 
 /// A field with a number, left out where it is 0 as all readers expect.

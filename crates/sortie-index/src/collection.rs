@@ -1,9 +1,11 @@
-//! Documents get their numbers, and their names and lengths go to the index.
+//! The names and lengths of documents: written as documents get their numbers, and read.
 
 use crate::error::Error;
 use crate::format::{FILES, LENGTHS, NAME_ENDS, NAMES};
+use crate::index::Index;
 use crate::parse::Batch;
 use crate::publish::Sealed;
+use crate::stored::Window;
 
 /// Documents in order.
 pub struct Collection<'a> {
@@ -61,4 +63,53 @@ impl<'a> Collection<'a> {
         self.length = 0;
         self.files[LENGTHS].append(&length.to_le_bytes())
     }
+}
+
+/// Reads names and lengths, fastest by ascending number.
+pub struct Documents<'a> {
+    count: u64,
+    names: Window<'a>,
+    name_ends: Window<'a>,
+    lengths: Window<'a>,
+}
+
+impl<'a> Documents<'a> {
+    /// Those of an index, so many bytes of each file at a time.
+    pub fn new(index: &'a Index, ahead: usize) -> Documents<'a> {
+        let [names, name_ends, lengths] =
+            [NAMES, NAME_ENDS, LENGTHS].map(|file| index.file(file).window(ahead));
+        Documents { count: index.counts().documents, names, name_ends, lengths }
+    }
+
+    /// The name of a document.
+    pub fn name(&mut self, document: u32) -> Result<&str, Error> {
+        let start = if document == 0 { 0 } else { self.name_end(document - 1)? };
+        let end = self.name_end(document)?;
+        let file = self.names.file();
+        let bytes = self.names.bytes(start..end)?;
+        std::str::from_utf8(bytes)
+            .map_err(|_| file.damaged(format!("the name of document {document} is not UTF-8")))
+    }
+
+    fn name_end(&mut self, document: u32) -> Result<u64, Error> {
+        let bytes = number(&mut self.name_ends, self.count, document)?;
+        Ok(u64::from_le_bytes(bytes))
+    }
+
+    /// How many words a document has.
+    pub fn length(&mut self, document: u32) -> Result<u32, Error> {
+        let bytes = number(&mut self.lengths, self.count, document)?;
+        Ok(u32::from_le_bytes(bytes))
+    }
+}
+
+/// A document's number in a file that has one for each document.
+fn number<const N: usize>(window: &mut Window<'_>, count: u64, document: u32) -> Result<[u8; N], Error> {
+    let document = u64::from(document);
+    if document >= count {
+        return Err(window.file().damaged(format!("there is no document {document}")));
+    }
+    let at = N as u64 * document;
+    let bytes = window.bytes(at..at + N as u64)?;
+    Ok(bytes.try_into().expect("as many as asked for"))
 }

@@ -3,7 +3,7 @@
 //! All numbers are little-endian. The header is the magic, the version, the counts, and length and checksum (CRC-32) of each
 //! of the other files, each 64 bits, and last a checksum of the header. The files:
 //!
-//! - `terms`: an `fst` map from each term to where the tail of its list begins;
+//! - `terms`: the terms, with what their lists hold and how long these are, see [`terms`](crate::terms);
 //! - `postings`: the lists, see [`postings`](crate::postings);
 //! - `names`: the names of the documents, end to end, and `name-ends`: where each ends, 64 bits;
 //! - `lengths`: how many words each document has, 32 bits.
@@ -26,7 +26,7 @@ pub const LENGTHS: usize = 4;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"SORTIE\x00I");
 /// Changes when the files do.
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
 
 /// How much of what an index holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -89,7 +89,9 @@ impl Header {
         match words.get(1) {
             Some(&VERSION) => {}
             Some(other) => {
-                return Err(not(format!("an index of version {other}, and this program reads {VERSION}")));
+                let why =
+                    format!("an index of version {other}, and this program reads {VERSION}; build it again");
+                return Err(not(why));
             }
             None => return Err(Error::damaged(path, "the header is cut short")),
         }

@@ -1,36 +1,45 @@
-//! An index on disk, mapped to be read.
+//! An index on disk, open to be read.
 
 use std::fs::File;
 use std::io::{self, Read};
+use std::ops::Range;
 use std::os::fd::OwnedFd;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use memmap2::Mmap;
 use rustix::fs::{CWD, Mode, OFlags, openat};
 
+use crate::collection::Documents;
 use crate::error::Error;
 use crate::format::{
-    Counts, FILES, HEADER, HEADER_BYTES, Header, LENGTHS, NAME_ENDS, NAMES, POSTINGS, Seal, TERMS,
+    Counts, FILES, HEADER, HEADER_BYTES, Header, LENGTHS, NAME_ENDS, NAMES, POSTINGS, TERMS,
 };
-use crate::postings::{Decoder, List};
+use crate::postings::{Decoder, LARGEST_PART, List};
+use crate::stored::{Stored, Window};
+use crate::terms::{Cursor, Entry, Terms};
 
 /// An index, open to be searched.
 ///
-/// Its files are mapped, not read: it takes no more memory than is looked at. They stay what they were when it was opened,
-/// also where another index takes their place. What is in them is believed only as far as it makes sense: a damaged file gives
-/// [`Error::Damaged`]; [`Index::check`] looks at all of them.
+/// Its files are open and read as needed; in memory is the first of every 64 terms. The files stay what they were when it was
+/// opened, also where another index takes their place.
+///
+/// A folder from a stranger is safe to open. What is in the files is believed only as far as it makes sense: a damaged file, or
+/// one that becomes shorter meanwhile, gives [`Error::Damaged`], and no number in it makes a reader take more memory than the
+/// files have bytes. [`Index::check`] looks at all of them.
 pub struct Index {
-    path: PathBuf,
     header: Header,
-    terms: fst::Map<Mmap>,
-    files: [Mmap; FILES.len() - 1],
+    terms: Terms,
+    /// Those behind the first of [`FILES`].
+    files: [Stored; FILES.len() - 1],
 }
 
+/// So many bytes of a list are read at a time.
+const LIST: u64 = 16 << 10;
+
 impl Index {
-    /// Opens the index in a folder. Reads the header and, since a damaged dictionary leads anywhere, that.
+    /// Opens the index in a folder. O(terms / 64).
     ///
     /// # Errors
-    /// [`Error::NotAnIndex`], [`Error::Damaged`], [`Error::File`].
+    /// [`Error::NotAnIndex`], also of another version; [`Error::Damaged`], [`Error::File`].
     pub fn open(path: &Path) -> Result<Index, Error> {
         match Index::open_once(path) {
             // Another index may just have taken the place of the one whose folder was opened.
@@ -50,34 +59,34 @@ impl Index {
         read.map_err(Error::file("read", &path.join(HEADER)))?;
         let header = Header::parse(&bytes, &path.join(HEADER))?;
 
-        let map = |file: usize| map(&folder, path, file, header.seals[file]);
-        let terms_path = path.join(FILES[TERMS]);
-        let terms = map(TERMS)?;
-        check_seal(&terms, header.seals[TERMS], &terms_path)?;
-        let terms = fst::Map::new(terms);
-        let terms = terms.map_err(|error| Error::damaged(&terms_path, error.to_string()))?;
-        let index = Index {
-            path: path.to_owned(),
-            terms,
-            files: [map(POSTINGS)?, map(NAMES)?, map(NAME_ENDS)?, map(LENGTHS)?],
-            header,
+        let open = |file: usize| {
+            let name = FILES[file];
+            Stored::new(open_in(&folder, path, name)?, path.join(name), header.seals[file].bytes)
         };
+        let files = [open(POSTINGS)?, open(NAMES)?, open(NAME_ENDS)?, open(LENGTHS)?];
+        let terms = Terms::open(open(TERMS)?, header.counts, files[POSTINGS - 1].bytes())?;
+        let index = Index { header, terms, files };
         index.check_counts().map(|()| index)
     }
 
     /// Whether the files are as long as the counts say.
     fn check_counts(&self) -> Result<(), Error> {
-        let Counts { documents, terms, .. } = self.header.counts;
-        let is = [
-            (TERMS, self.terms.len() as u64, terms),
-            (NAME_ENDS, self.file(NAME_ENDS).len() as u64, documents.saturating_mul(8)),
-            (LENGTHS, self.file(LENGTHS).len() as u64, documents.saturating_mul(4)),
-        ];
-        match is.into_iter().find(|(_, is, should)| is != should) {
-            None if documents <= u32::MAX.into() => Ok(()),
-            None => Err(self.damaged(LENGTHS, "more documents than can be counted")),
-            Some((file, is, should)) => Err(self.damaged(file, format!("its size is {is}, not {should}"))),
+        let bytes =
+            self.header.seals.iter().try_fold(HEADER_BYTES as u64, |sum, seal| sum.checked_add(seal.bytes));
+        if bytes.is_none() {
+            return Err(self.damaged(POSTINGS, "its files are longer than 64 bits can say"));
         }
+        let documents = self.header.counts.documents;
+        if documents > u32::MAX.into() {
+            return Err(self.damaged(LENGTHS, "more documents than can be counted"));
+        }
+        for (file, should) in [(NAME_ENDS, 8 * documents), (LENGTHS, 4 * documents)] {
+            let is = self.file(file).bytes();
+            if is != should {
+                return Err(self.damaged(file, format!("its size is {is}, not {should}")));
+            }
+        }
+        Ok(())
     }
 
     /// How much of what it holds.
@@ -93,76 +102,100 @@ impl Index {
         std::iter::once(header).chain(FILES.into_iter().zip(seals.map(|seal| seal.bytes)))
     }
 
-    /// The name of a document. O(1).
+    /// The name of a document. O(1): three reads at most.
     ///
     /// # Errors
-    /// [`Error::Damaged`], also where there is no document of that number.
-    pub fn name(&self, document: u32) -> Result<&str, Error> {
-        let end = |document: usize| {
-            let bytes = self.file(NAME_ENDS).get(8 * document..8 * document + 8)?;
-            usize::try_from(u64::from_le_bytes(bytes.try_into().ok()?)).ok()
-        };
-        let document = document as usize;
-        let start = if document == 0 { Some(0) } else { end(document - 1) };
-        let name = start.zip(end(document)).and_then(|(start, end)| self.file(NAMES).get(start..end));
-        let name = name.ok_or_else(|| self.damaged(NAME_ENDS, format!("no name of document {document}")))?;
-        std::str::from_utf8(name)
-            .map_err(|_| self.damaged(NAMES, format!("the name of document {document} is not UTF-8")))
+    /// [`Error::Damaged`], also where there is no document of that number; [`Error::File`].
+    pub fn name(&self, document: u32) -> Result<String, Error> {
+        self.documents(0).name(document).map(str::to_owned)
     }
 
-    /// How many words a document has. O(1).
+    /// How many words a document has. O(1): one read.
     ///
     /// # Errors
-    /// [`Error::Damaged`], also where there is no document of that number.
+    /// [`Error::Damaged`], also where there is no document of that number; [`Error::File`].
     pub fn length(&self, document: u32) -> Result<u32, Error> {
-        let at = 4 * document as usize;
-        let bytes = self.file(LENGTHS).get(at..at + 4).and_then(|bytes| bytes.try_into().ok());
-        let bytes =
-            bytes.ok_or_else(|| self.damaged(POSTINGS, format!("there is no document {document}")))?;
-        Ok(u32::from_le_bytes(bytes))
+        self.documents(0).length(document)
     }
 
     /// The list of a term, which must be folded as [`Tokenizer`](crate::Tokenizer) does; nothing where it is in no document.
-    /// O(bytes of the term).
+    /// O(log terms) in memory, and one read of 64 terms.
     ///
     /// # Errors
-    /// [`Error::Damaged`].
+    /// [`Error::Damaged`], [`Error::File`].
     pub fn postings(&self, term: &[u8]) -> Result<Option<Postings<'_>>, Error> {
-        self.terms.get(term).map(|tail| self.postings_at(tail)).transpose()
+        let entry = self.terms.find(term)?;
+        Ok(entry.map(|entry| {
+            let ahead = LIST.min(entry.postings.end - entry.postings.start) as usize;
+            let window = self.file(POSTINGS).window(ahead);
+            Postings { window, list: entry.list, reading: Reading::new(entry), failed: false }
+        }))
     }
 
-    /// The list whose tail begins at a place.
-    pub(crate) fn postings_at(&self, tail: u64) -> Result<Postings<'_>, Error> {
-        let decoder = Decoder::new(self.file(POSTINGS), tail);
-        let (decoder, end) = decoder.map_err(|why| self.damaged(POSTINGS, why))?;
-        Ok(Postings { index: self, decoder, end, failed: false })
+    /// Names and lengths, so many bytes of each file at a time.
+    pub(crate) fn documents(&self, ahead: usize) -> Documents<'_> {
+        Documents::new(self, ahead)
     }
 
-    pub(crate) fn terms(&self) -> &fst::Map<Mmap> {
-        &self.terms
+    /// Goes through the terms, from the first or a few before one that is given.
+    pub(crate) fn terms_from(&self, term: &[u8]) -> Cursor<'_> {
+        self.terms.from(term)
     }
 
-    pub(crate) fn file(&self, file: usize) -> &[u8] {
-        &self.files[file - 1]
+    pub(crate) fn file(&self, file: usize) -> &Stored {
+        if file == TERMS { self.terms.file() } else { &self.files[file - 1] }
     }
 
     /// Whether a file holds what was written.
     pub(crate) fn check_file(&self, file: usize) -> Result<(), Error> {
-        let bytes = if file == TERMS { self.terms.as_fst().as_bytes() } else { self.file(file) };
-        check_seal(bytes, self.header.seals[file], &self.path.join(FILES[file]))
+        if self.file(file).checksum()? == self.header.seals[file].crc {
+            return Ok(());
+        }
+        Err(self.damaged(file, "the checksum is another"))
     }
 
     pub(crate) fn damaged(&self, file: usize, why: impl Into<String>) -> Error {
-        Error::damaged(&self.path.join(FILES[file]), why)
+        self.file(file).damaged(why)
     }
 }
 
-/// The list of a term: the documents that it is in, in the order of their numbers.
+/// A list, as far as it is read.
+pub(crate) struct Reading {
+    decoder: Decoder,
+    rest: Range<u64>,
+}
+
+impl Reading {
+    pub fn new(entry: Entry) -> Reading {
+        Reading { decoder: Decoder::new(entry.list.documents), rest: entry.postings }
+    }
+
+    /// The next posting, by ascending document, where the window is one on the postings.
+    #[inline]
+    pub fn next(&mut self, window: &mut Window<'_>) -> Result<Option<Posting>, Error> {
+        match self.decoder.next() {
+            None => self.read_on(window),
+            posting => Ok(posting),
+        }
+    }
+
+    fn read_on(&mut self, window: &mut Window<'_>) -> Result<Option<Posting>, Error> {
+        if self.decoder.left() == 0 && !self.rest.is_empty() {
+            return Err(window.file().damaged("a list goes on behind its last posting"));
+        }
+        let part = self.rest.start..self.rest.end.min(self.rest.start.saturating_add(LARGEST_PART));
+        let file = window.file();
+        let taken = self.decoder.decode(window.bytes(part)?).map_err(|why| file.damaged(why))?;
+        self.rest.start += taken as u64;
+        Ok(self.decoder.next())
+    }
+}
+
+/// The list of a term: the documents that it is in, in the order of their numbers. Holds 18 KiB at most.
 pub struct Postings<'a> {
-    index: &'a Index,
-    decoder: Decoder<'a>,
-    /// Where it ends, its tail included.
-    pub(crate) end: usize,
+    window: Window<'a>,
+    list: List,
+    reading: Reading,
     failed: bool,
 }
 
@@ -170,12 +203,7 @@ impl Postings<'_> {
     /// How many documents there are, and how often the term is in all of them.
     #[must_use]
     pub fn list(&self) -> List {
-        self.decoder.list()
-    }
-
-    /// Bytes of the list without its tail.
-    pub(crate) fn bytes(&self) -> usize {
-        self.decoder.bytes()
+        self.list
     }
 }
 
@@ -186,42 +214,30 @@ impl Iterator for Postings<'_> {
         if self.failed {
             return None;
         }
-        let posting = self.decoder.next();
+        let posting = self.reading.next(&mut self.window);
         self.failed = posting.is_err();
-        posting.map_err(|why| self.index.damaged(POSTINGS, why)).transpose()
+        posting.transpose()
     }
 }
 
 pub use crate::run::Posting;
 
+/// Opens a file of an index. What is no file, a pipe for one, is an error and does not block.
 fn open_in(folder: &OwnedFd, path: &Path, name: &str) -> Result<File, Error> {
-    let file = openat(folder, name, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
-    match file {
-        Ok(file) => Ok(file.into()),
-        Err(rustix::io::Errno::NOENT) if name == HEADER && path.is_dir() && !path.join(HEADER).exists() => {
+    let file_path = path.join(name);
+    let failed = Error::file("read", &file_path);
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    let file: File = match openat(folder, name, flags, Mode::empty()) {
+        Ok(file) => file.into(),
+        Err(rustix::io::Errno::NOENT) if name == HEADER && path.is_dir() && !file_path.exists() => {
             let why = "a folder without the header of an index".into();
-            Err(Error::NotAnIndex { path: path.to_owned(), why })
+            return Err(Error::NotAnIndex { path: path.to_owned(), why });
         }
-        Err(error) => Err(Error::file("read", &path.join(name))(error.into())),
+        Err(error) => return Err(failed(error.into())),
+    };
+    match file.metadata() {
+        Ok(metadata) if metadata.is_file() => Ok(file),
+        Ok(_) => Err(Error::NotAnIndex { path: path.join(name), why: "not a regular file".into() }),
+        Err(error) => Err(failed(error)),
     }
-}
-
-/// A file of an index, of the length that its header says.
-fn map(folder: &OwnedFd, path: &Path, file: usize, seal: Seal) -> Result<Mmap, Error> {
-    let name = path.join(FILES[file]);
-    let open = open_in(folder, path, FILES[file])?;
-    // SAFETY: the files of an index are written before they have a name, and replaced by others, never changed. Where someone
-    // changes them all the same, bytes are others than they were, as with any file, and all that is read is checked.
-    let map = unsafe { Mmap::map(&open) }.map_err(Error::file("read", &name))?;
-    if map.len() as u64 == seal.bytes {
-        return Ok(map);
-    }
-    Err(Error::damaged(&name, format!("{} bytes, not {}", map.len(), seal.bytes)))
-}
-
-fn check_seal(bytes: &[u8], seal: Seal, path: &Path) -> Result<(), Error> {
-    if crc32fast::hash(bytes) == seal.crc {
-        return Ok(());
-    }
-    Err(Error::damaged(path, "the checksum is another"))
 }

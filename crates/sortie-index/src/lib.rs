@@ -37,6 +37,8 @@ mod postings;
 mod publish;
 mod run;
 mod search;
+mod stored;
+mod terms;
 mod tokens;
 mod varint;
 

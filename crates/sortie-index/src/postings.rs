@@ -1,11 +1,9 @@
 //! A term's list of postings, as bytes.
 //!
 //! Blocks of 128 postings: the bits a number of each kind, then the gaps between documents and the frequencies less one,
-//! bit-packed. Then what is left, up to 127, as varints: twice the gap, one more where a frequency above one follows. Then
-//! the tail of the list: how many documents there are and how often the term is in them; so that a list is written while it
-//! is still being merged. A gap is that between documents less one; the first is the document itself.
-//!
-//! A list is found by where its tail begins.
+//! bit-packed. Then what is left, up to 127, as varints: twice the gap, one more where a frequency above one follows. A gap is
+//! that between documents less one; the first is the document itself. How many documents there are is known when all are
+//! merged, and is in the dictionary.
 
 use bitpacking::{BitPacker, BitPacker4x};
 
@@ -25,12 +23,11 @@ pub struct Encoder {
     /// The last document of the block before.
     before: Option<u32>,
     list: List,
-    /// Where it begins, and its bytes until now.
-    start: u64,
+    /// Of the list until now.
     bytes: u64,
 }
 
-/// What the tail of a list says.
+/// What a list holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct List {
     /// In how many documents the term is.
@@ -48,7 +45,6 @@ impl Default for Encoder {
             held: 0,
             before: None,
             list: List::default(),
-            start: 0,
             bytes: 0,
         }
     }
@@ -99,8 +95,8 @@ impl Encoder {
         self.bytes += (out.len() - start) as u64;
     }
 
-    /// Ends the list, and says where in all that was encoded its tail begins.
-    pub fn end(&mut self, out: &mut Vec<u8>) -> (u64, List) {
+    /// Ends the list, and says what it holds and how many bytes it takes.
+    pub fn end(&mut self, out: &mut Vec<u8>) -> (List, u64) {
         if self.held == BLOCK {
             self.pack(out);
         }
@@ -115,14 +111,8 @@ impl Encoder {
             }
         }
         let bytes = self.bytes + (out.len() - start) as u64;
-        let (tail, tail_start) = (self.start + bytes, out.len());
-        let list = std::mem::take(&mut self.list);
-        varint::put(list.documents, out);
-        varint::put(list.words - list.documents, out);
-        varint::put(bytes, out);
-        self.start = tail + (out.len() - tail_start) as u64;
         (self.held, self.before, self.bytes) = (0, None, 0);
-        (tail, list)
+        (std::mem::take(&mut self.list), bytes)
     }
 }
 
@@ -131,12 +121,9 @@ fn too_often() -> Error {
     Error::TooMuch("a document has a word more than 4294967295 times; cut it to several".into())
 }
 
-/// Decodes a list.
-#[derive(Clone)]
-pub struct Decoder<'a> {
+/// Decodes a list, some postings at a time.
+pub struct Decoder {
     packer: BitPacker4x,
-    list: List,
-    bytes: &'a [u8],
     /// How many postings are not decoded.
     left: u64,
     documents: [u32; BLOCK],
@@ -150,73 +137,62 @@ pub struct Decoder<'a> {
 /// A list is not what an encoder writes; it says in which way.
 pub type Damage = &'static str;
 
-impl<'a> Decoder<'a> {
-    /// The list whose tail begins at a place in the postings of an index, and where it ends.
-    pub fn new(postings: &'a [u8], tail: u64) -> Result<(Decoder<'a>, usize), Damage> {
-        let tail = usize::try_from(tail).ok().filter(|&tail| tail < postings.len());
-        let tail = tail.ok_or("a list is not among the postings")?;
-        let mut rest = &postings[tail..];
-        let mut number = || varint::take(&mut rest).ok_or("the tail of a list is cut short");
-        let (documents, more, bytes) = (number()?, number()?, number()?);
-        let start = usize::try_from(bytes).ok().and_then(|bytes| tail.checked_sub(bytes));
-        let bytes = &postings[start.ok_or("a list is longer than what is before its tail")?..tail];
-        let words = documents.checked_add(more).ok_or("a list has more words than can be counted")?;
-        let decoder = Decoder {
+/// As many bytes as postings that are decoded together can take.
+pub const LARGEST_PART: u64 = max(2 + 2 * 4 * BLOCK, (BLOCK - 1) * 2 * varint::LONGEST) as u64;
+
+const fn max(a: usize, b: usize) -> usize {
+    if a > b { a } else { b }
+}
+
+impl Decoder {
+    /// A list of so many postings.
+    pub fn new(postings: u64) -> Decoder {
+        Decoder {
             packer: BitPacker4x::new(),
-            list: List { documents, words },
-            bytes,
-            left: documents,
+            left: postings,
             documents: [0; BLOCK],
             frequencies: [0; BLOCK],
             at: 0,
             held: 0,
             before: None,
-        };
-        Ok((decoder, postings.len() - rest.len()))
+        }
     }
 
-    pub fn list(&self) -> List {
-        self.list
+    /// How many postings are not decoded.
+    pub fn left(&self) -> u64 {
+        self.left
     }
 
-    /// Bytes that the postings take, without the tail.
-    pub fn bytes(&self) -> usize {
-        self.bytes.len()
-    }
-
-    /// The next posting, by ascending document.
+    /// The next of the decoded postings, by ascending document.
     #[inline]
-    pub fn next(&mut self) -> Result<Option<Posting>, Damage> {
-        if self.at == self.held && !self.decode()? {
-            return Ok(None);
+    pub fn next(&mut self) -> Option<Posting> {
+        if self.at == self.held {
+            return None;
         }
         let posting = Posting { document: self.documents[self.at], frequency: self.frequencies[self.at] };
         self.at += 1;
-        Ok(Some(posting))
+        Some(posting)
     }
 
-    /// Decodes the next postings, where there are any.
-    fn decode(&mut self) -> Result<bool, Damage> {
-        if self.left == 0 {
-            return if self.bytes.is_empty() {
-                Ok(false)
-            } else {
-                Err("a list goes on behind its last posting")
-            };
+    /// Decodes more postings, where any are left, in place of those that it has; says how many bytes they take. The bytes are
+    /// the next of the list, [`LARGEST_PART`] where it has so many.
+    pub fn decode(&mut self, bytes: &[u8]) -> Result<usize, Damage> {
+        let count = self.left.min(BLOCK as u64) as usize;
+        (self.at, self.held) = (0, 0);
+        let mut rest = bytes;
+        match count {
+            0 => return Ok(0),
+            BLOCK => self.unpack(&mut rest)?,
+            _ => self.read_rest(count, &mut rest)?,
         }
-        (self.at, self.held) = (0, self.left.min(BLOCK as u64) as usize);
-        if self.held == BLOCK {
-            self.unpack()?
-        } else {
-            self.read_rest()?
-        }
-        self.left -= self.held as u64;
-        self.before = Some(self.documents[self.held - 1]);
-        Ok(true)
+        self.held = count;
+        self.left -= count as u64;
+        self.before = Some(self.documents[count - 1]);
+        Ok(bytes.len() - rest.len())
     }
 
-    fn unpack(&mut self) -> Result<(), Damage> {
-        let &[gap_bits, frequency_bits, ref rest @ ..] = self.bytes else {
+    fn unpack(&mut self, bytes: &mut &[u8]) -> Result<(), Damage> {
+        let &[gap_bits, frequency_bits, ref rest @ ..] = *bytes else {
             return Err("a block is cut short");
         };
         if gap_bits > 32 || frequency_bits > 32 {
@@ -240,16 +216,17 @@ impl<'a> Decoder<'a> {
         for frequency in &mut self.frequencies {
             *frequency = frequency.checked_add(1).ok_or("a frequency has more than 32 bits")?;
         }
-        self.bytes = &rest[sizes[0] + sizes[1]..];
+        *bytes = &rest[sizes[0] + sizes[1]..];
         Ok(())
     }
 
-    fn read_rest(&mut self) -> Result<(), Damage> {
+    fn read_rest(&mut self, count: usize, bytes: &mut &[u8]) -> Result<(), Damage> {
         let mut next = self.before.map_or(0, |before| u64::from(before) + 1);
-        for at in 0..self.held {
-            let mut number = || varint::take(&mut self.bytes).ok_or("a list is cut short");
+        for at in 0..count {
+            let mut number = || varint::take(bytes).ok_or("a list is cut short");
             let gap = number()?;
             let less = if gap & 1 == 1 { number()? } else { 0 };
+            // Both are below 2^63.
             let document = u32::try_from(next + (gap >> 1));
             self.documents[at] = document.map_err(|_| "a document has a number of more than 32 bits")?;
             let frequency = u32::try_from(less).ok().and_then(|less| less.checked_add(1));
@@ -265,25 +242,29 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn encode(lists: &[Vec<Posting>]) -> (Vec<u8>, Vec<u64>) {
-        let (mut encoder, mut bytes, mut tails) = (Encoder::default(), Vec::new(), Vec::new());
-        for list in lists {
-            list.iter().for_each(|&posting| encoder.push(posting, &mut bytes).unwrap());
-            let (tail, told) = encoder.end(&mut bytes);
-            tails.push(tail);
-            assert_eq!(told.words, list.iter().map(|posting| u64::from(posting.frequency)).sum::<u64>());
+    fn encode(list: &[Posting]) -> (List, Vec<u8>) {
+        let (mut encoder, mut bytes) = (Encoder::default(), Vec::new());
+        list.iter().for_each(|&posting| encoder.push(posting, &mut bytes).unwrap());
+        let (list, length) = encoder.end(&mut bytes);
+        assert_eq!(length, bytes.len() as u64);
+        (list, bytes)
+    }
+
+    /// Decodes a list, and says what is behind it.
+    fn decode(postings: u64, mut bytes: &[u8]) -> Result<(Vec<Posting>, &[u8]), Damage> {
+        let (mut decoder, mut all) = (Decoder::new(postings), Vec::new());
+        while decoder.left() > 0 {
+            let part = &bytes[..bytes.len().min(LARGEST_PART as usize)];
+            bytes = &bytes[decoder.decode(part)?..];
+            all.extend(std::iter::from_fn(|| decoder.next()));
         }
-        (bytes, tails)
+        Ok((all, bytes))
     }
 
-    fn decode(mut decoder: Decoder<'_>) -> Result<Vec<Posting>, Damage> {
-        std::iter::from_fn(|| decoder.next().transpose()).collect()
-    }
-
-    /// Lists of ascending documents; some with large gaps and frequencies.
-    fn lists() -> impl Strategy<Value = Vec<Vec<Posting>>> {
+    /// A list of ascending documents; some with large gaps and frequencies.
+    fn list() -> impl Strategy<Value = Vec<Posting>> {
         let posting = (0u32..40, 0u32..100_000, 1u32..30, any::<u32>());
-        let list = prop::collection::vec(posting, 1..400).prop_map(|gaps| {
+        prop::collection::vec(posting, 1..400).prop_map(|gaps| {
             let mut next = 0u64;
             let postings = gaps.into_iter().map(|(kind, gap, few, many)| {
                 let document = next + u64::from(if kind == 0 { gap * 40 } else { gap % 50 });
@@ -292,71 +273,61 @@ mod tests {
                 Posting { document: document as u32, frequency }
             });
             postings.collect()
-        });
-        prop::collection::vec(list, 1..5)
+        })
     }
 
     proptest! {
         #[test]
-        fn what_is_encoded_is_decoded(lists in lists()) {
-            let (bytes, tails) = encode(&lists);
-            let mut start = 0;
-            for (list, tail) in lists.iter().zip(tails) {
-                let (decoder, end) = Decoder::new(&bytes, tail).unwrap();
-                prop_assert_eq!(decoder.list().documents, list.len() as u64);
-                prop_assert_eq!(decoder.bytes() as u64, tail - start);
-                prop_assert_eq!(&decode(decoder).unwrap(), list);
-                start = end as u64;
-            }
-            prop_assert_eq!(start, bytes.len() as u64);
+        fn what_is_encoded_is_decoded(list in list()) {
+            let (holds, bytes) = encode(&list);
+            let words = list.iter().map(|posting| u64::from(posting.frequency)).sum();
+            prop_assert_eq!(holds, List { documents: list.len() as u64, words });
+            let (decoded, behind) = decode(holds.documents, &bytes).unwrap();
+            prop_assert_eq!(decoded, list);
+            prop_assert!(behind.is_empty());
         }
 
         #[test]
         fn damaged_bytes_are_an_error_or_some_list(
-            lists in lists(), place in any::<prop::sample::Index>(), bits in 1u8.., cut in any::<prop::sample::Index>()
+            list in list(), place in any::<prop::sample::Index>(), bits in 1u8.., cut in any::<prop::sample::Index>()
         ) {
-            let (mut bytes, tails) = encode(&lists);
+            let (holds, mut bytes) = encode(&list);
             let place = place.index(bytes.len());
             bytes[place] ^= bits;
             bytes.truncate(cut.index(2 * bytes.len()).max(1));
-            for tail in tails {
-                if let Ok((decoder, _)) = Decoder::new(&bytes, tail) {
-                    let _ = decode(decoder);
-                }
-            }
+            let _ = decode(holds.documents, &bytes);
         }
 
         #[test]
-        fn any_bytes_are_an_error_or_some_list(bytes in prop::collection::vec(any::<u8>(), 0..300), tail in 0u64..300) {
-            if let Ok((decoder, _)) = Decoder::new(&bytes, tail) {
-                let _ = decode(decoder);
-            }
+        fn any_bytes_are_an_error_or_some_list(bytes in prop::collection::vec(any::<u8>(), 0..300), postings: u64) {
+            let _ = decode(postings, &bytes);
+            let _ = decode(postings % 300, &bytes);
         }
+    }
+
+    const fn posting(document: u32, frequency: u32) -> Posting {
+        Posting { document, frequency }
     }
 
     #[test]
     fn more_of_the_last_document_is_added_to_it() {
-        let posting = |document, frequency| Posting { document, frequency };
         let parts: Vec<Posting> = (0..BLOCK as u32).flat_map(|d| [posting(d, 2), posting(d, 3)]).collect();
-        let (bytes, tails) = encode(&[parts]);
-        let (decoder, _) = Decoder::new(&bytes, tails[0]).unwrap();
-        assert_eq!(decoder.list(), List { documents: BLOCK as u64, words: 5 * BLOCK as u64 });
-        assert!(decode(decoder).unwrap().iter().all(|posting| posting.frequency == 5));
+        let (holds, bytes) = encode(&parts);
+        assert_eq!(holds, List { documents: BLOCK as u64, words: 5 * BLOCK as u64 });
+        assert!(decode(holds.documents, &bytes).unwrap().0.iter().all(|posting| posting.frequency == 5));
     }
 
     #[test]
     fn a_frequency_that_32_bits_cannot_say_is_refused() {
-        let posting = |frequency| Posting { document: 7, frequency };
         let (mut encoder, mut bytes) = (Encoder::default(), Vec::new());
-        encoder.push(posting(u32::MAX - 1), &mut bytes).unwrap();
-        encoder.push(posting(1), &mut bytes).unwrap();
+        encoder.push(posting(7, u32::MAX - 1), &mut bytes).unwrap();
+        encoder.push(posting(7, 1), &mut bytes).unwrap();
         for more in [1, 2, u32::MAX] {
-            let refused = encoder.push(posting(more), &mut bytes);
+            let refused = encoder.push(posting(7, more), &mut bytes);
             assert!(matches!(refused, Err(Error::TooMuch(_))), "{refused:?}");
         }
-        let (tail, list) = encoder.end(&mut bytes);
-        assert_eq!(list, List { documents: 1, words: u32::MAX.into() });
-        let (decoder, _) = Decoder::new(&bytes, tail).unwrap();
-        assert_eq!(decode(decoder).unwrap(), [posting(u32::MAX)]);
+        let (holds, _) = encoder.end(&mut bytes);
+        assert_eq!(holds, List { documents: 1, words: u32::MAX.into() });
+        assert_eq!(decode(1, &bytes).unwrap().0, [posting(7, u32::MAX)]);
     }
 }

@@ -6,7 +6,6 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-use fst::{IntoStreamer, Streamer};
 use unicase::UniCase;
 
 use crate::error::Error;
@@ -19,6 +18,8 @@ use crate::tokens::Tokenizer;
 const K1: f64 = 1.2;
 /// How much the length of a document counts.
 const B: f64 = 0.75;
+/// So many bytes of lengths are read at a time: a page, since a rare word is in documents that are far apart.
+const LENGTHS: usize = 4 << 10;
 
 /// A document that was found.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,10 +60,10 @@ impl PartialOrd for Scored {
 impl Index {
     /// The best `n` documents with any of the words of a text, the best first; a word that is there twice counts twice.
     ///
-    /// O(postings of the words). Holds `n` documents, and 1 KiB a word.
+    /// O(postings of the words). Holds `n` documents, and 18 KiB a word.
     ///
     /// # Errors
-    /// [`Error::Damaged`].
+    /// [`Error::Damaged`], [`Error::File`].
     pub fn search(&self, words: &str, n: usize) -> Result<Vec<Hit>, Error> {
         let mut lists = Vec::new();
         Tokenizer::default().words(words, |word| lists.push(self.postings(word)));
@@ -72,11 +73,12 @@ impl Index {
         }
         let counts = self.counts();
         let mean_length = counts.words as f64 / (counts.documents as f64).max(1.0);
+        let mut documents = self.documents(LENGTHS);
         let mut best = BinaryHeap::new();
         while let Some(document) =
             cursors.iter().filter_map(|cursor| cursor.head).map(|head| head.document).min()
         {
-            let length = f64::from(self.length(document)?);
+            let length = f64::from(documents.length(document)?);
             let dampening = K1 * (1.0 - B + B * length / mean_length);
             let mut score = 0.0;
             for cursor in &mut cursors {
@@ -92,9 +94,8 @@ impl Index {
                 best.pop();
             }
         }
-        let hit = |Reverse(Scored { score, document })| {
-            Ok(Hit { document, name: self.name(document)?.to_owned(), score })
-        };
+        let hit =
+            |Reverse(Scored { score, document })| Ok(Hit { document, name: self.name(document)?, score });
         best.into_sorted_vec().into_iter().map(hit).collect()
     }
 
@@ -109,18 +110,24 @@ impl Index {
     /// it has enough.
     ///
     /// # Errors
-    /// [`Error::Damaged`], and that of `each`.
+    /// [`Error::Damaged`], [`Error::File`], and that of `each`.
     pub fn terms_with_prefix<E: From<Error>>(
         &self,
         prefix: &str,
         mut each: impl FnMut(&str, List) -> Result<bool, E>,
     ) -> Result<(), E> {
         let prefix = UniCase::unicode(prefix).to_folded_case();
-        let mut terms = self.terms().range().ge(&prefix).into_stream();
-        while let Some((term, tail)) = terms.next().filter(|(term, _)| term.starts_with(prefix.as_bytes())) {
-            let list = self.postings_at(tail)?.list();
+        let mut terms = self.terms_from(prefix.as_bytes());
+        while let Some(entry) = terms.next()? {
+            let term = terms.term();
+            if !term.starts_with(prefix.as_bytes()) {
+                if term < prefix.as_bytes() {
+                    continue;
+                }
+                break;
+            }
             let term = std::str::from_utf8(term).map_err(|_| self.damaged(TERMS, "a term is not UTF-8"))?;
-            if !each(term, list)? {
+            if !each(term, entry.list)? {
                 break;
             }
         }

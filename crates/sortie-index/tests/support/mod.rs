@@ -59,7 +59,7 @@ impl Plain {
     pub fn assert_same(&self, index: &Index) {
         assert_eq!(index.counts(), self.counts());
         for (number, name) in self.names.iter().enumerate() {
-            assert_eq!(index.name(number as u32).unwrap(), name);
+            assert_eq!(index.name(number as u32).unwrap(), *name);
             assert_eq!(index.length(number as u32).unwrap(), self.lengths[number], "the length of {name}");
         }
         let mut terms = Vec::new();
