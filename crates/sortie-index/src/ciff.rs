@@ -47,7 +47,10 @@ impl Index {
             let mut record = Vec::new();
             put_number(1, document.into(), &mut record);
             put_bytes(2, documents.name(document)?.as_bytes(), &mut record);
-            put_number(3, documents.length(document)?.into(), &mut record);
+            let length = i32::try_from(documents.length(document)?);
+            let length =
+                length.map_err(|_| Error::TooMuch("CIFF counts words of a document to 2147483647".into()));
+            put_number(3, length? as u64, &mut record);
             out.write_all(&delimited(&record)).map_err(failed)?;
         }
         out.flush().map_err(failed)

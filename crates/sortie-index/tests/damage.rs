@@ -90,6 +90,17 @@ fn what_is_damaged_is_not_exported() {
     assert!(exported.is_empty());
 }
 
+/// Its readers take what is above 2^31 - 1 for a negative number.
+#[test]
+fn a_length_that_ciff_cannot_say_is_refused() {
+    let (_folder, path) = index();
+    let mut files = Files::read(&path);
+    files.0[LENGTHS][..4].copy_from_slice(&(1u32 << 31).to_le_bytes());
+    files.write(&path);
+    let told = Index::open(&path).unwrap().export_ciff(&mut std::io::sink(), "x.ciff".as_ref());
+    assert!(matches!(told, Err(Error::TooMuch(_))), "{told:?}");
+}
+
 /// The files of an index in memory, to be changed.
 #[derive(Clone)]
 struct Files([Vec<u8>; 6]);
@@ -97,6 +108,7 @@ struct Files([Vec<u8>; 6]);
 /// Places in [`FILES`].
 const HEADER: usize = 0;
 const TERMS: usize = 1;
+const LENGTHS: usize = 5;
 
 impl Files {
     fn read(path: &Path) -> Files {
