@@ -6,9 +6,9 @@ use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 
 /// What a term takes beside its bytes until its block is sorted, at most: an entry and its part of a table that has
-/// just grown (72 bytes), its place (4), and for the sort of the dictionary a reference and a copy, two words, its place,
+/// just grown (72 bytes), its place (8), and for the sort of the dictionary a reference and a copy, two words, its place,
 /// what it shares with its neighbour, and its rank (60).
-pub const BYTES_A_TERM: usize = 136;
+pub const BYTES_A_TERM: usize = 140;
 
 /// Numbers terms.
 ///
@@ -35,7 +35,7 @@ struct Long {
 #[derive(Debug, Default)]
 pub struct Terms {
     bytes: Vec<u8>,
-    ends: Vec<u32>,
+    ends: Vec<usize>,
 }
 
 impl Dictionary {
@@ -72,9 +72,9 @@ impl Dictionary {
         self.terms.bytes.len() + BYTES_A_TERM * self.terms.len()
     }
 
-    /// Whether places in it come near to what 32 bits can say.
+    /// Whether its numbers come near to what 32 bits can say.
     pub fn is_full(&self) -> bool {
-        self.terms.bytes.len() > 1 << 31
+        self.terms.len() > 1 << 31
     }
 
     pub fn into_terms(self) -> Terms {
@@ -86,7 +86,7 @@ impl Terms {
     /// Adds a term, and says its number.
     fn push(&mut self, term: &[u8]) -> u32 {
         self.bytes.extend_from_slice(term);
-        self.ends.push(self.bytes.len() as u32);
+        self.ends.push(self.bytes.len());
         self.len() as u32 - 1
     }
 
@@ -96,7 +96,7 @@ impl Terms {
 
     pub fn get(&self, number: usize) -> &[u8] {
         let start = if number == 0 { 0 } else { self.ends[number - 1] };
-        &self.bytes[start as usize..self.ends[number] as usize]
+        &self.bytes[start..self.ends[number]]
     }
 }
 
