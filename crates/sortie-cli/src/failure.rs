@@ -28,6 +28,13 @@ pub enum Failure {
         source: io::Error,
     },
 
+    /// A file that could only be overwritten was, in part.
+    #[error(
+        "cannot write: {}: {}; part of it is overwritten, and the complete result is in {}",
+        quote::name(.path), reason(.source), quote::name(.complete)
+    )]
+    Overwriting { path: PathBuf, source: io::Error, complete: PathBuf },
+
     /// The command line or the input makes no sense; the message says what, where, and what to do.
     #[error("{0}")]
     Message(String),

@@ -1,36 +1,40 @@
-//! Where the result goes: standard output, or a file that is replaced only when it is complete.
+//! Where the result goes: standard output, or a file that is replaced only when the result is complete.
 
-use std::fs::{File, Metadata, OpenOptions, Permissions};
-use std::io::{self, Seek, Write};
-use std::os::fd::{AsFd, AsRawFd};
-use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+mod attributes;
+mod draft;
+
+use std::fs::{File, Metadata, OpenOptions};
+use std::io::{self, Write};
+use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Access, AtFlags, CWD, FallocateFlags, Mode, OFlags, access, fallocate, linkat, openat};
+use rustix::fs::{Access, access};
 use rustix::io::Errno;
-use tempfile::TempPath;
 
 use crate::failure::Failure;
+use draft::Draft;
+
+/// The modes of a new file, of which the umask takes some, and of one that nobody else may read.
+const USUAL: u32 = 0o666;
+const PRIVATE: u32 = 0o600;
 
 /// An open output. Dropped before [`finish`](Output::finish), it leaves the file that it was to replace as it was.
 pub struct Output {
-    file: File,
     /// What is being done where, for [`Failure::file`].
     writing: (&'static str, PathBuf),
     name: PathBuf,
     place: Place,
 }
 
-/// What [`Output::finish`] has to do.
+/// What is written to, and what [`Output::finish`] does with it.
 enum Place {
-    /// Nothing: the file is a pipe, a device, or standard output.
-    Direct,
-    /// To give the file a name, which it has none of yet, and so leaves nothing behind if the program is killed.
-    Unnamed(PathBuf),
-    /// To rename it, in file systems without unnamed files.
-    Named(TempPath, PathBuf),
-    /// To copy it into this one, which may be written but not replaced without a change of its owner.
-    Copied(File),
+    /// A pipe, a device, or standard output: nothing.
+    Direct(File),
+    /// Gives the draft this name.
+    Named(Draft, PathBuf),
+    /// Copies the draft into this file. To replace it would change its owner, its attributes or its other names.
+    Copied(Draft, File),
 }
 
 impl Output {
@@ -38,81 +42,86 @@ impl Output {
     pub fn stdout() -> Result<Output, Failure> {
         let name = Path::new("standard output");
         let file = io::stdout().as_fd().try_clone_to_owned().map_err(Failure::file("write", name))?;
-        Ok(Output::of((file.into(), Place::Direct), name))
+        Ok(Output::of(Place::Direct(file.into()), name))
     }
 
     /// Opens `path`, or standard output, and finds out now whether it can be written. What cannot be replaced is
-    /// first written to a file in the folder `temporary`.
+    /// first written to a file beside it, or else in the folder `temporary`.
     pub fn open(path: Option<&Path>, temporary: &Path) -> Result<Output, Failure> {
         let Some(path) = path else { return Output::stdout() };
-        if let Some(made) = open(path).map_err(Failure::file("write", path))? {
-            return Ok(Output::of(made, path));
+        let failed = || Failure::file("write", path);
+        let Some(old) = find(path).map_err(failed())? else {
+            let target = resolve(path).map_err(failed())?;
+            let draft = Draft::new(folder_of(&target), USUAL).map_err(failed())?;
+            return Ok(Output::of(Place::Named(draft, target), path));
+        };
+        if !old.is_file() {
+            let file = OpenOptions::new().write(true).open(path).map_err(failed())?;
+            return Ok(Output::of(Place::Direct(file), path));
         }
-        let target = OpenOptions::new().write(true).open(path).map_err(Failure::file("write", path))?;
-        let file = tempfile::tempfile_in(temporary);
-        let file = file.map_err(Failure::file("create a temporary file in", temporary))?;
-        let writing = ("write a temporary file in", temporary.to_owned());
-        Ok(Output { file, writing, name: path.to_owned(), place: Place::Copied(target) })
+        access(path, Access::WRITE_OK).map_err(io::Error::from).map_err(failed())?;
+        if may_be_replaced(path, &old)
+            && let Ok((draft, target)) = replacement(path)
+        {
+            return Ok(Output::of(Place::Named(draft, target), path));
+        }
+        let old = OpenOptions::new().write(true).open(path).map_err(failed())?;
+        let draft = resolve(path)
+            .and_then(|target| Draft::new(folder_of(&target), PRIVATE))
+            .or_else(|_| Draft::new(temporary, PRIVATE))
+            .map_err(Failure::file("create a temporary file in", temporary))?;
+        let writing = ("write a temporary file in", draft.folder().to_owned());
+        Ok(Output { writing, name: path.to_owned(), place: Place::Copied(draft, old) })
     }
 
-    fn of((file, place): (File, Place), name: &Path) -> Output {
-        Output { file, writing: ("write", name.to_owned()), name: name.to_owned(), place }
+    fn of(place: Place, name: &Path) -> Output {
+        Output { writing: ("write", name.to_owned()), name: name.to_owned(), place }
     }
 
     pub fn write(&mut self, text: &[u8]) -> Result<(), Failure> {
-        self.file.write_all(text).map_err(Failure::file(self.writing.0, &self.writing.1))
+        let file = match &mut self.place {
+            Place::Direct(file) => file,
+            Place::Named(draft, _) | Place::Copied(draft, _) => draft.file(),
+        };
+        file.write_all(text).map_err(Failure::file(self.writing.0, &self.writing.1))
     }
 
     /// Puts the complete file in its place.
     pub fn finish(self) -> Result<(), Failure> {
-        let Output { mut file, name, place, .. } = self;
-        match place {
-            Place::Direct => Ok(()),
-            Place::Unnamed(target) => link(&file, &target),
-            Place::Named(temporary, target) => temporary.persist(target).map_err(|e| e.error),
-            Place::Copied(target) => copy(&mut file, target),
+        match self.place {
+            Place::Direct(_) => Ok(()),
+            Place::Named(draft, target) => draft.rename(&target, &self.name),
+            Place::Copied(draft, old) => draft.copy(old, &self.name),
         }
-        .map_err(Failure::file("write", &name))
     }
 }
 
-/// What becomes `path`; nothing where that may be written but not replaced.
-fn open(path: &Path) -> io::Result<Option<(File, Place)>> {
-    // What stands for an open file would be lost by putting another in its place.
+/// What `path` is, where there is something.
+fn find(path: &Path) -> io::Result<Option<Metadata>> {
+    match path.metadata() {
+        Ok(old) => Ok(Some(old)),
+        // A name that ends in a slash is that of a folder, and no file is made of it.
+        Err(_) if path.as_os_str().as_encoded_bytes().ends_with(b"/") => Err(Errno::ISDIR.into()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound && !path.as_os_str().is_empty() => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether another file may get the name of this one. What stands for an open file would be lost by that, and a file
+/// with several names would keep its content under the others.
+fn may_be_replaced(path: &Path, old: &Metadata) -> bool {
     let stands_for_another =
         ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc"].iter().any(|name| path.starts_with(name));
-    let old = match path.metadata() {
-        Ok(old) if stands_for_another || !old.is_file() => {
-            return Ok(Some((OpenOptions::new().write(true).truncate(true).open(path)?, Place::Direct)));
-        }
-        Ok(old) => {
-            access(path, Access::WRITE_OK)?;
-            Some(old)
-        }
-        // A name that ends in a slash is that of a folder, and no file is made of it.
-        Err(_) if path.as_os_str().as_encoded_bytes().ends_with(b"/") => {
-            return Err(Errno::ISDIR.into());
-        }
-        Err(error) if error.kind() == io::ErrorKind::NotFound && !path.as_os_str().is_empty() => None,
-        Err(error) => return Err(error),
-    };
-    let made = resolve(path).and_then(make);
-    let Some(old) = old else { return made.map(Some) };
-    Ok(made.and_then(|(file, place)| take_over(&file, &old).map(|()| (file, place))).ok())
+    old.nlink() == 1 && !stands_for_another
 }
 
-/// A file that can take the place of `target`.
-fn make(target: PathBuf) -> io::Result<(File, Place)> {
-    let folder = target.parent().unwrap_or(Path::new("/"));
-    match openat(CWD, folder, OFlags::WRONLY | OFlags::TMPFILE | OFlags::CLOEXEC, Mode::from(0o666)) {
-        Ok(file) => Ok((File::from(file), Place::Unnamed(target))),
-        // Not every file system has unnamed files; whatever else is wrong comes up here again.
-        Err(_) => {
-            let mode = Permissions::from_mode(0o666);
-            let (file, temporary) = names().permissions(mode).tempfile_in(folder)?.into_parts();
-            Ok((file, Place::Named(temporary, target)))
-        }
-    }
+/// A draft that differs from the file at `path` in nothing but its content, and where that file is.
+fn replacement(path: &Path) -> io::Result<(Draft, PathBuf)> {
+    let target = resolve(path)?;
+    let old = File::open(&target)?;
+    let mut draft = Draft::new(folder_of(&target), PRIVATE)?;
+    attributes::take_over(draft.file(), &old)?;
+    Ok((draft, target))
 }
 
 /// Where the links that `path` may be end: a file, or where one can be made.
@@ -133,44 +142,6 @@ fn resolve(path: &Path) -> io::Result<PathBuf> {
     Err(Errno::LOOP.into())
 }
 
-/// What makes up names that are not taken.
-fn names() -> tempfile::Builder<'static, 'static> {
-    let mut names = tempfile::Builder::new();
-    names.prefix(".sortie-");
-    names
-}
-
-/// Gives `file` the owner and mode of the file that it replaces.
-fn take_over(file: &File, old: &Metadata) -> io::Result<()> {
-    let new = file.metadata()?;
-    if (new.uid(), new.gid()) != (old.uid(), old.gid()) {
-        fchown(file, Some(old.uid()), Some(old.gid()))?;
-    }
-    file.set_permissions(old.permissions())
-}
-
-/// Names an unnamed file.
-fn link(file: &File, target: &Path) -> io::Result<()> {
-    let own = format!("/proc/self/fd/{}", file.as_raw_fd());
-    let name = |path: &Path| linkat(CWD, &own, CWD, path, AtFlags::SYMLINK_FOLLOW);
-    if name(target).is_ok() {
-        return Ok(());
-    }
-    // A link does not replace a file, a rename does. Killed between the two, the program leaves the complete result
-    // under its temporary name.
-    let folder = target.parent().unwrap_or(Path::new("/"));
-    let temporary = names().make_in(folder, |path| Ok(name(path)?))?.into_temp_path();
-    temporary.persist(target).map_err(|e| e.error)
-}
-
-/// Replaces the content of `target`. Room is taken first, so that a full disk leaves it as it was.
-fn copy(file: &mut File, mut target: File) -> io::Result<()> {
-    let size = file.stream_position()?;
-    match fallocate(&target, FallocateFlags::empty(), 0, size) {
-        Err(Errno::NOSPC) => return Err(Errno::NOSPC.into()),
-        // Nothing to take, or a file system where none can be.
-        _ => file.rewind()?,
-    }
-    io::copy(file, &mut target)?;
-    target.set_len(size)
+fn folder_of(target: &Path) -> &Path {
+    target.parent().unwrap_or(Path::new("/"))
 }

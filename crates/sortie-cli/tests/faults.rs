@@ -128,6 +128,40 @@ fn a_disk_that_is_full_is_told_whenever_it_is() {
     assert_disk_is_told("write", &WRITES);
 }
 
+/// It has two names, so that it is overwritten and not replaced.
+#[test]
+fn a_disk_that_is_full_while_a_file_is_overwritten_loses_nothing() {
+    let Some(machine) = Machine::new(records(4_000)) else { return };
+    let folder = machine.folder.path();
+    let sorted = run(sortie(folder).arg("x"), b"").stdout;
+    let mut kept = 0;
+    for at in 0.. {
+        fs::write(folder.join("out"), "old").unwrap();
+        fs::hard_link(folder.join("out"), folder.join("other")).unwrap();
+        let done = machine.refuse("write", at, "");
+        if done.status.success() {
+            break;
+        }
+        let said = complaint(&done, 2);
+        if let Some((_, complete)) =
+            said.trim_end().split_once("; part of it is overwritten, and the complete result is in ")
+        {
+            assert!(said.starts_with("sortie: cannot write: out: No space left on device; "), "{said}");
+            assert!(fs::read(complete).unwrap() == sorted);
+            fs::remove_file(complete).unwrap();
+            kept += 1;
+        } else {
+            assert!(said.starts_with("sortie: cannot write a temporary file in: "), "{said}");
+            assert_eq!(fs::read_to_string(folder.join("other")).unwrap(), "old");
+        }
+        fs::remove_file(folder.join("out")).unwrap();
+        fs::remove_file(folder.join("other")).unwrap();
+        assert_eq!(names(folder), ["refuse.so", "runs", "x"], "{at}");
+    }
+    assert!(kept > 0);
+    assert!(fs::read(folder.join("other")).unwrap() == sorted);
+}
+
 /// As above where one stretch is read, one sorted and one written at a time.
 #[test]
 fn a_failing_disk_ends_all_that_goes_on_at_the_same_time() {

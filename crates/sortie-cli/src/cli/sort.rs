@@ -25,6 +25,11 @@ SIZE may end in % of memory, b for bytes, or K (the default), M, G, T, P, E. Wha
 files, an array too where it is sorted as a whole. Lanes of an array are sorted in memory, and SIZE is what that may take \
 beyond the array itself.
 
+-o FILE replaces a file once the result is complete. The new file has the old one's owner, mode, access control list and \
+other extended attributes. A file for which that is not permitted, which has several names, or on which another is mounted \
+is overwritten instead; meanwhile the complete result is in a file .sortie-* beside it, or in the folder of -T. As with \
+GNU sort, the result is not synced to the disk; sync FILE does that.
+
 An array goes from the least element to the largest, -0.0 before 0.0 and NaNs last, even with --descending. \
 --argsort of a raw array writes u64; of a .npy file int64, where -0.0 and 0.0 count as equal, as in NumPy.
 

@@ -45,6 +45,11 @@ ssize_t write(int file, const void *from, size_t count) {
     return syscall(SYS_write, file, from, count);
 }
 
+ssize_t copy_file_range(int from, off64_t *at, int to, off64_t *place, size_t count, unsigned flags) {
+    if (is_in_folder(to) && is_refused("write")) return errno = ENOSPC, -1;
+    return syscall(SYS_copy_file_range, from, at, to, place, count, flags);
+}
+
 /* glibc's own names of its allocator: looking for the next `malloc` would allocate. */
 void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t);
 
