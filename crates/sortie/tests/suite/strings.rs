@@ -80,6 +80,15 @@ const SHAPES: &[Shape] = &[
             random(k, rng, b"q")
         })
     }),
+    ("beginnings of one long string", |n, rng| each(n, rng, |rng, _| vec![b'n'; rng.usize(0..2_000)])),
+    ("leaving one long string at any place, to either side", |n, rng| {
+        each(n, rng, |rng, _| {
+            let mut string = vec![b'm'; rng.usize(0..1_000)];
+            let k = rng.usize(0..3);
+            string.extend(random(k, rng, b"amz"));
+            string
+        })
+    }),
     ("few distinct", |n, rng| {
         each(n, rng, |rng, _| format!("distinct string number {}", rng.u8(0..5)).into_bytes())
     }),

@@ -113,7 +113,14 @@ impl<F> Sort<'_, F> {
 
 /// How many bytes two strings begin with in common.
 pub(super) fn shared(a: &[u8], b: &[u8]) -> usize {
-    let (eights_of_a, eights_of_b) = (a.as_chunks::<8>().0, b.as_chunks::<8>().0);
-    let whole = 8 * eights_of_a.iter().zip(eights_of_b).take_while(|(a, b)| a == b).count();
-    whole + a[whole..].iter().zip(&b[whole..]).take_while(|(a, b)| a == b).count()
+    // Long stretches by what the machine compares at once.
+    let lines = 64 * equal_chunks::<64>(a, b);
+    let eights = lines + 8 * equal_chunks::<8>(&a[lines..], &b[lines..]);
+    eights + a[eights..].iter().zip(&b[eights..]).take_while(|(a, b)| a == b).count()
+}
+
+/// How many chunks of `N` bytes two strings begin with in common.
+#[inline(always)]
+fn equal_chunks<const N: usize>(a: &[u8], b: &[u8]) -> usize {
+    a.as_chunks::<N>().0.iter().zip(b.as_chunks::<N>().0).take_while(|(a, b)| a == b).count()
 }

@@ -13,6 +13,7 @@
 
 mod cut;
 mod lcps;
+mod pivot;
 mod symbols;
 
 use std::cmp::Ordering;
@@ -376,16 +377,25 @@ impl<F> Sort<'_, F> {
         &self,
         items: &mut [P],
         lcps: &mut [L],
-        mut waiting: Vec<(Range<usize>, usize)>,
+        waiting: Vec<(Range<usize>, usize)>,
         symbols: &Symbols,
     ) where
         F: Strings<P>,
     {
-        while let Some((range, depth)) = waiting.pop() {
+        let by_word = |(range, depth)| (range, depth, false);
+        let mut waiting: Vec<_> = waiting.into_iter().map(by_word).collect();
+        while let Some((range, depth, alike)) = waiting.pop() {
             let (items, lcps) = (&mut items[range.clone()], &mut lcps[range.clone()]);
-            self.sort_tie(items, lcps, depth, symbols, &mut |tie, depth| {
-                waiting.push((range.start + tie.start..range.start + tie.end, depth));
-            });
+            let mut later = |tie: Range<usize>, depth| {
+                // Never by a pivot twice: it may share nothing more with any of them.
+                let alike = !alike && pivot::is_alike(&tie, range.len());
+                waiting.push((range.start + tie.start..range.start + tie.end, depth, alike));
+            };
+            if alike {
+                self.sort_by_pivot(items, lcps, depth, &mut later);
+            } else {
+                self.sort_tie(items, lcps, depth, symbols, &mut later);
+            }
         }
     }
 
@@ -419,6 +429,14 @@ impl<F> Sort<'_, F> {
                 (&bytes, encode(&bytes).expect("every byte is a symbol"))
             }
         };
+        let ordered = self.order_by(items, &words);
+        lcps::of_words(&ordered, lcps, depth, symbols);
+        ties(&ordered, depth, symbols, later);
+    }
+
+    /// Puts items in the order of words that stand for them, and returns the words in order. Stable.
+    fn order_by<P>(&self, items: &mut [P], words: &[u64]) -> Vec<u64> {
+        assert_eq!(items.len(), words.len());
         let transform = self.transform();
         let mut ordered = vec![0; words.len()];
         let mut unordered = Vec::with_capacity(items.len());
@@ -437,8 +455,7 @@ impl<F> Sort<'_, F> {
                 },
             );
         }
-        lcps::of_words(&ordered, lcps, depth, symbols);
-        ties(&ordered, depth, symbols, later);
+        ordered
     }
 
     /// Insertion sort, by exchanges: a permutation whatever the caller's `as_ref` does.
