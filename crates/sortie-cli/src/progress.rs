@@ -13,7 +13,8 @@ const TICK: Duration = Duration::from_millis(100);
 
 /// Shows how far the work is; gone when dropped.
 pub struct Progress {
-    bar: ProgressBar,
+    /// None where there is no terminal to show it on.
+    bar: Option<ProgressBar>,
     /// Closed to end the wait of the thread.
     wait: Option<(Sender<()>, JoinHandle<()>)>,
 }
@@ -21,44 +22,51 @@ pub struct Progress {
 impl Progress {
     /// Nothing is shown yet.
     pub fn start() -> Progress {
+        if !io::stderr().is_terminal() {
+            return Progress { bar: None, wait: None };
+        }
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
-        let wait = io::stderr().is_terminal().then(|| {
-            let (wait, over) = mpsc::channel();
-            let bar = bar.clone();
-            let show = move || {
-                if over.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
-                    bar.set_draw_target(ProgressDrawTarget::stderr());
-                    bar.enable_steady_tick(TICK);
-                }
-            };
-            // Without a thread to spare there is no bar.
-            thread::Builder::new().spawn(show).ok().map(|thread| (wait, thread))
-        });
-        Progress { bar, wait: wait.flatten() }
+        let (wait, over) = mpsc::channel();
+        let shown = bar.clone();
+        let show = move || {
+            if over.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+                shown.set_draw_target(ProgressDrawTarget::stderr());
+                shown.enable_steady_tick(TICK);
+            }
+        };
+        // Without a thread to spare there is no bar.
+        let wait = thread::Builder::new().spawn(show).ok().map(|thread| (wait, thread));
+        Progress { bar: Some(bar), wait }
     }
 
     /// Begins a stage of so many bytes, 0 where that is not known.
     pub fn stage(&self, name: &'static str, bytes: u64) {
+        let Some(bar) = &self.bar else { return };
         let template = if bytes > 0 {
             "{msg} {wide_bar} {bytes}/{total_bytes} {bytes_per_sec}, {eta} left"
         } else {
             "{spinner} {msg} {bytes} {bytes_per_sec}"
         };
-        self.bar.set_style(ProgressStyle::with_template(template).expect("a valid template"));
-        self.bar.set_message(name);
-        self.bar.set_length(bytes);
+        bar.set_style(ProgressStyle::with_template(template).expect("a valid template"));
+        bar.set_message(name);
+        bar.set_length(bytes);
         // The rate too begins anew.
-        self.bar.reset();
+        bar.reset();
     }
 
     /// Has `print` write to the terminal while the bar is out of the way.
     pub fn above(&self, print: impl FnOnce()) {
-        self.bar.suspend(print);
+        match &self.bar {
+            Some(bar) => bar.suspend(print),
+            None => print(),
+        }
     }
 
     /// Notes that so many more bytes of the stage are done.
     pub fn advance(&self, bytes: u64) {
-        self.bar.inc(bytes);
+        if let Some(bar) = &self.bar {
+            bar.inc(bytes);
+        }
     }
 }
 
@@ -69,6 +77,8 @@ impl Drop for Progress {
             // It does not panic, and a bar is no reason to fail.
             let _ = thread.join();
         }
-        self.bar.finish_and_clear();
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
     }
 }
