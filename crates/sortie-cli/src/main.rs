@@ -26,7 +26,7 @@ use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
 use clap::CommandFactory;
-use cli::{Cli, Command};
+use cli::{Cli, Command, SortCommand};
 use failure::Failure;
 use output::Output;
 
@@ -51,7 +51,7 @@ fn main() -> ExitCode {
 
 fn run(command: Command) -> Result<(), Failure> {
     match command {
-        Command::Sort(args) => {
+        Command::Sort(SortCommand::Sort(args)) => {
             args.validate()?;
             if args.is_array() {
                 return arrays::sort(&args);

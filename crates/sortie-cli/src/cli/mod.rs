@@ -32,15 +32,25 @@ use crate::failure::Failure;
 /// documents
 #[derive(Debug, Parser)]
 #[command(name = "sortie", version, infer_long_args = true, args_override_self = true)]
-pub struct Cli {
+pub struct Program<C: Subcommand> {
     #[command(subcommand)]
-    pub command: Command,
+    pub command: C,
+}
+
+/// The program with all of its commands.
+pub type Cli = Program<Command>;
+
+/// The command that starts most often, and is to start fast.
+#[derive(Debug, Subcommand)]
+pub enum SortCommand {
+    #[command(disable_help_flag = true, disable_version_flag = true, version)]
+    Sort(Box<SortArgs>),
 }
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    #[command(disable_help_flag = true, disable_version_flag = true, version)]
-    Sort(Box<SortArgs>),
+    #[command(flatten)]
+    Sort(SortCommand),
 
     Segments(SegmentsArgs),
 
@@ -126,7 +136,13 @@ pub struct SegmentsArgs {
 impl Cli {
     /// What the program was asked to do.
     pub fn from_command_line() -> Result<Cli, clap::Error> {
-        Cli::try_parse_from(keep_equals(std::env::args_os()))
+        let args = keep_equals(std::env::args_os());
+        // To build the options of all commands takes as long as a small sort.
+        if args.get(1).is_some_and(|command| command == "sort") {
+            let program = Program::<SortCommand>::try_parse_from(args)?;
+            return Ok(Cli { command: Command::Sort(program.command) });
+        }
+        Cli::try_parse_from(args)
     }
 }
 

@@ -11,7 +11,7 @@ use proptest::string::bytes_regex;
 use proptest::test_runner::TestRunner;
 
 use super::LineOrder;
-use crate::cli::{Cli, Command};
+use crate::cli::{Cli, Command, SortCommand};
 
 fn words(options: &str) -> impl Iterator<Item = &str> {
     ["sortie", "sort"].into_iter().chain(options.split_whitespace())
@@ -20,7 +20,7 @@ fn words(options: &str) -> impl Iterator<Item = &str> {
 /// The order that `options`, separated by spaces, ask for.
 fn order(options: &str) -> LineOrder {
     match Cli::try_parse_from(words(options)).expect(options).command {
-        Command::Sort(args) => LineOrder::new(&args).expect(options),
+        Command::Sort(SortCommand::Sort(args)) => LineOrder::new(&args).expect(options),
         other => panic!("{other:?}"),
     }
 }
@@ -215,7 +215,9 @@ fn options_that_exclude_each_other_are_refused_with_gnu_sorts_words() {
     for (options, letters) in
         [("-nd", "dn"), ("-M -i", "iM"), ("-gn", "gn"), ("-k1nV", "nV"), ("-d -k2h -k1", "d")]
     {
-        let Command::Sort(args) = Cli::try_parse_from(words(options)).expect(options).command else {
+        let Command::Sort(SortCommand::Sort(args)) =
+            Cli::try_parse_from(words(options)).expect(options).command
+        else {
             panic!()
         };
         let refused = LineOrder::new(&args).map(|_| ());

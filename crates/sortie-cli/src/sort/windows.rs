@@ -270,10 +270,10 @@ mod tests {
     use clap::Parser;
 
     use super::*;
-    use crate::cli::{Cli, Command};
+    use crate::cli::{Cli, Command, SortCommand};
 
     fn cuts_of(runs: &[&[u8]], pieces: usize) -> Vec<Vec<usize>> {
-        let Command::Sort(args) = Cli::try_parse_from(["sortie", "sort"]).unwrap().command else {
+        let Command::Sort(SortCommand::Sort(args)) = Cli::try_parse_from(["sortie", "sort"]).unwrap().command else {
             unreachable!("sort was asked for")
         };
         cuts(runs, pieces, &LineOrder::new(&args).unwrap(), b'\n')
