@@ -178,7 +178,11 @@ impl Key {
 
     /// Compares the keys of two lines.
     pub fn compare(&self, a: &[u8], b: &[u8]) -> Ordering {
-        let (a, b) = (self.find(a), self.find(b));
+        self.compare_found(self.find(a), self.find(b))
+    }
+
+    /// Compares keys that were found in their lines.
+    pub fn compare_found(&self, a: &[u8], b: &[u8]) -> Ordering {
         let ordering = match (&self.kind, &self.filter) {
             (Kind::Bytes, None) => a.cmp(b),
             (Kind::Bytes, Some(filter)) => filter.apply(a).cmp(filter.apply(b)),
@@ -223,7 +227,8 @@ impl Key {
         start..start + length
     }
 
-    fn find<'l>(&self, line: &'l [u8]) -> &'l [u8] {
+    /// The key in its line.
+    pub fn find<'l>(&self, line: &'l [u8]) -> &'l [u8] {
         &line[self.place.span(line)]
     }
 

@@ -115,6 +115,28 @@ impl LineOrder {
     }
 }
 
+/// A line, and where its first key is: looked for once, however often the line is compared.
+#[derive(Debug, Clone, Copy)]
+pub struct Found<'l> {
+    line: &'l [u8],
+    key: &'l [u8],
+}
+
+impl LineOrder {
+    /// A line for [`LineOrder::compare_found`].
+    pub fn find<'l>(&self, line: &'l [u8]) -> Found<'l> {
+        Found { line, key: self.keys.first().map_or(line, |key| key.find(line)) }
+    }
+
+    /// As [`LineOrder::compare`].
+    pub fn compare_found(&self, a: Found<'_>, b: Found<'_>) -> Ordering {
+        match self.keys.first().map_or(Ordering::Equal, |key| key.compare_found(a.key, b.key)) {
+            Ordering::Equal => self.compare(a.line, b.line),
+            told => told,
+        }
+    }
+}
+
 fn directed(ordering: Ordering, descending: bool) -> Ordering {
     if descending { ordering.reverse() } else { ordering }
 }

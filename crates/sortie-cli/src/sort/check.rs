@@ -1,42 +1,155 @@
-//! Checking that input is sorted, a line at a time.
+//! Checking that input is sorted: blocks of whole lines are read, and neighbours compared where they lie.
 
+use std::fs::File;
+use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
-
-use sortie_formats::lines::LineReader;
 
 use super::Job;
 use super::input::Input;
 use crate::cli::Check;
 use crate::failure::Failure;
-use crate::memory::append;
 
-const READ: usize = 1 << 20;
+/// What is read at a time: it stays in the cache of a core.
+const READ: usize = 256 << 10;
 
 /// Fails with the first line that does not belong after the one before it.
 pub fn check(input: &Input, how: Check, job: &Job) -> Result<(), Failure> {
-    let name = input.name();
-    let mut lines = LineReader::new(input.open()?, job.terminator, READ);
-    let mut before: Option<Vec<u8>> = None;
-    let mut number = 0u64;
-    while lines.advance().map_err(Failure::file("read", name))? {
-        number += 1;
-        let line = lines.line();
-        if let Some(before) = &before {
-            let ordering = job.order.compare(before, line);
-            if ordering.is_gt() || (ordering.is_eq() && job.order.unique()) {
-                let mut message = Vec::new();
-                if how == Check::DiagnoseFirst {
-                    message.extend_from_slice(name.as_os_str().as_bytes());
-                    message.extend_from_slice(format!(":{number}: disorder: ").as_bytes());
-                    message.extend_from_slice(line);
-                    message.push(job.terminator);
-                }
-                return Err(Failure::Disorder(message));
+    let mut blocks = Blocks::of(input, job.terminator)?;
+    let mut lines_before = 0;
+    while let Some(block) = blocks.next().map_err(Failure::file("read", input.name()))? {
+        match disorder(block, job) {
+            Ok(lines) => lines_before += lines - 1,
+            Err((number, line)) => {
+                let number = lines_before + number;
+                return Err(Failure::Disorder(message(input, how, number, line, job.terminator)));
             }
         }
-        let before = before.get_or_insert_default();
-        before.clear();
-        append(before, line)?;
     }
     Ok(())
+}
+
+/// How many lines there are, where all are in order; else the number of the first that is not, and that line.
+fn disorder<'a>(block: &'a [u8], job: &Job) -> Result<u64, (u64, &'a [u8])> {
+    let unique = job.order.unique();
+    let Some(descending) = job.order.plain() else {
+        let find = |line| job.order.find(line);
+        return first_out_of_order(block, job.terminator, find, |a, b| {
+            let ordering = job.order.compare_found(a, b);
+            ordering.is_gt() || (ordering.is_eq() && unique)
+        });
+    };
+    let whole = |line| line;
+    match (descending, unique) {
+        (false, false) => first_out_of_order(block, job.terminator, whole, |a, b| is_before(b, a)),
+        (false, true) => first_out_of_order(block, job.terminator, whole, |a, b| !is_before(a, b)),
+        (true, false) => first_out_of_order(block, job.terminator, whole, |a, b| is_before(a, b)),
+        (true, true) => first_out_of_order(block, job.terminator, whole, |a, b| !is_before(b, a)),
+    }
+}
+
+/// As [`disorder`], where `find` has what is compared of a line.
+fn first_out_of_order<'a, T: Copy>(
+    block: &'a [u8],
+    terminator: u8,
+    find: impl Fn(&'a [u8]) -> T,
+    is_out_of_order: impl Fn(T, T) -> bool,
+) -> Result<u64, (u64, &'a [u8])> {
+    let mut before = None;
+    let (mut start, mut number) = (0, 0);
+    for end in memchr::memchr_iter(terminator, block) {
+        let line = &block[start..end];
+        let found = find(line);
+        number += 1;
+        if before.is_some_and(|before| is_out_of_order(before, found)) {
+            return Err((number, line));
+        }
+        (before, start) = (Some(found), end + 1);
+    }
+    Ok(number)
+}
+
+/// Whether a line comes before another by its bytes, which the first few mostly tell.
+#[inline(always)]
+fn is_before(a: &[u8], b: &[u8]) -> bool {
+    if let (Some(first_of_a), Some(first_of_b)) = (a.first_chunk::<8>(), b.first_chunk::<8>())
+        && first_of_a != first_of_b
+    {
+        return u64::from_be_bytes(*first_of_a) < u64::from_be_bytes(*first_of_b);
+    }
+    a < b
+}
+
+fn message(input: &Input, how: Check, number: u64, line: &[u8], terminator: u8) -> Vec<u8> {
+    if how != Check::DiagnoseFirst {
+        return Vec::new();
+    }
+    let place = format!(":{number}: disorder: ");
+    [input.name().as_os_str().as_bytes(), place.as_bytes(), line, &[terminator]].concat()
+}
+
+/// An input in blocks of whole lines, of which each begins with the last line of the one before.
+struct Blocks {
+    file: File,
+    terminator: u8,
+    text: Vec<u8>,
+    /// Where the last line of the block begins that was handed out last; where that block ends; what was read.
+    last: usize,
+    whole: usize,
+    filled: usize,
+    ended: bool,
+}
+
+impl Blocks {
+    fn of(input: &Input, terminator: u8) -> Result<Blocks, Failure> {
+        let file = input.open()?;
+        // With room for the end of a last line without one, and to see that there is no more.
+        let size = input.size().map_or(READ, |size| READ.min(size as usize + 2));
+        let text = crate::memory::filled(size, 0)?;
+        Ok(Blocks { file, terminator, text, last: 0, whole: 0, filled: 0, ended: false })
+    }
+
+    /// The next block, which has a line more than the last of the one before.
+    fn next(&mut self) -> io::Result<Option<&[u8]>> {
+        self.text.copy_within(self.last..self.filled, 0);
+        let before = self.whole - self.last;
+        (self.filled, self.last) = (self.filled - self.last, 0);
+        let mut searched = before;
+        loop {
+            if let Some(at) = memchr::memrchr(self.terminator, &self.text[searched..self.filled]) {
+                self.whole = searched + at + 1;
+                let lines = &self.text[..self.whole - 1];
+                self.last = memchr::memrchr(self.terminator, lines).map_or(0, |at| at + 1);
+                return Ok(Some(&self.text[..self.whole]));
+            }
+            searched = self.filled;
+            if !self.ended {
+                self.fill()?;
+            } else if self.filled > before {
+                self.text[self.filled] = self.terminator;
+                self.filled += 1;
+            } else {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Reads as much as there is room for beside one byte; some more where there is none.
+    fn fill(&mut self) -> io::Result<()> {
+        if self.filled + 1 >= self.text.len() {
+            // By a part only, since a line that needs this may be a good part of memory.
+            let more = self.text.len() / 4 + READ;
+            self.text.try_reserve_exact(more).map_err(|_| io::ErrorKind::OutOfMemory)?;
+            self.text.resize(self.text.len() + more, 0);
+        }
+        let room = self.text.len() - 1;
+        match self.file.read(&mut self.text[self.filled..room]) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            read => {
+                let read = read?;
+                self.filled += read;
+                self.ended = read == 0;
+            }
+        }
+        Ok(())
+    }
 }
