@@ -3,6 +3,8 @@
 //! One thread writes a window of lines while the others, and it too once it is done, gather the next. More
 //! writers would gain nothing: writes to one file wait for each other in the file system.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use super::Job;
@@ -13,8 +15,8 @@ use crate::memory::append_line;
 
 /// Lines are written in windows of about so many bytes.
 const WINDOW: usize = 4 << 20;
-/// A window is gathered in so many blocks.
-const BLOCKS: usize = 32;
+/// A window is gathered in blocks of about so many bytes.
+const BLOCK: usize = 128 << 10;
 
 /// Writes `items` in order, and of equal keys only the first where the order is `unique`.
 pub fn gather<'a, T: Item<'a>>(items: &[T], job: &Job, sink: Sink<'_>) -> Result<(), Failure> {
@@ -27,9 +29,9 @@ fn write_windows<'a, T: Item<'a>>(items: &[T], job: &Job, sink: Sink<'_>) -> Res
     let mut full: Vec<Vec<u8>> = Vec::new();
     let mut empty: Vec<Vec<u8>> = Vec::new();
     loop {
-        let end = window_end(items, start);
-        let window = start..end;
-        if let [item] = items[window.clone()]
+        let window = window(items, start);
+        let end = window.places.end;
+        if let [item] = items[window.places.clone()]
             && item.line().len() >= WINDOW
             && !job.debug
         {
@@ -56,17 +58,23 @@ fn write_windows<'a, T: Item<'a>>(items: &[T], job: &Job, sink: Sink<'_>) -> Res
     }
 }
 
-/// Where the window from `start` on ends. A line that fills one alone is one.
-fn window_end<'a, T: Item<'a>>(items: &[T], start: usize) -> usize {
+/// What is written next.
+struct Window {
+    places: Range<usize>,
+    bytes: usize,
+}
+
+/// The window from `start` on. A line that fills one alone is one.
+fn window<'a, T: Item<'a>>(items: &[T], start: usize) -> Window {
     let mut bytes = 0;
     for (place, item) in items.iter().enumerate().skip(start) {
         let length = item.line().len() + 1;
         if bytes > 0 && bytes + length > WINDOW {
-            return place;
+            return Window { places: start..place, bytes };
         }
         bytes += length;
     }
-    items.len()
+    Window { places: start..items.len(), bytes }
 }
 
 fn write(blocks: &mut [Vec<u8>], sink: Sink<'_>) -> Result<(), Failure> {
@@ -79,15 +87,16 @@ fn write(blocks: &mut [Vec<u8>], sink: Sink<'_>) -> Result<(), Failure> {
 
 fn fill<'a, T: Item<'a>>(
     items: &[T],
-    window: std::ops::Range<usize>,
+    window: Window,
     blocks: &mut Vec<Vec<u8>>,
     job: &Job,
 ) -> Result<(), Failure> {
-    blocks.resize_with(BLOCKS, Vec::new);
-    let share = window.len().div_ceil(BLOCKS).max(1);
+    let Window { places, bytes } = window;
+    blocks.resize_with(bytes.div_ceil(BLOCK).max(1), Vec::new);
+    let share = places.len().div_ceil(blocks.len());
     let fill_block = |(i, block): (usize, &mut Vec<u8>)| {
-        let start = (window.start + i * share).min(window.end);
-        let end = (start + share).min(window.end);
+        let start = (places.start + i * share).min(places.end);
+        let end = (start + share).min(places.end);
         for place in start..end {
             if job.order.unique() && !is_new(items, place) {
                 continue;
@@ -96,7 +105,7 @@ fn fill<'a, T: Item<'a>>(
         }
         Ok(())
     };
-    if window.len() < BLOCKS * 128 {
+    if blocks.len() == 1 {
         blocks.iter_mut().enumerate().try_for_each(fill_block)
     } else {
         blocks.par_iter_mut().enumerate().try_for_each(fill_block)
