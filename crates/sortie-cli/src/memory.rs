@@ -10,19 +10,28 @@ use crate::failure::Failure;
 
 /// Less than this is not worth a run of its own.
 const LEAST: u64 = 64 << 10;
+/// An input of this size is sorted without a look at how much memory there is, which takes as long as a small sort: lines
+/// without a byte take some 100 times their size.
+const SMALL: u64 = 1 << 20;
+const ENOUGH_FOR_SMALL: u64 = 256 << 20;
 const LARGE_PAGE: usize = 2 << 20;
 /// Windows and blocks of output, and the stacks of the threads that read and write.
 const BESIDE: u64 = 24 << 20;
 /// What Rust gives a thread, and what the system puts before it.
 const STACK: u64 = (2 << 20) + (64 << 10);
 
-/// The bytes that the data and its sort may take together, with so many threads.
-pub fn budget(asked: Option<MemorySize>, threads: usize) -> u64 {
-    // What is left serves the page cache, which reading and writing live off.
-    let bytes = asked.map_or_else(|| meminfo("MemAvailable:") / 10 * 6, bytes);
+/// The bytes that the data and its sort may take together, with so many threads. Of `input`, the bytes that there are to
+/// sort are known, or not.
+pub fn budget(asked: Option<MemorySize>, input: Option<u64>, threads: impl FnOnce() -> usize) -> u64 {
+    let bytes = match (asked, input) {
+        (Some(asked), _) => bytes(asked),
+        (None, Some(input)) if input <= SMALL => ENOUGH_FOR_SMALL,
+        // What is left serves the page cache, which reading and writing live off.
+        _ => meminfo("MemAvailable:") / 10 * 6,
+    };
     match addressable() {
         // A buffer may take twice its size while it grows.
-        Some(left) => bytes.min(left.saturating_sub(BESIDE + threads as u64 * STACK) / 2),
+        Some(left) => bytes.min(left.saturating_sub(BESIDE + threads() as u64 * STACK) / 2),
         None => bytes,
     }
     .max(LEAST)

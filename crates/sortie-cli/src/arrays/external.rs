@@ -38,7 +38,8 @@ impl Task {
             (Cut::Axis(Lanes { len, columns: 1 }), Format::Npy(header)) => *len == header.count(),
             _ => false,
         };
-        let budget = memory::budget(args.resources.buffer_size, threads::of_use(job.threads, None));
+        let budget =
+            memory::budget(args.resources.buffer_size, array.size(), || threads::of_use(job.threads, None));
         // In memory, places and what finds them are beside the elements.
         let in_memory = |bytes: u64| match job.argsort {
             true => 2 * bytes + bytes / array.format.kind().width() as u64 * 12,

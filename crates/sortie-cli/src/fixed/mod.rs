@@ -37,7 +37,7 @@ pub fn run(args: &SortArgs, size: NonZeroUsize) -> Result<(), Failure> {
     match args.check_mode() {
         Some(how) => check(&records, &mut feed, &inputs, how)?,
         None => {
-            let budget = memory::budget(resources.buffer_size, rayon::current_num_threads());
+            let budget = memory::budget(resources.buffer_size, bytes, rayon::current_num_threads);
             memory::hold_back(resources.buffer_size);
             let folder = RunFolder::new(args, budget);
             let mut output = Output::open(args.output(), folder.first())?;

@@ -23,7 +23,7 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
             Pipeline::GpuOverlapped => sortie_index::Pipeline::GpuOverlapped,
         })
         .threads(threads)
-        .memory_limit(memory::budget(args.buffer_size, threads))
+        .memory_limit(memory::budget(args.buffer_size, None, || threads))
         .strict(args.strict);
     let progress = Progress::start();
     progress.stage("indexing", 0);

@@ -25,13 +25,13 @@ const PIECE: u64 = 256 << 10;
 /// Sorts the lines of all inputs into `sink`, which `budget` bytes of memory have to do for.
 pub fn sort(
     inputs: &[Input],
+    size: Option<u64>,
     budget: u64,
     folder: &RunFolder,
     mut parts: Parts<'_>,
     job: &Job,
     sink: Sink<'_>,
 ) -> Result<(), Failure> {
-    let size = inputs.iter().map(Input::size).sum::<Option<u64>>();
     job.ledger.progress.stage("sorting", size.unwrap_or(0));
     let mut feed = Feed { inputs: inputs.iter(), open: None, rest: Vec::new(), job };
     // What is too large by far, as its size and its first lines show, is shared from the start.

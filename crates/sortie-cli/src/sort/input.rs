@@ -8,7 +8,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
-use rustix::fs::{Access, access};
+use rustix::fs::{Access, FileType, access, fstat, tell};
 use sortie_formats::lines;
 
 use crate::cli::SortArgs;
@@ -72,8 +72,15 @@ impl Input {
 
     /// How much there is to read, where that is known before reading: in regular files.
     pub fn size(&self) -> Option<u64> {
-        let Input::File(path) = self else { return None };
-        path.metadata().ok().filter(|m| m.is_file()).map(|m| m.len())
+        match self {
+            Input::Stdin => {
+                let about = fstat(io::stdin()).ok()?;
+                let is_file = FileType::from_raw_mode(about.st_mode).is_file();
+                let at = is_file.then(|| tell(io::stdin()).ok()).flatten()?;
+                Some((about.st_size as u64).saturating_sub(at))
+            }
+            Input::File(path) => path.metadata().ok().filter(|m| m.is_file()).map(|m| m.len()),
+        }
     }
 
     /// All of it, ending with a terminator unless it is empty. `advance` learns how much was read.
@@ -134,8 +141,8 @@ fn read_whole(mut file: &File, advance: &(dyn Fn(u64) + Sync)) -> io::Result<Vec
         text.truncate(whole * PIECE + read.get(whole).copied().unwrap_or(0));
         file.seek(SeekFrom::Start(start + text.len() as u64))?;
     }
-    // Small files, what has no size, and what was added meanwhile.
-    file.read_to_end(&mut text)?;
+    // Small files, what has no size, and what was added meanwhile. `take` spares std from asking for the size once more.
+    file.take(u64::MAX).read_to_end(&mut text)?;
     Ok(text)
 }
 

@@ -59,7 +59,9 @@ pub fn run(args: &SortArgs) -> Result<(), Failure> {
 }
 
 fn sort(inputs: Vec<Input>, args: &SortArgs, job: &Job) -> Result<(), Failure> {
-    let budget = memory::budget(args.resources.buffer_size, threads::of_use(args.resources.parallel, None));
+    let size = inputs.iter().map(Input::size).sum::<Option<u64>>();
+    let of_use = || threads::of_use(args.resources.parallel, None);
+    let budget = memory::budget(args.resources.buffer_size, size, of_use);
     let folder = RunFolder::new(args, budget);
     let mut output = Output::open(args.output(), folder.first())?;
     memory::hold_back(args.resources.buffer_size);
@@ -78,18 +80,21 @@ fn sort(inputs: Vec<Input>, args: &SortArgs, job: &Job) -> Result<(), Failure> {
         let mut parts = parts(INPUTS_AT_ONCE);
         parts.add_inputs(inputs);
         parts.merge(sink)?;
-    } else if args.resources.buffer_size.is_some() || !sort_at_once(&inputs, budget, job, sink)? {
-        external::sort(&inputs, budget, &folder, parts(RUNS_AT_ONCE), job, sink)?;
+    } else if args.resources.buffer_size.is_some() || !sort_at_once(&inputs, size, budget, job, sink)? {
+        external::sort(&inputs, size, budget, &folder, parts(RUNS_AT_ONCE), job, sink)?;
     }
     output.finish()
 }
 
 /// Reads all input at once, by several threads, and sorts it, where it is in files and memory has room for that.
-fn sort_at_once(inputs: &[Input], budget: u64, job: &Job, sink: Sink<'_>) -> Result<bool, Failure> {
-    let Some(size) = inputs.iter().map(Input::size).sum::<Option<u64>>() else { return Ok(false) };
-    if size > budget / 2 {
-        return Ok(false);
-    }
+fn sort_at_once(
+    inputs: &[Input],
+    size: Option<u64>,
+    budget: u64,
+    job: &Job,
+    sink: Sink<'_>,
+) -> Result<bool, Failure> {
+    let Some(size) = size.filter(|&size| size <= budget / 2) else { return Ok(false) };
     job.start_threads(Some(size))?;
     job.ledger.progress.stage("reading", size);
     let start = Instant::now();
@@ -113,7 +118,12 @@ impl Job {
         if self.started.set(()).is_err() {
             return Ok(());
         }
-        threads::start(self.threads, bytes)
+        // What waits for a GPU has threads of its own, which may have work for all.
+        if self.engine.has_gpu() {
+            threads::start(self.threads, bytes)
+        } else {
+            threads::start_with_this(self.threads, bytes)
+        }
     }
 
     /// Whole lines as `--debug` prints them, with marks under each.
