@@ -10,6 +10,7 @@ use sortie::merge::Tournament;
 use sortie_formats::lines::LineReader;
 
 use super::Job;
+use super::input::Input;
 use super::items::{direct, encode_key};
 use crate::external::{Content, Part, Sink};
 use crate::failure::Failure;
@@ -17,8 +18,10 @@ use crate::memory::{append, append_line, room};
 
 /// Text goes to the writing thread in blocks of this size.
 const BLOCK: usize = 1 << 20;
+/// What inputs in memory are merged to is written in blocks of this size.
+const WHOLE_BLOCK: usize = 128 << 10;
 /// The least and the most that is read of a source at a time.
-const READ: (u64, u64) = (16 << 10, 1 << 20);
+const READ: (u64, u64) = (16 << 10, 256 << 10);
 
 /// Where lines come from, one at a time.
 pub trait Cursor {
@@ -43,6 +46,31 @@ impl Cursor for PartLines {
 
     fn line(&self) -> &[u8] {
         self.lines.line()
+    }
+}
+
+/// The lines of text in memory, each of which is ended.
+pub struct Slice<'a> {
+    rest: &'a [u8],
+    line: &'a [u8],
+    terminator: u8,
+}
+
+impl<'a> Slice<'a> {
+    pub fn new(text: &'a [u8], job: &Job) -> Self {
+        Slice { rest: text, line: &[], terminator: job.terminator }
+    }
+}
+
+impl Cursor for Slice<'_> {
+    fn advance(&mut self) -> Result<bool, Failure> {
+        let Some(end) = memchr::memchr(self.terminator, self.rest) else { return Ok(false) };
+        (self.line, self.rest) = (&self.rest[..end], &self.rest[end + 1..]);
+        Ok(true)
+    }
+
+    fn line(&self) -> &[u8] {
+        self.line
     }
 }
 
@@ -106,6 +134,22 @@ impl<C: Cursor> Source<C> {
     }
 }
 
+/// Merges inputs that all fit memory, each read at once: as many as there are, for none of them stays open.
+pub fn merge_whole(inputs: &[Input], job: &Job, sink: Sink<'_>) -> Result<(), Failure> {
+    let texts = inputs.iter().map(|input| input.read_whole(job.terminator, &|_| ()));
+    let texts: Vec<Vec<u8>> = texts.collect::<Result<_, _>>()?;
+    let mut block = room(texts.iter().map(Vec::len).sum::<usize>().min(WHOLE_BLOCK))?;
+    merge_cursors(texts.iter().map(|text| Slice::new(text, job)), job, |line| {
+        if block.len() + line.len() >= WHOLE_BLOCK {
+            sink(&block)?;
+            block.clear();
+        }
+        append_line(&mut block, line, job.terminator)?;
+        Ok(true)
+    })?;
+    sink(&block)
+}
+
 /// Merges parts into `sink`, with buffers of half of `budget` bytes.
 pub fn merge(parts: Vec<Part>, budget: u64, job: &Job, sink: Sink<'_>) -> Result<(), Failure> {
     if parts.is_empty() {
@@ -114,6 +158,8 @@ pub fn merge(parts: Vec<Part>, budget: u64, job: &Job, sink: Sink<'_>) -> Result
     let read = (budget / 2 / parts.len() as u64).clamp(READ.0, READ.1) as usize;
     let mut sources = Vec::with_capacity(parts.len());
     for part in parts {
+        // With room for one byte more, which tells the end.
+        let read = if part.bytes > 0 { read.min(part.bytes as usize + 1) } else { read };
         let Content { reader, doing, name } = part.open()?;
         sources.push(PartLines { lines: LineReader::new(reader, job.terminator, read), doing, name });
     }

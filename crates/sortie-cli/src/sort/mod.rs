@@ -24,8 +24,10 @@ pub use input::Input;
 use items::Lines;
 
 /// How many are merged at a time where the command line does not say.
-const INPUTS_AT_ONCE: usize = 16;
+const INPUTS_AT_ONCE: usize = 256;
 const RUNS_AT_ONCE: usize = 64;
+/// Inputs that come to this are merged from memory, however many they are.
+const MERGED_WHOLE: u64 = 4 << 20;
 
 /// What every step of a sort needs to know.
 pub struct Job {
@@ -76,7 +78,9 @@ fn sort(inputs: Vec<Input>, args: &SortArgs, job: &Job) -> Result<(), Failure> {
         let at_once = args.batch_size.map_or(at_once, NonZeroUsize::get);
         Parts::new(at_once, budget, &folder, &job.ledger, &merge)
     };
-    if args.merge {
+    if args.merge && args.batch_size.is_none() && size.is_some_and(|size| size <= budget.min(MERGED_WHOLE)) {
+        merge::merge_whole(&inputs, job, sink)?;
+    } else if args.merge {
         let mut parts = parts(INPUTS_AT_ONCE);
         parts.add_inputs(inputs);
         parts.merge(sink)?;

@@ -9,7 +9,7 @@ use std::io;
 use rayon::prelude::*;
 
 use super::Job;
-use super::merge::{Cursor, merge_cursors};
+use super::merge::{Slice, merge_cursors};
 use crate::external::{Content, Part, Sink, Stretch, ends, relay, runners};
 use crate::failure::Failure;
 use crate::memory::append;
@@ -225,28 +225,6 @@ fn last_line(lines: &[u8], terminator: u8) -> &[u8] {
     line_at(lines, lines.len() - 1, terminator).1
 }
 
-/// Lines in memory.
-struct Slice<'a> {
-    rest: &'a [u8],
-    line: &'a [u8],
-    terminator: u8,
-}
-
-impl Cursor for Slice<'_> {
-    fn advance(&mut self) -> Result<bool, Failure> {
-        if self.rest.is_empty() {
-            return Ok(false);
-        }
-        let (_, line) = line_at(self.rest, 0, self.terminator);
-        (self.line, self.rest) = (line, &self.rest[line.len() + 1..]);
-        Ok(true)
-    }
-
-    fn line(&self) -> &[u8] {
-        self.line
-    }
-}
-
 fn merge_piece(runs: Vec<&[u8]>, piece: &mut Vec<u8>, job: &Job) -> Result<(), Failure> {
     piece.clear();
     let bytes: usize = runs.iter().map(|run| run.len()).sum();
@@ -256,8 +234,7 @@ fn merge_piece(runs: Vec<&[u8]>, piece: &mut Vec<u8>, job: &Job) -> Result<(), F
         *piece = Vec::new();
     }
     piece.try_reserve_exact(bytes).map_err(|_| Failure::Memory(bytes as u64))?;
-    let slice = |run| Slice { rest: run, line: &[], terminator: job.terminator };
-    merge_cursors(runs.into_iter().map(slice), job, |line| {
+    merge_cursors(runs.into_iter().map(|run| Slice::new(run, job)), job, |line| {
         // There is room for all of them.
         piece.extend_from_slice(line);
         piece.push(job.terminator);
@@ -273,7 +250,8 @@ mod tests {
     use crate::cli::{Cli, Command, SortCommand};
 
     fn cuts_of(runs: &[&[u8]], pieces: usize) -> Vec<Vec<usize>> {
-        let Command::Sort(SortCommand::Sort(args)) = Cli::try_parse_from(["sortie", "sort"]).unwrap().command else {
+        let Command::Sort(SortCommand::Sort(args)) = Cli::try_parse_from(["sortie", "sort"]).unwrap().command
+        else {
             unreachable!("sort was asked for")
         };
         cuts(runs, pieces, &LineOrder::new(&args).unwrap(), b'\n')
