@@ -14,6 +14,9 @@ const LEAST: u64 = 64 << 10;
 /// without a byte take some 100 times their size.
 const SMALL: u64 = 1 << 20;
 const ENOUGH_FOR_SMALL: u64 = 256 << 20;
+/// What the program takes by itself: its own pages, stacks, the windows of its output, and what the allocator keeps.
+const OWN: u64 = 6 << 20;
+const MOST_OF_A_WINDOW: u64 = 4 << 20;
 const LARGE_PAGE: usize = 2 << 20;
 /// Windows and blocks of output, and the stacks of the threads that read and write.
 const BESIDE: u64 = 24 << 20;
@@ -24,7 +27,7 @@ const STACK: u64 = (2 << 20) + (64 << 10);
 /// sort are known, or not.
 pub fn budget(asked: Option<MemorySize>, input: Option<u64>, threads: impl FnOnce() -> usize) -> u64 {
     let bytes = match (asked, input) {
-        (Some(asked), _) => bytes(asked),
+        (Some(asked), _) => within(bytes(asked)),
         (None, Some(input)) if input <= SMALL => ENOUGH_FOR_SMALL,
         // What is left serves the page cache, which reading and writing live off.
         _ => meminfo("MemAvailable:") / 10 * 6,
@@ -35,6 +38,16 @@ pub fn budget(asked: Option<MemorySize>, input: Option<u64>, threads: impl FnOnc
         None => bytes,
     }
     .max(LEAST)
+}
+
+/// What is left of a limit for the data and its sort. Of a small limit a part is: no program takes nothing.
+fn within(limit: u64) -> u64 {
+    limit - OWN.min(limit / 3)
+}
+
+/// Bytes of a window of output, of which one is gathered while one is written.
+pub fn window(budget: u64) -> usize {
+    (budget / 16).clamp(LEAST, MOST_OF_A_WINDOW) as usize
 }
 
 /// What -S means on this machine.
@@ -83,7 +96,7 @@ fn keep_nothing_freed() {
     #[cfg(target_env = "gnu")]
     // SAFETY: sets a parameter of the allocator, and may be called at any time.
     unsafe {
-        libc::mallopt(libc::M_MMAP_THRESHOLD, 1 << 20);
+        libc::mallopt(libc::M_MMAP_THRESHOLD, 256 << 10);
     }
 }
 

@@ -19,7 +19,7 @@ use crate::stats::Ledger;
 use crate::{memory, threads};
 
 /// What is read and written at a time, in bytes, where elements are turned into others on the way, or progress is told.
-const PIECE: usize = 4 << 20;
+const PIECE: usize = 1 << 20;
 /// Bytes that sorting elements in place takes for so many of theirs.
 const SCRATCH: u64 = 20;
 

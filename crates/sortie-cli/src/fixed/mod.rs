@@ -26,8 +26,10 @@ pub fn run(args: &SortArgs, size: NonZeroUsize) -> Result<(), Failure> {
     let resources = &args.resources;
     threads::start(resources.parallel, bytes)?;
     let ledger = Ledger::open();
+    let budget = memory::budget(resources.buffer_size, bytes, rayon::current_num_threads);
     let records = Records {
         size: size.get(),
+        window: memory::window(budget),
         keys: args.byte_keys(),
         descending: args.ordering.reverse,
         unique: args.keeps_first(),
@@ -37,7 +39,6 @@ pub fn run(args: &SortArgs, size: NonZeroUsize) -> Result<(), Failure> {
     match args.check_mode() {
         Some(how) => check(&records, &mut feed, &inputs, how)?,
         None => {
-            let budget = memory::budget(resources.buffer_size, bytes, rayon::current_num_threads);
             memory::hold_back(resources.buffer_size);
             let folder = RunFolder::new(args, budget);
             let mut output = Output::open(args.output(), folder.first())?;

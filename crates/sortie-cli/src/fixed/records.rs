@@ -11,8 +11,6 @@ use crate::failure::Failure;
 use crate::memory::{append, filled, room};
 use crate::stats::Ledger;
 
-/// What is written at a time, gathered by all threads.
-const WINDOW: usize = 4 << 20;
 /// What one thread gathers at a time.
 const BLOCK: usize = 128 << 10;
 /// What a sort of strings holds for each, beside the reference and the place: two words of symbols, and a copy of the place.
@@ -22,6 +20,8 @@ const STRING: usize = 24;
 pub struct Records {
     /// Bytes of a record.
     pub size: usize,
+    /// Bytes that are gathered by all threads, and then written.
+    pub window: usize,
     /// The bytes that count, the first range most; without any, all of them.
     pub keys: Vec<Range<usize>>,
     pub descending: bool,
@@ -159,7 +159,7 @@ impl Records {
     /// Writes the records at `places`; a window is written while the next is gathered.
     fn gather(&self, records: &[u8], places: &[u32], sink: Sink<'_>) -> Result<(), Failure> {
         let in_block = (BLOCK / self.size).max(1);
-        let in_window = (WINDOW / self.size).max(1);
+        let in_window = (self.window / self.size).max(1);
         let fill = |window: &mut Vec<u8>, places: &[u32]| {
             window.resize(places.len() * self.size, 0);
             let blocks = window.par_chunks_mut(in_block * self.size).zip(places.par_chunks(in_block));

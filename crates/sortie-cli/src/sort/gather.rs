@@ -13,8 +13,6 @@ use crate::external::Sink;
 use crate::failure::Failure;
 use crate::memory::append_line;
 
-/// Lines are written in windows of about so many bytes.
-const WINDOW: usize = 4 << 20;
 /// A window is gathered in blocks of about so many bytes.
 const BLOCK: usize = 128 << 10;
 
@@ -29,10 +27,10 @@ fn write_windows<'a, T: Item<'a>>(items: &[T], job: &Job, sink: Sink<'_>) -> Res
     let mut full: Vec<Vec<u8>> = Vec::new();
     let mut empty: Vec<Vec<u8>> = Vec::new();
     loop {
-        let window = window(items, start);
+        let window = window(items, start, job.window);
         let end = window.places.end;
         if let [item] = items[window.places.clone()]
-            && item.line().len() >= WINDOW
+            && item.line().len() >= job.window
             && !job.debug
         {
             // A line of this size is written from where it lies.
@@ -64,12 +62,12 @@ struct Window {
     bytes: usize,
 }
 
-/// The window from `start` on. A line that fills one alone is one.
-fn window<'a, T: Item<'a>>(items: &[T], start: usize) -> Window {
+/// The window from `start` on, of so many bytes at most. A line that fills one alone is one.
+fn window<'a, T: Item<'a>>(items: &[T], start: usize, most: usize) -> Window {
     let mut bytes = 0;
     for (place, item) in items.iter().enumerate().skip(start) {
         let length = item.line().len() + 1;
-        if bytes > 0 && bytes + length > WINDOW {
+        if bytes > 0 && bytes + length > most {
             return Window { places: start..place, bytes };
         }
         bytes += length;

@@ -37,33 +37,38 @@ pub struct Job {
     engine: sortie::Engine,
     /// How many were asked for.
     threads: Option<NonZeroUsize>,
+    /// Bytes that are gathered and written at a time.
+    window: usize,
     started: OnceLock<()>,
     ledger: Ledger,
 }
 
 /// Sorts, merges or checks text as the command line says.
 pub fn run(args: &SortArgs) -> Result<(), Failure> {
-    let job = Job {
+    let mut job = Job {
         order: LineOrder::new(args)?,
         terminator: if args.zero_terminated { 0 } else { b'\n' },
         debug: args.debug,
         engine: args.resources.engine,
         threads: args.resources.parallel,
+        window: 0,
         started: OnceLock::new(),
         ledger: Ledger::open(),
     };
     let inputs = Input::all(args)?;
     match args.check_mode() {
         Some(how) => inputs.iter().try_for_each(|input| check::check(input, how, &job))?,
-        None => sort(inputs, args, &job)?,
+        None => sort(inputs, args, &mut job)?,
     }
     job.ledger.close(args.resources.stats)
 }
 
-fn sort(inputs: Vec<Input>, args: &SortArgs, job: &Job) -> Result<(), Failure> {
+fn sort(inputs: Vec<Input>, args: &SortArgs, job: &mut Job) -> Result<(), Failure> {
     let size = inputs.iter().map(Input::size).sum::<Option<u64>>();
     let of_use = || threads::of_use(args.resources.parallel, None);
     let budget = memory::budget(args.resources.buffer_size, size, of_use);
+    job.window = memory::window(budget);
+    let job = &*job;
     let folder = RunFolder::new(args, budget);
     let mut output = Output::open(args.output(), folder.first())?;
     memory::hold_back(args.resources.buffer_size);

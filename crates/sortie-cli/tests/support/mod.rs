@@ -107,19 +107,24 @@ pub fn decompress(bytes: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The most memory that a command held, in bytes, as `/proc` says while it waits for the end of its input.
+/// The most memory that a command held, in bytes, as `/proc` says while it waits for the end of its input. The pages of files
+/// are left out: those are the program itself, which is larger without optimisation.
 pub fn peak(command: &mut Command, chunks: impl Iterator<Item = Vec<u8>>) -> io::Result<u64> {
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn()?;
     let mut input = child.stdin.take().unwrap();
     chunks.into_iter().try_for_each(|chunk| input.write_all(&chunk))?;
     let status = format!("/proc/{}/status", child.id());
-    drop(input);
+    let read = |text: &str, name: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(name));
+        line.map_or(0, |rest| rest.trim().trim_end_matches(" kB").parse::<u64>().unwrap() << 10)
+    };
+    let mut input = Some(input);
     let mut peak = 0;
     while child.try_wait()?.is_none() {
         let text = fs::read_to_string(&status)?;
-        let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-        let kilobytes = line.map(|rest| rest.trim().trim_end_matches(" kB").parse::<u64>().unwrap());
-        peak = peak.max(kilobytes.unwrap_or(0) << 10);
+        let (all, of_files) = (read(&text, "VmHWM:"), read(&text, "RssFile:"));
+        peak = peak.max(all.saturating_sub(of_files));
+        drop(input.take());
         thread::sleep(Duration::from_millis(2));
     }
     assert!(child.wait()?.success());
