@@ -1,8 +1,9 @@
 //! Sortie sorts: numbers, pairs, records and strings; one large array or millions of small ones.
 //!
-//! The free functions cannot fail, run on the CPU and have no side effects. [`Sorter`] is for everything that
-//! can be chosen; its calls return a [`Report`] or an [`Error`]. A program that calls [`gpu::enable`] lets both take a GPU
-//! where that is faster.
+//! The free functions cannot fail and run on the CPU. From 65,536 elements on they use the rayon pool that the caller is in,
+//! or rayon's global pool, which they start. Where the system refuses its threads, they sort by the caller's thread alone.
+//! [`Sorter`] is for everything that can be chosen; its calls return a [`Report`] or an [`Error`]. A program that calls
+//! [`gpu::enable`] lets both take a GPU where that is faster.
 //!
 //! ```
 //! let mut v = [3.5, -1.0, f64::NAN, -0.0, 0.0];
@@ -128,7 +129,9 @@ pub fn sort_by_key<T: Send + Sync, K: Key>(v: &mut [T], key: impl Fn(&T) -> K + 
 
 /// [`sort_by_key`] for keys of any ordered type, such as one of the caller's own. Stable.
 ///
-/// Where `key` or the comparison panics, the slice is as it was.
+/// # Panics
+/// Where `key` or the comparison panics. It may where the keys' [`Ord`] is no total order, as std's sort does. Either way the
+/// slice is as it was.
 ///
 /// ```
 /// let mut v = [-3i32, 2, -1];
@@ -141,7 +144,9 @@ pub fn sort_by_cached_key<T: Send + Sync, K: Ord + Send + Sync>(v: &mut [T], key
 
 /// Sorts by a comparison. Stable. Rayon's or std's sort: a comparison of the caller's cannot be vectorised.
 ///
-/// Where `compare` panics or is no total order, the slice is a permutation of what it was.
+/// # Panics
+/// Where `compare` panics. It may where `compare` is no total order, as std's sort does. Either way the slice is a
+/// permutation of what it was.
 ///
 /// ```
 /// let mut v = [1, 3, 2];
@@ -186,7 +191,7 @@ pub fn sort_string_array<O: Index>(offsets: &mut [O], bytes: &mut [u8]) {
     infallible(Sorter::shared().sort_string_array(offsets, bytes));
 }
 
-/// The result of a sort that fails only where its arguments do not fit each other.
+/// The result of a sort that fails only where its arguments do not fit each other, or where there is no memory.
 fn infallible(result: Result<Report, Error>) {
     if let Err(error) = result {
         panic!("{error}");

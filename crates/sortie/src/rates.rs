@@ -80,7 +80,7 @@ pub fn measure(device: &Device) -> CpuRates {
 }
 
 fn measured(bytes_a_thread: usize) -> CpuRates {
-    let threads = rayon::current_num_threads();
+    let threads = crate::threads::of_current_pool();
     let bytes = threads * bytes_a_thread;
     let (from, mut to) = (vec![1u64; bytes / 8], vec![0u64; bytes / 8]);
     let copying = best(|| (), |()| gpu::copy(&mut to, &from, threads));

@@ -14,6 +14,7 @@ use crate::error::same_length;
 use crate::gpu::{self, Gpu, HostArray};
 use crate::key::{self, Bits, Code, Form, Transform};
 use crate::plan::auto;
+use crate::threads;
 use crate::{Bound, Error, Index, Key, Nans, Nulls, Order, Ran, Report, Segments};
 pub use devices::Devices;
 pub use engine::Engine;
@@ -90,7 +91,9 @@ impl SorterBuilder {
         self
     }
 
-    /// How many threads may work, at least 1; by default those of the rayon pool that the caller is in.
+    /// How many threads may work, at least 1; by default those of the rayon pool that the caller is in. Outside of any that
+    /// is rayon's global pool, which the first sort of 65,536 keys or more starts; where the system refuses its threads, the
+    /// caller's thread sorts alone.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = Some(threads);
@@ -512,6 +515,10 @@ impl Sorter {
 
     /// [`Sorter::sort_by_key`] for keys of any ordered type.
     ///
+    /// # Panics
+    /// Where `key` or the comparison panics. It may where the keys' [`Ord`] is no total order, as std's sort does. Either way
+    /// the slice is as it was.
+    ///
     /// # Errors
     /// As [`Sorter::argsort`].
     pub fn sort_by_cached_key<T: Send + Sync, K: Ord + Send + Sync>(
@@ -531,6 +538,10 @@ impl Sorter {
     }
 
     /// Sorts by a comparison, with std's or rayon's sort. `descending` reverses the comparison.
+    ///
+    /// # Panics
+    /// Where `compare` panics. It may where `compare` is no total order, as std's sort does. Either way the slice is a
+    /// permutation of what it was.
     ///
     /// # Errors
     /// [`Error::Unsupported`] for [`Algorithm::Radix`].
@@ -592,7 +603,7 @@ impl Sorter {
         if self.choices.threads == Some(1) || n < crate::plan::PARALLEL_FROM {
             return 1;
         }
-        self.pool.as_ref().map_or_else(rayon::current_num_threads, |pool| pool.current_num_threads())
+        self.pool.as_ref().map_or_else(threads::of_current_pool, |pool| pool.current_num_threads())
     }
 
     /// The key of each element, in order.

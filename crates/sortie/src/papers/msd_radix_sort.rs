@@ -22,6 +22,9 @@ const ALPHABET: usize = 257;
 /// be zero, and what has ended is in order. No task waits for another, all are of one scope, so a prefix shared by all
 /// strings takes no stack.
 ///
+/// # Panics
+/// Where rayon's global pool is to be started and the system refuses its threads.
+///
 /// ```
 /// let mut v = ["tea", "ten", "a", "tea"];
 /// sortie::papers::msd_radix_sort(&mut v);

@@ -32,7 +32,7 @@ pub fn argsort_sent_strings<S: AsRef<[u8]> + Sync>(
     places: &mut [u32],
 ) -> Result<Report, Error> {
     same_length("places", strings.len(), places.len())?;
-    let allowed = Allowed { threads: rayon::current_num_threads(), memory_limit: u64::MAX };
+    let allowed = Allowed { threads: crate::threads::of_current_pool(), memory_limit: u64::MAX };
     let order = Order::default();
     match sent {
         Sent::Whole => gpu::argsort_strings(gpu, strings, S::as_ref, order, places, allowed),

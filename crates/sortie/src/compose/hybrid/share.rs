@@ -56,7 +56,7 @@ fn kept(device: &Properties, threads: usize, key_bytes: usize, payload_bytes: us
 /// # Errors
 /// Those of a sort on the GPU.
 pub fn tune(gpu: &Gpu) -> Result<Vec<Share>, Error> {
-    let threads = rayon::current_num_threads();
+    let threads = crate::threads::of_current_pool();
     let mut found = Vec::new();
     for [key_bytes, payload_bytes] in KINDS {
         let tuned = match key_bytes {
