@@ -10,7 +10,7 @@ use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt, symlink};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use std::{env, thread};
 
 use support::{Numbers, complaint, gnu, names, peak, run, sortie, text};
@@ -351,6 +351,27 @@ fn statistics_go_to_standard_error() {
     let phases = report["phases"].as_array().unwrap();
     let bytes = |name: &str| phases.iter().find(|phase| phase["name"] == name).unwrap()["bytes_read"].clone();
     assert_eq!((bytes("read"), bytes("encode"), bytes("write")), (6.into(), 6.into(), 6.into()));
+}
+
+#[test]
+fn the_total_of_the_statistics_is_no_more_than_the_time_that_passed() {
+    let folder = tempfile::tempdir().unwrap();
+    let lines = Numbers::new(13).lines(100_000);
+    fs::write(folder.path().join("x"), &lines[..lines.len() / 16 * 16]).unwrap();
+    for options in ["--record-size 16 -S 256K", "--type u64 -S 256K", "-S 256K"] {
+        let start = Instant::now();
+        let options = format!("{options} --parallel 2 x -o out --stats=json");
+        let done = run(sortie(folder.path()).args(options.split(' ')), b"");
+        let passed = start.elapsed().as_secs_f64() * 1e3;
+        let report: serde_json::Value = serde_json::from_slice(&done.stderr).unwrap();
+        let phases = report["phases"].as_array().unwrap();
+        let time = |of: &serde_json::Value| of["milliseconds"].as_f64().unwrap();
+        assert!(time(&report) <= passed, "{options}: {} of {passed} ms: {report}", time(&report));
+        // What is read, sorted and written again while runs are merged is told once.
+        let merges = phases.iter().filter(|phase| phase["name"] == "merge").count();
+        let windows = phases.iter().filter(|phase| phase["name"] == "read runs").count();
+        assert!(merges == 0 || windows == 0, "{options}: {report}");
+    }
 }
 
 #[test]

@@ -72,12 +72,19 @@ pub struct Report {
     pub phases: Vec<Phase>,
     /// The most scratch held at one time, in bytes.
     pub scratch_peak: u64,
+    /// Wall time in milliseconds from the first phase to the end of the last, where a program has noted it. Phases that
+    /// overlap add up to more.
+    pub elapsed: Option<f64>,
 }
 
 impl Report {
-    /// The time of all phases together, in milliseconds.
+    /// The time of the whole in milliseconds: [`elapsed`](Report::elapsed), or else that of all phases together.
     #[must_use]
     pub fn milliseconds(&self) -> f64 {
+        self.elapsed.unwrap_or_else(|| self.all_phases())
+    }
+
+    fn all_phases(&self) -> f64 {
         self.phases.iter().map(|phase| phase.milliseconds).sum()
     }
 
@@ -268,7 +275,9 @@ impl fmt::Display for Report {
                 p.bytes_written
             )?;
         }
-        write!(f, "total {:.3} ms, scratch at the peak {} bytes", self.milliseconds(), self.scratch_peak)
+        let total = self.milliseconds();
+        let overlap = if self.all_phases() > total { " (phases overlap)" } else { "" };
+        write!(f, "total {total:.3} ms{overlap}, scratch at the peak {} bytes", self.scratch_peak)
     }
 }
 
@@ -280,7 +289,7 @@ mod tests {
         let (name, engine, work) = ("finish", Ran::Cpu, work.to_vec());
         let phase =
             Phase { name, engine, milliseconds, bytes_read: 0, bytes_written: 0, work, device_work: None };
-        Report { phases: vec![phase], scratch_peak: 0 }
+        Report { phases: vec![phase], ..Report::default() }
     }
 
     #[test]
@@ -292,6 +301,16 @@ mod tests {
         let [cpu, gpu] = report.idle().unwrap();
         assert!((cpu - 0.25).abs() < 1e-9 && (gpu - 0.25).abs() < 1e-9, "{cpu} {gpu}");
         assert!(report.to_string().contains("90%"), "{report}");
+    }
+
+    #[test]
+    fn phases_that_overlap_do_not_add_up_to_the_total() {
+        let mut report = phase(4.0, &[]);
+        assert_eq!(report.milliseconds(), 4.0);
+        assert!(report.to_string().contains("total 4.000 ms, "), "{report}");
+        report.elapsed = Some(3.0);
+        assert_eq!(report.milliseconds(), 3.0);
+        assert!(report.to_string().contains("total 3.000 ms (phases overlap), "), "{report}");
     }
 
     #[test]

@@ -85,13 +85,8 @@ impl<'a> Parts<'a> {
     /// Merges all of them into `sink`.
     pub fn merge(mut self, sink: Sink<'_>) -> Result<(), Failure> {
         self.reduce(self.at_once, self.budget)?;
-        let bytes = self.bytes();
-        self.ledger.progress.stage("merging", bytes as u64);
-        self.ledger.timed("merge", bytes, bytes, || (self.merge)(self.parts, self.budget, sink))
-    }
-
-    fn bytes(&self) -> usize {
-        self.parts.iter().map(|part| part.bytes).sum::<u64>() as usize
+        self.ledger.progress.stage("merging", self.parts.iter().map(|part| part.bytes).sum());
+        (self.merge)(self.parts, self.budget, sink)
     }
 
     /// Merges neighbours, so that equal lines keep their order, until at most `limit` parts are left. Of all
@@ -103,10 +98,7 @@ impl<'a> Parts<'a> {
             let group = group.expect("a run and its neighbour, or two inputs, can always be open");
             let start = group.start;
             let merged: Vec<Part> = self.parts.splice(group, []).collect();
-            let bytes = merged.iter().map(|part| part.bytes).sum::<u64>() as usize;
-            let run = self.ledger.timed("merge", bytes, bytes, || {
-                self.folder.write(|sink| (self.merge)(merged, budget, sink))
-            })?;
+            let run = self.folder.write(|sink| (self.merge)(merged, budget, sink))?;
             self.parts.insert(start, Part { bytes: run.bytes, what: Sorted::Run(run) });
         }
         Ok(())

@@ -14,7 +14,7 @@ use std::sync::OnceLock;
 use std::time::Instant;
 
 use crate::cli::SortArgs;
-use crate::external::{Parts, RunFolder, Sink};
+use crate::external::{Part, Parts, RunFolder, Sink};
 use crate::failure::Failure;
 use crate::order::LineOrder;
 use crate::output::Output;
@@ -78,7 +78,10 @@ fn sort(inputs: Vec<Input>, args: &SortArgs, job: &mut Job) -> Result<(), Failur
     };
     // What the program did not sort itself need not be sorted.
     let merge_parts = if args.merge { merge::merge } else { windows::merge };
-    let merge = |parts, budget, sink: Sink<'_>| merge_parts(parts, budget, job, sink);
+    let merge = |parts: Vec<Part>, budget, sink: Sink<'_>| {
+        let bytes = parts.iter().map(|part| part.bytes).sum::<u64>() as usize;
+        job.ledger.timed("merge", bytes, bytes, || merge_parts(parts, budget, job, sink))
+    };
     let parts = |at_once| {
         let at_once = args.batch_size.map_or(at_once, NonZeroUsize::get);
         Parts::new(at_once, budget, &folder, &job.ledger, &merge)
