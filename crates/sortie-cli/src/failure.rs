@@ -6,6 +6,10 @@ use std::path::{Path, PathBuf};
 use sortie::Bound;
 
 use crate::quote;
+use crate::shortage::{self, at_least, at_most};
+
+/// What helps where memory is short.
+const IN_PARTS: &str = "allow more, or give -S less, so that more goes to temporary files";
 
 /// What ends the program early.
 #[derive(Debug, thiserror::Error)]
@@ -20,7 +24,7 @@ pub enum Failure {
     BrokenPipe,
 
     /// A file could not be read, written, made or moved: `cannot read: PATH: No such file or directory`.
-    #[error("cannot {doing}: {}: {}", quote::name(.path), reason(.source))]
+    #[error("cannot {doing}: {}: {}", quote::name(.path), file_reason(.source))]
     File {
         /// What was tried, after "cannot": `read`, `write`, `create a temporary file in`.
         doing: &'static str,
@@ -40,9 +44,7 @@ pub enum Failure {
     Message(String),
 
     /// The system refused so many bytes of memory.
-    #[error(
-        "no room for {0} bytes more in memory; give -S less, so that more goes to temporary files, or raise ulimit -v"
-    )]
+    #[error("{}", shortage::refused("sorting", *.0, IN_PARTS))]
     Memory(u64),
 
     /// The library refused.
@@ -57,9 +59,17 @@ pub enum Failure {
 impl From<sortie::Error> for Failure {
     fn from(error: sortie::Error) -> Failure {
         match error {
-            sortie::Error::Memory { bound: Bound::Limit | Bound::Host, needed, .. } => {
-                Failure::Memory(needed)
-            }
+            sortie::Error::Memory { bound: Bound::Host, needed, .. } => Failure::Memory(needed),
+            sortie::Error::Memory { bound: Bound::Limit, needed, available, .. } => Failure::new(format!(
+                "sorting needs {} of memory beside the data, but --buffer-size leaves {}; give it more",
+                at_least(needed),
+                at_most(available)
+            )),
+            sortie::Error::Memory { bound: Bound::Device, needed, available, hint } => Failure::new(format!(
+                "sorting needs {} of GPU memory, but {} are free; {hint}",
+                at_least(needed),
+                at_most(available)
+            )),
             other => Failure::Sort(other),
         }
     }
@@ -120,6 +130,14 @@ impl Failure {
             Failure::BrokenPipe => Vec::new(),
             other => format!("{other}\n").into_bytes(),
         }
+    }
+}
+
+/// Why a file could not be read or written.
+fn file_reason(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::OutOfMemory => format!("{}, but {}; {IN_PARTS}", reason(error), shortage::limit()),
+        _ => reason(error),
     }
 }
 

@@ -16,6 +16,7 @@ mod output;
 mod progress;
 mod quote;
 mod records;
+mod shortage;
 mod sort;
 mod spectra;
 mod stats;

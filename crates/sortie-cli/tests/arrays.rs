@@ -263,14 +263,14 @@ fn scratch_stays_under_the_limit() {
     let refused = sortie(folder.path(), "sort -S 100K --axis 0 in.npy -o out.npy");
     assert_eq!(
         said(&refused),
-        "sortie: the sort needs 800000 bytes beyond the array, and -S leaves 102400; give -S more, or leave it out\n"
+        "sortie: sorting needs 781.3 KiB of memory beside the array, but --buffer-size leaves 100 KiB; give it more, or leave it out\n"
     );
     assert_eq!(refused.status.code(), Some(2));
     succeed(folder.path(), "sort -S 1M --axis 0 in.npy -o out.npy");
     // The places of four segments at a time would need more.
     let refused =
         sortie(folder.path(), "segments -S 64K --parallel 4 --len 25000 --argsort in.npy -o out.npy");
-    assert!(said(&refused).contains("give -S more, or leave it out"), "{}", said(&refused));
+    assert!(said(&refused).contains("--buffer-size leaves 16 KiB; give it more"), "{}", said(&refused));
     succeed(folder.path(), "segments -S 64K --parallel 4 --len 100 --argsort in.npy -o out.npy");
 }
 

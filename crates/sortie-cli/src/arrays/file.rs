@@ -11,7 +11,7 @@ use sortie_formats::{Dtype, Endian, Error, Kind, Stretches};
 
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::quote;
+use crate::{quote, shortage};
 
 /// What is written at a time, so that progress can be told.
 const PIECE: usize = 8 << 20;
@@ -205,6 +205,10 @@ fn is_npy(path: &Path) -> bool {
 fn failure(path: &Path, error: Error) -> Failure {
     match error {
         Error::Io(error) => Failure::file("read", path)(error),
+        Error::Memory { bytes } => {
+            let doing = format!("reading {}", quote::name(path));
+            Failure::new(shortage::refused(&doing, bytes, "allow more, or sort the array in parts"))
+        }
         other => Failure::new(format!("{}: {other}", quote::name(path))),
     }
 }

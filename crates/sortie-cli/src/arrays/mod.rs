@@ -21,6 +21,7 @@ use crate::cli::{ArrayOptions, Resources, SegmentsArgs, SortArgs, StatsFormat, t
 use crate::failure::Failure;
 use crate::memory::bytes;
 use crate::output::Output;
+use crate::shortage::{self, at_least, at_most};
 use crate::stats::Ledger;
 use crate::{quote, threads};
 use element::{Element, of_kind};
@@ -300,12 +301,14 @@ fn said<R>(result: Result<R, sortie::Error>) -> Result<R, Failure> {
 
 fn too_little(needed: u64, available: u64) -> Failure {
     Failure::new(format!(
-        "the sort needs {needed} bytes beyond the array, and -S leaves {available}; give -S more, or leave it out"
+        "sorting needs {} of memory beside the array, but --buffer-size leaves {}; give it more, or leave it out",
+        at_least(needed),
+        at_most(available)
     ))
 }
 
 fn no_room(bytes: u64) -> Failure {
-    Failure::new(format!("{bytes} bytes more do not fit into memory; sort the array in parts"))
+    Failure::new(shortage::refused("sorting", bytes, "allow more, or sort the array in parts"))
 }
 
 fn zeroed<T: Pod>(count: usize) -> Result<Vec<T>, Failure> {

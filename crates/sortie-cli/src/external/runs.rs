@@ -15,6 +15,7 @@ use rustix::fs::{FallocateFlags, fallocate};
 use super::Sink;
 use crate::cli::SortArgs;
 use crate::failure::Failure;
+use crate::shortage;
 
 /// The least and the most bytes of a block, which has one checksum of 4 bytes.
 const BLOCK: (u64, u64) = (4 << 10, 256 << 10);
@@ -229,7 +230,7 @@ impl Read for Checked {
             self.taken = 0;
             let mut read = std::mem::take(&mut self.read);
             read.try_reserve_exact(length.saturating_sub(read.len()))
-                .map_err(|_| io::ErrorKind::OutOfMemory)?;
+                .map_err(|_| shortage::while_reading(length as u64))?;
             read.resize(length, 0);
             self.block(&mut read)?;
             self.read = read;

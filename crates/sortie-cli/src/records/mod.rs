@@ -11,7 +11,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::Instant;
 
-use sortie::{Report, Sorter};
+use sortie::{Bound, Report, Sorter};
 use sortie_formats::sequences::{Error, Records};
 
 use crate::cli::{Check, RecordFormat, Resources, SortArgs};
@@ -19,9 +19,16 @@ use crate::failure::Failure;
 use crate::memory::bytes;
 use crate::output::Output;
 use crate::progress::Progress;
+use crate::shortage::{self, at_least, at_most};
 use crate::sort::Input;
 use crate::{gzip, quote, stats, threads};
 use keys::{Keyed, Keys};
+
+/// What helps where memory is short.
+const IN_MEMORY: &str = "records are sorted in memory: allow more, or sort fewer at a time";
+
+/// What a sort of strings holds for each: a copy of the reference, and two words.
+const SCRATCH: usize = size_of::<Keyed<'_>>() + 2 * size_of::<u64>();
 
 /// More of a name would only hide what is said of it.
 const NAME_SHOWN: usize = 80;
@@ -44,9 +51,7 @@ pub fn run(args: &SortArgs, format: RecordFormat) -> Result<(), Failure> {
         None => job.sort(&inputs),
     });
     done.map_err(|failure| match failure {
-        Failure::Memory(bytes) => Failure::new(format!(
-            "no room for {bytes} bytes in memory, where records are sorted; allow more by -S or ulimit -v, or sort fewer"
-        )),
+        Failure::Memory(bytes) => Failure::new(shortage::refused("sorting records", bytes, IN_MEMORY)),
         other => other,
     })?;
     let Job { progress, report, .. } = job;
@@ -79,7 +84,13 @@ impl Job<'_> {
         // What the library counts lies on the device for the most part.
         let left = if engine.device().is_some() { u64::MAX } else { left };
         let sorter = Sorter::builder().engine(engine).descending(descending).memory_limit(left).build()?;
-        self.report.absorb(sorter.sort_strings(&mut items)?);
+        let sorted = sorter.sort_strings(&mut items).map_err(|error| match error {
+            sortie::Error::Memory { bound: Bound::Limit, needed, .. } => {
+                self.over_limit(self.limit - left + needed)
+            }
+            other => other.into(),
+        });
+        self.report.absorb(sorted?);
         if self.args.keeps_first() {
             items.dedup_by(|later, first| later.key == first.key);
         }
@@ -122,7 +133,13 @@ impl Job<'_> {
             let before = records.len();
             let source = gzip::reader(input.open()?, &self.progress).map_err(Error::Io);
             let read = source.and_then(|source| records.read(source));
-            read.map_err(|error| unreadable(error, input.name(), &records, before))?;
+            read.map_err(|error| match error {
+                Error::Memory { bytes } if bytes > limit => {
+                    let size = inputs.iter().map(|input| input.size().unwrap_or(0)).sum();
+                    self.over_limit(least(&records, size).max(bytes as u64))
+                }
+                other => unreadable(other, input.name(), &records, before),
+            })?;
         }
         self.report.add("read", start.elapsed(), records.bytes() as u64, records.bytes() as u64);
         Ok(records)
@@ -131,7 +148,17 @@ impl Job<'_> {
     /// The bytes that are left of the limit beside the records, their keys and references to both.
     fn left(&self, records: &Records, keys: &Keys) -> Result<u64, Failure> {
         let held = (records.memory() + keys.bytes() + records.len() * size_of::<Keyed<'_>>()) as u64;
-        self.limit.checked_sub(held).ok_or(Failure::Memory(held))
+        let all = held + (records.len() * SCRATCH) as u64;
+        self.limit.checked_sub(held).ok_or_else(|| self.over_limit(all))
+    }
+
+    /// So many bytes and perhaps more are needed, which `-S` does not allow.
+    fn over_limit(&self, needed: u64) -> Failure {
+        Failure::new(format!(
+            "sorting records needs at least {} of memory, but --buffer-size allows {}; {IN_MEMORY}",
+            at_least(needed),
+            at_most(self.limit)
+        ))
     }
 
     fn keys(&mut self, records: &Records) -> Result<Keys, Failure> {
@@ -140,6 +167,12 @@ impl Job<'_> {
         self.report.add("encode", start.elapsed(), records.bytes() as u64, keys.bytes() as u64);
         Ok(keys)
     }
+}
+
+/// The least memory that it takes to sort `size` bytes of records like the first of them.
+fn least(first: &Records, size: u64) -> u64 {
+    let beside = first.memory() - first.bytes() + first.len() * (size_of::<Keyed<'_>>() + SCRATCH);
+    size + (size as f64 / first.bytes().max(1) as f64 * beside as f64) as u64
 }
 
 /// Why the file `name` cannot be read, of which the records from `first` on could be.

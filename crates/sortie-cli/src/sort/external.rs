@@ -17,6 +17,7 @@ use super::items::Lines;
 use crate::external::{self, Parts, RunFolder, Sink, relay};
 use crate::failure::Failure;
 use crate::memory::append;
+use crate::shortage;
 
 /// What is read at a time, at most, before it is looked at whether it fits: so many empty lines take 12 MB more to be
 /// sorted, some 30 where they have keys.
@@ -125,7 +126,7 @@ impl Feed<'_> {
         };
         let read = text
             .try_reserve(piece as usize)
-            .map_err(|_| std::io::ErrorKind::OutOfMemory.into())
+            .map_err(|_| shortage::while_reading(piece))
             .and_then(|()| file.take(piece).read_to_end(text))
             .map_err(Failure::file("read", input.name()))?;
         self.job.ledger.progress.advance(read as u64);

@@ -13,7 +13,7 @@ use sortie_formats::lines;
 
 use crate::cli::SortArgs;
 use crate::failure::Failure;
-use crate::{memory, quote};
+use crate::{memory, quote, shortage};
 
 /// Files below this size are read by one thread.
 const PARALLEL_FROM: usize = 16 << 20;
@@ -120,7 +120,7 @@ fn read_whole(mut file: &File, advance: &(dyn Fn(u64) + Sync)) -> io::Result<Vec
     let metadata = file.metadata()?;
     let start = if metadata.is_file() { file.stream_position()? } else { 0 };
     let size = if metadata.is_file() { metadata.len().saturating_sub(start) as usize } else { 0 };
-    let out_of_memory = || io::Error::from(io::ErrorKind::OutOfMemory);
+    let out_of_memory = || shortage::while_reading(size as u64);
     let mut text = Vec::new();
     if size < PARALLEL_FROM {
         text.try_reserve_exact(size + 1).map_err(|_| out_of_memory())?;

@@ -1,0 +1,113 @@
+//! A lack of memory in words: what needs how much, what allows how much, and what helps.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use rustix::process::{Resource, getrlimit};
+
+/// The system refused what `doing` needs beside the memory that the program has.
+pub fn refused(doing: &str, needed: u64, advice: &str) -> String {
+    format!("{doing} needs {} more memory, but {}; {advice}", at_least(needed), limit())
+}
+
+/// The system refused so many bytes while a file was read.
+pub fn while_reading(needed: u64) -> io::Error {
+    io::Error::new(io::ErrorKind::OutOfMemory, format!("that needs {} more memory", at_least(needed)))
+}
+
+/// What limits the memory of the program most.
+pub fn limit() -> String {
+    match scarcest() {
+        Some(Limit { of, allowed, left }) => {
+            format!("{of} {}, of which {} are left", at_most(allowed), at_most(left))
+        }
+        None => "the system refused it".into(),
+    }
+}
+
+/// A size that is needed, as people read it: no less than it is.
+pub fn at_least(bytes: u64) -> String {
+    size(bytes, f64::ceil)
+}
+
+/// A size that there is: no more than it is.
+pub fn at_most(bytes: u64) -> String {
+    size(bytes, f64::floor)
+}
+
+/// With one digit after the point where there is need of one: `52 MiB`, `50.1 MiB`.
+fn size(bytes: u64, round: impl Fn(f64) -> f64) -> String {
+    const UNITS: [&str; 7] = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    let power = bytes.max(1).ilog2() / 10;
+    let tenths = round(bytes as f64 / 1024f64.powi(power as i32) * 10.0);
+    format!("{} {}", tenths / 10.0, UNITS[power as usize])
+}
+
+/// What limits the memory of the program: how much it allows, and what is left of that.
+struct Limit {
+    of: &'static str,
+    allowed: u64,
+    left: u64,
+}
+
+/// The limit that leaves the least.
+fn scarcest() -> Option<Limit> {
+    let process = |of, resource, held| {
+        let allowed = getrlimit(resource).current?;
+        let left = allowed.saturating_sub(kilobytes("/proc/self/status", held)?);
+        Some(Limit { of, allowed, left })
+    };
+    let machine = || {
+        let [allowed, left] = ["MemTotal:", "MemAvailable:"].map(|line| kilobytes("/proc/meminfo", line));
+        Some(Limit { of: "the machine has", allowed: allowed?, left: left? })
+    };
+    let limits = [
+        process("ulimit -v allows", Resource::As, "VmSize:"),
+        process("ulimit -d allows", Resource::Data, "VmData:"),
+        control_group(),
+        machine(),
+    ];
+    limits.into_iter().flatten().min_by_key(|limit| limit.left)
+}
+
+/// The limit of the control group, which is that of a container, or of one that it is in.
+fn control_group() -> Option<Limit> {
+    let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
+    let own = groups.lines().find_map(|line| line.strip_prefix("0::/"))?;
+    let root = Path::new("/sys/fs/cgroup");
+    let limit = |group: &Path| {
+        let number = |file| fs::read_to_string(group.join(file)).ok()?.trim().parse::<u64>().ok();
+        let allowed = number("memory.max")?;
+        let left = allowed.saturating_sub(number("memory.current")?);
+        Some(Limit { of: "the control group allows", allowed, left })
+    };
+    let own = root.join(own);
+    own.ancestors()
+        .take_while(|group| group.starts_with(root))
+        .filter_map(limit)
+        .min_by_key(|limit| limit.left)
+}
+
+/// A line of a file of the system's, in bytes.
+fn kilobytes(file: &str, name: &str) -> Option<u64> {
+    let text = fs::read_to_string(file).ok()?;
+    let rest = text.lines().find_map(|line| line.strip_prefix(name))?;
+    Some(rest.trim().trim_end_matches(" kB").parse::<u64>().ok()? << 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_short_and_never_on_the_wrong_side() {
+        assert_eq!((at_least(50 << 20), at_most(50 << 20)), ("50 MiB".into(), "50 MiB".into()));
+        assert_eq!(
+            (at_least((50 << 20) + 1), at_most((50 << 20) - 1)),
+            ("50.1 MiB".into(), "49.9 MiB".into())
+        );
+        assert_eq!((at_least(0), at_most(1023)), ("0 bytes".into(), "1023 bytes".into()));
+        assert_eq!((at_least(u64::MAX), at_most(u64::MAX)), ("16 EiB".into(), "16 EiB".into()));
+    }
+}
