@@ -10,6 +10,7 @@ mod failure;
 mod fixed;
 mod gzip;
 mod index;
+mod man;
 mod memory;
 mod order;
 mod output;
@@ -79,11 +80,7 @@ fn run(command: Command) -> Result<(), Failure> {
             clap_complete::generate(shell, &mut Cli::command(), "sortie", &mut script);
             print(&script)
         }
-        Command::Man => {
-            let mut page = Vec::new();
-            cli::man_page(&mut page).map_err(Failure::file("write", "the man page".as_ref()))?;
-            print(&page)
-        }
+        Command::Man(args) => man::run(&args),
     }
 }
 

@@ -9,12 +9,11 @@ mod spectra;
 mod values;
 
 use std::ffi::OsString;
-use std::io;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::error::ErrorKind;
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueHint};
+use clap::{Args, Parser, Subcommand, ValueHint};
 
 pub use common::{ArrayOptions, Resources};
 pub use index::{BuildArgs, IndexCommand, Pipeline};
@@ -94,8 +93,7 @@ pub enum Command {
         shell: clap_complete::Shell,
     },
 
-    /// Print the man page
-    Man,
+    Man(ManArgs),
 }
 
 const SEGMENTS_AFTER_HELP: &str = "\
@@ -131,6 +129,18 @@ pub struct SegmentsArgs {
 
     #[command(flatten)]
     pub resources: Resources,
+}
+
+/// Print the man page of sortie or of one of its commands, or write all pages to a folder
+#[derive(Debug, Args)]
+pub struct ManArgs {
+    /// The command, as sort or index build; without, sortie itself
+    #[arg(value_name = "COMMAND")]
+    pub command: Vec<String>,
+
+    /// Write all pages to DIR, which is there: sortie.1, sortie-sort.1, sortie-index-build.1 and so on
+    #[arg(long, value_name = "DIR", conflicts_with = "command", value_parser = path(), value_hint = ValueHint::DirPath)]
+    pub out: Option<PathBuf>,
 }
 
 impl Cli {
@@ -183,15 +193,4 @@ pub fn usage_failure(error: &clap::Error) -> Failure {
     let words: Vec<_> = about.trim_start_matches("error: ").split_whitespace().collect();
     let line = words.join(" ").replace(char::is_control, "?");
     Failure::new(format!("{line}; see --help"))
-}
-
-/// The man page of the program and its commands.
-pub fn man_page(out: &mut impl io::Write) -> io::Result<()> {
-    let mut command = Cli::command();
-    command.build();
-    clap_mangen::Man::new(command.clone()).render(out)?;
-    for subcommand in command.get_subcommands().filter(|c| c.get_name() != "help") {
-        clap_mangen::Man::new(subcommand.clone()).render(out)?;
-    }
-    Ok(())
 }
