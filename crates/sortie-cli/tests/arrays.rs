@@ -325,6 +325,10 @@ fn refusals_are_one_clear_line_and_lose_nothing() {
         ("sort --axis 2 good.npy", "axis 2 is out of bounds for an array of dimension 2; use -2 to 1"),
         ("sort --axis -3 good.npy", "axis -3 is out of bounds for an array of dimension 2; use -2 to 1"),
         ("sort scalar.npy", "a single element without dimensions has no axis to sort along"),
+        (
+            "segments --type u32 four",
+            "the following required arguments were not provided: <--len <N>|--offsets <FILE>>; see --help",
+        ),
         ("segments --len 2 four", "four: --type is missing; only a .npy file says itself what it holds"),
         (
             "segments --len 3 --type u32 four",

@@ -140,6 +140,7 @@ fn order_is_checked() {
 
 #[test]
 fn refusals_are_one_clear_line() {
+    const KEY: &str = "a key of records is A..B: from byte A, counted from 0, to before byte B, as 0..10";
     let folder = folder("in", &[b'x'; 1050]);
     fs::write(folder.path().join("out"), "old").unwrap();
     for (options, said) in [
@@ -148,7 +149,12 @@ fn refusals_are_one_clear_line() {
             "in: 1050 bytes are no multiple of the 100 bytes of a record; the file is cut short, or --record-size is another",
         ),
         ("--record-size 100 --key 95..101", "--key 95..101 ends past the 100 bytes of a record"),
-        ("--record-size 100 -k1,2", "a key of records is A..B, in bytes: --key 0..10"),
+        ("--record-size 100 -k1,2", KEY),
+        ("--record-size 64 --key 0-4", KEY),
+        ("--record-size 64 --key 0", KEY),
+        ("--record-size 10 --key 5..5", KEY),
+        ("--record-size 10 --key -1..2", KEY),
+        ("--record-size 10 --key 18446744073709551615..18446744073709551616", KEY),
         ("--key 0..10", "a key A..B is for records of one length; give --record-size too"),
         ("--record-size 10 -n", "an ordering option (-bdfghiMnRV) does not go with --record-size"),
         ("--record-size 10 -z", "-z does not go with --record-size"),
@@ -162,9 +168,7 @@ fn refusals_are_one_clear_line() {
             assert_eq!(complaint(&done, 2), format!("sortie: {said}\n"), "{options}");
         }
     }
-    for options in
-        ["--record-size 0", "--record-size 2G", "--record-size 10 --key 5..5", "--record-size 10 --key x..2"]
-    {
+    for options in ["--record-size 0", "--record-size 2G", "--record-size -1", "--key 0-4", "--key 4..0"] {
         complaint(
             &run(sortie(folder.path()).args(options.split_whitespace()).args(["in", "-o", "out"]), b""),
             2,

@@ -1,5 +1,6 @@
 //! `-k` and the letters that say how a key is compared.
 
+use std::convert::Infallible;
 use std::ops::Range;
 use std::str::FromStr;
 
@@ -97,16 +98,28 @@ impl KeyOptions {
 pub enum KeyPlace {
     Line(KeySpec),
     Bytes(Range<usize>),
+    /// Neither, and why it is no key of lines. What it was to be, other options tell.
+    Wrong {
+        text: String,
+        why: String,
+    },
 }
 
-impl FromStr for KeyPlace {
-    type Err = String;
+/// What the key of a record looks like.
+pub const BYTE_KEY: &str =
+    "a key of records is A..B: from byte A, counted from 0, to before byte B, as 0..10";
 
-    fn from_str(text: &str) -> Result<KeyPlace, String> {
-        let Some((start, end)) = text.split_once("..") else { return text.parse().map(KeyPlace::Line) };
+impl FromStr for KeyPlace {
+    type Err = Infallible;
+
+    fn from_str(text: &str) -> Result<KeyPlace, Infallible> {
+        let wrong = |why| KeyPlace::Wrong { text: text.to_owned(), why };
+        let Some((start, end)) = text.split_once("..") else {
+            return Ok(text.parse().map_or_else(wrong, KeyPlace::Line));
+        };
         match (start.parse(), end.parse()) {
             (Ok(start), Ok(end)) if start < end => Ok(KeyPlace::Bytes(start..end)),
-            _ => Err("a key of records is A..B: from byte A, counted from 0, to before byte B".into()),
+            _ => Ok(wrong(BYTE_KEY.into())),
         }
     }
 }

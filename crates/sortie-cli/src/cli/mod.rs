@@ -13,7 +13,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::error::ErrorKind;
-use clap::{Args, Parser, Subcommand, ValueHint};
+use clap::{ArgGroup, Args, Parser, Subcommand, ValueHint};
 
 pub use common::{ArrayOptions, Resources};
 pub use index::{BuildArgs, IndexCommand, Pipeline};
@@ -106,18 +106,22 @@ Examples:
 
 /// Sort every segment of an array by itself: many small arrays in one file
 #[derive(Debug, Args)]
-#[command(args_override_self = true, after_help = SEGMENTS_AFTER_HELP)]
+#[command(
+    args_override_self = true,
+    after_help = SEGMENTS_AFTER_HELP,
+    group(ArgGroup::new("segments").required(true))
+)]
 pub struct SegmentsArgs {
     /// The array: raw little-endian numbers, or .npy by its extension
     #[arg(value_name = "IN", value_parser = path(), value_hint = ValueHint::FilePath)]
     pub input: PathBuf,
 
     /// Every segment has N elements
-    #[arg(long = "len", value_name = "N", value_parser = length, required_unless_present = "offsets", conflicts_with = "offsets")]
+    #[arg(long = "len", value_name = "N", value_parser = length, group = "segments")]
     pub length: Option<NonZeroUsize>,
 
     /// Segment i is from offset i to offset i + 1 of FILE (raw u64, or .npy), counted in elements
-    #[arg(long, value_name = "FILE", value_parser = path(), value_hint = ValueHint::FilePath)]
+    #[arg(long, value_name = "FILE", group = "segments", value_parser = path(), value_hint = ValueHint::FilePath)]
     pub offsets: Option<PathBuf>,
 
     /// Write to FILE, which may be IN; - for standard output

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{ArgAction, Args, ValueHint};
 
+use super::key::BYTE_KEY;
 use super::{
     ArrayOptions, Check, KeyOptions, KeyPlace, KeySpec, RecordOptions, Resources, Separator, SortWord, batch,
     path,
@@ -310,9 +311,15 @@ impl SortArgs {
                     "--key {}..{} ends past the {size} bytes of a record",
                     key.start, key.end
                 ))),
-                Some(KeyPlace::Line(_)) => refuse("a key of records is A..B, in bytes: --key 0..10"),
+                Some(_) => refuse(BYTE_KEY),
                 None => Ok(()),
             };
+        }
+        if let Some(KeyPlace::Wrong { text, why }) =
+            self.keys.iter().find(|key| matches!(key, KeyPlace::Wrong { .. }))
+        {
+            let text = quote::always(Path::new(text));
+            return Err(Failure::new(format!("invalid value {text} for --key: {why}; see --help")));
         }
         if self.keys.iter().any(|key| matches!(key, KeyPlace::Bytes(_))) {
             return refuse("a key A..B is for records of one length; give --record-size too");
