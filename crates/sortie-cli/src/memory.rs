@@ -17,6 +17,8 @@ const ENOUGH_FOR_SMALL: u64 = 256 << 20;
 /// What the program takes by itself: its own pages, stacks, the windows of its output, and what the allocator keeps.
 const OWN: u64 = 6 << 20;
 const MOST_OF_A_WINDOW: u64 = 4 << 20;
+/// So much every machine has, without a look at it.
+const SURELY_THERE: u64 = 1 << 30;
 const LARGE_PAGE: usize = 2 << 20;
 /// Windows and blocks of output, and the stacks of the threads that read and write.
 const BESIDE: u64 = 24 << 20;
@@ -50,11 +52,13 @@ pub fn window(budget: u64) -> usize {
     (budget / 16).clamp(LEAST, MOST_OF_A_WINDOW) as usize
 }
 
-/// What -S means on this machine.
+/// What -S means on this machine: at most all that it has. More would be asked for in vain, and wrap in a product.
 pub fn bytes(size: MemorySize) -> u64 {
+    let all = || meminfo("MemTotal:");
     let bytes = match size {
-        MemorySize::Bytes(bytes) => bytes,
-        MemorySize::Percent(part) => (meminfo("MemTotal:") as f64 * part as f64 / 100.0) as u64,
+        MemorySize::Bytes(bytes) if bytes <= SURELY_THERE => bytes,
+        MemorySize::Bytes(bytes) => bytes.min(all()),
+        MemorySize::Percent(part) => (all() as f64 * part.min(100) as f64 / 100.0) as u64,
     };
     bytes.max(LEAST)
 }

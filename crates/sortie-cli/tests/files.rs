@@ -375,6 +375,21 @@ fn the_total_of_the_statistics_is_no_more_than_the_time_that_passed() {
 }
 
 #[test]
+fn more_memory_than_any_machine_has_is_all_of_it() {
+    let folder = folder();
+    for size in ["8E", "15E", "16383P", "18446744073709551615b", "18446744073709551615%"] {
+        for kind in ["", "-n", "-m", "--type u8", "--record-size 2"] {
+            for file in ["file", "-"] {
+                let options = format!("{kind} -S {size} --parallel 2 {file}");
+                let done = run(sortie(folder.path()).args(options.split_whitespace()), TEXT.as_bytes());
+                assert_eq!((done.status.code(), text(&done.stderr)), (Some(0), String::new()), "{options}");
+                assert_eq!(done.stdout.len(), TEXT.len(), "{options}");
+            }
+        }
+    }
+}
+
+#[test]
 fn memory_stays_under_its_limit() {
     let mut numbers = Numbers::new(10);
     let padding = [b'p'; 200];
