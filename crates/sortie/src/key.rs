@@ -12,14 +12,53 @@ use std::fmt::Debug;
 
 use half::{bf16, f16};
 
-/// Where NaN keys go, whatever the direction.
+use crate::Error;
+
+/// Where NaN keys go, whatever the direction, and whether they are told apart.
+///
+/// [`Last`](Nans::Last) and [`First`](Nans::First) are one total order: among NaNs, those without the sign bit come first,
+/// ascending by their bits, then those with it, descending. So NaNs of different bits are different keys, and a stable sort
+/// does not keep their order. With [`EqualLast`](Nans::EqualLast) and [`EqualFirst`](Nans::EqualFirst) it does, as NumPy's
+/// stable sorts do:
+///
+/// ```
+/// use sortie::{Nans, Sorter};
+///
+/// # fn main() -> Result<(), sortie::Error> {
+/// let keys = [-f64::NAN, 1.0, f64::NAN];
+/// let mut places = [0u32; 3];
+/// Sorter::builder().build()?.argsort(&keys, &mut places)?;
+/// assert_eq!(places, [1, 2, 0]);
+/// Sorter::builder().nans(Nans::EqualLast).build()?.argsort(&keys, &mut places)?;
+/// assert_eq!(places, [1, 0, 2]);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// NaNs keep their bits in any case. Where keys alone are sorted, and where a sort need not be stable, equal NaNs come out in
+/// any order. A GPU does not sort pairs or places stably with NaNs as equals: that is [`Error::Unsupported`](crate::Error).
+/// Rows of [`columns`](crate::columns), and keys [compared](crate::gpu::Compared) on a GPU, always tell NaNs apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Nans {
-    /// After every number.
+    /// After every number, in the order of their bits.
     #[default]
     Last,
-    /// Before every number.
+    /// Before every number, in the order of their bits.
     First,
+    /// After every number, equal to each other.
+    EqualLast,
+    /// Before every number, equal to each other.
+    EqualFirst,
+}
+
+impl Nans {
+    fn are_first(self) -> bool {
+        matches!(self, Nans::First | Nans::EqualFirst)
+    }
+
+    fn are_equal(self) -> bool {
+        matches!(self, Nans::EqualLast | Nans::EqualFirst)
+    }
 }
 
 /// Where `None` keys and null cells go, whatever the direction.
@@ -44,6 +83,21 @@ pub struct Order {
 }
 
 impl Order {
+    /// Whether keys of this code can be equal and have different bits.
+    pub(crate) fn ties_nans(self, code: Code) -> bool {
+        self.nans.are_equal() && matches!(code, Code::Float { .. })
+    }
+
+    /// Refuses what no GPU does: a stable sort of something with keys whose NaNs are equal.
+    pub(crate) fn carries_on_gpu(self, code: Code) -> Result<(), Error> {
+        if !self.ties_nans(code) {
+            return Ok(());
+        }
+        Err(Error::Unsupported(
+            "a GPU tells NaNs apart; choose Nans::Last or Nans::First, allow unstable(), or use the CPU engine".into(),
+        ))
+    }
+
     /// Reverses a comparison where the order is descending.
     pub(crate) fn direct(self, ordering: Ordering) -> Ordering {
         if self.descending { ordering.reverse() } else { ordering }
@@ -197,6 +251,8 @@ pub struct Transform<B> {
     /// The code of the last number.
     top: B,
     descending: bool,
+    /// Whether all NaNs have one code, from which their bits are not to be had again.
+    ties_nans: bool,
     /// Added last, so that NaNs wrap round to the bottom where they go first.
     rotate: B,
 }
@@ -209,6 +265,7 @@ impl<B: Bits> Transform<B> {
             nans: B::ZERO,
             top: B::MAX,
             descending: order.descending,
+            ties_nans: false,
             rotate: B::ZERO,
         };
         match code {
@@ -225,12 +282,22 @@ impl<B: Bits> Transform<B> {
                 t.nans = B::MAX.shr(B::WIDTH - mantissa);
                 let both = t.nans.wrapping_add(t.nans);
                 t.top = B::MAX.wrapping_sub(both);
-                if order.nans == Nans::First {
+                if order.nans.are_first() {
                     t.rotate = both;
                 }
             }
         }
         t
+    }
+
+    /// The codes by which keys compare: one for all NaNs where those are equal, so no bijection then.
+    pub(crate) fn comparing(code: Code, order: Order) -> Self {
+        Transform { ties_nans: order.ties_nans(code), ..Transform::new(code, order) }
+    }
+
+    /// Whether keys can be had from their codes.
+    pub(crate) fn is_bijection(&self) -> bool {
+        !self.ties_nans
     }
 
     /// What the GPU's kernels are told of it: `flip`, `nans`, `top` and `rotate`, for keys of up to 64 bits.
@@ -250,11 +317,14 @@ impl<B: Bits> Transform<B> {
             return bits.xor(self.flip);
         }
         let usual = bits.xor(bits.sign_mask().or(B::SIGN));
-        let code = usual.wrapping_sub(self.nans);
-        self.complement(code).wrapping_add(self.rotate)
+        let mut code = self.complement(usual.wrapping_sub(self.nans));
+        if self.ties_nans {
+            code = code.min(self.top.wrapping_add(B::from_low(1)));
+        }
+        code.wrapping_add(self.rotate)
     }
 
-    /// The bits of a key with this code.
+    /// The bits of a key with this code, where the codes are a bijection.
     #[inline(always)]
     pub(crate) fn decode(&self, code: B) -> B {
         if !self.float {
@@ -271,7 +341,9 @@ impl<B: Bits> Transform<B> {
 
     pub(crate) fn encode_slice(&self, keys: &mut [B]) {
         if !self.is_identity() {
-            keys.iter_mut().for_each(|k| *k = self.encode(*k));
+            // Keys that are to be decoded: the compiler then leaves out what ties NaNs.
+            let exact = Transform { ties_nans: false, ..*self };
+            keys.iter_mut().for_each(|k| *k = exact.encode(*k));
         }
     }
 
@@ -335,12 +407,12 @@ macro_rules! fixed {
             const PREFIX_BITS: u32 = if <$bits>::BITS > 64 { 64 } else { <$bits>::BITS };
             #[inline]
             fn compare(&self, other: &Self, order: Order) -> Ordering {
-                let t = Transform::<$bits>::new($code, order);
+                let t = Transform::<$bits>::comparing($code, order);
                 t.encode($raw(*self)).cmp(&t.encode($raw(*other)))
             }
             #[inline]
             fn prefix(&self, order: Order) -> u64 {
-                Transform::<$bits>::new($code, order).encode($raw(*self)).left_aligned()
+                Transform::<$bits>::comparing($code, order).encode($raw(*self)).left_aligned()
             }
         }
     )*};

@@ -20,7 +20,8 @@
 //! # Stability
 //!
 //! Keys alone need none: equal keys cannot be told apart. Everything that carries something beside its key
-//! (pairs, [`argsort`], [`sort_by_key`], [`sort_by`]) is stable unless a [`Sorter`] was built with `.unstable()`.
+//! (pairs, [`argsort`], [`sort_by_key`], [`sort_by`]) is stable unless a [`Sorter`] was built with `.unstable()`. NaNs of
+//! different bits are different keys there, unless [`Nans`] says that they are equal.
 
 pub mod columns;
 mod compose;

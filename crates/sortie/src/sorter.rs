@@ -123,7 +123,7 @@ impl SorterBuilder {
         self
     }
 
-    /// Where NaNs go; by default last.
+    /// Where NaNs go, and whether they are told apart; by default last, in the order of their bits.
     #[must_use]
     pub fn nans(mut self, nans: Nans) -> Self {
         self.order.nans = nans;
@@ -229,6 +229,7 @@ impl Sorter {
     /// [`Sorter::sort`].
     pub fn sort_pairs<K: Key, V: Send>(&self, keys: &mut [K], payload: &mut [V]) -> Result<Report, Error> {
         same_length("payload", keys.len(), payload.len())?;
+        self.carries_on_gpu::<K>()?;
         let order = self.choices.order;
         if let Form::Bits(code) = K::FORM
             && let Some(gpus) = self.gpus_for_array()?
@@ -253,7 +254,7 @@ impl Sorter {
             Form::Bits(code) => {
                 // SAFETY: the engine leaves a permutation.
                 let bits = unsafe { key::as_bits_mut(keys) };
-                cpu::pairs::sort(bits, payload, Transform::new(code, order), job)
+                cpu::pairs::sort(bits, payload, self.carrying(code), job)
             }
             _ => cpu::wide::sort_pairs(keys, payload, order, job),
         })
@@ -266,6 +267,7 @@ impl Sorter {
     pub fn argsort<K: Key, I: Index>(&self, keys: &[K], places: &mut [I]) -> Result<Report, Error> {
         index_fits::<I>(keys.len())?;
         same_length("places", keys.len(), places.len())?;
+        self.carries_on_gpu::<K>()?;
         if let Form::Bits(code) = K::FORM
             && let Some(gpus) = self.gpus_for_array()?
         {
@@ -290,9 +292,7 @@ impl Sorter {
     ) -> Result<Report, Error> {
         let order = self.choices.order;
         match K::FORM {
-            Form::Bits(code) => {
-                cpu::pairs::argsort(key::as_bits(keys), places, Transform::new(code, order), job)
-            }
+            Form::Bits(code) => cpu::pairs::argsort(key::as_bits(keys), places, self.carrying(code), job),
             Form::Bytes => cpu::strings::argsort(keys, K::bytes, places, order.descending, job),
             Form::Wide => cpu::wide::argsort(keys, places, order, job),
         }
@@ -364,6 +364,21 @@ impl Sorter {
         })?;
         report.scratch_peak += held;
         Ok(report)
+    }
+
+    /// The codes by which what goes with keys is sorted. Where it may come out in any order, NaNs may be told apart.
+    fn carrying<B: Bits>(&self, code: Code) -> Transform<B> {
+        let SorterBuilder { order, unstable, .. } = self.choices;
+        if unstable { Transform::new(code, order) } else { Transform::comparing(code, order) }
+    }
+
+    /// Refuses what no GPU carries with its keys.
+    fn carries_on_gpu<K: Key>(&self) -> Result<(), Error> {
+        let SorterBuilder { engine, order, unstable, .. } = self.choices;
+        match K::FORM {
+            Form::Bits(code) if engine.has_gpu() && !unstable => order.carries_on_gpu(code),
+            _ => Ok(()),
+        }
     }
 
     /// The GPUs that are to sort an array, if any are.
@@ -467,6 +482,7 @@ impl Sorter {
     ) -> Result<Report, Error> {
         same_length("payload", keys.len(), payload.len())?;
         segments.check(keys.len())?;
+        self.carries_on_gpu::<K>()?;
         let order = self.choices.order;
         if let (Some(ordinal), Form::Bits(code)) = (self.choices.engine.device(), K::FORM) {
             let gpu = self.gpu_of_segments(ordinal)?;
@@ -490,7 +506,7 @@ impl Sorter {
             Form::Bits(code) => {
                 // SAFETY: the engine leaves a permutation.
                 let bits = unsafe { key::as_bits_mut(keys) };
-                cpu::segment_pairs::sort(bits, payload, segments, Transform::new(code, order), job)
+                cpu::segment_pairs::sort(bits, payload, segments, self.carrying(code), job)
             }
             _ => cpu::wide::sort_pairs_segments(keys, payload, segments, order, job),
         })

@@ -21,7 +21,7 @@ pub(crate) fn sort<B: Bits, V: Send>(
 ) -> Result<Report, Error> {
     let n = keys.len();
     let bytes = size_of_val(keys) + size_of_val(payload);
-    if job.algorithm == Algorithm::Merge {
+    if job.algorithm == Algorithm::Merge || !transform.is_bijection() {
         let mut places: Vec<usize> = vec![0; n];
         let held = size_of_val(&*places);
         let mut report = argsort(keys, &mut places, transform, &job.holding(held))?;

@@ -27,7 +27,8 @@ pub(crate) fn sort<B: Bits, V: Send>(
 ) -> Result<Report, Error> {
     pairs::check(0, 0, job)?;
     let isa = Isa::detect();
-    let pair = size_of::<B>() + size_of::<V>();
+    // Where keys are not to be had from their codes, places are sorted with those.
+    let pair = if transform.is_bijection() { size_of::<B>() + size_of::<V>() } else { 16 + size_of::<B>() };
     let scratch = |length: usize| {
         // Words and places, and as much again twice where all words are tied.
         let room = 40 * length.min(PAIRS_A_BUCKET);

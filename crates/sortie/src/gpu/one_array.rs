@@ -124,6 +124,7 @@ impl Gpu {
     ) -> Result<Pending<'_>, Error> {
         same_length("places", keys.len(), places.len())?;
         let wanted = Wanted { with: With::Places, code: code::<K>()?, order };
+        order.carries_on_gpu(wanted.code)?;
         // SAFETY: as the caller states.
         unsafe { self.sort_array(stream, keys.cast::<K::Bits>(), places.address(), wanted) }
     }
@@ -141,6 +142,9 @@ impl Gpu {
         check_payload(keys.len(), payload)?;
         let with = With::Payload { bytes: size_of::<V>(), stable };
         let wanted = Wanted { with, code: code::<K>()?, order };
+        if stable {
+            order.carries_on_gpu(wanted.code)?;
+        }
         // SAFETY: as the caller states.
         unsafe { self.sort_array(stream, keys.cast::<K::Bits>(), payload.address(), wanted) }
     }

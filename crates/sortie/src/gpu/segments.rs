@@ -140,6 +140,7 @@ impl Gpu {
         order: Order,
     ) -> Result<Pending<'_>, Error> {
         check_payload(keys.len(), payload)?;
+        order.carries_on_gpu(code::<K>()?)?;
         let kind = Payload::Moved(size_of::<V>());
         let moved = Moved { keys: keys.cast::<K::Bits>(), payload: payload.address(), kind };
         // SAFETY: as the caller states.
@@ -167,6 +168,7 @@ impl Gpu {
         order: Order,
     ) -> Result<Pending<'_>, Error> {
         same_length("places", keys.len(), places.len())?;
+        order.carries_on_gpu(code::<K>()?)?;
         let longest = match segments {
             Segments::Length(length) => length,
             Segments::Offsets { longest, .. } => longest.min(keys.len() as u64),
