@@ -200,13 +200,11 @@ fn a_panic_in_as_ref_restores_nothing_that_as_ref_may_have_changed() {
     }
 }
 
-/// So many items without a size. A loop that pushes them would take years.
-fn many<T>(n: usize) -> Vec<T> {
-    assert!(size_of::<T>() == 0 && !std::mem::needs_drop::<T>());
-    let mut items = Vec::new();
-    // SAFETY: they take no memory, and any number of them is the same.
-    unsafe { items.set_len(n) };
-    items
+/// So many items without a size. A loop that pushes them to a vector would take years.
+fn many<T>(n: usize) -> &'static mut [T] {
+    assert!(size_of::<T>() == 0);
+    // SAFETY: they take no memory, so they are wherever there is none.
+    unsafe { std::slice::from_raw_parts_mut(std::ptr::NonNull::dangling().as_ptr(), n) }
 }
 
 /// Says another string each time, and has no size.
@@ -215,7 +213,7 @@ struct Fickle;
 impl AsRef<[u8]> for Fickle {
     fn as_ref(&self) -> &[u8] {
         static ASKED: AtomicUsize = AtomicUsize::new(0);
-        if ASKED.fetch_add(1, Relaxed) % 2 == 0 { b"b" } else { b"a" }
+        if ASKED.fetch_add(1, Relaxed).is_multiple_of(2) { b"b" } else { b"a" }
     }
 }
 
@@ -223,8 +221,8 @@ impl AsRef<[u8]> for Fickle {
 #[test]
 fn more_items_without_a_size_than_memory_has_addresses() {
     let n = (1 << 61) + (1 << 23);
-    sortie::sort_strings(&mut many::<Fickle>(n));
-    sortie::sort_pairs(&mut many::<[u8; 0]>(n), &mut many::<()>(n));
-    sortie::sort(&mut many::<[u8; 0]>(n));
-    sortie::sort_by(&mut many::<[u8; 0]>(n), |_, _| std::cmp::Ordering::Less);
+    sortie::sort_strings(many::<Fickle>(n));
+    sortie::sort_pairs(many::<[u8; 0]>(n), many::<()>(n));
+    sortie::sort(many::<[u8; 0]>(n));
+    sortie::sort_by(many::<[u8; 0]>(n), |_, _| std::cmp::Ordering::Less);
 }
