@@ -27,6 +27,8 @@ use crate::varint;
 const BLOCK: usize = 64;
 /// More bytes than this no block has: with each term a byte for both numbers, two for large ones, and three varints.
 const LARGEST_BLOCK: u64 = (BLOCK * (3 + LONGEST + 3 * varint::LONGEST)) as u64;
+/// And no block more than this in the index: a term and its length, and two varints.
+const LARGEST_IN_INDEX: u64 = (1 + LONGEST + 2 * varint::LONGEST) as u64;
 /// Stands for a number that does not fit in 4 bits.
 const ESCAPE: u8 = 15;
 /// Bytes of the number at the end of the file.
@@ -133,16 +135,22 @@ pub struct Entry {
 pub struct Terms {
     file: Stored,
     counts: Counts,
-    /// The index of the blocks, as it is in the file.
-    index: Vec<u8>,
-    blocks: Vec<Block>,
-    /// Where the blocks and their lists end.
+    blocks: Blocks,
+}
+
+/// The blocks of terms, by their index.
+#[derive(Debug, Default)]
+struct Blocks {
+    /// The first terms, end to end.
+    firsts: Vec<u8>,
+    each: Vec<Block>,
+    /// Where the last one ends, and its last list.
     ends: (u64, u64),
 }
 
 #[derive(Debug)]
 struct Block {
-    /// Its first term, in the index.
+    /// Its first term, among those.
     first: Range<usize>,
     /// Where it begins, and its first list among the postings.
     start: u64,
@@ -153,28 +161,24 @@ impl Terms {
     /// Reads the index of the blocks, O(terms / 64), and checks that it is in order and covers the file and the postings.
     pub fn open(file: Stored, counts: Counts, postings: u64) -> Result<Terms, Error> {
         let footer = file.bytes().checked_sub(FOOTER).ok_or_else(|| file.damaged("it is cut short"))?;
-        let mut window = file.window(0);
+        let mut window = file.window(SCAN);
         let bytes = window.bytes(footer..file.bytes())?;
         let end = u64::from_le_bytes(bytes.try_into().expect("as many as asked for"));
         if end > footer {
             return Err(file.damaged("the index of its blocks is not in it"));
         }
-        let index = window.bytes(end..footer)?.to_vec();
-        let (blocks, ends) = read_blocks(&index).map_err(|why| file.damaged(why))?;
-        if ends.0 != end {
-            return Err(file.damaged(format!("its blocks have {} bytes, not {end}", ends.0)));
+        let blocks = Blocks::read(&mut window, end..footer)?;
+        if blocks.ends.0 != end {
+            return Err(file.damaged(format!("its blocks have {} bytes, not {end}", blocks.ends.0)));
         }
-        if ends.1 != postings {
-            return Err(file.damaged(format!("its lists have {} bytes, not {postings}", ends.1)));
+        if blocks.ends.1 != postings {
+            return Err(file.damaged(format!("its lists have {} bytes, not {postings}", blocks.ends.1)));
         }
-        if blocks.len() as u64 != counts.terms.div_ceil(BLOCK as u64) {
-            return Err(file.damaged(format!(
-                "{} blocks are not those of {} terms",
-                blocks.len(),
-                counts.terms
-            )));
+        let count = blocks.each.len() as u64;
+        if count != counts.terms.div_ceil(BLOCK as u64) {
+            return Err(file.damaged(format!("{count} blocks are not those of {} terms", counts.terms)));
         }
-        Ok(Terms { file, counts, index, blocks, ends })
+        Ok(Terms { file, counts, blocks })
     }
 
     pub fn file(&self) -> &Stored {
@@ -201,17 +205,12 @@ impl Terms {
 
     /// The last block whose first term is not greater.
     fn block_of(&self, term: &[u8]) -> Option<usize> {
-        self.blocks.partition_point(|block| &self.index[block.first.clone()] <= term).checked_sub(1)
+        self.blocks.each.partition_point(|block| self.blocks.first(block) <= term).checked_sub(1)
     }
 
     fn cursor(&self, block: usize, ahead: usize) -> Cursor<'_> {
         let window = self.file.window(ahead);
         Cursor { terms: self, window, block, at: 0, passed: 0, postings: 0, term: Vec::new() }
-    }
-
-    /// Where a block ends, and its last list.
-    fn ends(&self, block: usize) -> (u64, u64) {
-        self.blocks.get(block + 1).map_or(self.ends, |next| (next.start, next.postings))
     }
 
     /// How many terms a block has, by the count of all.
@@ -221,28 +220,50 @@ impl Terms {
     }
 }
 
-/// The blocks by their index, and where they and their lists end.
-fn read_blocks(index: &[u8]) -> Result<(Vec<Block>, (u64, u64)), &'static str> {
-    let mut blocks: Vec<Block> = Vec::new();
-    let (mut rest, mut start, mut postings) = (index, 0u64, 0u64);
-    while !rest.is_empty() {
+impl Blocks {
+    /// Reads the index that is in a part of the file.
+    fn read(window: &mut Window<'_>, mut index: Range<u64>) -> Result<Blocks, Error> {
+        let mut blocks = Blocks::default();
+        while !index.is_empty() {
+            let file = window.file();
+            let bytes = window.bytes(index.start..index.end.min(index.start + LARGEST_IN_INDEX))?;
+            let mut rest = bytes;
+            blocks.push(&mut rest).map_err(|why| file.damaged(why))?;
+            index.start += (bytes.len() - rest.len()) as u64;
+        }
+        Ok(blocks)
+    }
+
+    /// Adds the block that comes next in the index.
+    fn push(&mut self, rest: &mut &[u8]) -> Result<(), &'static str> {
         let cut_short = "the index of its blocks is cut short";
         let length = rest.split_off_first().ok_or(cut_short)?;
-        let first = index.len() - rest.len();
         let term = rest.split_off(..usize::from(*length)).ok_or(cut_short)?;
-        let before = blocks.last().map_or(&[][..], |block| &index[block.first.clone()]);
-        if before >= term {
+        if self.each.last().map_or(&[][..], |block| self.first(block)) >= term {
             return Err("its blocks are not in order");
         }
-        let (bytes, lists) = varint::take(&mut rest).zip(varint::take(&mut rest)).ok_or(cut_short)?;
+        let (bytes, lists) = varint::take(rest).zip(varint::take(rest)).ok_or(cut_short)?;
         if bytes > LARGEST_BLOCK {
             return Err("a block is larger than 64 terms can be");
         }
-        blocks.push(Block { first: first..first + term.len(), start, postings });
-        start = start.checked_add(bytes).ok_or("its blocks are longer than any file")?;
-        postings = postings.checked_add(lists).ok_or("its lists are longer than any file")?;
+        let (start, postings) = self.ends;
+        let end = start.checked_add(bytes).ok_or("its blocks are longer than any file")?;
+        let postings_end = postings.checked_add(lists).ok_or("its lists are longer than any file")?;
+        let first = self.firsts.len()..self.firsts.len() + term.len();
+        self.firsts.extend_from_slice(term);
+        self.each.push(Block { first, start, postings });
+        self.ends = (end, postings_end);
+        Ok(())
     }
-    Ok((blocks, (start, postings)))
+
+    fn first(&self, block: &Block) -> &[u8] {
+        &self.firsts[block.first.clone()]
+    }
+
+    /// Where a block ends, and its last list.
+    fn ends(&self, block: usize) -> (u64, u64) {
+        self.each.get(block + 1).map_or(self.ends, |next| (next.start, next.postings))
+    }
 }
 
 /// Goes through terms in order.
@@ -266,13 +287,14 @@ impl Cursor<'_> {
 
     /// The entry of the next term; nothing at the end.
     pub fn next(&mut self) -> Result<Option<Entry>, Error> {
-        let Some(block) = self.terms.blocks.get(self.block) else { return Ok(None) };
-        let (end, postings_end) = self.terms.ends(self.block);
+        let blocks = &self.terms.blocks;
+        let Some(block) = blocks.each.get(self.block) else { return Ok(None) };
+        let (end, postings_end) = blocks.ends(self.block);
         let file = self.terms.file();
         let bytes = self.window.bytes(block.start..end)?;
         let mut rest = bytes.get(self.at..).unwrap_or_default();
         if self.passed == 0 {
-            let first = &self.terms.index[block.first.clone()];
+            let first = blocks.first(block);
             if &*self.term >= first {
                 return Err(file.damaged("terms do not ascend from block to block"));
             }
