@@ -207,3 +207,31 @@ fn an_input_that_is_standard_output_too_is_read_before_it_is_overwritten() {
         }
     }
 }
+
+#[test]
+fn killed_while_a_file_is_overwritten_the_complete_result_is_there() {
+    let mut overwritten = 0;
+    for _ in 0..5 {
+        let folder = folder();
+        let file = folder.path().join("file");
+        let unsorted: Vec<u8> = (0..16 << 20).map(|i: u32| (i % 251) as u8).collect();
+        fs::write(&file, &unsorted).unwrap();
+        fs::hard_link(&file, folder.path().join("other")).unwrap();
+        let mut child = sortie(folder.path()).args(["--type", "u8", "file", "-o", "file"]).spawn().unwrap();
+        let complete = || names(folder.path()).into_iter().find(|name| name.starts_with(".sortie-"));
+        while complete().is_none() && child.try_wait().unwrap().is_none() {}
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let is_sorted = |path: &Path| {
+            let found = fs::read(path).unwrap();
+            found.len() == unsorted.len() && found.is_sorted()
+        };
+        if let Some(name) = complete() {
+            assert!(is_sorted(&folder.path().join(name)));
+            overwritten += 1;
+        } else {
+            assert!(is_sorted(&file));
+        }
+    }
+    println!("killed {overwritten} times while the file was overwritten");
+}

@@ -142,8 +142,8 @@ impl<R: Read> LineReader<R> {
             // By a part only, since a line that needs this may be a good part of memory.
             let more = if self.buffer.is_empty() { self.capacity } else { self.buffer.len() / 4 + 1 };
             self.buffer.try_reserve_exact(more).map_err(|_| {
-                let needed = self.buffer.len() + more;
-                io::Error::new(io::ErrorKind::OutOfMemory, format!("a line needs {needed} bytes of memory"))
+                let megabytes = (self.buffer.len() + more).div_ceil(1 << 20);
+                io::Error::new(io::ErrorKind::OutOfMemory, format!("a line needs {megabytes} MiB of memory"))
             })?;
             self.buffer.resize(self.buffer.len() + more, 0);
         }

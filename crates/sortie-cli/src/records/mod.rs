@@ -135,8 +135,9 @@ impl Job<'_> {
             let read = source.and_then(|source| records.read(source));
             read.map_err(|error| match error {
                 Error::Memory { bytes } if bytes > limit => {
-                    let size = inputs.iter().map(|input| input.size().unwrap_or(0)).sum();
-                    self.over_limit(least(&records, size).max(bytes as u64))
+                    // Of a pipe or a compressed file no more is known than what was read.
+                    let size = inputs.iter().map(|input| input.size().unwrap_or(0)).sum::<u64>();
+                    self.over_limit(least(&records, size.max(bytes as u64)))
                 }
                 other => unreadable(other, input.name(), &records, before),
             })?;

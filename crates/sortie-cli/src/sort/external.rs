@@ -126,7 +126,7 @@ impl Feed<'_> {
         };
         let read = text
             .try_reserve(piece as usize)
-            .map_err(|_| shortage::while_reading(piece))
+            .map_err(|_| shortage::while_reading(piece.max(2 * text.capacity() as u64)))
             .and_then(|()| file.take(piece).read_to_end(text))
             .map_err(Failure::file("read", input.name()))?;
         self.job.ledger.progress.advance(read as u64);
