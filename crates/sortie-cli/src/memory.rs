@@ -16,7 +16,8 @@ const SMALL: u64 = 1 << 20;
 const ENOUGH_FOR_SMALL: u64 = 256 << 20;
 /// What the program takes by itself: its own pages, stacks, the windows of its output, and what the allocator keeps.
 const OWN: u64 = 6 << 20;
-const MOST_OF_A_WINDOW: u64 = 4 << 20;
+/// The least and the most bytes of a window of output, where there is memory for it.
+const WINDOW: (u64, u64) = (256 << 10, 4 << 20);
 /// So much every machine has, without a look at it.
 const SURELY_THERE: u64 = 1 << 30;
 const LARGE_PAGE: usize = 2 << 20;
@@ -47,9 +48,11 @@ fn within(limit: u64) -> u64 {
     limit - OWN.min(limit / 3)
 }
 
-/// Bytes of a window of output, of which one is gathered while one is written.
-pub fn window(budget: u64) -> usize {
-    (budget / 16).clamp(LEAST, MOST_OF_A_WINDOW) as usize
+/// Bytes of a window of output, of which one is gathered while one is written, for an input of so many bytes where that is
+/// known. It is small where all is little: a page that is touched first takes as long as to sort what it holds.
+pub fn window(budget: u64, input: Option<u64>) -> usize {
+    let most = input.map_or(WINDOW.1, |input| (input / 16).clamp(WINDOW.0, WINDOW.1));
+    (budget / 16).clamp(LEAST, most) as usize
 }
 
 /// What -S means on this machine: at most all that it has. More would be asked for in vain, and wrap in a product.

@@ -29,7 +29,7 @@ pub fn run(args: &SortArgs, size: NonZeroUsize) -> Result<(), Failure> {
     let budget = memory::budget(resources.buffer_size, bytes, rayon::current_num_threads);
     let records = Records {
         size: size.get(),
-        window: memory::window(budget),
+        window: memory::window(budget, bytes),
         keys: args.byte_keys(),
         descending: args.ordering.reverse,
         unique: args.keeps_first(),

@@ -67,7 +67,7 @@ fn sort(inputs: Vec<Input>, args: &SortArgs, job: &mut Job) -> Result<(), Failur
     let size = inputs.iter().map(Input::size).sum::<Option<u64>>();
     let of_use = || threads::of_use(args.resources.parallel, None);
     let budget = memory::budget(args.resources.buffer_size, size, of_use);
-    job.window = memory::window(budget);
+    job.window = memory::window(budget, size);
     let job = &*job;
     let folder = RunFolder::new(args, budget);
     let mut output = Output::open(args.output(), folder.first())?;
