@@ -3,6 +3,10 @@
 //! A word is one of UAX #29, case-folded. Where it is ASCII, as nearly all of most texts are, it is found without the tables
 //! of Unicode; all else goes to the crates that know them, from where a word begins to the next ASCII character that ends
 //! every word (a blank, most punctuation).
+//!
+//! Full stops and colons between letters, which UAX #29 has join a word, separate two here: `os.path`, `example.com` and
+//! `key:value` are found by their parts. Numbers (`3.14`, `v1.2.3`), acronyms (`U.S.A.`), apostrophes (`don't`) and
+//! underscores (`foo_bar`) stay whole.
 
 use unicase::UniCase;
 use unicode_segmentation::UnicodeSegmentation;
@@ -10,10 +14,15 @@ use unicode_segmentation::UnicodeSegmentation;
 /// Longer words than this many bytes, which nobody looks for, are left out: what is between them in a text is often data.
 pub const LONGEST: usize = 255;
 
+/// Full stops and colons, of which some are wide or small: they separate words, but for numbers and acronyms.
+const SEPARATORS: [char; 8] =
+    ['.', ':', '\u{2024}', '\u{FE13}', '\u{FE52}', '\u{FE55}', '\u{FF0E}', '\u{FF1A}'];
+
 /// Cuts texts to words.
 #[derive(Debug, Default)]
 pub struct Tokenizer {
     folded: Vec<u8>,
+    left_out: u64,
 }
 
 impl Tokenizer {
@@ -23,6 +32,9 @@ impl Tokenizer {
     /// let mut words = Vec::new();
     /// sortie_index::Tokenizer::default().words("It's 3.5 STRASSEN (or Straßen)", |word| words.push(word.to_vec()));
     /// assert_eq!(words, [&b"it's"[..], b"3.5", b"strassen", b"or", b"strassen"]);
+    /// words.clear();
+    /// sortie_index::Tokenizer::default().words("os.path, U.S.A.", |word| words.push(word.to_vec()));
+    /// assert_eq!(words, [&b"os"[..], b"path", b"u.s.a"]);
     /// ```
     pub fn words(&mut self, text: &str, mut each: impl FnMut(&[u8])) {
         let bytes = text.as_bytes();
@@ -30,14 +42,16 @@ impl Tokenizer {
         let mut start = 0;
         while start < bytes.len() {
             let (mut end, mut before) = (start, Class::Other);
-            let (mut has_letter_or_digit, mut has_upper) = (false, false);
+            let (mut has_letter_or_digit, mut has_upper, mut has_parts) = (false, false, false);
             loop {
                 let here = class(end);
                 match here {
                     Class::Lower | Class::Digit => has_letter_or_digit = true,
                     Class::Upper => (has_letter_or_digit, has_upper) = (true, true),
                     Class::Low => {}
-                    _ if joins(before, here, class(end + 1)) => {}
+                    _ if joins(before, here, class(end + 1)) => {
+                        has_parts |= matches!(here, Class::Stop | Class::Colon) && before != Class::Digit;
+                    }
                     _ => break,
                 }
                 before = here;
@@ -51,9 +65,11 @@ impl Tokenizer {
                 }
                 // An ASCII character, or the end of the text, is on either side, so both are ends of characters.
                 self.unicode_words(&text[start..end], &mut each);
+            } else if has_parts {
+                parts(&text[start..end], |part| self.fold_ascii(part.as_bytes(), &mut each));
             } else if has_upper {
                 self.fold_ascii(&bytes[start..end], &mut each);
-            } else if has_letter_or_digit && end - start <= LONGEST {
+            } else if has_letter_or_digit && self.fits(end - start) {
                 each(&bytes[start..end]);
             }
             // What ended the word begins none, unless it is not ASCII.
@@ -61,22 +77,36 @@ impl Tokenizer {
         }
     }
 
+    /// How many words were left out until now, for they are longer than 255 bytes.
+    pub fn left_out(&self) -> u64 {
+        self.left_out
+    }
+
     fn unicode_words(&mut self, text: &str, each: &mut impl FnMut(&[u8])) {
         for word in text.unicode_words() {
-            let word = without_marked(word);
-            if word.is_ascii() {
-                self.fold_ascii(word.as_bytes(), each);
-                continue;
-            }
-            let folded = UniCase::unicode(word).to_folded_case();
-            if folded.len() <= LONGEST {
-                each(folded.as_bytes());
-            }
+            parts(without_marked(word), |part| self.fold(part, each));
         }
     }
 
+    fn fold(&mut self, word: &str, each: &mut impl FnMut(&[u8])) {
+        if word.is_ascii() {
+            return self.fold_ascii(word.as_bytes(), each);
+        }
+        let folded = UniCase::unicode(word).to_folded_case();
+        if self.fits(folded.len()) {
+            each(folded.as_bytes());
+        }
+    }
+
+    /// Whether a word of so many bytes is one that somebody looks for.
+    fn fits(&mut self, bytes: usize) -> bool {
+        let fits = bytes <= LONGEST;
+        self.left_out += u64::from(!fits);
+        fits
+    }
+
     fn fold_ascii(&mut self, word: &[u8], each: &mut impl FnMut(&[u8])) {
-        if word.len() <= LONGEST {
+        if self.fits(word.len()) {
             self.folded.clear();
             self.folded.extend(word.iter().map(u8::to_ascii_lowercase));
             each(&self.folded);
@@ -90,11 +120,28 @@ fn joins(before: Class, here: Class, after: Class) -> bool {
     let letters = is_letter(before) && is_letter(after);
     let digits = before == Class::Digit && after == Class::Digit;
     match here {
-        Class::MidLetter => letters,
+        Class::Colon => letters,
         Class::MidNumber => digits,
-        Class::MidEither => letters || digits,
+        Class::Stop | Class::Apostrophe => letters || digits,
         _ => false,
     }
+}
+
+/// Calls `each` with what separators leave of a word: all of it where it is a number or an acronym of single letters.
+fn parts<'a>(word: &'a str, mut each: impl FnMut(&'a str)) {
+    if word.split(SEPARATORS).all(|part| part.chars().nth(1).is_none()) {
+        return each(word);
+    }
+    let mut start = 0;
+    for (at, separator) in word.match_indices(SEPARATORS) {
+        let end = at + separator.len();
+        // Between digits it is part of a number.
+        if !word[end..].starts_with(char::is_numeric) {
+            each(&word[start..at]);
+            start = end;
+        }
+    }
+    each(&word[start..]);
 }
 
 /// A mark that follows a blank or a punctuation mark belongs to that by the rules, and some marks count as letters: the word is
@@ -113,9 +160,10 @@ enum Class {
     Digit,
     /// The underscore, which goes with letters and digits.
     Low,
-    MidLetter,
+    Colon,
     MidNumber,
-    MidEither,
+    Stop,
+    Apostrophe,
     /// Joins Hebrew letters, so no word of ASCII.
     Quote,
     /// Part of a character that is not ASCII.
@@ -131,9 +179,10 @@ const CLASS: [Class; 256] = {
             b'A'..=b'Z' => Class::Upper,
             b'0'..=b'9' => Class::Digit,
             b'_' => Class::Low,
-            b':' => Class::MidLetter,
+            b':' => Class::Colon,
             b',' | b';' => Class::MidNumber,
-            b'.' | b'\'' => Class::MidEither,
+            b'.' => Class::Stop,
+            b'\'' => Class::Apostrophe,
             b'"' => Class::Quote,
             0x80.. => Class::Wide,
             _ => Class::Other,
@@ -155,7 +204,10 @@ mod tests {
     }
 
     fn plain(text: &str) -> Vec<String> {
-        text.unicode_words().map(|word| UniCase::unicode(without_marked(word)).to_folded_case()).collect()
+        let mut words = Vec::new();
+        let mut add = |part: &str| words.push(UniCase::unicode(part).to_folded_case());
+        text.unicode_words().for_each(|word| parts(without_marked(word), &mut add));
+        words
     }
 
     proptest! {
@@ -183,6 +235,31 @@ mod tests {
         assert_eq!(words("'\u{93e}' (\u{93e} é'\u{93e}"), ["\u{93e}", "\u{93e}", "é", "\u{93e}"]);
         assert_eq!(words("\u{93e}"), plain(" \u{93e}"));
         assert_eq!(" \u{93e}".unicode_words().collect::<Vec<_>>(), [" \u{93e}"]);
+    }
+
+    #[test]
+    fn stops_and_colons_between_letters_separate_words() {
+        assert_eq!(
+            words("os.path.join(A.B) Example.COM key:value"),
+            ["os", "path", "join", "a.b", "example", "com", "key", "value"]
+        );
+        assert_eq!(words("3.14 v1.2.3 1,000 1.e"), ["3.14", "v1.2.3", "1,000", "1", "e"]);
+        assert_eq!(words("U.S.A. e.g. don't foo_bar"), ["u.s.a", "e.g", "don't", "foo_bar"]);
+        assert_eq!(words("größe.Änderung é.à x٣.٤y"), ["grösse", "änderung", "é.à", "x٣.٤y"]);
+    }
+
+    #[test]
+    fn a_long_name_of_short_parts_is_not_left_out() {
+        let name = vec!["part"; 100].join(".");
+        assert_eq!(words(&name).len(), 100);
+    }
+
+    #[test]
+    fn long_words_are_left_out_and_counted() {
+        let mut tokenizer = Tokenizer::default();
+        let (long, wide) = ("x".repeat(LONGEST + 1), "ж".repeat(LONGEST / 2 + 1));
+        tokenizer.words(&format!("{long} X{long} {wide} a"), |word| assert_eq!(word, b"a"));
+        assert_eq!(tokenizer.left_out(), 3);
     }
 
     #[test]

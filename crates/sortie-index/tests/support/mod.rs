@@ -17,7 +17,16 @@ pub fn words(text: &str) -> impl Iterator<Item = String> {
     // A letter that marks a blank or a punctuation mark would have that before it.
     let marked = |c: char| c.is_ascii() && !c.is_ascii_alphanumeric() && c != '_';
     let all = text.unicode_words().map(move |word| word.trim_start_matches(marked));
-    all.map(|word| UniCase::unicode(word).to_folded_case()).filter(|word| word.len() <= 255)
+    all.flat_map(parts).map(|word| UniCase::unicode(word).to_folded_case()).filter(|word| word.len() <= 255)
+}
+
+/// What stops and colons separate, but for those of numbers and acronyms.
+fn parts(word: &str) -> Vec<&str> {
+    let is_acronym = word.split(['.', ':']).all(|part| part.chars().count() == 1);
+    let separates = |(at, _): &(usize, &str)| !is_acronym && !word[at + 1..].starts_with(char::is_numeric);
+    let ends: Vec<usize> = word.match_indices(['.', ':']).filter(separates).map(|(at, _)| at).collect();
+    let starts = std::iter::once(0).chain(ends.iter().map(|end| end + 1));
+    starts.zip(ends.iter().copied().chain([word.len()])).map(|(start, end)| &word[start..end]).collect()
 }
 
 /// How often each term is in each document.
