@@ -19,6 +19,10 @@ pub enum Failure {
     #[error("{}", String::from_utf8_lossy(.0))]
     Disorder(Vec<u8>),
 
+    /// The work is done, but not for all of the input, which was said. Says nothing more.
+    #[error("not all of the input was used")]
+    Partial,
+
     /// Whoever read the output went away. Says nothing.
     #[error("broken pipe")]
     BrokenPipe,
@@ -81,6 +85,11 @@ impl From<sortie_index::Error> for Failure {
         match error {
             Error::File { doing, path, source } => Failure::file(doing, &path)(source),
             Error::NotAnIndex { path, why } => Failure::new(format!("{}: {why}", quote::name(&path))),
+            Error::Empty { path } => Failure::new(format!(
+                "no documents were found; the index that is there is kept: {}",
+                quote::name(&path)
+            )),
+            Error::Memory { bytes } => Failure::Memory(bytes),
             Error::Sort(error) => error.into(),
             // A name in it may hold anything.
             other => Failure::new(other.to_string().replace(char::is_control, "?")),
@@ -115,7 +124,7 @@ impl Failure {
     /// The status that the program exits with.
     pub fn status(&self) -> u8 {
         match self {
-            Failure::Disorder(_) => 1,
+            Failure::Disorder(_) | Failure::Partial => 1,
             // What a shell reports of a program that SIGPIPE ended.
             Failure::BrokenPipe => 128 + 13,
             _ => 2,
@@ -127,7 +136,7 @@ impl Failure {
     pub fn line(&self) -> Vec<u8> {
         match self {
             Failure::Disorder(message) => message.clone(),
-            Failure::BrokenPipe => Vec::new(),
+            Failure::BrokenPipe | Failure::Partial => Vec::new(),
             other => format!("{other}\n").into_bytes(),
         }
     }

@@ -62,6 +62,12 @@ impl Progress {
         }
     }
 
+    /// What notes, from any thread, that so many more bytes of the stage are done.
+    pub fn counter(&self) -> impl Fn(u64) + Send + Sync + 'static {
+        let bar = self.bar.clone();
+        move |bytes| bar.inc(bytes)
+    }
+
     /// Notes that so many more bytes of the stage are done.
     pub fn advance(&self, bytes: u64) {
         if let Some(bar) = &self.bar {

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use sortie::Sorter;
 
 use crate::dictionary::Terms;
-use crate::error::Error;
+use crate::error::{Error, room, zeros};
 use crate::parse::{Batch, Parsed};
 
 /// A block whose keys are sorted, or to be sorted.
@@ -41,17 +41,17 @@ impl Block {
     /// from what they share.
     ///
     /// # Errors
-    /// [`Error::Sort`] where there is no memory to sort the terms.
+    /// [`Error::Memory`], and [`Error::Sort`] where there is no memory to sort the terms.
     pub fn new(parsed: Parsed, first_documents: &[u32], mut keys: Vec<u64>) -> Result<Block, Error> {
         let Parsed { batches, terms } = parsed;
-        let all: Vec<&[u8]> =
-            terms.iter().flat_map(|terms| (0..terms.len()).map(|number| terms.get(number))).collect();
-        let mut order = vec![0u32; all.len()];
-        let mut lcps = vec![0u32; all.len()];
+        let mut all: Vec<&[u8]> = room(terms.iter().map(Terms::len).sum())?;
+        all.extend(terms.iter().flat_map(|terms| (0..terms.len()).map(|number| terms.get(number))));
+        let mut order = zeros::<u32>(all.len())?;
+        let mut lcps = zeros::<u32>(all.len())?;
         Sorter::builder().build()?.argsort_strings_with_lcps(&all, &mut order, &mut lcps)?;
 
-        let mut ranks = vec![0u32; all.len()];
-        let mut shared = Vec::with_capacity(all.len());
+        let mut ranks = zeros::<u32>(all.len())?;
+        let mut shared = room(all.len())?;
         for at in 0..order.len() {
             let (place, lcp) = (order[at] as usize, lcps[at] as usize);
             let repeats = at > 0 && lcp == all[place].len() && lcp == all[order[at - 1] as usize].len();
@@ -70,8 +70,8 @@ impl Block {
             .collect();
         let count = batches.iter().map(|batch| batch.words.len()).sum();
         if keys.len() < count {
-            // Fresh from the system, pages are first touched by the threads that write them.
-            keys = vec![0; count];
+            drop(keys);
+            keys = zeros(count)?;
         }
         keys.truncate(count);
         let mut rest = &mut keys[..];

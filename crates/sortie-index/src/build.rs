@@ -7,7 +7,9 @@ mod stages;
 #[cfg(test)]
 mod tests;
 
+use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -15,13 +17,14 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use sortie::{Algorithm, Engine, Sorter};
 
 use crate::collection::Collection;
-use crate::documents::{self, Document, Source, Walk};
-use crate::error::{Error, Skipped};
+use crate::documents::{self, Choice, Document, PassedOver, Source, Walk};
+use crate::error::{Error, Reason, Skipped};
 use crate::format::Counts;
 use crate::merge::merge;
-use crate::parse::Parser;
+use crate::names;
+use crate::parse::{Batch, Parser};
 use crate::plan::{self, Sorts};
-use crate::publish::Draft;
+use crate::publish::{self, Complete, Draft};
 use crate::run::Runs;
 use stages::Stages;
 
@@ -65,6 +68,24 @@ pub struct Builder {
     memory_limit: Option<u64>,
     device_memory_limit: Option<u64>,
     strict: bool,
+    choice: Choice,
+    progress: Progress,
+}
+
+/// What is called with bytes of text that were parsed.
+#[derive(Clone)]
+struct Progress(Arc<dyn Fn(u64) + Send + Sync>);
+
+impl Default for Progress {
+    fn default() -> Progress {
+        Progress(Arc::new(|_| ()))
+    }
+}
+
+impl fmt::Debug for Progress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Progress")
+    }
 }
 
 /// What was built, and how.
@@ -78,8 +99,20 @@ pub struct Summary {
     pub run_bytes: u64,
     /// Of the index.
     pub index_bytes: u64,
-    /// Documents that could not be read.
-    pub skipped: u64,
+    /// Bytes of text that were cut to words: decompressed, and without tags.
+    pub text_bytes: u64,
+    /// Documents that are not in the index, or not to their end, for [`Reason::Defective`].
+    pub defective: u64,
+    /// Files that were gone before they were read, [`Reason::Vanished`].
+    pub vanished: u64,
+    /// Inputs in which no document was found, [`Reason::Unmatched`].
+    pub unmatched: u64,
+    /// What in folders is no document.
+    pub passed_over: PassedOver,
+    /// Words of more than 255 bytes, which are not indexed.
+    pub long_words: u64,
+    /// Documents whose name another one has that came before.
+    pub repeated_names: u64,
     /// Whether a GPU sorted.
     pub on_gpu: bool,
     pub times: Times,
@@ -98,6 +131,62 @@ pub struct Times {
     pub merge: Duration,
     /// From the start to the end of it all.
     pub all: Duration,
+}
+
+impl Summary {
+    /// Whether something was skipped, and [`Skipped`] told of it.
+    #[must_use]
+    pub fn is_partial(&self) -> bool {
+        self.defective + self.vanished + self.unmatched > 0
+    }
+
+    fn add(&mut self, batch: &Batch) {
+        self.text_bytes += batch.bytes;
+        self.long_words += batch.long_words;
+        for skipped in &batch.skipped {
+            *match skipped.reason {
+                Reason::Defective => &mut self.defective,
+                Reason::Vanished => &mut self.vanished,
+                Reason::Unmatched => &mut self.unmatched,
+            } += 1;
+        }
+        // Told once, at the end.
+        if batch.passed_over != PassedOver::default() {
+            self.passed_over = batch.passed_over;
+        }
+    }
+}
+
+/// A complete index on the disk that has no name yet. Dropped, it leaves nothing behind.
+pub struct Prepared {
+    complete: Complete,
+    summary: Summary,
+    start: Instant,
+}
+
+impl Prepared {
+    /// What was built.
+    #[must_use]
+    pub fn summary(&self) -> &Summary {
+        &self.summary
+    }
+
+    /// Puts the index in its place in one instant, and removes the one that was there.
+    ///
+    /// What ends the process meanwhile may leave a folder `.sortie-unfinished-index` beside the index, which the next index
+    /// that is built there removes. It is there for some milliseconds, or while files are copied in a file system that
+    /// has none without names.
+    ///
+    /// # Errors
+    /// [`Error::File`], [`Error::NotAnIndex`], and [`Error::Empty`]: an index without documents replaces none.
+    pub fn publish(self) -> Result<Summary, Error> {
+        let Prepared { complete, mut summary, start } = self;
+        let publishing = Instant::now();
+        complete.publish()?;
+        summary.times.merge += publishing.elapsed();
+        summary.times.all = start.elapsed();
+        Ok(summary)
+    }
 }
 
 impl Builder {
@@ -123,8 +212,8 @@ impl Builder {
         self
     }
 
-    /// About how much memory to use, in bytes; by default 1 GiB. A document of Markdown and a line of JSON may have a 32nd of
-    /// it; text and HTML may have any length.
+    /// About how much memory to use, in bytes; by default 1 GiB. Documents may have any length. Not counted are about 40
+    /// bytes for each file, and the names of the folder that is read.
     #[must_use]
     pub fn memory_limit(mut self, bytes: u64) -> Self {
         self.memory_limit = Some(bytes);
@@ -138,31 +227,79 @@ impl Builder {
         self
     }
 
-    /// Stops at the first document that cannot be read.
+    /// Stops at the first document that would be skipped.
     #[must_use]
     pub fn strict(mut self, strict: bool) -> Self {
         self.strict = strict;
         self
     }
 
+    /// Takes files in folders whose names end so as plain text, besides those that are known: ends of names as `rst`, with
+    /// or without a full stop before.
+    #[must_use]
+    pub fn extensions<E: AsRef<str>>(mut self, extensions: impl IntoIterator<Item = E>) -> Self {
+        let plain = |extension: E| extension.as_ref().trim_start_matches('.').to_ascii_lowercase();
+        self.choice.extensions = extensions.into_iter().map(plain).collect();
+        self
+    }
+
+    /// Takes every file in folders as plain text whose name says nothing else and whose first 8 KiB are UTF-8 without NUL.
+    #[must_use]
+    pub fn all_text(mut self, all_text: bool) -> Self {
+        self.choice.all_text = all_text;
+        self
+    }
+
+    /// Calls `progress` with bytes of text that were parsed, from several threads, whenever there are some.
+    #[must_use]
+    pub fn progress(mut self, progress: impl Fn(u64) + Send + Sync + 'static) -> Self {
+        self.progress = Progress(Arc::new(progress));
+        self
+    }
+
     /// Builds the index of files and folders at `target`, which may be an index already, and is replaced once the new one is
-    /// complete. `skipped` is told of every document that cannot be read.
+    /// complete. `skipped` is told of every document that is left out for what it holds.
+    ///
+    /// Of a folder those files are indexed whose names say what they hold, and those that [`Builder::extensions`] and
+    /// [`Builder::all_text`] add, each once, however many names and links lead to it. Hidden files and folders are passed over,
+    /// and links to folders.
     ///
     /// O(words), and memory as [`Builder::memory_limit`] says; on disk, beside the index, its runs: about two bytes for each pair
     /// of a term and a document that it is in.
     ///
     /// # Errors
-    /// [`Error::File`] where an input is not there or something cannot be written, [`Error::NotAnIndex`] where something else
-    /// is at `target`, [`Error::Document`] where it is strict, [`Error::Sort`] where a GPU was asked for and there is none or
-    /// it fails. What was at `target` is as it was then.
+    /// [`Error::File`] where an input is not there or something cannot be read or written, [`Error::NotAnIndex`] where
+    /// something else is at `target`, [`Error::Empty`] where there are no documents and an index is there,
+    /// [`Error::Document`] where it is strict, [`Error::Sort`] where a GPU was asked for and there is none or it fails. What
+    /// was at `target` is as it was then.
     pub fn build(
         &self,
         inputs: &[PathBuf],
         target: &Path,
         skipped: impl FnMut(&Skipped) + Send,
     ) -> Result<Summary, Error> {
-        let walk = Walk::new(inputs, self.longest_document())?;
-        self.build_source(Box::new(walk), target, skipped)
+        for input in inputs {
+            input.metadata().map_err(Error::file("read", input))?;
+        }
+        self.prepare(inputs.iter().cloned().map(Ok), target, skipped)?.publish()
+    }
+
+    /// [`Builder::build`] up to the instant in which the index appears, for inputs that are found one by one.
+    ///
+    /// # Errors
+    /// As there, and that of the inputs.
+    pub fn prepare<I>(
+        &self,
+        inputs: I,
+        target: &Path,
+        skipped: impl FnMut(&Skipped) + Send,
+    ) -> Result<Prepared, Error>
+    where
+        I: IntoIterator<Item = Result<PathBuf, Error>, IntoIter: Send>,
+    {
+        let inputs = Box::new(inputs.into_iter());
+        let walk = Walk::new(inputs, self.choice.clone(), target, publish::folder_of(target));
+        prepare_with(self, self.sort()?, Box::new(walk), target, skipped)
     }
 
     /// [`Builder::build`] of documents that the program has.
@@ -174,24 +311,11 @@ impl Builder {
         documents: impl Iterator<Item = Document> + Send,
         target: &Path,
     ) -> Result<Summary, Error> {
-        self.build_source(documents::given(documents), target, |_| ())
-    }
-
-    fn build_source(
-        &self,
-        source: Source<'_>,
-        target: &Path,
-        skipped: impl FnMut(&Skipped) + Send,
-    ) -> Result<Summary, Error> {
-        build_with(self, self.sort()?, source, target, skipped)
+        prepare_with(self, self.sort()?, documents::given(documents), target, |_| ())?.publish()
     }
 
     fn memory(&self) -> u64 {
         self.memory_limit.unwrap_or(1 << 30)
-    }
-
-    fn longest_document(&self) -> usize {
-        plan::longest_document(self.memory())
     }
 
     fn pool(&self) -> Result<ThreadPool, Error> {
@@ -247,13 +371,13 @@ struct Sort {
 type SortKeys = Box<dyn FnMut(&mut [u64]) -> Result<bool, sortie::Error> + Send>;
 
 /// Builds an index whose blocks are sorted so.
-fn build_with(
+fn prepare_with(
     builder: &Builder,
     sort: Sort,
     source: Source<'_>,
     target: &Path,
     mut skipped: impl FnMut(&Skipped) + Send,
-) -> Result<Summary, Error> {
+) -> Result<Prepared, Error> {
     let start = Instant::now();
     let pool = builder.pool()?;
     let mut draft = Draft::new(target)?;
@@ -261,7 +385,7 @@ fn build_with(
     let mut summary = Summary::default();
     let threads = pool.current_num_threads();
     let stages = Stages {
-        parser: Parser::new(source, threads, builder.longest_document(), builder.strict),
+        parser: Parser::new(source, threads, builder.strict, &*builder.progress.0),
         limits: plan::limits(builder.memory(), threads, sort.place, sort.overlapped),
         pool: &pool,
         collection: Collection::new(&mut draft.files),
@@ -276,10 +400,12 @@ fn build_with(
     (summary.runs, summary.run_bytes) = (runs.len(), runs.bytes());
     let documents = summary.counts.documents;
     summary.counts = Counts { documents, ..merge(&runs, plan::merge_bytes(builder.memory()), &mut draft)? };
+    summary.repeated_names = names::repeated(&mut draft, documents, builder.memory())?;
     // Room for the index, which is copied where it cannot be named.
     drop(runs);
-    summary.index_bytes = draft.publish(summary.counts)?;
+    let complete = draft.complete(summary.counts)?;
+    summary.index_bytes = complete.bytes();
     summary.times.merge = merging.elapsed();
     summary.times.all = start.elapsed();
-    Ok(summary)
+    Ok(Prepared { complete, summary, start })
 }

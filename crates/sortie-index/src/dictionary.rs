@@ -39,32 +39,35 @@ pub struct Terms {
 }
 
 impl Dictionary {
-    /// The number of a term, a new one where it is new.
-    pub fn number(&mut self, term: &[u8]) -> u32 {
+    /// The number of a term, a new one where it is new; nothing where there is no memory for it.
+    pub fn number(&mut self, term: &[u8]) -> Option<u32> {
         let Some(packed) = pack(term) else { return self.number_long(term) };
         let hash = hash(&self.state, packed);
         if let Some((_, number)) = self.short.find(hash, |entry| entry.0 == packed) {
-            return *number;
+            return Some(*number);
         }
-        let number = self.terms.push(term);
         let state = &self.state;
-        self.short.insert_unique(hash, (packed, number), |entry| self::hash(state, entry.0));
-        number
+        let hash_of = |entry: &(Packed, u32)| self::hash(state, entry.0);
+        self.short.try_reserve(1, hash_of).ok()?;
+        let number = self.terms.push(term)?;
+        self.short.insert_unique(hash, (packed, number), hash_of);
+        Some(number)
     }
 
     #[cold]
-    fn number_long(&mut self, term: &[u8]) -> u32 {
+    fn number_long(&mut self, term: &[u8]) -> Option<u32> {
         let mut hasher = self.state.build_hasher();
         hasher.write(term);
         let hash = hasher.finish();
         let terms = &self.terms;
         let is_it = |entry: &Long| entry.hash == hash && terms.get(entry.number as usize) == term;
         if let Some(entry) = self.long.find(hash, is_it) {
-            return entry.number;
+            return Some(entry.number);
         }
-        let number = self.terms.push(term);
+        self.long.try_reserve(1, |entry| entry.hash).ok()?;
+        let number = self.terms.push(term)?;
         self.long.insert_unique(hash, Long { hash, number }, |entry| entry.hash);
-        number
+        Some(number)
     }
 
     /// What it takes of memory, until its block is sorted.
@@ -83,11 +86,13 @@ impl Dictionary {
 }
 
 impl Terms {
-    /// Adds a term, and says its number.
-    fn push(&mut self, term: &[u8]) -> u32 {
+    /// Adds a term, and says its number; nothing where there is no memory for it.
+    fn push(&mut self, term: &[u8]) -> Option<u32> {
+        self.bytes.try_reserve(term.len()).ok()?;
+        self.ends.try_reserve(1).ok()?;
         self.bytes.extend_from_slice(term);
         self.ends.push(self.bytes.len());
-        self.len() as u32 - 1
+        Some(self.len() as u32 - 1)
     }
 
     pub fn len(&self) -> usize {
@@ -139,7 +144,7 @@ mod tests {
         #[test]
         fn a_term_has_one_number(terms in prop::collection::vec("[ab\u{0}]{1,20}", 1..300)) {
             let mut dictionary = Dictionary::default();
-            let numbers: Vec<u32> = terms.iter().map(|term| dictionary.number(term.as_bytes())).collect();
+            let numbers: Vec<u32> = terms.iter().map(|term| dictionary.number(term.as_bytes()).unwrap()).collect();
             let all = dictionary.into_terms();
             for (term, &number) in terms.iter().zip(&numbers) {
                 prop_assert_eq!(all.get(number as usize), term.as_bytes());

@@ -29,6 +29,14 @@ pub enum Error {
     #[error("{0}")]
     Document(Skipped),
 
+    /// No document was found, and an index is there, which is kept.
+    #[error("{}: no documents were found; the index that is there is kept", path.display())]
+    Empty { path: PathBuf },
+
+    /// The system refused so many bytes of memory.
+    #[error("no room for {bytes} bytes more in memory; give a limit of less memory")]
+    Memory { bytes: u64 },
+
     /// There is more than an index can hold.
     #[error("{0}")]
     TooMuch(String),
@@ -58,6 +66,21 @@ impl Error {
     }
 }
 
+/// An empty vector with room for so many.
+pub(crate) fn room<T>(count: usize) -> Result<Vec<T>, Error> {
+    let mut empty = Vec::new();
+    let bytes = (count as u64).saturating_mul(size_of::<T>() as u64);
+    empty.try_reserve_exact(count).map_err(|_| Error::Memory { bytes })?;
+    Ok(empty)
+}
+
+/// So many zeros.
+pub(crate) fn zeros<T: bytemuck::Zeroable + Clone>(count: usize) -> Result<Vec<T>, Error> {
+    let bytes = (count as u64).saturating_mul(size_of::<T>() as u64);
+    // Fresh from the system, pages are first touched by the threads that write them.
+    bytemuck::try_zeroed_vec(count).map_err(|()| Error::Memory { bytes })
+}
+
 /// The system's words for an error, without Rust's ` (os error N)`.
 pub(crate) fn reason(error: &impl ToString) -> String {
     let text = error.to_string();
@@ -67,16 +90,64 @@ pub(crate) fn reason(error: &impl ToString) -> String {
     }
 }
 
-/// A document that could not be read, and why.
+/// A document that is not in the index, or not all of it, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Skipped {
     /// The file, and where in it the document is, where there are several.
     pub place: String,
     pub why: String,
+    pub reason: Reason,
+}
+
+/// What kind of reason there is to skip a document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Reason {
+    /// It does not hold what its name promises: text that is not UTF-8, a line that is not JSON, damaged gzip.
+    Defective,
+    /// The file was gone when it was to be read.
+    Vanished,
+    /// An input in which nothing was found.
+    Unmatched,
 }
 
 impl fmt::Display for Skipped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.place, self.why)
+    }
+}
+
+/// Why the text of a document ends early.
+#[derive(Debug)]
+pub enum Trouble {
+    /// The file was read, and holds something else than its name says.
+    Content(String),
+    /// The file was not read.
+    Read(io::Error),
+}
+
+impl Trouble {
+    /// What becomes of the document: it is left out where that is its own fault, or where its file is gone.
+    ///
+    /// # Errors
+    /// [`Error::File`] for all else: an index without what could not be read would be taken for whole.
+    pub fn of(self, path: &Path, place: String) -> Result<Skipped, Error> {
+        match self {
+            Trouble::Content(why) => Ok(Skipped { place, why, reason: Reason::Defective }),
+            Trouble::Read(source) if source.kind() == io::ErrorKind::NotFound => {
+                Ok(Skipped { place, why: "gone before it was read".into(), reason: Reason::Vanished })
+            }
+            Trouble::Read(source) => Err(Error::file("read", path)(source)),
+        }
+    }
+}
+
+/// What a decompressor says of what it was given is about the content, what the system says is not.
+impl From<io::Error> for Trouble {
+    fn from(error: io::Error) -> Trouble {
+        use io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
+        let is_content = error.raw_os_error().is_none()
+            && matches!(error.kind(), InvalidData | InvalidInput | UnexpectedEof);
+        if is_content { Trouble::Content(error.to_string()) } else { Trouble::Read(error) }
     }
 }

@@ -9,7 +9,7 @@
 //! - `lengths`: how many words each document has, 32 bits.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::Path;
 
 use crate::error::Error;
@@ -69,10 +69,10 @@ impl Header {
     }
 
     /// Whether a file begins as a header does.
-    pub fn begins(path: &Path) -> bool {
-        let mut bytes = [0; 8];
-        let read = File::open(path).and_then(|mut file| file.read_exact(&mut bytes));
-        read.is_ok() && bytes == MAGIC.to_le_bytes()
+    pub fn begins(path: &Path) -> io::Result<bool> {
+        let mut bytes = Vec::new();
+        File::open(path)?.take(8).read_to_end(&mut bytes)?;
+        Ok(bytes == MAGIC.to_le_bytes())
     }
 
     /// Reads the header that a file holds.

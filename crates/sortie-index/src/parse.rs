@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::thread;
 
 use crate::dictionary::{Dictionary, Terms};
-use crate::documents::{self, Item, Source};
+use crate::documents::{self, Item, PassedOver, Source};
 use crate::error::{Error, Skipped};
 use crate::tokens::Tokenizer;
 
@@ -16,10 +16,10 @@ use crate::tokens::Tokenizer;
 pub struct Parser<'a> {
     source: Mutex<Numbered<'a>>,
     pub threads: usize,
-    /// What may have to be in memory as a whole, in bytes.
-    pub longest_document: usize,
-    /// Whether a document that cannot be read ends it all.
+    /// Whether a document that is skipped ends it all.
     pub strict: bool,
+    /// Told of bytes of text that were parsed.
+    pub progress: &'a (dyn Fn(u64) + Sync),
 }
 
 /// Items and their numbers.
@@ -57,7 +57,14 @@ pub struct Batch {
     pub names: String,
     /// A term for each word, by number.
     pub words: Vec<u32>,
+    /// Bytes of text.
+    pub bytes: u64,
+    /// Words that are too long to be indexed.
+    pub long_words: u64,
     pub skipped: Vec<Skipped>,
+    pub passed_over: PassedOver,
+    /// Why no more is read.
+    failed: Option<Error>,
 }
 
 /// Where a document's parts end in its batch.
@@ -73,15 +80,21 @@ pub struct Parts {
 const BYTES_A_DOCUMENT: usize = 2 * size_of::<Parts>();
 
 impl<'a> Parser<'a> {
-    pub fn new(source: Source<'a>, threads: usize, longest_document: usize, strict: bool) -> Parser<'a> {
+    pub fn new(
+        source: Source<'a>,
+        threads: usize,
+        strict: bool,
+        progress: &'a (dyn Fn(u64) + Sync),
+    ) -> Parser<'a> {
         let source = Mutex::new(Numbered { source, next: 0, ended: false });
-        Parser { source, threads, longest_document, strict }
+        Parser { source, threads, strict, progress }
     }
 
     /// The next stretch of documents, as long as the limits let it be and at least an item; nothing at the end.
     ///
     /// # Errors
-    /// [`Error::Document`] for the first that cannot be read, where it is strict.
+    /// What comes first of [`Error::File`] where a file cannot be read, and [`Error::Document`] where it is strict and one is
+    /// skipped.
     pub fn parse(&self, limits: Limits) -> Result<Option<Parsed>, Error> {
         let progress =
             Progress { limits, pairs: AtomicUsize::new(0), bytes: AtomicUsize::new(0), stop: false.into() };
@@ -105,10 +118,15 @@ impl<'a> Parser<'a> {
             parsed.terms.push(std::mem::take(terms));
         }
         parsed.batches.sort_unstable_by_key(|batch| batch.item);
-        if self.strict
-            && let Some(skipped) = parsed.batches.iter_mut().find_map(|batch| batch.skipped.drain(..).next())
-        {
-            return Err(Error::Document(skipped));
+        for batch in &mut parsed.batches {
+            if self.strict
+                && let Some(skipped) = batch.skipped.drain(..).next()
+            {
+                return Err(Error::Document(skipped));
+            }
+            if let Some(error) = batch.failed.take() {
+                return Err(error);
+            }
         }
         Ok(Some(parsed).filter(|parsed| !parsed.batches.is_empty()))
     }
@@ -121,12 +139,16 @@ impl<'a> Parser<'a> {
             let Some((number, item)) = self.next() else { break };
             let before = worker.dictionary.cost();
             worker.batch = Batch { item: number, thread, ..Batch::default() };
-            worker.item(item, self.longest_document);
-            let batch = std::mem::take(&mut worker.batch);
+            let long_words = worker.tokenizer.left_out();
+            let failed = worker.item(item).err();
+            let mut batch = std::mem::take(&mut worker.batch);
+            batch.long_words = worker.tokenizer.left_out() - long_words;
             progress.add(&batch, worker.dictionary.cost() - before);
-            if self.strict && !batch.skipped.is_empty() {
+            (self.progress)(batch.bytes);
+            if failed.is_some() || self.strict && !batch.skipped.is_empty() {
                 progress.stop.store(true, Relaxed);
             }
+            batch.failed = failed;
             batches.push(batch);
         }
         (batches, worker.dictionary.into_terms())
@@ -182,11 +204,11 @@ struct Worker {
 }
 
 impl Worker {
-    fn item(&mut self, item: Item, longest: usize) {
+    fn item(&mut self, item: Item) -> Result<(), Error> {
         match item {
             Item::Documents(documents) => {
                 for document in documents {
-                    self.words(&document.text);
+                    self.words(&document.text)?;
                     self.document(&document.name);
                 }
             }
@@ -194,38 +216,56 @@ impl Worker {
                 for (path, kind) in files {
                     let name = path.to_string_lossy();
                     let start = self.batch.words.len();
-                    let read = documents::pieces(&path, kind, longest)
-                        .try_for_each(|piece| piece.map(|text| self.words(&text)));
-                    match read {
-                        Ok(()) => self.document(&name),
-                        Err(why) => {
+                    let mut trouble = None;
+                    for piece in documents::pieces(&path, kind) {
+                        match piece {
+                            Ok(text) => self.words(&text)?,
+                            Err(why) => trouble = Some(why),
+                        }
+                    }
+                    match trouble {
+                        None => self.document(&name),
+                        Some(trouble) => {
                             self.batch.words.truncate(start);
-                            self.batch.skipped.push(Skipped { place: name.into_owned(), why });
+                            self.batch.skipped.push(trouble.of(&path, name.into_owned())?);
                         }
                     }
                 }
             }
             Item::Lines { path, first_line, text } => {
-                documents::json_documents(&path, first_line, &text, |document| match document {
-                    Ok((name, text)) => {
-                        self.words(text);
-                        self.document(&name);
+                documents::json_documents(&path, first_line, &text, |document| {
+                    match document {
+                        Ok((name, text)) => {
+                            self.words(text)?;
+                            self.document(&name);
+                        }
+                        Err(skipped) => self.batch.skipped.push(skipped),
                     }
-                    Err(skipped) => self.batch.skipped.push(skipped),
-                });
+                    Ok(())
+                })?;
             }
             Item::Piece { name, text } => {
-                self.words(&text);
+                self.words(&text)?;
                 self.document(name.as_deref().unwrap_or_default());
                 self.batch.documents[0].continues = name.is_none();
             }
             Item::Skipped(skipped) => self.batch.skipped.push(skipped),
+            Item::Failed(error) => return Err(error),
+            Item::PassedOver(passed_over) => self.batch.passed_over = passed_over,
         }
+        Ok(())
     }
 
-    fn words(&mut self, text: &str) {
+    fn words(&mut self, text: &str) -> Result<(), Error> {
         let Worker { tokenizer, dictionary, batch } = self;
-        tokenizer.words(text, |word| batch.words.push(dictionary.number(word)));
+        batch.bytes += text.len() as u64;
+        let mut has_room = true;
+        tokenizer.words(text, |word| match dictionary.number(word) {
+            Some(number) if batch.words.try_reserve(1).is_ok() => batch.words.push(number),
+            _ => has_room = false,
+        });
+        let bytes = || (dictionary.cost() + size_of_val(&batch.words[..])) as u64;
+        if has_room { Ok(()) } else { Err(Error::Memory { bytes: bytes() }) }
     }
 
     /// Ends a document.

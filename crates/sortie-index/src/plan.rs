@@ -68,8 +68,3 @@ pub fn least_for_gpu(sorts: Sorts) -> usize {
 pub fn merge_bytes(memory: u64) -> usize {
     usize::try_from(memory / 2).unwrap_or(usize::MAX)
 }
-
-/// What has to be in memory as a whole, by each thread and in several forms.
-pub fn longest_document(memory: u64) -> usize {
-    (memory / 32).clamp(64 << 10, 1 << 30) as usize
-}

@@ -4,13 +4,16 @@ use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, RenameFlags, linkat, openat, renameat_with};
+use rustix::fs::{
+    AtFlags, CWD, FlockOperation, Mode, OFlags, RenameFlags, flock, linkat, openat, renameat_with,
+};
 use rustix::io::Errno;
+use tempfile::TempDir;
 
-use crate::error::Error;
+use crate::error::{Error, room};
 use crate::format::{Counts, FILES, HEADER, Header, Seal};
 
 /// The files of an index that is being built. Dropped, or killed, it leaves nothing behind.
@@ -24,11 +27,8 @@ pub struct Draft {
 impl Draft {
     /// Finds out whether there can be an index at `target`: nothing else may be there.
     pub fn new(target: &Path) -> Result<Draft, Error> {
-        let folder = match target.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
-            _ => PathBuf::from("."),
-        };
-        if target.file_name().is_none() {
+        let folder = folder_of(target).to_owned();
+        if target.file_name().is_none_or(|name| name == UNFINISHED) {
             let why = "no name for a folder; give one that can be made or replaced".into();
             return Err(Error::NotAnIndex { path: target.to_owned(), why });
         }
@@ -46,42 +46,107 @@ impl Draft {
         &self.folder
     }
 
-    /// Puts the complete index in its place, and says how many bytes it has. What was there before is replaced in the same
-    /// instant.
-    pub fn publish(self, counts: Counts) -> Result<u64, Error> {
-        let failed = |doing| Error::file(doing, &self.target);
-        // As open to others as folders are by default.
-        let mode = fs::Permissions::from_mode(0o777);
-        let made = tempfile::Builder::new().prefix(".sortie-").permissions(mode).tempdir_in(&self.folder);
-        let made = made.map_err(Error::file("create a folder in", &self.folder))?;
+    /// Completes the files, which are on the disk then.
+    pub fn complete(self, counts: Counts) -> Result<Complete, Error> {
+        let Draft { target, folder, files } = self;
         let mut seals = [Seal::default(); FILES.len()];
-        for ((file, name), seal) in self.files.into_iter().zip(FILES).zip(&mut seals) {
-            let (mut file, sealed) = file.finish()?;
+        let mut complete = Vec::new();
+        for ((file, name), seal) in files.into_iter().zip(FILES).zip(&mut seals) {
+            let (file, sealed) = file.finish()?;
             *seal = sealed;
-            give_name(&mut file, &made.path().join(name)).map_err(failed("write"))?;
+            complete.push((file, name));
         }
-        let header = Header { counts, seals }.to_bytes();
-        let write_header = || {
-            let mut file = File::create(made.path().join(HEADER))?;
-            file.write_all(&header)?;
-            file.sync_all()?;
+        let mut header = Sealed::new(&folder, &target.join(HEADER))?;
+        header.append(&Header { counts, seals }.to_bytes())?;
+        let (header, seal) = header.finish()?;
+        complete.push((header, HEADER));
+        let bytes = seal.bytes + seals.iter().map(|seal| seal.bytes).sum::<u64>();
+        Ok(Complete { target, folder, files: complete, bytes, is_empty: counts.documents == 0 })
+    }
+}
+
+/// An index whose files are on the disk, without names. Dropped, it leaves nothing behind.
+pub struct Complete {
+    target: PathBuf,
+    folder: PathBuf,
+    files: Vec<(File, &'static str)>,
+    bytes: u64,
+    is_empty: bool,
+}
+
+/// What becomes the index, or was it, has this name for an instant.
+const UNFINISHED: &str = ".sortie-unfinished-index";
+
+impl Complete {
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Puts the index in its place. What was there before is replaced in the same instant.
+    ///
+    /// All that takes long was done before, so that a process is hardly ever ended between the first step and the last.
+    pub fn publish(mut self) -> Result<(), Error> {
+        let failed = |doing| Error::file(doing, &self.target);
+        if self.is_empty && self.target.join(HEADER).exists() {
+            return Err(Error::Empty { path: self.target });
+        }
+        let folder = File::open(&self.folder).map_err(Error::file("read", &self.folder))?;
+        let made = make_folder(&folder, &self.folder)?;
+        let mut name_files = || {
+            for (file, name) in &mut self.files {
+                give_name(file, &made.path().join(name))?;
+            }
             File::open(made.path())?.sync_all()
         };
-        write_header().map_err(failed("write"))?;
+        name_files().map_err(failed("write"))?;
         match renameat_with(CWD, made.path(), CWD, &self.target, RenameFlags::NOREPLACE) {
             Ok(()) => {
                 // It is there no more under the name that would be removed.
                 let _ = made.keep();
             }
-            Err(Errno::EXIST) => exchange(&made, &self.target)?,
+            Err(Errno::EXIST) => {
+                exchange(&made, &self.target)?;
+                remove(made);
+            }
             Err(error) => return Err(failed("write")(error.into())),
         }
-        Ok(header.len() as u64 + seals.iter().map(|seal| seal.bytes).sum::<u64>())
+        Ok(())
     }
 }
 
-/// Swaps the new index with the old one, which is removed when `made` is dropped.
-fn exchange(made: &tempfile::TempDir, target: &Path) -> Result<(), Error> {
+/// Makes the folder that becomes the index.
+///
+/// While one process makes it, it holds a lock of the folder around it. So what is found under the name by who holds the lock is
+/// what a process left behind that was killed, and is removed.
+fn make_folder(around: &File, path: &Path) -> Result<TempDir, Error> {
+    // As open to others as folders are by default.
+    let mode = fs::Permissions::from_mode(0o777);
+    let make = |random| {
+        let mut names = tempfile::Builder::new();
+        names.prefix(UNFINISHED).rand_bytes(random).permissions(mode.clone()).tempdir_in(path)
+    };
+    let made = if flock(around, FlockOperation::NonBlockingLockExclusive).is_ok() {
+        let left = path.join(UNFINISHED);
+        if is_left_behind(&left) {
+            let _ = fs::remove_dir_all(&left);
+        }
+        make(0).or_else(|_| make(6))
+    } else {
+        // Another index appears just now, or there are no locks.
+        make(6)
+    };
+    made.map_err(Error::file("create a folder in", path))
+}
+
+/// Whether a folder has files of an index and nothing else.
+fn is_left_behind(path: &Path) -> bool {
+    let is_ours = |name: OsString| *name == *HEADER || FILES.iter().any(|file| *name == **file);
+    let names = || path.read_dir()?.map(|entry| Ok(entry?.file_name())).collect::<io::Result<Vec<_>>>();
+    !path.is_symlink() && names().is_ok_and(|names| names.into_iter().all(is_ours))
+}
+
+/// Swaps the new index with the old one.
+fn exchange(made: &TempDir, target: &Path) -> Result<(), Error> {
     check_replaceable(target)?;
     match renameat_with(CWD, made.path(), CWD, target, RenameFlags::EXCHANGE) {
         Err(Errno::INVAL) => {
@@ -90,6 +155,15 @@ fn exchange(made: &tempfile::TempDir, target: &Path) -> Result<(), Error> {
         }
         other => other.map_err(|error| Error::file("write", target)(error.into())),
     }
+}
+
+/// Removes the index that was replaced.
+fn remove(made: TempDir) {
+    // While its files are open, removing their names takes no time, whatever their length.
+    let files = made.path().read_dir().into_iter().flatten().flatten();
+    let held: Vec<_> = files.map(|entry| File::open(entry.path())).collect();
+    drop(made);
+    drop(held);
 }
 
 /// Whether nothing is there, or an empty folder, or an index and nothing else: what is replaced is removed, all of it.
@@ -109,7 +183,7 @@ fn check_replaceable(target: &Path) -> Result<(), Error> {
             let names: Vec<_> =
                 entries.map(|entry| Ok(entry?.file_name())).collect::<Result<_, _>>().map_err(failed())?;
             let header = target.join(HEADER);
-            if !(names.is_empty() || header.is_file() && Header::begins(&header)) {
+            if !(names.is_empty() || header.is_file() && Header::begins(&header).map_err(failed())?) {
                 return not("a folder with something else in it; name another");
             }
             let is_other = |name: &&OsString| **name != *HEADER && FILES.iter().all(|file| **name != **file);
@@ -120,6 +194,14 @@ fn check_replaceable(target: &Path) -> Result<(), Error> {
                 )),
             }
         }
+    }
+}
+
+/// The folder that an index at `target` is in.
+pub fn folder_of(target: &Path) -> &Path {
+    match target.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
     }
 }
 
@@ -145,7 +227,7 @@ impl Sealed {
                 tempfile::tempfile_in(folder).map_err(Error::file("create a temporary file in", folder))?
             }
         };
-        let (held, hasher) = (Vec::with_capacity(BUFFER), crc32fast::Hasher::new());
+        let (held, hasher) = (room(BUFFER)?, crc32fast::Hasher::new());
         Ok(Sealed { file, path: path.to_owned(), held, hasher, bytes: 0 })
     }
 
@@ -156,6 +238,16 @@ impl Sealed {
     /// Where it will be.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Writes what is held, so that [`Sealed::written`] has it all.
+    pub fn write_held(&mut self) -> Result<(), Error> {
+        self.flush().map_err(Error::file("write", &self.path))
+    }
+
+    /// What was written, from its start.
+    pub fn written(&self) -> impl io::Read {
+        Written { file: &self.file, at: 0 }
     }
 
     fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
@@ -191,6 +283,20 @@ impl Write for Sealed {
         held.clear();
         self.held = held;
         Ok(())
+    }
+}
+
+/// Reads a file that is being written, whose place that leaves alone.
+struct Written<'a> {
+    file: &'a File,
+    at: u64,
+}
+
+impl io::Read for Written<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read_at(into, self.at)?;
+        self.at += read as u64;
+        Ok(read)
     }
 }
 

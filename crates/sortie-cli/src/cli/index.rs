@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueEnum, ValueHint};
+use clap::{ArgAction, Args, Subcommand, ValueEnum, ValueHint};
 
 use super::values::count;
 use super::{MemorySize, StatsFormat, path, threads};
@@ -11,12 +11,26 @@ use super::{MemorySize, StatsFormat, path, threads};
 const BUILD_AFTER_HELP: &str = "\
 What a file holds is seen from its name: .jsonl and .ndjson have a document a line, an object with id and text; .md and
 .markdown, .html, .htm and .xhtml, .txt and .text are one document each; .gz behind any of these is compressed with gzip. Other
-files in a folder are passed over; a file that is named itself is plain text then.
+files in a folder are passed over, unless --ext or --all-text takes them; a file that is named itself is plain text then.
+Hidden files and folders in a folder are passed over, and links to folders. Each file is indexed once, however many names and
+links lead to it.
 
-Words are those of Unicode (UAX #29), case-folded. The index is the same whatever the pipeline, memory and number of threads.
+Words are those of Unicode (UAX #29), case-folded. Full stops and colons between letters separate words, so that path finds
+os.path; 3.14, v1.2.3, U.S.A., don't and foo_bar are one word each. Words over 255 bytes are left out. The index is the same
+whatever the pipeline, memory and number of threads.
+
+The last line on standard error says what was indexed, skipped and passed over. A document is skipped where its content is
+defective (not UTF-8, not JSON, damaged gzip) or its file has gone meanwhile. All else that goes wrong ends the build.
+
+Exit status:
+  0  the index has all documents
+  1  the index was built, but documents were skipped, or none were found in an input
+  2  the index was not built, and one that was there is as it was; so too where no documents would replace some
 
 Examples:
   sortie index build docs -o docs.index                 a tree of documents
+  sortie index build --ext rst,adoc docs -o docs.index  and of those
+  git ls-files -z | sortie index build --all-text --files-from - -o code.index
   sortie index build -S 1G rfcs.jsonl.gz -o rfcs.index  within 1 GiB of memory
   sortie index search docs.index sorting networks       the ten best, with their scores";
 
@@ -75,8 +89,25 @@ pub enum IndexCommand {
 #[command(args_override_self = true, after_help = BUILD_AFTER_HELP)]
 pub struct BuildArgs {
     /// Files and folders, compressed with gzip or not
-    #[arg(value_name = "IN", required = true, value_parser = path(), value_hint = ValueHint::AnyPath)]
+    #[arg(
+        value_name = "IN",
+        required_unless_present = "files_from",
+        value_parser = path(),
+        value_hint = ValueHint::AnyPath
+    )]
     pub inputs: Vec<PathBuf>,
+
+    /// Also index the files and folders that FILE names, one a line, or each ended by a NUL byte; - for standard input
+    #[arg(long, value_name = "FILE", value_parser = path(), value_hint = ValueHint::FilePath)]
+    pub files_from: Option<PathBuf>,
+
+    /// In folders, also take files whose names end in .EXT, as plain text
+    #[arg(long = "ext", value_name = "EXT", value_delimiter = ',', action = ArgAction::Append)]
+    pub extensions: Vec<String>,
+
+    /// In folders, also take all files that begin as text: 8 KiB of UTF-8 without NUL bytes
+    #[arg(long)]
+    pub all_text: bool,
 
     /// Write to the folder INDEX; an index that is there is replaced once the new one is complete
     #[arg(short = 'o', long, value_name = "INDEX", value_parser = path(), value_hint = ValueHint::DirPath)]
@@ -90,7 +121,7 @@ pub struct BuildArgs {
     #[arg(long, value_name = "PIPELINE", default_value = "auto")]
     pub pipeline: Pipeline,
 
-    /// Stop at the first document that cannot be read, in place of leaving it out
+    /// Stop at the first document that would be skipped
     #[arg(long)]
     pub strict: bool,
 

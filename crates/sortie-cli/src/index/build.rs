@@ -6,15 +6,21 @@ use std::time::Duration;
 use serde_json::json;
 use sortie_index::{Builder, Summary};
 
-use super::on_one_line;
+use super::{list, on_one_line, signals};
 use crate::cli::{BuildArgs, Pipeline, StatsFormat};
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::{memory, threads};
 
 pub fn run(args: &BuildArgs) -> Result<(), Failure> {
+    for input in &args.inputs {
+        // Before the first is read, which may take hours.
+        input.metadata().map_err(Failure::file("read", input))?;
+    }
     let threads = threads::of_use(args.parallel, None);
     memory::hold_back(args.buffer_size);
+    let progress = Progress::start();
+    progress.stage("indexing", 0);
     let builder = Builder::default()
         .pipeline(match args.pipeline {
             Pipeline::Auto => sortie_index::Pipeline::Auto,
@@ -24,24 +30,62 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
         })
         .threads(threads)
         .memory_limit(memory::budget(args.buffer_size, None, || threads))
-        .strict(args.strict);
-    let progress = Progress::start();
-    progress.stage("indexing", 0);
-    let summary = builder.build(&args.inputs, &args.output, |skipped| {
+        .strict(args.strict)
+        .extensions(&args.extensions)
+        .all_text(args.all_text)
+        .progress(progress.counter());
+    let listed = args.files_from.as_deref().map(list::names).transpose()?;
+    let inputs = args.inputs.iter().cloned().map(Ok).chain(listed.into_iter().flatten());
+    let prepared = builder.prepare(inputs, &args.output, |skipped| {
         progress.above(|| crate::complain(format!("{}\n", on_one_line(&skipped.to_string())).as_bytes()));
     })?;
+    let summary = signals::ignored_during(|| prepared.publish())?;
     drop(progress);
-    if summary.skipped > 0 {
-        let each = if summary.skipped == 1 { "document was" } else { "documents were" };
-        crate::complain(format!("{} {each} left out\n", summary.skipped).as_bytes());
+    // For machines, all of it is in the report.
+    if args.stats != Some(StatsFormat::Json) {
+        crate::complain(format!("{}\n", line(&summary)).as_bytes());
     }
-    if summary.counts.documents == 0 {
-        crate::complain(b"no documents were found: the index is empty\n");
+    if let Some(format) = args.stats {
+        print(&summary, threads, format)?;
     }
-    match args.stats {
-        Some(format) => print(&summary, threads, format),
-        None => Ok(()),
-    }
+    if summary.is_partial() || summary.counts.documents == 0 { Err(Failure::Partial) } else { Ok(()) }
+}
+
+/// What was indexed, and what was not and why.
+fn line(summary: &Summary) -> String {
+    let Summary { passed_over, .. } = summary;
+    let counted = |counts: &[(u64, &str)]| {
+        let counted = counts.iter().filter(|(count, _)| *count > 0);
+        counted.map(|(count, what)| format!("{count} {what}")).collect::<Vec<_>>().join(", ")
+    };
+    let indexed = format!("{} of {} bytes", documents(summary.counts.documents), summary.text_bytes);
+    let parts = [
+        ("indexed ", indexed),
+        (
+            "skipped ",
+            counted(&[
+                (summary.defective, "defective"),
+                (summary.vanished, "gone before read"),
+                (summary.unmatched, "without documents"),
+            ]),
+        ),
+        (
+            "passed over ",
+            counted(&[
+                (passed_over.other, "of other kinds (see --ext and --all-text)"),
+                (passed_over.hidden, "hidden"),
+                (passed_over.repeated, "already indexed"),
+            ]),
+        ),
+        ("left out ", counted(&[(summary.long_words, "words over 255 bytes")])),
+        ("", counted(&[(summary.repeated_names, "repeated ids")])),
+    ];
+    let said = parts.iter().filter(|(_, what)| !what.is_empty());
+    said.map(|(how, what)| format!("{how}{what}")).collect::<Vec<_>>().join("; ")
+}
+
+fn documents(count: u64) -> String {
+    format!("{count} document{}", if count == 1 { "" } else { "s" })
 }
 
 /// What was built and how, on standard error.
@@ -83,7 +127,19 @@ fn print(summary: &Summary, threads: usize, format: StatsFormat) -> Result<(), F
                 "terms": counts.terms,
                 "postings": counts.postings,
                 "words": counts.words,
-                "skipped": summary.skipped,
+                "text_bytes": summary.text_bytes,
+                "skipped": {
+                    "defective": summary.defective,
+                    "vanished": summary.vanished,
+                    "unmatched": summary.unmatched,
+                },
+                "passed_over": {
+                    "other": summary.passed_over.other,
+                    "hidden": summary.passed_over.hidden,
+                    "repeated": summary.passed_over.repeated,
+                },
+                "long_words": summary.long_words,
+                "repeated_ids": summary.repeated_names,
                 "runs": summary.runs,
                 "run_bytes": summary.run_bytes,
                 "index_bytes": summary.index_bytes,

@@ -1,6 +1,8 @@
 //! `sortie index`: documents are indexed by `sortie-index`, and searched.
 
 mod build;
+mod list;
+mod signals;
 
 use std::fmt::Write as _;
 use std::io;

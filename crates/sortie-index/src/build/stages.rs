@@ -118,7 +118,7 @@ impl Stages<'_> {
         for batch in &mut parsed.batches {
             first_documents.push(self.collection.add(batch)?);
             batch.names = String::new();
-            summary.skipped += batch.skipped.len() as u64;
+            summary.add(batch);
             batch.skipped.drain(..).for_each(|skipped| (self.skipped)(&skipped));
         }
         let block = self.pool.install(|| Block::new(parsed, &first_documents, keys))?;

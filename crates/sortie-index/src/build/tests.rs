@@ -9,7 +9,7 @@ use sortie::gpu::Gpu;
 use sortie::{Algorithm, Order, Sorter};
 use sortie_simt::Options;
 
-use super::{Builder, Pipeline, Sort, SortKeys, Summary, build_with};
+use super::{Builder, Pipeline, Sort, SortKeys, Summary, prepare_with};
 use crate::documents::{Document, Item, Source};
 use crate::error::Error;
 use crate::format::{FILES, HEADER};
@@ -25,7 +25,7 @@ fn bytes(index: &Path) -> Vec<Vec<u8>> {
 fn documents() -> impl Strategy<Value = Vec<Vec<String>>> {
     let word = prop_oneof!["[a-c]{1,2}", "[a-z]{3,8}", "(gen|mit|über)[a-z]{0,3}"];
     let piece = prop::collection::vec(word, 0..8).prop_map(|words| words.join(" ") + " ");
-    prop::collection::vec(prop::collection::vec(piece, 1..4), 0..12)
+    prop::collection::vec(prop::collection::vec(piece, 1..4), 1..12)
 }
 
 fn whole(documents: &[Vec<String>]) -> impl Iterator<Item = Document> + Send {
@@ -78,7 +78,7 @@ proptest! {
             let builder = Builder::default().threads(threads).memory_limit(kilobytes << 10);
             let sort = Sort { place: Sorts::OnCpu, overlapped, by: cpu() };
             let summary =
-                build_with(&builder, sort, piece_by_piece(&documents), &other, |_| ()).unwrap();
+                prepare_with(&builder, sort, piece_by_piece(&documents), &other, |_| ()).unwrap().publish().unwrap();
             prop_assert_eq!(bytes(&other), bytes(&one));
             let pieces: usize = documents.iter().map(Vec::len).sum();
             // Without memory a block is what each thread takes of it once.
@@ -105,7 +105,7 @@ fn build_on(gpu: &Arc<Gpu>, algorithm: Algorithm, overlapped: bool, memory: u64,
     let builder = Builder::default().threads(2);
     let place = Sorts::OnGpu { algorithm, memory };
     let sort = Sort { place, overlapped, by: bench(gpu.clone(), algorithm) };
-    build_with(&builder, sort, piece_by_piece(&many()), target, |_| ()).unwrap()
+    prepare_with(&builder, sort, piece_by_piece(&many()), target, |_| ()).unwrap().publish().unwrap()
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn a_sort_that_fails_leaves_the_index_that_was_there() {
         });
         let builder = Builder::default().threads(2).memory_limit(1);
         let sort = Sort { place: Sorts::OnCpu, overlapped, by: failing };
-        let failed = build_with(&builder, sort, piece_by_piece(&documents), &target, |_| ());
+        let failed = prepare_with(&builder, sort, piece_by_piece(&documents), &target, |_| ()).map(|_| ());
         assert!(matches!(failed, Err(Error::Sort(_))), "{failed:?}");
         assert_eq!(bytes(&target), before);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "something was left behind");
@@ -163,7 +163,10 @@ fn a_sort_has_as_many_threads_as_were_asked_for() {
         });
         let builder = Builder::default().threads(threads);
         let sort = Sort { place: Sorts::OnCpu, overlapped, by: sort };
-        build_with(&builder, sort, piece_by_piece(&many()), &folder.path().join("index"), |_| ()).unwrap();
+        prepare_with(&builder, sort, piece_by_piece(&many()), &folder.path().join("index"), |_| ())
+            .unwrap()
+            .publish()
+            .unwrap();
     }
 }
 

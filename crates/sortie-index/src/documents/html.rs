@@ -1,44 +1,112 @@
 //! HTML: the text between tags, without scripts and styles.
 
 use std::io::{self, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
-use html5gum::{Emitter, IoReader, State, Tokenizer};
+use html5gum::{Emitter, IoReader, Reader, State, Tokenizer};
 
-use super::{ITEM_BYTES, cut, utf8};
-use crate::error::reason;
+use super::{ITEM_BYTES, cut, not_utf8};
+use crate::error::Trouble;
 
-/// The text of a file, piece by piece; offsets in errors are those of the text.
+/// The text of a file, piece by piece.
 pub struct Pieces<R: Read> {
-    tokenizer: Tokenizer<IoReader<R>, Text>,
-    offset: u64,
+    tokenizer: Tokenizer<Gate<R>, Text>,
+    ended: bool,
 }
 
 impl<R: Read> Pieces<R> {
     pub fn new(reader: R) -> Self {
-        Pieces { tokenizer: Tokenizer::new_with_emitter(IoReader::new(reader), Text::default()), offset: 0 }
+        let text = Text::default();
+        let gate = Gate { reader: IoReader::new(reader), full: text.full.clone(), letters: 0 };
+        Pieces { tokenizer: Tokenizer::new_with_emitter(gate, text), ended: false }
     }
 }
 
 impl<R: Read> Iterator for Pieces<R> {
-    type Item = Result<String, String>;
+    type Item = Result<String, Trouble>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let piece = match self.tokenizer.next()? {
-            Ok(piece) => piece,
-            Err(error) => return Some(Err(reason(&error))),
-        };
-        let offset = self.offset;
-        self.offset += piece.len() as u64;
-        Some(utf8(piece, offset))
+        while !self.ended {
+            let trouble = match self.tokenizer.next()? {
+                Ok(Ok(piece)) => return Some(Ok(piece)),
+                Err(Stop::Full(state)) => {
+                    self.tokenizer.set_state(state);
+                    continue;
+                }
+                Ok(Err(Broken::NotUtf8(at))) => Trouble::Content(not_utf8(at)),
+                Ok(Err(Broken::NoRoom)) => Trouble::Read(io::ErrorKind::OutOfMemory.into()),
+                Err(Stop::Letters) => {
+                    Trouble::Content(format!("a tag whose name has more than {MOST_LETTERS} bytes"))
+                }
+                Err(Stop::Failed(error)) => error.into(),
+            };
+            self.ended = true;
+            return Some(Err(trouble));
+        }
+        None
     }
 }
 
 /// Appends the text of a stretch of HTML in memory.
 pub fn append_text(html: &str, text: &mut String) {
-    let pieces: Result<Vec<Vec<u8>>, io::Error> =
-        Tokenizer::new_with_emitter(IoReader::new(html.as_bytes()), Text::default()).collect();
-    for piece in pieces.into_iter().flatten() {
-        text.push_str(&String::from_utf8_lossy(&piece));
+    // A string is text, and read without errors.
+    for piece in Tokenizer::new_with_emitter(html, Text::default()).flatten().flatten() {
+        text.push_str(&piece);
+    }
+}
+
+/// States in which text is read that counts, as they are told by [`Text::full`].
+const TEXT_STATES: [State; 4] = [State::Data, State::RcData, State::RawText, State::PlainText];
+
+/// The tokenizer holds the letters that may be the name of an end tag until they end: so many, a title or a script may have
+/// after `</`.
+const MOST_LETTERS: usize = 1 << 20;
+
+/// Gives the tokenizer what it reads, and stops it where it would go on without end: it does not return from a text before the
+/// text ends.
+struct Gate<R: Read> {
+    reader: IoReader<R>,
+    /// [`Text::full`].
+    full: Arc<AtomicU8>,
+    /// How many came one by one and in a row, as those of names do.
+    letters: usize,
+}
+
+/// Why the tokenizer does not go on.
+#[derive(Debug, thiserror::Error)]
+enum Stop {
+    /// There is a piece to be taken, and then to be gone on with in this state.
+    #[error("a piece is complete")]
+    Full(State),
+    #[error("a name is too long")]
+    Letters,
+    #[error(transparent)]
+    Failed(#[from] io::Error),
+}
+
+impl<R: Read> Reader for Gate<R> {
+    type Error = Stop;
+
+    fn read_byte(&mut self) -> Result<Option<u8>, Stop> {
+        let byte = self.reader.read_byte()?;
+        let is_letter = byte.is_some_and(|byte| byte.is_ascii_alphabetic());
+        self.letters = if is_letter { self.letters + 1 } else { 0 };
+        if self.letters > MOST_LETTERS { Err(Stop::Letters) } else { Ok(byte) }
+    }
+
+    fn try_read_string(&mut self, text: &[u8], case_sensitive: bool) -> Result<bool, Stop> {
+        Ok(self.reader.try_read_string(text, case_sensitive)?)
+    }
+
+    fn read_until<'b>(&'b mut self, needle: &[u8], one: &'b mut [u8; 4]) -> Result<Option<&'b [u8]>, Stop> {
+        let full = self.full.load(Relaxed);
+        if full > 0 {
+            self.full.store(0, Relaxed);
+            return Err(Stop::Full(TEXT_STATES[usize::from(full) - 1]));
+        }
+        self.letters = 0;
+        Ok(self.reader.read_until(needle, one)?)
     }
 }
 
@@ -56,6 +124,15 @@ const LONGEST_NAME: usize = 16;
 #[derive(Debug, Default)]
 struct Text {
     text: Vec<u8>,
+    /// Bytes at the end of the text that begin a character, and where in the file they are.
+    open: usize,
+    open_at: u64,
+    broken: Option<Broken>,
+    /// How much of the file was read.
+    position: u64,
+    /// Not 0 while a text goes on that fills a piece: one more than the place of its state in [`TEXT_STATES`].
+    full: Arc<AtomicU8>,
+    state: u8,
     name: Vec<u8>,
     is_end_tag: bool,
     /// Of the last start tag, which an end tag must have to end a script or style.
@@ -64,28 +141,88 @@ struct Text {
     ended: bool,
 }
 
+/// Why a text ends early.
+#[derive(Debug, Clone, Copy)]
+enum Broken {
+    /// The byte at this place of the file begins no character.
+    NotUtf8(u64),
+    NoRoom,
+}
+
+impl Text {
+    /// One of [`TEXT_STATES`], by its place there.
+    fn read_text_in(&mut self, state: u8) -> Option<State> {
+        self.state = state;
+        Some(TEXT_STATES[usize::from(state)])
+    }
+
+    /// Appends text of which `position` is the end, and checks it: how far it is in the file is not known later.
+    fn append(&mut self, text: &[u8]) {
+        if self.broken.is_some() {
+            return;
+        }
+        if self.text.try_reserve(text.len()).is_err() {
+            self.broken = Some(Broken::NoRoom);
+            return;
+        }
+        let from = self.text.len() - self.open;
+        self.text.extend_from_slice(text);
+        if self.open == 0 && text.is_ascii() {
+            return;
+        }
+        let had_open = std::mem::take(&mut self.open) > 0;
+        let Err(error) = std::str::from_utf8(&self.text[from..]) else { return };
+        let rest = self.text.len() - from - error.valid_up_to();
+        let is_open = had_open && error.valid_up_to() == 0;
+        let at = if is_open { self.open_at } else { self.position.saturating_sub(rest as u64) };
+        if error.error_len().is_some() {
+            self.broken = Some(Broken::NotUtf8(at));
+        } else {
+            (self.open, self.open_at) = (rest, at);
+        }
+    }
+}
+
 impl Emitter for Text {
-    type Token = Vec<u8>;
+    type Token = Result<String, Broken>;
 
     fn emit_string(&mut self, text: &[u8]) {
         if !self.is_hidden {
-            self.text.extend_from_slice(text);
+            self.append(text);
+            if self.text.len() >= ITEM_BYTES || self.broken.is_some() {
+                self.full.store(self.state + 1, Relaxed);
+            }
         }
+    }
+
+    fn start_open_tag(&mut self) {
+        // What may be read until the end of the tag is no text.
+        self.full.store(0, Relaxed);
     }
 
     fn emit_eof(&mut self) {
         self.ended = true;
+        if self.open > 0 {
+            self.broken = self.broken.or(Some(Broken::NotUtf8(self.open_at)));
+        }
     }
 
-    fn pop_token(&mut self) -> Option<Vec<u8>> {
-        if self.ended {
-            return Some(std::mem::take(&mut self.text)).filter(|text| !text.is_empty());
+    fn pop_token(&mut self) -> Option<Result<String, Broken>> {
+        if let Some(broken) = self.broken {
+            return Some(Err(broken));
         }
-        if self.text.len() < ITEM_BYTES {
+        if self.text.len() < if self.ended { 1 } else { ITEM_BYTES } {
             return None;
         }
-        let rest = self.text.split_off(cut(&self.text));
-        Some(std::mem::replace(&mut self.text, rest))
+        let end = if self.ended { self.text.len() } else { cut(&self.text) };
+        let rest = self.text.split_off(end);
+        let piece = std::mem::replace(&mut self.text, rest);
+        self.full.store(0, Relaxed);
+        Some(Ok(String::from_utf8(piece).expect("it was checked when it came")))
+    }
+
+    fn move_position(&mut self, by: isize) {
+        self.position = self.position.saturating_add_signed(by as i64);
     }
 
     fn init_start_tag(&mut self) {
@@ -105,8 +242,9 @@ impl Emitter for Text {
 
     fn emit_current_tag(&mut self) -> Option<State> {
         if !WITHIN_WORDS.contains(&&*self.name) {
-            self.text.push(b' ');
+            self.append(b" ");
         }
+        self.state = 0;
         if self.is_end_tag {
             self.start_tag.clear();
             self.is_hidden = false;
@@ -116,9 +254,9 @@ impl Emitter for Text {
         let state = match &*self.start_tag {
             b"script" => State::ScriptData,
             b"style" | b"iframe" | b"noembed" | b"noframes" => State::RawText,
-            b"textarea" | b"title" => return Some(State::RcData),
-            b"xmp" => return Some(State::RawText),
-            b"plaintext" => return Some(State::PlainText),
+            b"textarea" | b"title" => return self.read_text_in(1),
+            b"xmp" => return self.read_text_in(2),
+            b"plaintext" => return self.read_text_in(3),
             _ => return None,
         };
         self.is_hidden = true;
@@ -174,6 +312,56 @@ mod tests {
         assert_eq!(text("<noscript><p>x</p></noscript><SCRIPT>y</SCRIPT>z"), "x z");
         assert_eq!(text("<script>never ended"), "");
         assert_eq!(text(""), "");
+    }
+
+    fn told(html: &[u8]) -> String {
+        match Pieces::new(html).find_map(Result::err).unwrap() {
+            Trouble::Content(why) => why,
+            Trouble::Read(error) => panic!("{error}"),
+        }
+    }
+
+    #[test]
+    fn the_byte_of_the_file_is_told_that_is_no_text() {
+        assert_eq!(told(b"<p>a\xE9"), "not UTF-8 at byte 5");
+        assert_eq!(told(b"<p>a\xE9<p>b"), "not UTF-8 at byte 5");
+        assert_eq!(told(b"&amp;\r\n\xC3\xA9<!-- \xFF -->\xFFa"), "not UTF-8 at byte 20");
+        assert_eq!(told(b"x\xC3<p>y"), "not UTF-8 at byte 2");
+        let late = [&b"<p>word ".repeat(ITEM_BYTES / 4)[..], b"\xFF"].concat();
+        assert_eq!(told(&late), format!("not UTF-8 at byte {}", late.len()));
+        assert_eq!(text("<b>caf\u{e9}</b> \u{20ac}"), "caf\u{e9} \u{20ac}");
+        // What a reader does not see does not matter.
+        assert_eq!(
+            Pieces::new(&b"<script>\xFF</script>a"[..]).map(Result::unwrap).collect::<String>().trim(),
+            "a"
+        );
+        assert_eq!(Pieces::new(&b"\xC3<b>\xA9</b>"[..]).map(Result::unwrap).collect::<String>(), "\u{e9}");
+    }
+
+    #[test]
+    fn text_without_tags_comes_in_pieces() {
+        for before in ["", "<title>", "<xmp>", "<plaintext>", "a < b "] {
+            let html = format!("{before}{}&lt;end", "w\u{e9}rd ".repeat(ITEM_BYTES));
+            let pieces: Vec<_> = Pieces::new(html.as_bytes()).map(Result::unwrap).collect();
+            let most = pieces.iter().map(String::len).max().unwrap();
+            assert!(pieces.len() > 5 && most < 2 * ITEM_BYTES, "{before}: {} pieces of {most}", pieces.len());
+            let whole = pieces.concat();
+            assert_eq!(whole.matches("w\u{e9}rd ").count(), ITEM_BYTES, "{before}");
+            let raw = ["<xmp>", "<plaintext>"].contains(&before);
+            assert!(whole.ends_with(if raw { "&lt;end" } else { "<end" }), "{before}");
+        }
+    }
+
+    #[test]
+    fn a_name_without_end_is_told() {
+        for before in ["<title>", "<script>", "<p>"] {
+            let html = format!("{before}</{}", "a".repeat(2 * MOST_LETTERS));
+            // The name of a tag in plain text is not held.
+            match before {
+                "<p>" => assert_eq!(text(&html), ""),
+                _ => assert_eq!(told(html.as_bytes()), "a tag whose name has more than 1048576 bytes"),
+            }
+        }
     }
 
     #[test]

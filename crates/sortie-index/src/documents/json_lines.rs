@@ -1,65 +1,75 @@
 //! JSON lines: an object a line, with `id` and `text`.
 
 use std::borrow::Cow;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 use std::sync::Arc;
 
 use serde::Deserialize;
 
-use super::{ITEM_BYTES, Item, open};
-use crate::error::{Skipped, reason};
+use super::long::Long;
+use super::long_line::{self, Document, Line as LongLine};
+use super::{ITEM_BYTES, Item, not_utf8, open, text};
+use crate::error::{Error, Reason, Skipped, Trouble, room};
 
 /// The lines of a file in items.
 pub struct Lines {
     reader: BufReader<Box<dyn Read + Send>>,
     path: Arc<Path>,
+    /// For the text of long lines.
+    folder: Arc<Path>,
     /// Lines given out.
     lines: u64,
-    longest: usize,
-    /// What is to be told next.
-    skipped: Option<Skipped>,
+    /// What comes next: what is told of a line, or the pieces of a long one.
+    told: Option<Item>,
+    long: Option<Long>,
     ended: bool,
 }
 
 impl Lines {
-    /// Lines may have up to `longest` bytes.
-    pub fn open(path: &Path, longest: usize) -> Result<Lines, Skipped> {
-        let file = open(path).map_err(|why| Skipped { place: path.to_string_lossy().into_owned(), why })?;
-        let reader = BufReader::with_capacity(ITEM_BYTES / 4, file);
-        Ok(Lines { reader, path: path.into(), lines: 0, longest, skipped: None, ended: false })
+    /// The text of a line that is longer than an item is written to a file without a name in `folder`.
+    pub fn open(path: &Path, folder: Arc<Path>) -> io::Result<Lines> {
+        let reader = BufReader::with_capacity(ITEM_BYTES / 4, open(path)?);
+        Ok(Lines { reader, path: path.into(), folder, lines: 0, told: None, long: None, ended: false })
     }
 
-    fn skip(&mut self, line: u64, why: String) {
-        self.skipped = Some(Skipped { place: place(&self.path, line), why });
+    fn tell(&mut self, line: u64, trouble: Trouble) {
+        self.told = Some(match trouble.of(&self.path, place(&self.path, line)) {
+            Ok(skipped) => Item::Skipped(skipped),
+            Err(error) => Item::Failed(error),
+        });
     }
 
-    /// Reads lines, and says how many, until they are enough or one is to be skipped.
+    /// The file cannot be read after the line before this one.
+    fn end_before(&mut self, line: u64, error: io::Error) {
+        self.ended = true;
+        self.tell(
+            line,
+            match error.into() {
+                Trouble::Content(why) => Trouble::Content(format!("{why}; it is not read from here on")),
+                other => other,
+            },
+        );
+    }
+
+    /// Reads lines, and says how many, until they are enough or one is special.
     fn read(&mut self, text: &mut Vec<u8>) -> u64 {
         let mut lines = 0;
         while text.len() < ITEM_BYTES {
-            let start = text.len();
-            let read = self.reader.by_ref().take(self.longest as u64 + 1).read_until(b'\n', text);
-            match read {
+            let (start, number) = (text.len(), self.lines + lines + 1);
+            match self.reader.by_ref().take(ITEM_BYTES as u64 + 1).read_until(b'\n', text) {
                 Err(error) => {
                     text.truncate(start);
-                    let why = format!("{}; it is not read from here on", reason(&error));
-                    self.skip(self.lines + lines + 1, why);
-                    self.ended = true;
+                    self.end_before(number, error);
                     break;
                 }
                 Ok(0) => {
                     self.ended = true;
                     break;
                 }
-                Ok(read) if read > self.longest && text.last() != Some(&b'\n') => {
+                Ok(read) if read > ITEM_BYTES && text.last() != Some(&b'\n') => {
+                    self.long_line(number, &text[start..]);
                     text.truncate(start);
-                    let mut why = format!("a line of more than {} bytes; give it more memory", self.longest);
-                    if let Err(error) = self.reader.skip_until(b'\n') {
-                        why = format!("{why}; {}; it is not read from here on", reason(&error));
-                        self.ended = true;
-                    }
-                    self.skip(self.lines + lines + 1, why);
                     // It counts, though it is not among those of the item.
                     self.lines += 1;
                     break;
@@ -69,20 +79,46 @@ impl Lines {
         }
         lines
     }
+
+    /// Reads a long line, which begins so, to its end.
+    fn long_line(&mut self, number: u64, begun: &[u8]) {
+        let mut line = LongLine::new(begun, &mut self.reader);
+        let document = long_line::read(&mut line, &self.folder);
+        let skipped = line.skip_rest();
+        match document {
+            Ok(Document { name, text }) => {
+                let pieces = Box::new(text::Pieces::new(text));
+                self.long = Some(Long::new(name, place(&self.path, number), &self.path, pieces));
+            }
+            Err(long_line::Failure::Line(trouble)) => self.tell(number, trouble),
+            Err(long_line::Failure::Spool(error)) => self.told = Some(Item::Failed(error)),
+        }
+        if let Err(error) = skipped {
+            self.end_before(number, error);
+        }
+    }
 }
 
 impl Iterator for Lines {
     type Item = Item;
 
     fn next(&mut self) -> Option<Item> {
-        if let Some(skipped) = self.skipped.take() {
-            return Some(Item::Skipped(skipped));
+        if let Some(item) = self.told.take().or_else(|| self.long.as_mut()?.next()) {
+            return Some(item);
         }
+        self.long = None;
         if self.ended {
             return None;
         }
         let first_line = self.lines + 1;
-        let mut text = Vec::with_capacity(ITEM_BYTES);
+        // For a line that begins before the item is full, and is not long.
+        let mut text = match room(2 * ITEM_BYTES + 1) {
+            Ok(text) => text,
+            Err(error) => {
+                self.ended = true;
+                return Some(Item::Failed(error));
+            }
+        };
         let lines = self.read(&mut text);
         self.lines += lines;
         if lines == 0 {
@@ -110,31 +146,45 @@ enum Id<'a> {
     Name(Cow<'a, str>),
 }
 
-/// Calls `each` with the name and text of every line's document, or why it has none.
+/// Calls `each` with the name and text of every line's document, or why it has none, until it fails.
 pub fn documents(
     path: &Path,
     first_line: u64,
     text: &[u8],
-    mut each: impl FnMut(Result<(String, &str), Skipped>),
-) {
+    mut each: impl FnMut(Result<(String, &str), Skipped>) -> Result<(), Error>,
+) -> Result<(), Error> {
     // As text files of Windows begin.
-    let mark = if first_line == 1 { text.strip_prefix(b"\xEF\xBB\xBF") } else { None };
-    for (number, line) in (first_line..).zip(mark.unwrap_or(text).split(|&byte| byte == b'\n')) {
+    let mark = if first_line == 1 && text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
+    for (number, line) in (first_line..).zip(text[mark..].split(|&byte| byte == b'\n')) {
         if line.trim_ascii().is_empty() {
             continue;
         }
-        match serde_json::from_slice::<Line<'_>>(line) {
-            Ok(Line { id: Id::Number(id), text }) => each(Ok((id.to_string(), &text))),
-            Ok(Line { id: Id::Unsigned(id), text }) => each(Ok((id.to_string(), &text))),
-            Ok(Line { id: Id::Name(id), text }) => each(Ok((id.into_owned(), &text))),
-            Err(error) => {
-                let error = error.to_string();
-                // Where it says the line, that is the first of one.
-                let why = error.replace("line 1 column", "column");
-                each(Err(Skipped { place: place(path, number), why }));
+        let before = if number == 1 { mark } else { 0 };
+        match parse(line, before) {
+            Ok(Line { id: Id::Number(id), text }) => each(Ok((id.to_string(), &text)))?,
+            Ok(Line { id: Id::Unsigned(id), text }) => each(Ok((id.to_string(), &text)))?,
+            Ok(Line { id: Id::Name(id), text }) => each(Ok((id.into_owned(), &text)))?,
+            Err(why) => {
+                each(Err(Skipped { place: place(path, number), why, reason: Reason::Defective }))?;
             }
         }
     }
+    Ok(())
+}
+
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+
+/// A line's object, or what is wrong where; so many bytes of the line are before these.
+fn parse(line: &[u8], before: usize) -> Result<Line<'_>, String> {
+    let line = std::str::from_utf8(line).map_err(|error| not_utf8((before + error.valid_up_to()) as u64))?;
+    serde_json::from_str(line).map_err(|error| {
+        let (why, column) = (error.to_string(), error.column());
+        // Where it says the line, that is the first of one.
+        match why.strip_suffix(&format!(" at line 1 column {column}")) {
+            Some(why) => format!("{why} at byte {}", before + column),
+            None => why,
+        }
+    })
 }
 
 fn place(path: &Path, line: u64) -> String {
@@ -147,11 +197,41 @@ mod tests {
 
     use super::*;
 
-    fn items(text: &str, longest: usize) -> Vec<Item> {
+    fn items(name: &str, text: &[u8]) -> Vec<Item> {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("x.jsonl");
+        let path = folder.path().join(name);
         std::fs::write(&path, text).unwrap();
-        Lines::open(&path, longest).unwrap().collect()
+        Lines::open(&path, folder.path().into()).unwrap().collect()
+    }
+
+    fn gzip(text: &str) -> Vec<u8> {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::none());
+        encoder.write_all(text.as_bytes()).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    /// The documents of a file, each with its text in one piece, or what is told of it.
+    fn documents_of(text: &str) -> Vec<(String, String)> {
+        let mut all: Vec<(String, String)> = Vec::new();
+        for item in items("x.jsonl", text.as_bytes()) {
+            match item {
+                Item::Lines { path, first_line, text } => {
+                    documents(&path, first_line, &text, |document| {
+                        all.push(match document {
+                            Ok((name, text)) => (name, text.to_owned()),
+                            Err(skipped) => (String::new(), skipped.why),
+                        });
+                        Ok(())
+                    })
+                    .unwrap();
+                }
+                Item::Piece { name: Some(name), text } => all.push((name, text)),
+                Item::Piece { name: None, text } => all.last_mut().unwrap().1 += &text,
+                Item::Skipped(skipped) => all.push((String::new(), skipped.why)),
+                other => panic!("{other:?}"),
+            }
+        }
+        all
     }
 
     #[test]
@@ -164,9 +244,11 @@ mod tests {
                 Ok((name, text)) => format!("{name} {text:?}"),
                 Err(skipped) => skipped.to_string(),
             });
-        });
+            Ok(())
+        })
+        .unwrap();
         assert_eq!(told[..2], ["a \"x\\ny\"", "7 \"\""]);
-        assert_eq!(told[2], "f:13: missing field `text` at column 10");
+        assert_eq!(told[2], "f:13: missing field `text` at byte 10");
         assert!(told[3].starts_with("f:14: "), "{}", told[3]);
     }
 
@@ -176,20 +258,70 @@ mod tests {
         let mut told = Vec::new();
         documents("f".as_ref(), 1, text, |document| {
             told.push(document.map_or_else(|skipped| skipped.to_string(), |(name, _)| name));
-        });
+            Ok(())
+        })
+        .unwrap();
         assert_eq!(told[0], "18446744073709551615");
         assert!(told[1].starts_with("f:2: `id` is neither a text nor a whole number"), "{}", told[1]);
     }
 
     #[test]
+    fn the_byte_that_is_wrong_is_told() {
+        let told = |text: &[u8]| {
+            let mut why = String::new();
+            documents("f".as_ref(), 1, text, |document| {
+                why = document.unwrap_err().why;
+                Ok(())
+            })
+            .unwrap();
+            why
+        };
+        assert_eq!(told(b"{\"id\":1,\"text\":\"ab\xE9cd\"}"), "not UTF-8 at byte 19");
+        assert_eq!(told(b"\xEF\xBB\xBF{\"id\":1,\"text\":\"ab\xE9cd\"}"), "not UTF-8 at byte 22");
+        assert_eq!(told(b"\xEF\xBB\xBF{\"id\":1 1}"), "expected `,` or `}` at byte 12");
+    }
+
+    #[test]
+    fn a_long_line_is_a_document_as_a_short_one_is() {
+        let long = "w\\u00e9 \\\"a\\\\ ".repeat(ITEM_BYTES / 10);
+        let text = "w\u{e9} \"a\\ ".repeat(ITEM_BYTES / 10);
+        let lines = format!(
+            "{{\"id\":\"a\",\"text\":\"x\"}}\n{{\"text\":\"{long}\",\"n\":[1e400],\"id\":7}} \n{{\"id\":\"b\",\"text\":\"\",\"x\":\"{long}\"}}\n{{\"id\":\"c\",\"text\":\"y\"}}"
+        );
+        let expected = [("a", "x"), ("7", &text), ("b", ""), ("c", "y")];
+        let all = documents_of(&lines);
+        let names: Vec<_> = all.iter().map(|(name, text)| (&**name, text.len())).collect();
+        assert!(all.iter().map(|(name, text)| (&**name, &**text)).eq(expected), "{names:?}");
+    }
+
+    #[test]
+    fn a_long_line_is_told_as_a_short_one_is_and_the_next_is_read() {
+        let long = "x".repeat(2 * ITEM_BYTES);
+        for (line, why) in [
+            (format!("{{\"id\":1,\"text\":\"{long}"), "incomplete document at byte"),
+            (format!("{{\"id\":1,\"text\":\"{long}\\x\"}}"), "unknown escape sequence at byte"),
+            (format!("{{\"id\":1,\"text\":\"{long}\"}} x"), "trailing data at byte"),
+            (format!("{{\"id\":1,\"other\":\"{long}\"}}"), "missing field `text`"),
+            (format!("{{\"text\":\"{long}\"}}"), "missing field `id`"),
+            (format!("{{\"id\":1.5,\"text\":\"{long}\"}}"), "`id` is neither a text nor a whole number"),
+            (format!("{{\"id\":1,\"text\":\"{long}\",\"text\":\"\"}}"), "duplicate field `text`"),
+            (format!("{{\"id\":1,\"text\":7,\"x\":\"{long}\"}}"), "an unexpected number at byte"),
+            (format!("{{\"id\":1,\"{long}\":\"\"}}"), "a name or number of more than 524288 bytes"),
+        ] {
+            let all = documents_of(&format!("{line}\n{{\"id\":\"next\",\"text\":\"\"}}"));
+            assert!(all.len() == 2 && all[0].1.starts_with(why) && all[1].0 == "next", "{why}: {all:.200?}");
+        }
+        let mut wrong = format!("{{\"id\":1,\"text\":\"{long}\"}}").into_bytes();
+        wrong[ITEM_BYTES + 7] = 0xFF;
+        let [Item::Skipped(skipped)] = &items("x.jsonl", &wrong)[..] else { panic!() };
+        assert_eq!(skipped.why, format!("not UTF-8 at byte {}", ITEM_BYTES + 8));
+    }
+
+    #[test]
     fn where_a_file_is_cut_is_told() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("x.jsonl.gz");
-        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::none());
-        (0..1000).for_each(|line| writeln!(encoder, "{line}").unwrap());
-        let whole = encoder.finish().unwrap();
-        std::fs::write(&path, &whole[..whole.len() / 2]).unwrap();
-        let items: Vec<Item> = Lines::open(&path, 20).unwrap().collect();
+        let lines: String = (0..1000).map(|line| format!("{line}\n")).collect();
+        let whole = gzip(&lines);
+        let items = items("x.jsonl.gz", &whole[..whole.len() / 2]);
         let [Item::Lines { text, .. }, Item::Skipped(skipped)] = &items[..] else { panic!("{items:?}") };
         let lines = text.split_inclusive(|&byte| byte == b'\n').count();
         assert!((100..1000).contains(&lines) && text.ends_with(b"\n"));
@@ -198,37 +330,15 @@ mod tests {
     }
 
     #[test]
-    fn where_a_file_is_cut_within_a_line_too_long_is_told() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("x.jsonl.gz");
-        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::none());
-        write!(encoder, "short\n{}\nnever read\n", "x".repeat(10_000)).unwrap();
-        let whole = encoder.finish().unwrap();
-        std::fs::write(&path, &whole[..whole.len() / 2]).unwrap();
-        let items: Vec<Item> = Lines::open(&path, 20).unwrap().collect();
+    fn where_a_file_is_cut_within_a_long_line_is_told() {
+        let whole =
+            gzip(&format!("short\n{{\"id\":1,\"text\":\"{}\"}}\nnever read\n", "x".repeat(3 * ITEM_BYTES)));
+        let items = items("x.jsonl.gz", &whole[..whole.len() * 2 / 3]);
         let [Item::Lines { text, .. }, Item::Skipped(skipped)] = &items[..] else { panic!("{items:?}") };
         assert_eq!(text, b"short\n");
-        let why = "a line of more than 20 bytes; give it more memory; ";
         assert!(
-            skipped.why.starts_with(why) && skipped.why.ends_with("; it is not read from here on"),
+            skipped.place.ends_with(":2") && skipped.why.ends_with("; it is not read from here on"),
             "{skipped}"
-        );
-    }
-
-    #[test]
-    fn a_line_too_long_is_left_out_and_the_next_is_read() {
-        let items = items(&format!("short\n{}\nnext\nlast", "x".repeat(50)), 20);
-        let [
-            Item::Lines { text: short, .. },
-            Item::Skipped(skipped),
-            Item::Lines { text: next, first_line: 3, .. },
-        ] = &items[..]
-        else {
-            panic!("{items:?}");
-        };
-        assert_eq!((&short[..], &next[..]), (&b"short\n"[..], &b"next\nlast"[..]));
-        assert!(
-            skipped.to_string().ends_with("x.jsonl:2: a line of more than 20 bytes; give it more memory")
         );
     }
 }

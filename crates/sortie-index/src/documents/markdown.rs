@@ -1,34 +1,122 @@
 //! Markdown: its text without marks, addresses and tags.
+//!
+//! What is longer than a piece is parsed in parts, which end between two blocks where there is such a place. Then a reference
+//! to a link that another part defines is text, label and all.
 
 use std::io::Read;
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
-use super::{ITEM_BYTES, Pieces, cut, html, utf8};
-use crate::error::reason;
+use super::{ITEM_BYTES, cut, html, text};
+use crate::error::Trouble;
 
-/// The text of a file of at most `longest` bytes.
-pub fn pieces(reader: impl Read, longest: usize) -> Pieces {
-    match text(reader, longest) {
-        Ok(text) => Box::new(in_pieces(text).map(Ok)),
-        Err(why) => Box::new(std::iter::once(Err(why))),
+/// The text of a file, piece by piece.
+pub struct Pieces<R> {
+    source: text::Pieces<R>,
+    /// What was read and not parsed.
+    held: String,
+    ended: bool,
+}
+
+impl<R: Read> Pieces<R> {
+    pub fn new(reader: R) -> Self {
+        Pieces { source: text::Pieces::new(reader), held: String::new(), ended: false }
+    }
+
+    /// Reads until there is enough for a part, and gives that out.
+    fn part(&mut self) -> Result<String, Trouble> {
+        while !self.ended && self.held.len() < ITEM_BYTES {
+            match self.source.next() {
+                Some(piece) => self.held += &piece?,
+                None => self.ended = true,
+            }
+        }
+        if self.held.len() <= ITEM_BYTES {
+            return Ok(std::mem::take(&mut self.held));
+        }
+        let End { at, fence } = part_end(&self.held[..self.held.floor_char_boundary(ITEM_BYTES)]);
+        let rest = fence + &self.held[at..];
+        self.held.truncate(at);
+        Ok(std::mem::replace(&mut self.held, rest))
     }
 }
 
-fn text(reader: impl Read, longest: usize) -> Result<String, String> {
-    let mut bytes = Vec::new();
-    reader.take(longest as u64 + 1).read_to_end(&mut bytes).map_err(|error| reason(&error))?;
-    if bytes.len() > longest {
-        return Err(format!("Markdown of more than {longest} bytes; give it more memory"));
+impl<R: Read> Iterator for Pieces<R> {
+    type Item = Result<String, Trouble>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.ended && self.held.is_empty() {
+            return None;
+        }
+        let part = self.part();
+        if part.is_err() {
+            self.ended = true;
+            self.held.clear();
+        }
+        Some(part.map(|markdown| words(&markdown)))
     }
-    let markdown = utf8(bytes, 0)?;
+}
+
+/// Where a part ends.
+struct End {
+    at: usize,
+    /// What opens the code again that the end is within.
+    fence: String,
+}
+
+/// Where to end a part of a text that goes on: before the last block that begins in the first column, else after the last
+/// line, else after the last blank.
+fn part_end(text: &str) -> End {
+    let mut fence: Option<&str> = None;
+    let mut between_blocks = None;
+    let mut last_line = None;
+    let (mut at, mut after_blank) = (0, false);
+    for line in text.split_inclusive('\n') {
+        if after_blank && fence.is_none() && !line.starts_with([' ', '\t', '\n', '\r']) {
+            between_blocks = Some(at);
+        }
+        after_blank = line.trim_ascii().is_empty();
+        match (fence, fence_of(line)) {
+            (None, Some(opened)) => fence = Some(opened),
+            // Code ends with as many of the same characters or more, and nothing else.
+            (Some(opened), Some(closing)) if closing.starts_with(opened) && line.trim() == closing => {
+                fence = None;
+            }
+            _ => {}
+        }
+        at += line.len();
+        if line.ends_with('\n') {
+            last_line = Some((at, fence));
+        }
+    }
+    if let Some(at) = between_blocks.filter(|&at| at > 0) {
+        return End { at, fence: String::new() };
+    }
+    let (at, fence) = last_line.unwrap_or_else(|| (cut(text.as_bytes()), fence));
+    // A fence of almost all of a part would leave nothing of it.
+    let fence = fence.filter(|fence| fence.len() < at / 2);
+    End { at, fence: fence.map_or_else(String::new, |fence| format!("{fence}\n")) }
+}
+
+/// The characters of a line that open or close code.
+fn fence_of(line: &str) -> Option<&str> {
+    let start = line.trim_start_matches(' ');
+    let mark = start.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
+    let rest = start.trim_start_matches(mark);
+    let fence = &start[..start.len() - rest.len()];
+    let is_code = mark == '`' && rest.contains('`');
+    (fence.len() >= 3 && line.len() - start.len() <= 3 && !is_code).then_some(fence)
+}
+
+/// What a reader sees of some Markdown.
+fn words(markdown: &str) -> String {
     let mut text = String::with_capacity(markdown.len());
     let mut tags = String::new();
     let options = Options::ENABLE_TABLES
         | Options::ENABLE_FOOTNOTES
         | Options::ENABLE_STRIKETHROUGH
         | Options::ENABLE_TASKLISTS;
-    for event in Parser::new_ext(&markdown, options) {
+    for event in Parser::new_ext(markdown, options) {
         match event {
             Event::Text(words) | Event::Code(words) => text.push_str(&words),
             Event::Html(html) => tags.push_str(&html),
@@ -43,53 +131,65 @@ fn text(reader: impl Read, longest: usize) -> Result<String, String> {
             _ => text.push('\n'),
         }
     }
-    Ok(text)
-}
-
-fn in_pieces(text: String) -> impl Iterator<Item = String> + Send {
-    let mut rest = text;
-    std::iter::from_fn(move || {
-        if rest.is_empty() {
-            return None;
-        }
-        let mut end = rest.len();
-        if end > ITEM_BYTES {
-            end = cut(&rest.as_bytes()[..ITEM_BYTES]);
-        }
-        let after = rest.split_off(end);
-        Some(std::mem::replace(&mut rest, after))
-    })
+    text
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn words(markdown: &str) -> String {
-        let text = text(markdown.as_bytes(), 1000).unwrap();
-        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    fn seen(markdown: &str) -> String {
+        words(markdown).split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    fn pieces(markdown: &str) -> Vec<String> {
+        Pieces::new(markdown.as_bytes()).map(Result::unwrap).collect()
     }
 
     #[test]
     fn text_is_what_a_reader_sees() {
-        assert_eq!(words("# One *two*\n\nth**ree** [four](http://five)\nsix"), "One two three four six");
+        assert_eq!(seen("# One *two*\n\nth**ree** [four](http://five)\nsix"), "One two three four six");
+        assert_eq!(seen("| a | b |\n|---|---|\n| c | `d` |\n\n```rust\nfn e() {}\n```"), "a b c d fn e() {}");
+        assert_eq!(seen("<div class=\"x\">\n<b>in</b>side\n</div>\n\na<br>b &amp; c"), "inside a b & c");
+    }
+
+    #[test]
+    fn long_markdown_is_parsed_in_parts_that_end_between_blocks() {
+        let block = "A *line* of\n[words](http://hidden) é\n\n";
+        let long = block.repeat(3 * ITEM_BYTES / block.len());
+        let pieces = pieces(&long);
+        assert!(pieces.len() > 2 && pieces.iter().all(|piece| piece.len() <= ITEM_BYTES));
         assert_eq!(
-            words("| a | b |\n|---|---|\n| c | `d` |\n\n```rust\nfn e() {}\n```"),
-            "a b c d fn e() {}"
+            pieces.concat().split_whitespace().collect::<Vec<_>>(),
+            seen(&long).split(' ').collect::<Vec<_>>()
         );
-        assert_eq!(words("<div class=\"x\">\n<b>in</b>side\n</div>\n\na<br>b &amp; c"), "inside a b & c");
     }
 
     #[test]
-    fn what_does_not_fit_is_told() {
-        assert_eq!(text(&b"abc"[..], 2).unwrap_err(), "Markdown of more than 2 bytes; give it more memory");
+    fn code_that_is_longer_than_a_part_stays_code() {
+        let line = "let *a* = <b>; // [c](d)\n\n";
+        let long = format!(
+            "before\n\n  ~~~~rust\n~~~\n{}~~~~~\n*after*\n",
+            line.repeat(3 * ITEM_BYTES / line.len())
+        );
+        let pieces = pieces(&long);
+        assert!(pieces.len() > 2);
+        let text = pieces.concat();
+        assert_eq!(text.matches("let *a* = <b>; // [c](d)").count(), 3 * ITEM_BYTES / line.len());
+        assert!(text.ends_with("after\n"), "{:?}", &text[text.len() - 50..]);
     }
 
     #[test]
-    fn long_text_comes_in_pieces() {
-        let long = "word é ".repeat(ITEM_BYTES / 4);
-        let pieces: Vec<String> = in_pieces(long.clone()).collect();
-        assert!(pieces.len() > 1 && pieces.iter().all(|piece| piece.len() <= ITEM_BYTES));
-        assert_eq!(pieces.concat(), long);
+    fn a_paragraph_or_a_word_longer_than_a_part_is_read() {
+        for word in ["word é ", "*word*\n", "ж", "`"] {
+            let text = pieces(&word.repeat(2 * ITEM_BYTES / word.len())).concat();
+            let count = |of: &str, text: &str| text.matches(of).count();
+            assert_eq!(count("word", &text), count("word", word) * (2 * ITEM_BYTES / word.len()), "{word}");
+        }
+    }
+
+    #[test]
+    fn the_mark_of_windows_is_no_text() {
+        assert_eq!(seen("a"), pieces("\u{feff}# a").concat().trim());
     }
 }

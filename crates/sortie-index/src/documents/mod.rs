@@ -3,20 +3,24 @@
 //! A [`Source`] cuts them to items, which threads take one after the other and parse at the same time. What is long comes
 //! in pieces, so that no document has to fit memory; [`text`], [`html`] and [`markdown`] make text of what a file holds.
 
+mod files;
 mod html;
 mod json_lines;
+mod long;
+mod long_line;
 mod markdown;
 mod text;
 mod walk;
 
 use std::fs::File;
-use std::io::{BufReader, Read};
+use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use flate2::read::MultiGzDecoder;
 
-use crate::error::{Skipped, reason};
+use crate::error::{Error, Skipped, Trouble};
+pub use files::{Choice, PassedOver};
 pub use json_lines::documents as json_documents;
 pub use walk::Walk;
 
@@ -39,8 +43,12 @@ pub enum Item {
     Lines { path: Arc<Path>, first_line: u64, text: Vec<u8> },
     /// A part of a long document: of a new one where it has a name, else of the one before.
     Piece { name: Option<String>, text: String },
-    /// What could not be read.
+    /// What is not indexed.
     Skipped(Skipped),
+    /// Why there are no more.
+    Failed(Error),
+    /// What was not looked at, told once at the end.
+    PassedOver(PassedOver),
 }
 
 /// Items in order.
@@ -74,53 +82,36 @@ pub enum Kind {
     JsonLines,
 }
 
-impl Kind {
-    /// By the name, without a `.gz` at its end.
-    pub fn of(path: &Path) -> Option<Kind> {
-        let stem = path.with_extension("");
-        let path = if is_gzip(path) { &stem } else { path };
-        match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
-            "txt" | "text" => Some(Kind::Text),
-            "md" | "markdown" => Some(Kind::Markdown),
-            "html" | "htm" | "xhtml" => Some(Kind::Html),
-            "jsonl" | "ndjson" => Some(Kind::JsonLines),
-            _ => None,
-        }
-    }
-}
-
 /// Whether a file is compressed, by its name.
 fn is_gzip(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"))
 }
 
-/// The text of a document in pieces that end where a word does, or why it cannot be read.
-pub type Pieces = Box<dyn Iterator<Item = Result<String, String>> + Send>;
+/// The text of a document in pieces that end where a word does, of about [`ITEM_BYTES`] at most, or why it ends early.
+pub type Pieces = Box<dyn Iterator<Item = Result<String, Trouble>> + Send>;
 
-/// The text of a file of one document. What has to be in memory as a whole may have so many bytes.
-pub fn pieces(path: &Path, kind: Kind, longest: usize) -> Pieces {
+/// The text of a file of one document.
+pub fn pieces(path: &Path, kind: Kind) -> Pieces {
     let file = match open(path) {
         Ok(file) => file,
-        Err(why) => return Box::new(std::iter::once(Err(why))),
+        Err(error) => return Box::new(std::iter::once(Err(Trouble::Read(error)))),
     };
     match kind {
         Kind::Html => Box::new(html::Pieces::new(file)),
-        Kind::Markdown => markdown::pieces(file, longest),
+        Kind::Markdown => Box::new(markdown::Pieces::new(file)),
         _ => Box::new(text::Pieces::new(file)),
     }
 }
 
 /// What a file holds, decompressed.
-fn open(path: &Path) -> Result<Box<dyn Read + Send>, String> {
-    let file = File::open(path).map_err(|error| reason(&error))?;
+fn open(path: &Path) -> io::Result<Box<dyn Read + Send>> {
+    let file = File::open(path)?;
     Ok(if is_gzip(path) { Box::new(MultiGzDecoder::new(BufReader::new(file))) } else { Box::new(file) })
 }
 
-/// Text as a string; its first byte is that of the document's at `offset`.
-fn utf8(bytes: Vec<u8>, offset: u64) -> Result<String, String> {
-    String::from_utf8(bytes).map_err(|error| {
-        format!("not UTF-8 at byte {}", offset + error.utf8_error().valid_up_to() as u64 + 1)
-    })
+/// What is said of a document whose byte `at`, counted from 0, begins no character.
+fn not_utf8(at: u64) -> String {
+    format!("not UTF-8 at byte {}", at + 1)
 }
 
 /// Where to cut text that goes on: after its last blank, else between two characters.

@@ -2,8 +2,8 @@
 
 use std::io::Read;
 
-use super::{ITEM_BYTES, cut, utf8};
-use crate::error::reason;
+use super::{ITEM_BYTES, cut, not_utf8};
+use crate::error::Trouble;
 
 /// The text of a file, piece by piece.
 pub struct Pieces<R> {
@@ -20,10 +20,10 @@ impl<R: Read> Pieces<R> {
         Pieces { reader, held: Vec::new(), offset: 0, ended: false }
     }
 
-    fn read(&mut self) -> Result<Option<String>, String> {
+    fn read(&mut self) -> Result<Option<String>, Trouble> {
         let wanted = (ITEM_BYTES - self.held.len()) as u64;
-        let read = self.reader.by_ref().take(wanted).read_to_end(&mut self.held);
-        self.ended = (read.map_err(|error| reason(&error))? as u64) < wanted;
+        let read = self.reader.by_ref().take(wanted).read_to_end(&mut self.held)?;
+        self.ended = (read as u64) < wanted;
         let mark = if self.offset == 0 && self.held.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
         let end = if self.ended { self.held.len() } else { cut(&self.held) };
         let rest = self.held.split_off(end);
@@ -31,12 +31,14 @@ impl<R: Read> Pieces<R> {
         piece.drain(..mark);
         let offset = self.offset + mark as u64;
         self.offset += end as u64;
-        Ok(Some(utf8(piece, offset)?).filter(|piece| !piece.is_empty()))
+        let piece = String::from_utf8(piece)
+            .map_err(|error| Trouble::Content(not_utf8(offset + error.utf8_error().valid_up_to() as u64)))?;
+        Ok(Some(piece).filter(|piece| !piece.is_empty()))
     }
 }
 
 impl<R: Read> Iterator for Pieces<R> {
-    type Item = Result<String, String>;
+    type Item = Result<String, Trouble>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.ended {
@@ -53,7 +55,11 @@ mod tests {
     use super::*;
 
     fn pieces(bytes: &[u8]) -> Vec<Result<String, String>> {
-        Pieces::new(bytes).collect()
+        let told = |trouble| match trouble {
+            Trouble::Content(why) => why,
+            Trouble::Read(error) => panic!("{error}"),
+        };
+        Pieces::new(bytes).map(|piece| piece.map_err(told)).collect()
     }
 
     #[test]
