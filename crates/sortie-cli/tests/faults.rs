@@ -234,7 +234,8 @@ fn a_thread_that_cannot_be_started_is_told_and_nothing_is_lost() {
             assert!(names(&folder.join("runs")).is_empty(), "{arguments}: {at}");
             if done.status.success() {
                 // It did without that thread, or has no more.
-                assert_eq!(text(&done.stderr), "", "{arguments}: {at}");
+                let said = text(&done.stderr);
+                assert!(said.is_empty() || said.starts_with("sortie: indexed "), "{arguments}: {at}: {said}");
                 for (path, before) in inputs.iter().zip(&before) {
                     assert_eq!(fs::read(path).unwrap().len(), before.len(), "{arguments}: {at}");
                     fs::write(path, before).unwrap();
@@ -250,5 +251,61 @@ fn a_thread_that_cannot_be_started_is_told_and_nothing_is_lost() {
             assert_eq!(names(folder), ["refuse.so", "runs", "x", "x.jsonl", "x.mgf"], "{arguments}: {at}");
         }
         assert!(told > 0, "{arguments}");
+    }
+}
+
+/// Each file and folder that cannot be opened, and each block that cannot be read.
+#[test]
+fn a_failing_disk_ends_an_index_and_the_old_one_stays() {
+    let Some(machine) = Machine::new(Vec::new()) else { return };
+    let folder = machine.folder.path();
+    fs::create_dir_all(folder.join("docs/sub")).unwrap();
+    let gzip = support::compress(b"packed text");
+    let long = format!("{{\"id\":1,\"text\":\"{}\"}}\n", "long ".repeat(200_000));
+    for (name, content) in [
+        ("a.html", &b"<p>text"[..]),
+        ("b.jsonl", long.as_bytes()),
+        ("c.md", b"*text*"),
+        ("sub/d.txt.gz", &gzip),
+        ("sub/e", b"text"),
+    ] {
+        fs::write(folder.join("docs").join(name), content).unwrap();
+    }
+    let index = |inputs: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_sortie"));
+        command.current_dir(folder).args([
+            "index",
+            "build",
+            "--pipeline",
+            "cpu",
+            "--all-text",
+            "-o",
+            "x.index",
+        ]);
+        command.arg(inputs);
+        command
+    };
+    let files = || {
+        names(&folder.join("x.index"))
+            .iter()
+            .map(|name| fs::read(folder.join("x.index").join(name)).unwrap())
+            .collect::<Vec<_>>()
+    };
+    for (call, least) in [("read", 6), ("open", 7)] {
+        assert!(run(&mut index("docs/c.md"), b"").status.success());
+        let before = files();
+        let mut told = 0;
+        for at in 0.. {
+            let done = machine.refuse_to(index("docs"), call, at);
+            if done.status.success() {
+                assert!(files() != before);
+                break;
+            }
+            assert!(complaint(&done, 2).starts_with("sortie: cannot "), "{call} {at}");
+            assert!(files() == before, "{call} {at}");
+            assert_eq!(names(folder), ["docs", "refuse.so", "runs", "x", "x.index"], "{call} {at}");
+            told += 1;
+        }
+        assert!(told >= least, "{call}: {told}");
     }
 }

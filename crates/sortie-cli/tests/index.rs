@@ -4,12 +4,14 @@ mod support;
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use support::{Numbers, complaint, folder, names, run, text};
+use rustix::process::{Pid, Signal, kill_process};
+use support::{Numbers, complaint, ends_in_std, folder, names, run, text};
 
 fn sortie(folder: &Path, args: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sortie"));
@@ -22,6 +24,22 @@ fn succeed(folder: &Path, args: &str) -> String {
     let output = run(&mut sortie(folder, args), b"");
     assert_eq!((output.status.code(), text(&output.stderr).as_str()), (Some(0), ""), "sortie index {args}");
     text(&output.stdout)
+}
+
+/// Builds an index of all that there is, and has the line that says so.
+#[track_caller]
+fn build(folder: &Path, args: &str) -> String {
+    built(folder, args, 0)
+}
+
+/// Builds an index with this status, and has what is said.
+#[track_caller]
+fn built(folder: &Path, args: &str, status: i32) -> String {
+    let output = run(&mut sortie(folder, &format!("build {args}")), b"");
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(status), "sortie index build {args}: {said}");
+    assert!(said.lines().last().is_some_and(|line| line.starts_with("sortie: indexed ")), "{said}");
+    said
 }
 
 #[track_caller]
@@ -37,7 +55,7 @@ const DOCUMENTS: &[u8] = b"{\"id\":\"one\",\"text\":\"To be, or not to be\"}
 #[test]
 fn what_is_indexed_is_found() {
     let folder = folder("x.jsonl", DOCUMENTS);
-    succeed(folder.path(), "build x.jsonl -o x.index");
+    build(folder.path(), "x.jsonl -o x.index");
     assert_eq!(names(folder.path()), ["x.index", "x.jsonl"]);
     let found = succeed(folder.path(), "search x.index BE");
     assert_eq!(found.lines().map(|line| line.split_once('\t').unwrap().1).collect::<Vec<_>>(), ["one"]);
@@ -61,11 +79,10 @@ fn what_is_indexed_is_found() {
 #[test]
 fn what_cannot_be_read_is_told_and_left_out() {
     let folder = folder("x.jsonl", &[DOCUMENTS, b"nonsense\n"].concat());
-    let done = run(&mut sortie(folder.path(), "build x.jsonl -o x.index"), b"");
-    let told = text(&done.stderr);
-    assert_eq!(done.status.code(), Some(0));
+    let told = built(folder.path(), "x.jsonl -o x.index", 1);
     assert!(
-        told.starts_with("sortie: x.jsonl:4: ") && told.ends_with("sortie: 1 document was left out\n"),
+        told.starts_with("sortie: x.jsonl:4: ")
+            && told.ends_with("sortie: indexed 3 documents of 31 bytes; skipped 1 defective\n"),
         "{told}"
     );
     assert!(succeed(folder.path(), "stats x.index").starts_with("documents: 3\n"));
@@ -80,18 +97,198 @@ fn the_first_document_that_cannot_be_read_ends_a_strict_build() {
 }
 
 #[test]
-fn an_index_of_nothing_is_told() {
+fn an_input_that_holds_nothing_is_told() {
     let folder = folder("picture.png", b"");
-    let done = run(&mut sortie(folder.path(), "build . -o x.index"), b"");
-    assert_eq!(done.status.code(), Some(0));
-    assert_eq!(text(&done.stderr), "sortie: no documents were found: the index is empty\n");
+    let told = built(folder.path(), ". -o x.index", 1);
+    assert_eq!(
+        told,
+        "sortie: .: no documents were found in it\nsortie: indexed 0 documents of 0 bytes; \
+         skipped 1 without documents; passed over 1 of other kinds (see --ext and --all-text)\n"
+    );
     succeed(folder.path(), "check x.index");
+    fs::write(folder.path().join("x.txt"), "some text").unwrap();
+    fs::create_dir(folder.path().join("empty")).unwrap();
+    let told = built(folder.path(), "x.txt empty -o x.index", 1);
+    assert!(told.ends_with("sortie: indexed 1 document of 9 bytes; skipped 1 without documents\n"), "{told}");
+}
+
+/// The bytes of all files of an index.
+fn bytes(index: &Path) -> Vec<Vec<u8>> {
+    names(index).iter().map(|name| fs::read(index.join(name)).unwrap()).collect()
+}
+
+#[test]
+fn an_empty_result_never_replaces_an_index() {
+    let folder = folder("x.jsonl", DOCUMENTS);
+    build(folder.path(), "x.jsonl -o x.index");
+    fs::create_dir(folder.path().join("docs")).unwrap();
+    fs::write(folder.path().join("docs/bad.txt"), b"\xFF").unwrap();
+    fs::write(folder.path().join("none"), b"").unwrap();
+    let before = bytes(&folder.path().join("x.index"));
+    for input in ["docs", "--files-from none"] {
+        let done = run(&mut sortie(folder.path(), &format!("build {input} -o x.index")), b"");
+        assert_eq!(done.status.code(), Some(2));
+        let kept = "sortie: no documents were found; the index that is there is kept: x.index\n";
+        assert!(text(&done.stderr).ends_with(kept), "{}", text(&done.stderr));
+        assert_eq!(bytes(&folder.path().join("x.index")), before);
+    }
+}
+
+/// A command that has no more rights than anybody, where the test has all.
+fn as_nobody(command: Command) -> Option<Command> {
+    let mut nobody = Command::new("setpriv");
+    nobody.args(["--reuid", "65534", "--regid", "65534", "--clear-groups"]);
+    if !nobody.arg("true").status().is_ok_and(|status| status.success()) {
+        return Some(command).filter(|_| fs::read_dir("/root").is_err());
+    }
+    let mut nobody = Command::new("setpriv");
+    nobody.args(["--reuid", "65534", "--regid", "65534", "--clear-groups"]);
+    nobody.arg(command.get_program()).args(command.get_args());
+    nobody.current_dir(command.get_current_dir()?);
+    Some(nobody)
+}
+
+#[test]
+fn what_may_not_be_read_ends_the_build() {
+    let folder = folder("x.jsonl", DOCUMENTS);
+    let open = |name: &str, mode| {
+        fs::set_permissions(folder.path().join(name), fs::Permissions::from_mode(mode)).unwrap();
+    };
+    open("", 0o777);
+    build(folder.path(), "x.jsonl -o x.index");
+    fs::create_dir_all(folder.path().join("docs/closed")).unwrap();
+    fs::write(folder.path().join("docs/a.txt"), "open").unwrap();
+    fs::write(folder.path().join("docs/closed/b.md"), "closed").unwrap();
+    let before = bytes(&folder.path().join("x.index"));
+    for (name, told) in [("docs/closed", "docs/closed"), ("docs/a.txt", "docs/a.txt")] {
+        open(name, 0o000);
+        let Some(mut command) = as_nobody(sortie(folder.path(), "build docs -o x.index")) else {
+            return println!("skipped: there is no setpriv to be somebody else");
+        };
+        let done = run(&mut command, b"");
+        open(name, 0o755);
+        if text(&done.stderr).contains("failed to execute") {
+            return println!("skipped: nobody may not run the program");
+        }
+        assert_eq!(complaint(&done, 2), format!("sortie: cannot read: {told}: Permission denied\n"));
+        assert_eq!(bytes(&folder.path().join("x.index")), before);
+    }
+}
+
+#[test]
+fn what_the_system_cannot_read_ends_the_build() {
+    let folder = folder("x.jsonl", DOCUMENTS);
+    build(folder.path(), "x.jsonl -o x.index");
+    let before = bytes(&folder.path().join("x.index"));
+    // At its start there is nothing.
+    let told = refuse(folder.path(), "build x.jsonl /proc/self/mem -o x.index");
+    assert_eq!(told, "sortie: cannot read: /proc/self/mem: Input/output error\n");
+    assert_eq!(bytes(&folder.path().join("x.index")), before);
+}
+
+#[test]
+fn with_few_descriptors_an_index_is_whole_or_not_built() {
+    let folder = folder("x.jsonl", DOCUMENTS);
+    let mut deep = folder.path().join("docs");
+    for _ in 0..12 {
+        deep.push("d");
+        fs::create_dir_all(&deep).unwrap();
+        fs::write(deep.join("a.txt"), "deep").unwrap();
+    }
+    let (mut whole, mut told) = (0, 0);
+    for descriptors in 4..40 {
+        build(folder.path(), "x.jsonl -o x.index");
+        let before = bytes(&folder.path().join("x.index"));
+        let mut command = Command::new("sh");
+        command
+            .current_dir(folder.path())
+            .args(["-c", "ulimit -n $0; exec \"$@\""])
+            .arg(descriptors.to_string());
+        command.arg(env!("CARGO_BIN_EXE_sortie")).args("index build --parallel 2 docs -o x.index".split(' '));
+        let done = run(&mut command, b"");
+        if done.status.code() == Some(0) {
+            assert!(succeed(folder.path(), "stats x.index").starts_with("documents: 12\n"));
+            whole += 1;
+        } else {
+            assert_eq!(
+                bytes(&folder.path().join("x.index")),
+                before,
+                "{descriptors}: {}",
+                text(&done.stderr)
+            );
+            told += u64::from(text(&done.stderr).contains("Too many open files"));
+        }
+    }
+    assert!(whole > 0 && told > 0, "{whole} {told}");
+}
+
+#[test]
+fn other_text_is_indexed_where_it_is_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in [
+        ("docs/a.md", "in *Markdown*"),
+        ("docs/b.rst", "uses os.path"),
+        ("docs/Makefile", "all: text"),
+        ("docs/data", "text\0"),
+        ("docs/.hidden/c.md", "hidden"),
+    ] {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    let line = build(folder.path(), "docs -o x.index");
+    let other = "of other kinds (see --ext and --all-text)";
+    assert_eq!(line, format!("sortie: indexed 1 document of 13 bytes; passed over 3 {other}, 1 hidden\n"));
+    for ext in ["rst", ".RST", "adoc,rst", "adoc --ext rst"] {
+        let line = build(folder.path(), &format!("docs -o x.index --ext {ext}"));
+        assert_eq!(
+            line,
+            format!("sortie: indexed 2 documents of 25 bytes; passed over 2 {other}, 1 hidden\n")
+        );
+    }
+    let found = succeed(folder.path(), "search x.index path");
+    assert!(found.ends_with("\tdocs/b.rst\n"), "{found}");
+    assert_eq!(
+        succeed(folder.path(), "search x.index OS.Path"),
+        succeed(folder.path(), "search x.index os path")
+    );
+    let line = build(folder.path(), "docs -o x.index --all-text");
+    assert_eq!(line, format!("sortie: indexed 3 documents of 34 bytes; passed over 1 {other}, 1 hidden\n"));
+}
+
+#[test]
+fn inputs_may_be_listed() {
+    let folder = folder("list", b"one.txt\ndocs\n\n");
+    fs::create_dir(folder.path().join("docs")).unwrap();
+    for name in ["one.txt", "docs/two.md", "docs/three.rst"] {
+        fs::write(folder.path().join(name), name).unwrap();
+    }
+    assert!(build(folder.path(), "--files-from list -o x.index").contains("indexed 2 documents "));
+    // What is named once more is there already.
+    let line = build(folder.path(), "docs --files-from list -o x.index");
+    assert!(line.contains("indexed 2 documents ") && line.contains(", 1 already indexed"), "{line}");
+    let listed = b"docs/three.rst\0one.txt\0";
+    let done = run(&mut sortie(folder.path(), "build --files-from - -o x.index"), listed);
+    assert!(text(&done.stderr).contains("indexed 2 documents "), "{}", text(&done.stderr));
+    let done = run(&mut sortie(folder.path(), "build --files-from - -o x.index"), b"one.txt\ngone.txt\n");
+    assert_eq!(complaint(&done, 2), "sortie: cannot read: gone.txt: No such file or directory\n");
+    assert!(succeed(folder.path(), "search x.index three").ends_with("docs/three.rst\n"));
+}
+
+#[test]
+fn long_words_and_repeated_ids_are_counted() {
+    let line = |id: usize| format!("{{\"id\":{id},\"text\":\"{} a\"}}\n", "x".repeat(256));
+    let folder = folder("x.jsonl", (0..3000).map(|id| line(id % 1000)).collect::<String>().as_bytes());
+    for memory in ["64K", "1G"] {
+        let said = build(folder.path(), &format!("x.jsonl -o x.index -S {memory}"));
+        assert!(said.ends_with("; left out 3000 words over 255 bytes; 2000 repeated ids\n"), "{said}");
+    }
 }
 
 #[test]
 fn refusals_are_one_line() {
     let folder = folder("x.jsonl", DOCUMENTS);
-    succeed(folder.path(), "build x.jsonl -o x.index");
+    build(folder.path(), "x.jsonl -o x.index");
     let gone = refuse(folder.path(), "build gone -o y.index");
     assert_eq!(gone, "sortie: cannot read: gone: No such file or directory\n");
     assert_eq!(
@@ -173,21 +370,77 @@ fn peak(command: &mut Command) -> u64 {
 fn memory_stays_under_its_limit() {
     let folder = tempfile::tempdir().unwrap();
     write_documents(&folder.path().join("x.jsonl"), 60 << 20);
-    fs::write(folder.path().join("long.txt"), "some words to be read ".repeat(1 << 20)).unwrap();
-    for (input, limit) in [("x.jsonl", 16), ("x.jsonl", 64), ("long.txt", 16)] {
+    let words = "some words to be read ".repeat(1 << 19);
+    for (name, text) in [
+        ("long.txt", words.repeat(2)),
+        ("long.html", words.clone()),
+        ("long.md", words.replace("read", "*read*\n\n")),
+        ("long.jsonl", format!("{{\"text\":\"{words}\",\"id\":1}}\n")),
+    ] {
+        fs::write(folder.path().join(name), text).unwrap();
+    }
+    for (input, limit) in [
+        ("x.jsonl", 16),
+        ("x.jsonl", 64),
+        ("long.txt", 16),
+        ("long.html", 1),
+        ("long.md", 1),
+        ("long.jsonl", 1),
+    ] {
         let args = format!("build {input} -o x.index -S {limit}M --parallel 2 --pipeline cpu");
         let peak = peak(&mut sortie(folder.path(), &args));
         println!("{input} within {limit} MiB: {} MiB", peak >> 20);
         assert!(peak < (limit + 64) << 20, "{} MiB for {input} within {limit}", peak >> 20);
         succeed(folder.path(), "check x.index");
+        let within_little = bytes(&folder.path().join("x.index"));
+        if limit == 1 {
+            build(folder.path(), &format!("{input} -o x.index -S 1G --pipeline cpu"));
+            assert!(within_little == bytes(&folder.path().join("x.index")), "{input}");
+        }
     }
+}
+
+#[test]
+fn without_memory_an_index_is_whole_or_not_built() {
+    let folder = tempfile::tempdir().unwrap();
+    let words: String = (0..100_000).map(|number| format!("word{number} ")).collect();
+    fs::write(folder.path().join("x.html"), words.repeat(4)).unwrap();
+    fs::write(folder.path().join("x.txt"), &words).unwrap();
+    fs::write(folder.path().join("x.jsonl"), format!("{{\"text\":\"{words}\",\"id\":1}}\n")).unwrap();
+    build(folder.path(), "x.html x.txt x.jsonl -o whole");
+    let whole = bytes(&folder.path().join("whole"));
+    let program = fs::metadata(env!("CARGO_BIN_EXE_sortie")).unwrap().len() >> 10;
+    let mut built = 0;
+    for more in (8..80).step_by(6) {
+        let mut command = Command::new("sh");
+        command.current_dir(folder.path()).args(["-c", "ulimit -v $0; exec \"$@\""]);
+        command.arg((program + more * 1024).to_string()).arg(env!("CARGO_BIN_EXE_sortie"));
+        command.args("index build --parallel 2 --pipeline cpu x.html x.txt x.jsonl -o x.index".split(' '));
+        let done = run(command.env("RUST_BACKTRACE", "0"), b"");
+        let said = text(&done.stderr);
+        if done.status.code() == Some(0) {
+            assert!(bytes(&folder.path().join("x.index")) == whole, "{more}");
+            fs::remove_dir_all(folder.path().join("x.index")).unwrap();
+            built += 1;
+        } else if done.status.code() == Some(2) {
+            assert!(said.starts_with("sortie: ") && said.lines().count() == 1, "{more}: {said}");
+        } else {
+            // Too little to begin with, for the program or for std.
+            assert!(
+                said.is_empty() || ends_in_std(&said) || said.contains("error while loading"),
+                "{more}: {said}"
+            );
+        }
+        assert!(!folder.path().join("x.index").exists());
+    }
+    assert!(built > 0);
 }
 
 #[test]
 fn killed_at_any_time_the_old_index_stays() {
     let folder = folder("old.jsonl", DOCUMENTS);
     write_documents(&folder.path().join("new.jsonl"), 4 << 20);
-    succeed(folder.path(), "build old.jsonl -o x.index");
+    build(folder.path(), "old.jsonl -o x.index");
     let mut replaced = 0;
     for milliseconds in (0..400).step_by(8) {
         let args = "build new.jsonl -o x.index -S 1M --parallel 2 --pipeline cpu";
@@ -199,11 +452,58 @@ fn killed_at_any_time_the_old_index_stays() {
         let is_old = succeed(folder.path(), "stats x.index").starts_with("documents: 3\n");
         if !is_old {
             replaced += 1;
-            succeed(folder.path(), "build old.jsonl -o x.index");
+            build(folder.path(), "old.jsonl -o x.index");
         }
     }
     println!("replaced {replaced} times of 50");
-    // What is left behind, if anything: of the instant between naming the files and renaming their folder.
-    let left: Vec<_> = names(folder.path()).into_iter().filter(|name| name.starts_with(".sortie-")).collect();
-    assert!(left.len() <= 5, "{left:?}");
+    // What is left behind, if anything, is gone with the next index.
+    build(folder.path(), "old.jsonl -o x.index");
+    assert_eq!(names(folder.path()), ["new.jsonl", "old.jsonl", "x.index"]);
+}
+
+/// Of a program that is killed, between naming the files and renaming their folder.
+#[test]
+fn what_a_killed_build_left_is_removed_by_the_next_and_nothing_else() {
+    let folder = folder("x.jsonl", DOCUMENTS);
+    let left = folder.path().join(".sortie-unfinished-index");
+    fs::create_dir(&left).unwrap();
+    fs::write(left.join("postings"), "left").unwrap();
+    build(folder.path(), "x.jsonl -o x.index");
+    assert_eq!(names(folder.path()), ["x.index", "x.jsonl"]);
+    // What is not of an index is not ours.
+    fs::create_dir(&left).unwrap();
+    fs::write(left.join("notes"), "kept").unwrap();
+    build(folder.path(), "x.jsonl -o x.index");
+    assert_eq!(fs::read(left.join("notes")).unwrap(), b"kept");
+    fs::remove_file(left.join("notes")).unwrap();
+    // What another build is at work on is locked.
+    let locked = File::open(folder.path()).unwrap();
+    locked.lock().unwrap();
+    build(folder.path(), "x.jsonl -o x.index");
+    assert!(left.is_dir());
+    drop(locked);
+    build(folder.path(), "x.jsonl -o x.index");
+    assert_eq!(names(folder.path()), ["x.index", "x.jsonl"]);
+    assert!(
+        refuse(folder.path(), "build x.jsonl -o .sortie-unfinished-index").contains("no name for a folder")
+    );
+}
+
+#[test]
+fn ended_on_request_at_any_time_a_build_leaves_nothing() {
+    let folder = folder("x.jsonl", DOCUMENTS);
+    build(folder.path(), "x.jsonl -o x.index");
+    let start = Instant::now();
+    build(folder.path(), "x.jsonl -o x.index");
+    let takes = start.elapsed();
+    let signals = [Signal::TERM, Signal::INT, Signal::HUP];
+    for (at, signal) in (0..90).zip(signals.iter().cycle()) {
+        let mut child =
+            sortie(folder.path(), "build x.jsonl -o x.index").stderr(Stdio::null()).spawn().unwrap();
+        thread::sleep(takes * (at + 10) / 90);
+        kill_process(Pid::from_child(&child), *signal).unwrap();
+        child.wait().unwrap();
+        assert_eq!(names(folder.path()), ["x.index", "x.jsonl"], "{signal:?} after {at} of 90");
+        succeed(folder.path(), "check x.index");
+    }
 }

@@ -1,12 +1,16 @@
 /* Preloaded into a program, refuses one of its calls, as a failing disk does, or a lack of memory or of threads.
  *
- * REFUSE_CALL says which kind: "read", "write", "allocate" or "thread"; REFUSE_AT which of them, counted from 0. Of reads
- * and writes those count that are of files in the folder REFUSE_IN, named or not; of allocations those that are large. */
+ * REFUSE_CALL says which kind: "open", "read", "write", "allocate" or "thread"; REFUSE_AT which of them, counted from 0. Of
+ * reads and writes those count that are of files in the folder REFUSE_IN, named or not; of files and folders that are
+ * opened, those with relative names; of allocations those that are large. */
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,6 +52,21 @@ ssize_t write(int file, const void *from, size_t count) {
 ssize_t copy_file_range(int from, off64_t *at, int to, off64_t *place, size_t count, unsigned flags) {
     if (is_in_folder(to) && is_refused("write")) return errno = ENOSPC, -1;
     return syscall(SYS_copy_file_range, from, at, to, place, count, flags);
+}
+
+int open64(const char *name, int flags, ...) {
+    if (*name != '/' && is_refused("open")) return errno = EMFILE, -1;
+    va_list mode;
+    va_start(mode, flags);
+    int file = syscall(SYS_openat, AT_FDCWD, name, flags, va_arg(mode, int));
+    va_end(mode);
+    return file;
+}
+
+DIR *opendir(const char *name) {
+    if (*name != '/' && is_refused("open")) return errno = EMFILE, NULL;
+    DIR *(*next)(const char *) = dlsym(RTLD_NEXT, "opendir");
+    return next(name);
 }
 
 /* glibc's own names of its allocator: looking for the next `malloc` would allocate. */
