@@ -23,10 +23,6 @@ pub enum Failure {
     #[error("not all of the input was used")]
     Partial,
 
-    /// Whoever read the output went away. Says nothing.
-    #[error("broken pipe")]
-    BrokenPipe,
-
     /// A file could not be read, written, made or moved: `cannot read: PATH: No such file or directory`.
     #[error("cannot {doing}: {}: {}", quote::name(.path), file_reason(.source))]
     File {
@@ -104,13 +100,13 @@ impl Failure {
     }
 
     /// For `map_err`: `doing` (after "cannot") failed on `path`.
-    ///
-    /// A write into a closed pipe becomes [`Failure::BrokenPipe`].
     pub fn file(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Failure {
-        move |source| match source.kind() {
-            io::ErrorKind::BrokenPipe => Failure::BrokenPipe,
-            _ => Failure::File { doing, path: path.to_owned(), source },
-        }
+        move |source| Failure::File { doing, path: path.to_owned(), source }
+    }
+
+    /// Whether whoever read the output went away.
+    pub fn is_closed_pipe(&self) -> bool {
+        matches!(self, Failure::File { source, .. } if source.kind() == io::ErrorKind::BrokenPipe)
     }
 
     /// For `map_err`: so many threads could not be started.
@@ -125,8 +121,6 @@ impl Failure {
     pub fn status(&self) -> u8 {
         match self {
             Failure::Disorder(_) | Failure::Partial => 1,
-            // What a shell reports of a program that SIGPIPE ended.
-            Failure::BrokenPipe => 128 + 13,
             _ => 2,
         }
     }
@@ -136,7 +130,7 @@ impl Failure {
     pub fn line(&self) -> Vec<u8> {
         match self {
             Failure::Disorder(message) => message.clone(),
-            Failure::BrokenPipe | Failure::Partial => Vec::new(),
+            Failure::Partial => Vec::new(),
             other => format!("{other}\n").into_bytes(),
         }
     }

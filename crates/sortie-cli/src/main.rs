@@ -45,6 +45,9 @@ fn main() -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
+            if failure.is_closed_pipe() {
+                streams::end_by_sigpipe();
+            }
             complain(&failure.line());
             ExitCode::from(failure.status())
         }

@@ -7,7 +7,7 @@ use std::fs::{self, File, Permissions};
 use std::io::{Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt, symlink};
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -313,18 +313,33 @@ fn a_compress_program_that_loses_text_is_told() {
     }
 }
 
+/// What becomes of a program that writes on after its reader has gone.
+fn write_into_a_closed_pipe(command: &mut Command) -> Output {
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut first = [0; 10];
+    child.stdout.take().unwrap().read_exact(&mut first).unwrap();
+    child.wait_with_output().unwrap()
+}
+
 #[test]
-fn a_broken_pipe_is_quiet() {
+fn a_closed_pipe_ends_the_program_by_its_signal_or_by_an_error() {
     let folder = folder();
     let long = Numbers::new(8).lines(100_000);
     fs::write(folder.path().join("long"), &long).unwrap();
-    for options in [&["long"][..], &["-S", "64K", "long"], &["-m", "long"]] {
-        let mut command = sortie(folder.path());
-        let mut child = command.args(options).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let mut first = [0; 10];
-        child.stdout.take().unwrap().read_exact(&mut first).unwrap();
-        let done = child.wait_with_output().unwrap();
-        assert_eq!((done.status.code(), text(&done.stderr)), (Some(141), String::new()), "{options:?}");
+    for options in [&["long"][..], &["-S", "64K", "long"], &["-m", "long"], &["-o", "/dev/stdout", "long"]] {
+        let done = write_into_a_closed_pipe(sortie(folder.path()).args(options));
+        assert_eq!(
+            (done.status.signal(), text(&done.stderr)),
+            (Some(libc::SIGPIPE), String::new()),
+            "{options:?}"
+        );
+        // Whoever has the program ignore the signal wants to be told.
+        let script =
+            format!("trap '' PIPE; exec {} sort {}", env!("CARGO_BIN_EXE_sortie"), options.join(" "));
+        let done =
+            write_into_a_closed_pipe(Command::new("sh").args(["-c", &script]).current_dir(folder.path()));
+        let line = complaint(&done, 2);
+        assert!(line.starts_with("sortie: cannot write: ") && line.ends_with(": Broken pipe\n"), "{line}");
     }
 }
 
