@@ -34,7 +34,9 @@ impl<R: Read> Pieces<R> {
         if self.held.len() <= ITEM_BYTES {
             return Ok(std::mem::take(&mut self.held));
         }
-        let End { at, fence } = part_end(&self.held[..self.held.floor_char_boundary(ITEM_BYTES)]);
+        // No character has more than four bytes.
+        let boundary = (ITEM_BYTES - 3..=ITEM_BYTES).rev().find(|&at| self.held.is_char_boundary(at));
+        let End { at, fence } = part_end(&self.held[..boundary.unwrap_or(ITEM_BYTES)]);
         let rest = fence + &self.held[at..];
         self.held.truncate(at);
         Ok(std::mem::replace(&mut self.held, rest))
