@@ -43,6 +43,10 @@ pub enum Failure {
     #[error("{0}")]
     Message(String),
 
+    /// `--sort` or `--check` does not know a word; GNU sort has a status of its own for that.
+    #[error("{0}")]
+    Word(String),
+
     /// The system refused so many bytes of memory.
     #[error("{}", shortage::refused("sorting", *.0, IN_PARTS))]
     Memory(u64),
@@ -120,7 +124,7 @@ impl Failure {
     /// The status that the program exits with.
     pub fn status(&self) -> u8 {
         match self {
-            Failure::Disorder(_) | Failure::Partial => 1,
+            Failure::Disorder(_) | Failure::Word(_) | Failure::Partial => 1,
             _ => 2,
         }
     }

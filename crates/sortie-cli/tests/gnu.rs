@@ -1,5 +1,9 @@
 //! The output of `sortie sort` is that of GNU's `sort` in the C locale, byte for byte.
 
+#[path = "gnu/options.rs"]
+mod options;
+#[path = "gnu/random.rs"]
+mod random;
 mod support;
 
 use std::fs;
@@ -54,6 +58,7 @@ const WAYS: &[&str] = &[
     "-S 20M --parallel=2",
 ];
 
+/// The words of all parts.
 fn options<'a>(parts: &[&'a str]) -> Vec<&'a str> {
     parts.iter().flat_map(|part| part.split_whitespace()).collect()
 }
@@ -218,62 +223,6 @@ fn lists_of_files() {
     for bad in [&b"one\0\0two\0"[..], b"", b"-\0", b"none\0"] {
         same(folder.path(), &["--files0-from=-"], bad);
     }
-}
-
-#[test]
-fn numbers_in_options() {
-    let folder = tempfile::tempdir().unwrap();
-    for key in [
-        "+1",
-        " 1",
-        "1,+1",
-        "1, 1",
-        "1.+1",
-        "1. 1",
-        " +2",
-        "+ 2",
-        "2 ",
-        "2 ,2",
-        "++1",
-        "\t\n\x0B\x0C\r+2",
-        "+0",
-        "1,",
-    ] {
-        same(folder.path(), &["-k", key], b"a b\nb a\n");
-    }
-    for size in ["+1M", " 1M", "K", "E", "1 M", "+ 1M", "+K", " K", "", "b", "%", "+5%", "-1M", "1E", "16E"] {
-        same(folder.path(), &["-S", size], b"b\na\n");
-    }
-    for count in ["+2", " 2", "2 ", "", "0", "-1", "1K", "++2", " +2"] {
-        same(folder.path(), &[format!("--parallel={count}")], b"b\na\n");
-        same(folder.path(), &[format!("--batch-size={count}")], b"b\na\n");
-    }
-    same(folder.path(), &["--batch-size=1"], b"b\na\n");
-}
-
-#[test]
-fn options_that_contradict_themselves() {
-    let folder = tempfile::tempdir().unwrap();
-    for text in [
-        "-t a -t b",
-        "-ta -ta",
-        "-t a -t \\0",
-        "-o one -o two",
-        "-o one -o one",
-        "--compress-program=a --compress-program=b",
-        "--compress-program=a --compress-program=a",
-        "--random-source=a --random-source=b",
-        "--random-source=a --random-source=a",
-        "-S 1M -S 2M",
-        "--parallel=1 --parallel=2",
-        "--batch-size=2 --batch-size=3",
-    ] {
-        same(folder.path(), &options(&[text]), b"b\na\n");
-    }
-    assert_eq!(support::names(folder.path()), ["one"]);
-    let refused = support::run(support::sortie(folder.path()).args(["-o", "one", "-o", "two"]), b"");
-    let line = "sortie: multiple output files specified; give the option once\n";
-    assert_eq!(support::complaint(&refused, 2), line);
 }
 
 #[test]

@@ -185,7 +185,7 @@ impl FromStr for KeySpec {
 }
 
 /// The number that `text` starts with, and what follows. One too large to count with is as good as the largest.
-fn number<'a>(text: &'a str, place: &str) -> Result<(usize, &'a str), String> {
+pub fn number<'a>(text: &'a str, place: &str) -> Result<(usize, &'a str), String> {
     let text = unsigned(text);
     let end = text.bytes().take_while(u8::is_ascii_digit).count();
     if end == 0 {

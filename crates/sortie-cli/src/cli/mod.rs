@@ -1,6 +1,7 @@
 //! The command line: one definition for the parser, `--help`, the completions and the man page.
 
 mod common;
+mod getopt;
 mod index;
 mod key;
 mod records;
@@ -12,10 +13,11 @@ use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use clap::error::ErrorKind;
-use clap::{ArgGroup, Args, Parser, Subcommand, ValueHint};
+use clap::error::{ContextKind, ErrorKind};
+use clap::{ArgGroup, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueHint};
 
 pub use common::{ArrayOptions, Resources};
+pub use getopt::OldKey;
 pub use index::{BuildArgs, IndexCommand, Pipeline};
 pub use key::{KeyOptions, KeyPlace, KeySpec};
 pub use records::{RecordFormat, RecordKey, RecordOptions};
@@ -26,6 +28,7 @@ pub use values::{
 };
 
 use crate::failure::Failure;
+use getopt::{Posix, Rewritten};
 
 /// Sort files, fast: text as GNU sort does in the C locale, raw arrays, .npy, FASTA, FASTQ, and the peaks of mass spectra; index
 /// documents
@@ -150,39 +153,29 @@ pub struct ManArgs {
 impl Cli {
     /// What the program was asked to do.
     pub fn from_command_line() -> Result<Cli, clap::Error> {
-        let args = keep_equals(std::env::args_os());
+        let args: Vec<_> = std::env::args_os().collect();
         // To build the options of all commands takes as long as a small sort.
         if args.get(1).is_some_and(|command| command == "sort") {
-            let program = Program::<SortCommand>::try_parse_from(args)?;
-            return Ok(Cli { command: Command::Sort(program.command) });
+            return Ok(Cli { command: Command::Sort(parse_sort(args)?) });
         }
         Cli::try_parse_from(args)
     }
 }
 
-/// GNU sort takes all that follows `-t`, `-k`, `-S`, `-T` or `-o` as its value, and clap all but a first `=`;
-/// so `-t=` is written as `-t==`.
-fn keep_equals(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
-    let mut value_next = false;
-    let mut options_ended = false;
-    let each = args.enumerate().map(|(place, arg)| {
-        let bytes = arg.as_encoded_bytes();
-        options_ended |= bytes == b"--" && !value_next;
-        let is_value = std::mem::take(&mut value_next);
-        let is_cluster = place > 1 && bytes.starts_with(b"-") && !bytes.starts_with(b"--");
-        if is_value || options_ended || !is_cluster {
-            return arg;
-        }
-        let Some(option) = bytes.iter().position(|b| b"tkSTo".contains(b)) else { return arg };
-        value_next = option + 1 == bytes.len();
-        if bytes.get(option + 1) != Some(&b'=') {
-            return arg;
-        }
-        let text = arg.to_string_lossy();
-        let (head, tail) = text.split_at(option + 1);
-        format!("{head}={tail}").into()
-    });
-    each.collect()
+/// The command `sort`, whose arguments are read as GNU sort reads them.
+fn parse_sort(mut args: Vec<OsString>) -> Result<SortCommand, clap::Error> {
+    let mut command = Program::<SortCommand>::command();
+    let sort = command.find_subcommand("sort").expect("it is the only command");
+    let Rewritten { args: rest, old_keys, refused } =
+        getopt::rewrite(sort, args.drain(2..), Posix::from_environment());
+    args.extend(rest);
+    let mut matches = command.try_get_matches_from_mut(args)?;
+    if let Some(why) = refused {
+        return Err(command.error(ErrorKind::UnknownArgument, why));
+    }
+    let SortCommand::Sort(mut args) = Program::from_arg_matches_mut(&mut matches)?.command;
+    args.old_keys = old_keys;
+    Ok(SortCommand::Sort(args))
 }
 
 /// What clap has to say about a wrong command line, on one line.
@@ -196,5 +189,10 @@ pub fn usage_failure(error: &clap::Error) -> Failure {
     let about = text.split("\n\n").next().unwrap_or_default();
     let words: Vec<_> = about.trim_start_matches("error: ").split_whitespace().collect();
     let line = words.join(" ").replace(char::is_control, "?");
-    Failure::new(format!("{line}; see --help"))
+    let line = format!("{line}; see --help");
+    let is_word = |arg: &str| arg.starts_with("--sort") || arg.starts_with("--check");
+    match (error.kind(), error.get(ContextKind::InvalidArg)) {
+        (ErrorKind::InvalidValue, Some(arg)) if is_word(&arg.to_string()) => Failure::Word(line),
+        _ => Failure::Message(line),
+    }
 }

@@ -9,8 +9,8 @@ use clap::{ArgAction, Args, ValueHint};
 
 use super::key::BYTE_KEY;
 use super::{
-    ArrayOptions, Check, KeyOptions, KeyPlace, KeySpec, RecordOptions, Resources, Separator, SortWord, batch,
-    path,
+    ArrayOptions, Check, KeyOptions, KeyPlace, KeySpec, OldKey, RecordOptions, Resources, Separator,
+    SortWord, batch, path,
 };
 use crate::failure::Failure;
 use crate::quote;
@@ -63,7 +63,12 @@ Examples:
   sortie sort --format fasta --by length -r proteins.fa
                                             the longest first
 
-Exit status: 0 when all went well, 1 when -c or -C finds disorder, 2 on any error.";
+Options and arguments are those of GNU sort 9.1: what abbreviates an option of GNU sort means the same here, and options may \
+follow files, unless POSIXLY_CORRECT is set. +F1[.C1][OPTS] [-F2[.C2][OPTS]], counted from 0, is the form that keys had of old; \
+with _POSIX2_VERSION from 200112 to 200808 +F1 alone is a file. -y is taken and not used.
+
+Exit status: 0 when all went well, 1 when -c or -C finds disorder or --sort or --check does not know a word, 2 on any other \
+error. A closed pipe ends the program by SIGPIPE, or with status 2 where that is ignored.";
 
 /// Sort lines of text as GNU sort does in the C locale, arrays (--type, or a .npy file), or records (--format)
 ///
@@ -71,7 +76,6 @@ Exit status: 0 when all went well, 1 when -c or -C finds disorder, 2 on any erro
 #[derive(Debug, Clone, Args)]
 #[command(
     args_override_self = true,
-    infer_long_args = true,
     after_help = AFTER_HELP,
     override_usage = "sortie sort [OPTION]... [FILE]..."
 )]
@@ -90,11 +94,11 @@ pub struct SortArgs {
         default_missing_value = "diagnose-first",
         hide_possible_values = true
     )]
-    pub check: Option<Check>,
+    checks: Vec<Check>,
 
     /// As --check=quiet
     #[arg(short = 'C')]
-    pub check_quietly: bool,
+    check_quietly: bool,
 
     /// Merge files that are each sorted; do not sort
     #[arg(short, long)]
@@ -154,6 +158,10 @@ pub struct SortArgs {
     /// Sort by a key, see below; the first of several counts most. Of records with --record-size A..B, in bytes
     #[arg(short, long = "key", value_name = "KEY", help_heading = "Keys", allow_hyphen_values = true)]
     keys: Vec<KeyPlace>,
+
+    /// Those of `keys` that were given as `+POS1 [-POS2]`.
+    #[arg(skip)]
+    pub old_keys: Vec<OldKey>,
 
     /// Fields end at each SEP, one byte or \0, instead of where blanks start
     #[arg(
@@ -248,7 +256,7 @@ impl SortArgs {
 
     /// `-c`, `-C` or `--check`.
     pub fn check_mode(&self) -> Option<Check> {
-        if self.check_quietly { Some(Check::Quiet) } else { self.check }
+        if self.check_quietly { Some(Check::Quiet) } else { self.checks.first().copied() }
     }
 
     pub fn random_source(&self) -> Option<&Path> {
@@ -337,9 +345,7 @@ impl SortArgs {
         };
         let letter = if check == Check::Quiet { 'C' } else { 'c' };
         match self.files.get(1) {
-            _ if self.check_quietly && self.check == Some(Check::DiagnoseFirst) => {
-                refuse("options '-cC' are incompatible")
-            }
+            _ if self.checks.iter().any(|&other| other != check) => refuse("options '-cC' are incompatible"),
             _ if self.debug => Err(Failure::new(format!("options '-{letter} --debug' are incompatible"))),
             _ if !self.outputs.is_empty() => {
                 Err(Failure::new(format!("options '-{letter}o' are incompatible")))
