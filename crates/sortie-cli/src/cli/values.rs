@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use clap::ValueEnum;
 use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser};
+use rustix::process::{Resource, getrlimit};
 use sortie_formats::Kind;
 
 use super::KeyOptions;
@@ -165,9 +166,18 @@ pub fn count(text: &str) -> Result<NonZeroUsize, String> {
     NonZeroUsize::new(text.parse().unwrap_or(usize::MAX)).ok_or_else(|| "at least 1 is needed".into())
 }
 
-/// Reads how many inputs to merge at once.
+/// Reads how many inputs to merge at once: as many as may be open beside the standard streams.
 pub fn batch(text: &str) -> Result<NonZeroUsize, String> {
-    count(text).and_then(|n| if n.get() < 2 { Err("at least 2 are needed".into()) } else { Ok(n) })
+    const STREAMS: u64 = 3;
+    let files = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+    let most = files.saturating_sub(STREAMS);
+    match count(text)? {
+        NonZeroUsize::MIN => Err("at least 2 are needed".into()),
+        inputs if inputs.get() as u64 > most => Err(format!(
+            "at most {most} may be open, of {files} files in all; give fewer, or raise ulimit -n"
+        )),
+        inputs => Ok(inputs),
+    }
 }
 
 /// The longest record: a buffer holds several.

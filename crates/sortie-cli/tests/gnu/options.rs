@@ -327,6 +327,22 @@ fn statuses() {
 }
 
 #[test]
+fn a_batch_is_of_as_many_inputs_as_may_be_open() {
+    let folder = folder();
+    let limited = |limit: usize, program: &str, size: &str| {
+        let script = format!("ulimit -n {limit} && exec {program} --batch-size={size} file");
+        run(Command::new("sh").args(["-c", &script]).current_dir(folder.path()).env("LC_ALL", "C"), b"")
+    };
+    let ours = format!("{} sort", env!("CARGO_BIN_EXE_sortie"));
+    for size in ["16", "17", "20", "99999999999999999999999", "18446744073709551615", "1", "0", "x"] {
+        let (ours, theirs) = (limited(19, &ours, size), limited(19, "sort", size));
+        assert_eq!(ours.status.code(), theirs.status.code(), "{size}: {}", text(&ours.stderr));
+    }
+    let line = complaint(&limited(19, &ours, "20"), 2);
+    assert!(line.contains("at most 16 may be open, of 19 files in all"), "{line}");
+}
+
+#[test]
 fn numbers_in_options() {
     let folder = tempfile::tempdir().unwrap();
     for key in [
