@@ -67,9 +67,6 @@ fn run(command: Command) -> Result<(), Failure> {
             if let Some(size) = args.records.size {
                 return fixed::run(&args, size);
             }
-            if args.debug {
-                order::warnings(&args).iter().for_each(|warning| complain(format!("{warning}\n").as_bytes()));
-            }
             sort::run(&args)
         }
         Command::Segments(args) => arrays::segments(&args),

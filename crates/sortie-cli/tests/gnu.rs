@@ -1,5 +1,7 @@
 //! The output of `sortie sort` is that of GNU's `sort` in the C locale, byte for byte.
 
+#[path = "gnu/debug.rs"]
+mod debug;
 #[path = "gnu/options.rs"]
 mod options;
 #[path = "gnu/random.rs"]
@@ -235,43 +237,6 @@ fn checking() {
         {
             same(folder.path(), &[option], text.as_bytes());
         }
-    }
-}
-
-#[test]
-fn annotations() {
-    let folder = tempfile::tempdir().unwrap();
-    let text = Numbers::new(4).lines(100);
-    for order in ["", "-n", "-k2,2n -k1", "-t: -k2", "-bk2", "-su -k1,1", "-z", "-S 1b"] {
-        same(folder.path(), &options(&["--debug", order]), &text);
-    }
-    // What spills is marked once, when it comes back.
-    same(folder.path(), &options(&["--debug", "-n", "-S 64K"]), &Numbers::new(5).lines(20_000));
-}
-
-#[test]
-fn warnings() {
-    let folder = tempfile::tempdir().unwrap();
-    let warned = |text: &str| {
-        let output = support::run(support::sortie(folder.path()).args(options(&["--debug", text])), b"a 1\n");
-        support::text(&output.stderr)
-    };
-    // GNU's sort warns of the same, in other words.
-    for (text, words) in [
-        ("-k2,1", "key 1: ends before it starts"),
-        ("-k1,1n -k2,2", "key 2: starts with the blanks"),
-        ("-k1n", "key 1: is a number, and does not end"),
-        ("-t. -k1n", "takes the '.'"),
-        ("-bf -k1,1n", "-bf has no effect"),
-        ("-rs -k1,1n", "-r has no effect"),
-        ("-r -k1,1n", "-r reverses only lines whose keys are equal"),
-    ] {
-        let stderr = warned(text);
-        assert!(stderr.lines().all(|line| line.starts_with("sortie: ")), "{text}: {stderr}");
-        assert!(stderr.contains(words), "{text}: {stderr}");
-    }
-    for text in ["", "-r", "-nr", "-k1,1n -k2b,2", "-b -k1,1", "-t, -k2,2"] {
-        assert_eq!(warned(text), "", "{text}");
     }
 }
 

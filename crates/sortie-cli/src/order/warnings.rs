@@ -1,54 +1,144 @@
-//! `--debug`: options that are allowed, and seldom what was meant.
+//! `--debug`: what GNU sort warns of, in its order: options that are allowed, and seldom what was meant.
 
 use crate::cli::{KeyOptions, KeySpec, SortArgs};
 
 /// One line for each.
 pub fn warnings(args: &SortArgs) -> Vec<String> {
     let global = args.ordering.with(&args.words);
-    let mut found: Vec<String> = Vec::new();
-    let keys = args.line_keys();
+    let keys: Vec<ResolvedKey> = args.line_keys().iter().map(|key| ResolvedKey::new(key, global)).collect();
+    let mut found = vec!["lines are compared by their bytes, as in the C locale".into()];
     for (place, key) in keys.iter().enumerate() {
-        let about = about_key(key, global, args.separator());
-        found.extend(about.map(|text| format!("key {}: {text}", place + 1)));
+        if let Some(old) = args.old_keys.iter().find(|old| old.place == place) {
+            found.push(format!(
+                "key {}: '{}' is the form of old; write -k {}",
+                place + 1,
+                old.given,
+                old.key
+            ));
+        }
+        let texts = key.warnings(args.separator());
+        found.extend(texts.map(|text| format!("key {}: {text}", place + 1)));
     }
-    if !keys.is_empty() && !keys.iter().any(inherits) {
-        let blanks = if global.blanks { "b" } else { "" };
-        let unused = format!("{blanks}{}", global.meaning());
-        if !unused.is_empty() {
-            found.push(format!("-{unused} has no effect: every key has options of its own"));
-        }
-        if global.reverse && (args.stable || args.unique) {
-            found.push("-r has no effect: every key has options of its own".into());
-        } else if global.reverse {
-            found
-                .push("-r reverses only lines whose keys are equal: every key has options of its own".into());
-        }
+    found.extend(about_numbers(&keys, global, args.separator()));
+    if !keys.is_empty() {
+        found.extend(without_effect(&keys, global, args.stable || args.unique));
     }
     found
 }
 
-fn inherits(key: &KeySpec) -> bool {
-    key.options == KeyOptions::default()
+/// A `-k` with the options that it has or inherits.
+struct ResolvedKey {
+    spec: KeySpec,
+    options: KeyOptions,
+    start_blanks: bool,
+    end_blanks: bool,
 }
 
-fn about_key(
-    key: &KeySpec,
-    global: KeyOptions,
-    separator: Option<u8>,
-) -> impl Iterator<Item = &'static str> + use<> {
-    let options = if inherits(key) { global } else { key.options };
-    let skips_blanks = if inherits(key) { global.blanks } else { key.start_blanks };
-    let number = options.numeric || options.general_numeric || options.human_numeric;
-    let empty = key.end_field.is_some_and(|end| end < key.start_field);
-    let spans = !empty && key.end_field != Some(key.start_field);
-    let texts = [
-        (empty, "ends before it starts, so it is empty in every line"),
-        (
-            !empty && !number && !options.month && !skips_blanks && separator.is_none(),
-            "starts with the blanks before its field; b skips them",
-        ),
-        (number && spans, "is a number, and does not end with its field"),
-        (number && spans && separator == Some(b'.'), "takes the '.' between fields for a decimal point"),
-    ];
-    texts.into_iter().filter_map(|(applies, text)| applies.then_some(text))
+impl ResolvedKey {
+    fn new(spec: &KeySpec, global: KeyOptions) -> ResolvedKey {
+        let spec = *spec;
+        if spec.options == KeyOptions::default() {
+            let blanks = global.blanks;
+            return ResolvedKey { spec, options: global, start_blanks: blanks, end_blanks: blanks };
+        }
+        ResolvedKey {
+            spec,
+            options: spec.options,
+            start_blanks: spec.start_blanks,
+            end_blanks: spec.end_blanks,
+        }
+    }
+
+    fn warnings(&self, separator: Option<u8>) -> impl Iterator<Item = &'static str> + use<> {
+        let texts = [
+            (self.is_empty(), "ends before it starts, so it is empty in every line"),
+            (
+                separator.is_none() && self.counts_blanks(),
+                "starts or ends with the blanks before its field; b skips them",
+            ),
+            (self.spans_as_number(), "is a number, and does not end with its field"),
+        ];
+        texts.into_iter().filter_map(|(applies, text)| applies.then_some(text))
+    }
+
+    fn is_empty(&self) -> bool {
+        self.spec.end_field.is_some_and(|end| end < self.spec.start_field)
+    }
+
+    /// Whether the blanks before a field are part of the key, or count in one of its places.
+    fn counts_blanks(&self) -> bool {
+        let KeySpec { start_char, end_field, end_char, .. } = self.spec;
+        // No blanks stand before the first field that are not its own.
+        let within_line = end_field == Some(1) && end_char > 0;
+        let skips = is_number(self.options) || self.options.month;
+        let at_start = !self.start_blanks && (!skips || start_char > 1);
+        let at_end = !self.end_blanks && end_char > 0;
+        !self.is_empty() && !within_line && (at_start || at_end)
+    }
+
+    /// Whether a number is looked for in more than one field.
+    fn spans_as_number(&self) -> bool {
+        is_number(self.options) && self.spec.end_field.is_none_or(|end| end > self.spec.start_field)
+    }
+}
+
+fn is_number(options: KeyOptions) -> bool {
+    options.numeric || options.general_numeric || options.human_numeric
+}
+
+/// What means something in a number, and the point that does.
+fn about_numbers(keys: &[ResolvedKey], global: KeyOptions, separator: Option<u8>) -> Vec<String> {
+    let spans = keys.iter().any(ResolvedKey::spans_as_number);
+    let spans_as_float = keys.iter().any(|key| key.options.general_numeric && key.spans_as_number());
+    let in_number = match separator {
+        Some(b'.') if spans => Some("the decimal point"),
+        Some(b'-') if spans => Some("a minus sign"),
+        Some(b'+') if spans_as_float => Some("a plus sign"),
+        _ => None,
+    };
+    let mut found: Vec<String> = Vec::new();
+    if let (Some(sign), Some(byte)) = (in_number, separator) {
+        found.push(format!("'{}' separates fields, and is {sign} of a number too", char::from(byte)));
+    }
+    let any_number = keys.iter().any(|key| is_number(key.options)) || keys.is_empty() && is_number(global);
+    if any_number && in_number != Some("the decimal point") {
+        found.push("the decimal point of numbers is '.'".into());
+    }
+    found
+}
+
+/// Global options that no key has.
+fn without_effect(keys: &[ResolvedKey], global: KeyOptions, no_last_resort: bool) -> Vec<String> {
+    let has = |option: fn(&KeyOptions) -> bool| keys.iter().any(|key| option(&key.options));
+    let ignores =
+        |options: &KeyOptions| (options.dictionary, options.ignore_nonprinting && !options.dictionary);
+    let ignored_alike = keys.iter().any(|key| ignores(&key.options) == ignores(&global));
+    let blanks = keys.iter().any(|key| key.start_blanks) && keys.iter().any(|key| key.end_blanks);
+    let unused = KeyOptions {
+        blanks: global.blanks && !blanks,
+        dictionary: global.dictionary && !ignored_alike,
+        ignore_nonprinting: global.ignore_nonprinting && !ignored_alike,
+        ignore_case: global.ignore_case && !has(|key| key.ignore_case),
+        general_numeric: global.general_numeric && !has(|key| key.general_numeric),
+        human_numeric: global.human_numeric && !has(|key| key.human_numeric),
+        month: global.month && !has(|key| key.month),
+        numeric: global.numeric && !has(|key| key.numeric),
+        random: global.random && !has(|key| key.random),
+        version: global.version && !has(|key| key.version),
+        reverse: false,
+    };
+    let reverse = global.reverse && !has(|key| key.reverse);
+    let mut letters = format!("{}{}", if unused.blanks { "b" } else { "" }, unused.meaning());
+    if reverse && no_last_resort {
+        let before_version = letters.len() - usize::from(letters.ends_with('V'));
+        letters.insert(before_version, 'r');
+    }
+    let mut found = Vec::new();
+    if !letters.is_empty() {
+        found.push(format!("-{letters} has no effect: every key has options of its own"));
+    }
+    if reverse && !no_last_resort {
+        found.push("-r reverses only lines whose keys are equal: every key has options of its own".into());
+    }
+    found
 }

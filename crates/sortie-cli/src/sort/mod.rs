@@ -16,10 +16,10 @@ use std::time::Instant;
 use crate::cli::SortArgs;
 use crate::external::{Part, Parts, RunFolder, Sink};
 use crate::failure::Failure;
-use crate::order::LineOrder;
+use crate::order::{LineOrder, warnings};
 use crate::output::Output;
 use crate::stats::Ledger;
-use crate::{memory, threads};
+use crate::{complain, memory, threads};
 pub use input::Input;
 use items::Lines;
 
@@ -55,6 +55,9 @@ pub fn run(args: &SortArgs) -> Result<(), Failure> {
         started: OnceLock::new(),
         ledger: Ledger::open(),
     };
+    if args.debug {
+        warnings(args).iter().for_each(|warning| complain(format!("{warning}\n").as_bytes()));
+    }
     let inputs = Input::all(args)?;
     match args.check_mode() {
         Some(how) => inputs.iter().try_for_each(|input| check::check(input, how, &job))?,
