@@ -5,18 +5,24 @@
 
 use num_bigint::BigUint;
 
-/// What orders a key: what is no number first, then NaNs, those with a minus sign last, then numbers.
+/// What orders a key: what is no number first, then NaNs, then numbers.
 pub fn code(text: &[u8]) -> [u8; 10] {
     const ZERO: u128 = 1 << 79;
     let code = match read(text) {
         None => 0,
-        Some(Float { negative, magnitude: None, .. }) => 1 + u128::from(negative),
-        Some(Float { negative: true, magnitude: Some(size @ 1..), .. }) => ZERO - 1 - size,
-        Some(Float { magnitude: Some(size), .. }) => ZERO + size,
+        Some(Float { negative, value: Value::Nan(payload), .. }) => 1 + nan_code(negative, payload),
+        Some(Float { negative: true, value: Value::Size(size @ 1..), .. }) => ZERO - 1 - size,
+        Some(Float { value: Value::Size(size), .. }) => ZERO + size,
     };
     let mut bytes = [0; 10];
     bytes.copy_from_slice(&code.to_be_bytes()[6..]);
     bytes
+}
+
+/// What orders NaNs: their bytes from the lowest on, as GNU sort has it on x86. The sign is in the last of them.
+fn nan_code(negative: bool, payload: u64) -> u128 {
+    let bytes = payload.swap_bytes() >> 8 << 6 | payload >> 56;
+    u128::from(bytes << 1) + u128::from(negative)
 }
 
 /// How much of `text` is read as a number.
@@ -27,13 +33,22 @@ pub fn length(text: &[u8]) -> usize {
 /// What is read from the start of a key.
 struct Float {
     negative: bool,
-    /// 15 bits of exponent, then 64 bits of significand, so that sizes compare as integers; nothing for NaN.
-    magnitude: Option<u128>,
+    value: Value,
     /// How many bytes follow.
     rest: usize,
 }
 
-const INFINITY: u128 = 0x7fff << 64 | 1 << 63;
+enum Value {
+    /// 15 bits of exponent, then 64 bits of significand, so that sizes compare as integers.
+    Size(u128),
+    /// Of [`PAYLOAD`] bits.
+    Nan(u64),
+}
+
+/// What of a NaN's significand `nan(...)` says; the two bits above it are always set.
+const PAYLOAD: u32 = 62;
+/// Without the top bit of its significand: what is below its negative is for NaNs.
+const INFINITY: u128 = 0x7fff << 64;
 /// The exponent of the lowest bit of the smallest number.
 const LOWEST_BIT: i64 = -16445;
 
@@ -45,16 +60,18 @@ fn read(text: &[u8]) -> Option<Float> {
         [b'+', rest @ ..] => (false, rest),
         _ => (false, text),
     };
-    let (magnitude, rest) = match *text.first()? | 0x20 {
-        b'i' => (Some(INFINITY), after_word(text, b"infinity").or_else(|| after_word(text, b"inf"))?),
-        b'n' => (None, after_payload(after_word(text, b"nan")?)),
+    let (value, rest) = match *text.first()? | 0x20 {
+        b'i' => (Value::Size(INFINITY), after_word(text, b"infinity").or_else(|| after_word(text, b"inf"))?),
+        b'n' => {
+            let (payload, rest) = read_payload(after_word(text, b"nan")?);
+            (Value::Nan(payload), rest)
+        }
         _ => {
-            let (magnitude, rest) =
-                after_word(text, b"0x").and_then(read_hex).or_else(|| read_decimal(text))?;
-            (Some(magnitude), rest)
+            let (size, rest) = after_word(text, b"0x").and_then(read_hex).or_else(|| read_decimal(text))?;
+            (Value::Size(size), rest)
         }
     };
-    Some(Float { negative, magnitude, rest: rest.len() })
+    Some(Float { negative, value, rest: rest.len() })
 }
 
 /// What follows `word`, in any case, at the start of `text`.
@@ -63,11 +80,23 @@ fn after_word<'t>(text: &'t [u8], word: &[u8]) -> Option<&'t [u8]> {
     start.eq_ignore_ascii_case(word).then_some(rest)
 }
 
-/// What follows the `(...)` that may stand after `nan`.
-fn after_payload(text: &[u8]) -> &[u8] {
-    let Some(inner) = text.strip_prefix(b"(") else { return text };
+/// The payload that may stand after `nan`, and what follows: `(NUMBER)` as for C's strtoull, or `(...)` for none.
+fn read_payload(text: &[u8]) -> (u64, &[u8]) {
+    let inner = text.strip_prefix(b"(").unwrap_or_default();
     let length = inner.iter().take_while(|&&b| b.is_ascii_alphanumeric() || b == b'_').count();
-    inner[length..].strip_prefix(b")").unwrap_or(text)
+    let (inner, Some(rest)) = (&inner[..length], inner[length..].strip_prefix(b")")) else {
+        return (0, text);
+    };
+    let (digits, radix) = match (after_word(inner, b"0x"), inner) {
+        (Some(digits), _) => (digits, 16),
+        (None, [b'0', ..]) => (inner, 8),
+        _ => (inner, 10),
+    };
+    let value = |digit: &u8| char::from(*digit).to_digit(radix).map(u64::from);
+    let number = digits.iter().try_fold(0u64, |number, digit| {
+        value(digit).map(|digit| number.saturating_mul(radix.into()).saturating_add(digit))
+    });
+    (number.unwrap_or(0) & ((1 << PAYLOAD) - 1), rest)
 }
 
 /// The digits of a number without the zeros that it starts with, and where its point is.

@@ -206,6 +206,15 @@ fn debug_marks_what_gnu_sort_marks() {
 }
 
 #[test]
+fn nans_are_ordered_by_their_payloads() {
+    let nans =
+        ["nan", "-nan", "nan(2)", "-nan(1)", "nan(0x100)", "NAN(1)", "nan(077)", "nan(99999999999999999999)"];
+    check("-gs", &nans.map(Vec::from));
+    // What is no number between the brackets counts as none.
+    check("-gs", &["1", "nan(08)", "nan(1)", "-inf", "x", "-inf", "nan(12345678901)"].map(Vec::from));
+}
+
+#[test]
 fn nan_is_between_what_is_no_number_and_negative_infinity() {
     check("-g", &["-inf", "x", "-nan(7)", "", "nan", "-1e5000"].map(Vec::from));
 }
