@@ -1,8 +1,8 @@
 //! The arguments of `sort` as GNU sort reads them, rewritten for clap: each option by itself under its whole name, then `--` and
 //! the files.
 //!
-//! GNU sort takes abbreviations, options after files, and keys of old: `+POS1 [-POS2]`. Two variables of the environment say
-//! when: `POSIXLY_CORRECT` and `_POSIX2_VERSION`.
+//! GNU sort takes abbreviations, options after files, and obsolete keys: `+POS1 [-POS2]`. Two environment variables say when:
+//! `POSIXLY_CORRECT` and `_POSIX2_VERSION`.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -13,7 +13,7 @@ use clap::{Arg, Command};
 use super::key;
 use crate::quote;
 
-/// The long options of GNU sort. What abbreviates one of them, and no other, means that one whatever other options there are.
+/// The long options of GNU sort. An abbreviation that fits only one of them means that one, whatever options Sortie adds.
 const GNU: [&str; 30] = [
     "batch-size",
     "buffer-size",
@@ -75,7 +75,7 @@ pub struct Rewritten {
     pub refused: Option<String>,
 }
 
-/// A key of old.
+/// An obsolete key.
 #[derive(Debug, Clone)]
 pub struct OldKey {
     /// How many keys were given before it.
@@ -134,7 +134,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Whether what stands here is a file because one came before it. Of old, `-o` was still an option there.
+    /// Whether an argument is a file because a file came before it. Where obsolete keys are allowed, `-o` is still an option.
     fn options_ended(&self, arg: &[u8]) -> bool {
         let old_output = self.posix.old_keys
             && !self.checks
@@ -195,7 +195,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// `-y`, an amount of memory of old: not used. It may follow after a space if it is a number.
+    /// `-y`, an obsolete memory size: ignored. A number may follow after a space.
     fn old_size(&mut self, value: &[u8]) -> Result<(), String> {
         match self.rest.as_slice().first() {
             _ if !value.is_empty() => {}
@@ -255,7 +255,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A place of a key of old: `F[.C][OPTS]`, both counted from 0.
+/// A place in an obsolete key: `F[.C][OPTS]`, both counted from 0.
 struct OldPlace {
     field: usize,
     char: usize,

@@ -63,12 +63,12 @@ Examples:
   sortie sort --format fasta --by length -r proteins.fa
                                             the longest first
 
-Options and arguments are those of GNU sort 9.1: what abbreviates an option of GNU sort means the same here, and options may \
-follow files, unless POSIXLY_CORRECT is set. +F1[.C1][OPTS] [-F2[.C2][OPTS]], counted from 0, is the form that keys had of old; \
-with _POSIX2_VERSION from 200112 to 200808 +F1 alone is a file. -y is taken and not used.
+Options are read as GNU sort 9.1 reads them. An abbreviation that GNU sort takes means the same here. Options may follow \
+files, unless POSIXLY_CORRECT is set. Keys may have the obsolete form +F1[.C1][OPTS] [-F2[.C2][OPTS]], which counts from 0. \
+Where _POSIX2_VERSION is from 200112 to 200808, +F1 alone is a file name. -y is accepted and ignored.
 
-Exit status: 0 when all went well, 1 when -c or -C finds disorder or --sort or --check does not know a word, 2 on any other \
-error. A closed pipe ends the program by SIGPIPE, or with status 2 where that is ignored.";
+Exit status: 0 on success; 1 when -c or -C finds disorder, or when --sort or --check is given an unknown word; 2 on any other \
+error. When the reader of the output goes away, SIGPIPE ends the program; where SIGPIPE is ignored, the status is 2.";
 
 /// Sort lines of text as GNU sort does in the C locale, arrays (--type, or a .npy file), or records (--format)
 ///

@@ -10,7 +10,7 @@ pub fn warnings(args: &SortArgs) -> Vec<String> {
     for (place, key) in keys.iter().enumerate() {
         if let Some(old) = args.old_keys.iter().find(|old| old.place == place) {
             found.push(format!(
-                "key {}: '{}' is the form of old; write -k {}",
+                "key {}: '{}' is an obsolete form; write -k {}",
                 place + 1,
                 old.given,
                 old.key

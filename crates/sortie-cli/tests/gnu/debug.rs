@@ -6,7 +6,7 @@ use crate::support::{Numbers, gnu, run, same, sortie, text};
 /// What GNU sort's warnings say, and what ours say for it.
 const SAME: [(&str, &str); 13] = [
     ("simple byte comparison", "compared by their bytes"),
-    ("obsolescent key", "is the form of old"),
+    ("obsolescent key", "is an obsolete form"),
     ("has zero width", "ends before it starts"),
     ("leading blanks are significant", "blanks before its field"),
     ("is numeric and spans", "is a number, and does not end"),
@@ -128,9 +128,9 @@ fn warned_alike(options: &[&str]) {
 }
 
 #[test]
-fn a_key_of_old_is_shown_as_it_is_written_now() {
+fn an_obsolete_key_is_shown_as_it_is_written_now() {
     let folder = tempfile::tempdir().unwrap();
     let done = run(sortie(folder.path()).args(["--debug", "-k1,1n", "+1.2r", "-3.4b"]), b"a 1\n");
-    let line = "sortie: key 2: '+1.2r -3.4b' is the form of old; write -k 2.3r,4.4b\n";
+    let line = "sortie: key 2: '+1.2r -3.4b' is an obsolete form; write -k 2.3r,4.4b\n";
     assert!(text(&done.stderr).contains(line), "{}", text(&done.stderr));
 }

@@ -133,9 +133,9 @@ fn an_ambiguous_abbreviation_is_answered_with_all_that_it_may_be() {
 }
 
 #[test]
-fn keys_of_old() {
+fn obsolete_keys() {
     let folder = folder();
-    let versions = ["", "199209", "200112", "200808", "200809", " 200112", "200112x", "99999999999999999999"];
+    let versions = ["", "199209", "200112", "200809", " 200112"];
     for key in [
         "+1",
         "+1 -2",
@@ -186,7 +186,7 @@ fn keys_of_old() {
 }
 
 #[test]
-fn sizes_of_old_are_not_used() {
+fn obsolete_sizes_are_ignored() {
     let folder = folder();
     for options in ["-y", "-y0", "-yn", "-y 5", "-y file", "-ny3", "-yr -n", "-y 5n", "-y --", "-y -n"] {
         same(folder.path(), &words(&[options]), TEXT);
