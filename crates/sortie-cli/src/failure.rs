@@ -135,7 +135,7 @@ impl Failure {
         match self {
             Failure::Disorder(message) => message.clone(),
             Failure::Partial => Vec::new(),
-            other => format!("{other}\n").into_bytes(),
+            other => (quote::harmless(&other.to_string()) + "\n").into_bytes(),
         }
     }
 }

@@ -91,8 +91,14 @@ fn print(text: &[u8]) -> Result<(), Failure> {
 }
 
 /// `sortie: <line>` on standard error. Where even that fails there is nobody to tell.
+///
+/// A line out of order is quoted byte for byte, as GNU sort does; but a terminal would obey some of those.
 fn complain(line: &[u8]) {
-    if !line.is_empty() {
-        let _ = io::stderr().lock().write_all(&[b"sortie: ", line].concat());
-    }
+    let Some((end, text)) = line.split_last() else { return };
+    let mut error = io::stderr().lock();
+    let text = match error.is_terminal() {
+        true => quote::harmless(&String::from_utf8_lossy(text)).into(),
+        false => text.to_vec(),
+    };
+    let _ = error.write_all(&[b"sortie: ", &text[..], &[*end]].concat());
 }

@@ -4,6 +4,7 @@ mod dtype;
 mod error;
 pub mod lines;
 pub mod npy;
+mod quoted;
 pub mod raw;
 pub mod sequences;
 pub mod spectra;
@@ -11,4 +12,5 @@ mod stretches;
 
 pub use dtype::{Dtype, Endian, Kind};
 pub use error::Error;
+pub use quoted::{Quoted, is_plain, quote};
 pub use stretches::Stretches;
