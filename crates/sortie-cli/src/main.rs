@@ -1,19 +1,21 @@
 //! `sortie`: sorts text as GNU sort does in the C locale, raw arrays and `.npy`, records of FASTA and FASTQ, and the peaks
 //! of mass spectra, fast; and indexes documents.
 
+mod allocator;
 mod arrays;
 mod cli;
+mod compression;
 mod devices;
 mod doctor;
 mod external;
 mod failure;
 mod fixed;
-mod gzip;
 mod index;
 mod man;
 mod memory;
 mod order;
 mod output;
+mod peek;
 mod progress;
 mod quote;
 mod records;

@@ -7,7 +7,10 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use support::{Numbers, complaint, compress, data, decompress, folder, names, run, sortie, text};
+use support::{
+    COMPRESSED, Numbers, complaint, compress, data, decompress, done_or_told_at_every_limit, folder, names,
+    run, sortie, text,
+};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Format {
@@ -384,4 +387,62 @@ fn statistics_go_to_standard_error() {
     let output = run(&mut command(folder.path(), Fastq, "in --stats=json"), b"");
     let stats = text(&output.stderr);
     assert!(["read", "encode", "write"].iter().all(|phase| stats.contains(phase)), "{stats}");
+}
+
+#[test]
+fn memory_that_cannot_be_had_is_told_at_every_limit() {
+    let folder = folder("in", &generated(Fasta, 20_000, 300));
+    // One record of many lines, many records of a byte, and two that are compressed.
+    fs::write(folder.path().join("long"), [&b">a\n"[..], &b"ACGT\n".repeat(1_000_000)].concat()).unwrap();
+    fs::write(folder.path().join("short"), b">\n".repeat(500_000)).unwrap();
+    fs::write(folder.path().join("in.gz"), compress(&generated(Fastq, 20_000, 300))).unwrap();
+    for arguments in [
+        "--format fasta in -o out",
+        "--format fasta --by length long -o out.gz",
+        "--format fasta short -o out",
+        "--format fastq in.gz -o out.gz",
+    ] {
+        let arguments = format!("sort {arguments} --parallel 2");
+        let (_, told) = done_or_told_at_every_limit(folder.path(), &arguments, 4_777);
+        assert!(told > 0, "{arguments}");
+    }
+}
+
+/// While a record is read it is held once more, which -S counts.
+#[test]
+fn one_long_record_is_limited_by_s() {
+    let record = [&b">a\n"[..], &b"ACGT\n".repeat(2_000_000)].concat();
+    let folder = folder("in", &compress(&record));
+    let refused = run(&mut command(folder.path(), Fasta, "in -S 16M -o out"), b"");
+    assert!(complaint(&refused, 2).contains("no room for "));
+    assert_eq!(names(folder.path()), ["in"]);
+    assert!(succeed(folder.path(), Fasta, "in -S 256M") == record);
+}
+
+#[test]
+fn a_title_of_its_own_at_the_plus_is_refused() {
+    let folder = folder("in", b"@a b\nA\n+a b\nI\n@c\nA\n+\nI\n");
+    succeed(folder.path(), Fastq, "in");
+    fs::write(folder.path().join("in"), "@a\nA\n+\nI\n@b\nA\n+\x1b[2Jc\nI\n").unwrap();
+    let said = complaint(&run(&mut command(folder.path(), Fastq, "in -o out"), b""), 2);
+    assert!(said.starts_with("sortie: in:7: record 'b': its third line has the title "), "{said}");
+    assert!(!said.contains('\x1b'), "{said:?}");
+    assert_eq!(names(folder.path()), ["in"]);
+}
+
+#[test]
+fn what_is_compressed_otherwise_is_named() {
+    for (way, bytes) in COMPRESSED {
+        let folder = folder("in", bytes);
+        for (format, args, stdin) in [(Fasta, "in", &b""[..]), (Fastq, "-", bytes)] {
+            let said = complaint(&run(&mut command(folder.path(), format, args), stdin), 2);
+            assert!(said.contains(&format!("compressed with {way}, which is not supported")), "{said}");
+        }
+    }
+    let folder = folder("in", b">a\nA\n");
+    for name in ["x.zst", "x.fa.xz", "x.BZ2"] {
+        let said = complaint(&run(&mut command(folder.path(), Fasta, &format!("in -o {name}")), b""), 2);
+        assert!(said.contains("an output cannot be compressed with"), "{said}");
+        assert_eq!(names(folder.path()), ["in"]);
+    }
 }

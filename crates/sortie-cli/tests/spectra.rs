@@ -10,7 +10,10 @@ use std::process::{Command, Output};
 use mzdata::MzMLReader;
 use mzdata::prelude::*;
 use mzdata::spectrum::MultiLayerSpectrum;
-use support::{Numbers, complaint, compress, data, decompress, folder, names, run, text};
+use support::{
+    COMPRESSED, Numbers, complaint, compress, data, decompress, done_or_told_at_every_limit, folder, names,
+    run, text,
+};
 
 fn sortie(folder: &Path, args: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sortie"));
@@ -280,5 +283,157 @@ fn refusals_write_nothing() {
     for args in ["none.mgf -o x --by mz", "in.mgf -o x", "in.mgf --by mz", "in.mgf -o x --by mz --top 0"] {
         complaint(&sortie(folder.path(), args).output().unwrap(), 2);
         assert_eq!(names(folder.path()), ["in.mgf"]);
+    }
+}
+
+/// mzML of spectra with so many zeros as peaks, in zlib, which makes little of them.
+fn zeros(spectra: usize, peaks: usize) -> Vec<u8> {
+    let zlib = {
+        let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::best());
+        encoder.write_all(&vec![0; 4 * peaks]).unwrap();
+        encoder.finish().unwrap()
+    };
+    let encoded = base64_simd::STANDARD.encode_to_string(&zlib);
+    let array = |kind: &str| {
+        format!(
+            "<binaryDataArray encodedLength=\"{}\"><cvParam accession=\"MS:1000521\"/><cvParam accession=\"MS:1000574\"/>\
+             <cvParam accession=\"MS:{kind}\"/><binary>{encoded}</binary></binaryDataArray>",
+            encoded.len()
+        )
+    };
+    let arrays = array("1000514") + &array("1000515");
+    let spectrum = |i| format!("<spectrum id=\"s{i}\" defaultArrayLength=\"{peaks}\">{arrays}</spectrum>");
+    let all: String = (1..=spectra).map(spectrum).collect();
+    format!("<mzML><run><spectrumList>{all}</spectrumList></run></mzML>").into_bytes()
+}
+
+/// A few kilobytes that unpack to 80 MB: refused by what -S allows, with a line that says what would do.
+#[test]
+fn a_spectrum_larger_than_the_limit_is_refused_with_what_it_needs() {
+    let bomb = compress(&zeros(1, 10_000_000));
+    assert!(bomb.len() < 2_000, "{}", bomb.len());
+    let folder = folder("in", &bomb);
+    for size in ["16M", "64M"] {
+        let output =
+            sortie(folder.path(), &format!("in -o out --by mz --parallel 2 -S {size}")).output().unwrap();
+        let said = complaint(&output, 2);
+        assert!(said.starts_with("sortie: in: spectrum 1, 's1': ") && said.contains("of memory"), "{said}");
+        assert_eq!(names(folder.path()), ["in"]);
+        // Twice as many numbers could not be read within its memory, were they read.
+        let megabytes: u64 =
+            said.split("give -S ").nth(1).unwrap().split('M').next().unwrap().parse().unwrap();
+        assert!((800..4_000).contains(&megabytes), "{said}");
+    }
+    // With what was said, another is sorted.
+    fs::write(folder.path().join("in"), compress(&zeros(1, 300_000))).unwrap();
+    let small = sortie(folder.path(), "in -o out --by mz --parallel 2 -S 16M --descending");
+    let said = complaint(&{ small }.output().unwrap(), 2);
+    let enough = said.split("give -S ").nth(1).unwrap().split(',').next().unwrap();
+    succeed(folder.path(), &format!("in -o out --by mz --parallel 2 -S {enough} --descending"));
+}
+
+#[test]
+fn spectra_that_fit_one_by_one_are_sorted_whatever_the_limit() {
+    let folder = folder("in", &zeros(30, 20_000));
+    let mgf = generated_mgf(3000, 50);
+    fs::write(folder.path().join("in.mgf"), &mgf).unwrap();
+    for input in ["in", "in.mgf"] {
+        let args = format!("{input} -o - --by intensity --top 15000 --parallel 2");
+        let all = sortie(folder.path(), &args).output().unwrap();
+        for size in ["16M", "24M", "64M"] {
+            let few = sortie(folder.path(), &format!("{args} -S {size}")).output().unwrap();
+            assert_eq!((few.status.code(), text(&few.stderr).as_str()), (Some(0), ""), "{input} {size}");
+            assert!(few.stdout == all.stdout && !all.stdout.is_empty(), "{input} {size}");
+        }
+    }
+}
+
+#[test]
+fn memory_that_cannot_be_had_is_told_at_every_limit() {
+    let folder = folder("in.mgf", &generated_mgf(3000, 200));
+    fs::write(folder.path().join("in.mgf.gz"), compress(&generated_mgf(3000, 200))).unwrap();
+    fs::write(folder.path().join("bomb.mzML.gz"), compress(&zeros(1, 3_000_000))).unwrap();
+    for arguments in ["in.mgf -o out", "in.mgf.gz -o out.gz --top 10", "bomb.mzML.gz -o out"] {
+        let arguments = format!("spectra {arguments} --by mz --parallel 2");
+        let (_, told) = done_or_told_at_every_limit(folder.path(), &arguments, 3_777);
+        assert!(told > 0, "{arguments}");
+    }
+}
+
+/// Neither what a file holds nor its name can send a terminal commands, or begin a line.
+#[test]
+fn text_of_files_is_quoted_in_messages() {
+    let evil = "\x1b[31mred\x1b[0m\rsortie: all is well\u{9b}";
+    let xml = |body: &str| format!("<?xml version=\"1.0\"?><mzML><run>{body}");
+    for bytes in [
+        format!("BEGIN IONS\nTITLE={evil}\n1 NaN\nEND IONS\n"),
+        format!("BEGIN IONS\nTITLE=a\n{evil}\nEND IONS\n"),
+        format!("BEGIN IONS\nTITLE=a\n1 {evil}\nEND IONS\n"),
+        format!("<{evil}>"),
+        xml(&format!("<spectrum id=\"{evil}\" defaultArrayLength=\"1\"></spectrum>")),
+        xml(&format!("<spectrum id=\"{evil}\n\" defaultArrayLength=\"1\"><a b='{evil}")),
+        format!("{evil}\n"),
+    ] {
+        for name in ["in", "\x1b[2J\nsortie: done"] {
+            let folder = folder(name, bytes.as_bytes());
+            let mut command = sortie(folder.path(), "-o out --by mz");
+            let output = command.arg(name).output().unwrap();
+            let said = complaint(&output, 2);
+            let line = said.strip_suffix('\n').unwrap();
+            assert!(!line.contains(char::is_control), "{line:?}");
+        }
+    }
+}
+
+#[test]
+fn a_dash_is_standard_output() {
+    let folder = folder("in", b"BEGIN IONS\n2 1\n1 2\nEND IONS\n");
+    let output = sortie(folder.path(), "in --by mz -o -").output().unwrap();
+    assert_eq!(text(&output.stdout), "BEGIN IONS\n1 2\n2 1\nEND IONS\n");
+    assert_eq!(names(folder.path()), ["in"]);
+}
+
+#[test]
+fn a_mark_of_utf_8_is_kept() {
+    let folder = folder("in", "\u{feff}BEGIN IONS\n2 1\n1 2\nEND IONS\n".as_bytes());
+    succeed(folder.path(), "in --by mz -o out");
+    let out = fs::read_to_string(folder.path().join("out")).unwrap();
+    assert_eq!(out, "\u{feff}BEGIN IONS\n1 2\n2 1\nEND IONS\n");
+}
+
+#[test]
+fn imzml_is_refused() {
+    let parameter =
+        "<cvParam cvRef=\"IMS\" accession=\"IMS:1000101\" name=\"external data\" value=\"true\"/>";
+    let spectrum = |array: &str| {
+        format!(
+            "<run><spectrum id=\"a\" defaultArrayLength=\"0\"><binaryDataArray>{array}<binary/></binaryDataArray></spectrum>\
+             </run></mzML>"
+        )
+    };
+    for text in [
+        format!("<mzML><fileDescription>{parameter}</fileDescription>{}", spectrum("")),
+        format!("<mzML>{}", spectrum(parameter)),
+    ] {
+        let folder = folder("in.imzML", text.as_bytes());
+        let said = complaint(&sortie(folder.path(), "in.imzML -o out --by mz").output().unwrap(), 2);
+        assert!(said.contains("imzML") && said.contains(".ibd"), "{said}");
+    }
+}
+
+#[test]
+fn what_is_compressed_otherwise_is_named() {
+    for (way, bytes) in COMPRESSED {
+        let folder = folder("in", bytes);
+        for (args, stdin) in [("in -o out --by mz", &b""[..]), ("- -o out --by mz", bytes)] {
+            let said = complaint(&run(&mut sortie(folder.path(), args), stdin), 2);
+            assert!(said.contains(&format!("compressed with {way}, which is not supported")), "{said}");
+        }
+    }
+    let folder = folder("in", b"BEGIN IONS\nEND IONS\n");
+    for name in ["x.zst", "x.mgf.xz", "x.BZ2"] {
+        let said = complaint(&sortie(folder.path(), &format!("in -o {name} --by mz")).output().unwrap(), 2);
+        assert!(said.contains("an output cannot be compressed with"), "{said}");
+        assert_eq!(names(folder.path()), ["in"]);
     }
 }

@@ -4,11 +4,16 @@
 //! here.
 
 use std::io::{self, BufRead, Read};
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 use needletail::errors::{ParseError, ParseErrorKind};
 use needletail::parser::{FastaReader, FastqReader, FastxReader};
 use rayon::prelude::*;
+
+use crate::Quoted;
+
+/// The reader's buffer has so many bytes until a record does not fit.
+const BUFFER: usize = 1 << 16;
 
 /// How records are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,12 +39,14 @@ pub enum Error {
         /// Counted from 1 in the source at hand.
         line: u64,
         /// The name of the record, where it has come to that.
-        name: Option<Vec<u8>>,
+        name: Option<Quoted>,
         problem: String,
     },
 
-    /// So many bytes of text are more than are allowed, or than the system has room for.
-    #[error("{bytes} bytes of text do not fit into memory; allow more, or read fewer records")]
+    /// So many bytes at least, of text and beside it, are more than are allowed, or than the system has room for.
+    #[error(
+        "the records take {bytes} bytes of memory or more, which is more than there is; allow more, or read fewer records"
+    )]
     Memory { bytes: usize },
 }
 
@@ -47,7 +54,7 @@ pub enum Error {
 #[derive(Debug)]
 pub struct Records {
     format: Format,
-    /// The most bytes that the text may have.
+    /// The most bytes of memory that they may take.
     limit: usize,
     text: Vec<u8>,
     /// Where each record begins, which is where the one before it ends.
@@ -62,7 +69,7 @@ pub struct Record<'a> {
 }
 
 impl Records {
-    /// None yet, and at most `limit` bytes of them.
+    /// None yet, which may take `limit` bytes of memory, see [`Records::memory`].
     #[must_use]
     pub fn new(format: Format, limit: usize) -> Records {
         Records { format, limit, text: Vec::new(), starts: Vec::new() }
@@ -72,9 +79,10 @@ impl Records {
     ///
     /// # Errors
     /// For the first record that is cut short, whose qualities are not as many as its letters, or that has a byte in its
-    /// sequence other than letters, `*`, `-` and `.`, or in its qualities other than `!` to `~`; and where source or memory
-    /// fail. Records that came before may have been added. While a record is read, it is held once more, with 8 bytes for
-    /// each of its lines; where the system has no room for that, the process ends.
+    /// sequence other than letters, `*`, `-` and `.`, or in its qualities other than `!` to `~`, or of FASTQ one title at `@`
+    /// and another at `+`; and where source or memory fail. Records that came before may have been added. While a record is
+    /// read, it takes up to twice its bytes once more, and 16 for each of its lines, which the limit counts; where the system
+    /// has no room for that, the process ends.
     ///
     /// ```
     /// use sortie_formats::sequences::{Format, Records};
@@ -89,35 +97,35 @@ impl Records {
             return Ok(());
         }
         let (first, start) = (self.starts.len(), self.text.len());
-        let exceeded = AtomicBool::new(false);
-        let source = Bounded { source, left: self.limit.saturating_sub(start), exceeded: &exceeded };
+        let held = Held { memory: AtomicUsize::new(self.memory()), ..Held::default() };
+        let source = Bounded { source, limit: self.limit, held: &held };
         let read = match self.format {
-            Format::Fasta => self.read_fasta(source),
-            Format::Fastq => self.append(&mut FastqReader::new(source)),
+            Format::Fasta => self.read_fasta(source, &held),
+            Format::Fastq => self.append(&mut FastqReader::new(source), &held),
         };
         // What is wrong with a record before the one where reading ended comes first.
         self.check(first, start)?;
-        if exceeded.into_inner() {
-            return Err(Error::Memory { bytes: self.limit.saturating_add(1) });
+        if held.exceeds.load(Relaxed) {
+            return Err(Error::Memory { bytes: held.bytes() });
         }
         read
     }
 
     /// The reader refuses a last record without a sequence, which is as good as any other. With one more line end there is
     /// a sequence, and what is refused is a last header without its line end: that one is cut short.
-    fn read_fasta(&mut self, source: impl Read + Send) -> Result<(), Error> {
-        self.append(&mut FastaReader::new(source.chain(&b"\n"[..])))?;
+    fn read_fasta(&mut self, source: impl Read + Send, held: &Held) -> Result<(), Error> {
+        self.append(&mut FastaReader::new(source.chain(&b"\n"[..])), held)?;
         if self.text.ends_with(b"\n\n") {
             self.text.pop();
         }
         Ok(())
     }
 
-    fn append(&mut self, reader: &mut dyn FastxReader) -> Result<(), Error> {
+    fn append(&mut self, reader: &mut dyn FastxReader, held: &Held) -> Result<(), Error> {
         while let Some(record) = reader.next() {
             let record = record.map_err(|error| refusal(self.format, error))?;
             let text = record.all();
-            let bytes = self.text.len() + text.len() + 1;
+            let bytes = self.memory() + text.len() + 1 + size_of::<usize>();
             if bytes > self.limit
                 || self.text.try_reserve(text.len() + 1).is_err()
                 || self.starts.try_reserve(1).is_err()
@@ -127,6 +135,7 @@ impl Records {
             self.starts.push(self.text.len());
             self.text.extend_from_slice(text);
             self.text.push(b'\n');
+            held.append(text.len(), bytes);
         }
         Ok(())
     }
@@ -138,7 +147,7 @@ impl Records {
             None => Ok(()),
             Some((place, (line, problem))) => Err(Error::Record {
                 line: line_number(&self.text[start..self.starts[place]]) + line as u64,
-                name: Some(self.get(place).name().to_vec()),
+                name: Some(Quoted::new(self.get(place).name())),
                 problem,
             }),
         }
@@ -198,8 +207,12 @@ impl<'a> Record<'a> {
     /// What follows `>` or `@` up to a blank or the end of the line.
     #[must_use]
     pub fn name(self) -> &'a [u8] {
-        let header = &lines(self.text).next().expect("a record has a line")[1..];
-        header.split(|byte| matches!(byte, b' ' | b'\t')).next().expect("a part at least")
+        self.title().split(|byte| matches!(byte, b' ' | b'\t')).next().expect("a part at least")
+    }
+
+    /// All that follows `>` or `@` in its line.
+    fn title(self) -> &'a [u8] {
+        &lines(self.text).next().expect("a record has a line")[1..]
     }
 
     /// The lines of its sequence that are not blank, without their ends.
@@ -208,11 +221,11 @@ impl<'a> Record<'a> {
         lines(self.text).skip(1).take(count).filter(|line| !line.is_empty())
     }
 
-    /// The first line with a byte that does not belong there, counted from 0 in the record.
+    /// The first line that is not as it should be, counted from 0 in the record.
     fn problem(self) -> Option<(usize, String)> {
         lines(self.text).enumerate().skip(1).find_map(|(number, line)| {
             let problem = match (self.format, number) {
-                (Format::Fastq, 2) => None,
+                (Format::Fastq, 2) => self.other_title(&line[1..]),
                 (Format::Fastq, 3) => stray(line, |byte| byte.is_ascii_graphic())
                     .map(|byte| format!("{byte} in its qualities, which are of the characters from ! to ~")),
                 _ => stray(line, |byte| byte.is_ascii_alphabetic() | matches!(byte, b'*' | b'-' | b'.')).map(
@@ -222,25 +235,72 @@ impl<'a> Record<'a> {
             problem.map(|problem| (number, problem))
         })
     }
+
+    /// What is wrong where a title stands at `+` that is neither the one at `@` nor the name in it.
+    fn other_title(self, title: &[u8]) -> Option<String> {
+        let own = self.title();
+        let title = title.trim_ascii_end();
+        if title.is_empty() || title == own.trim_ascii_end() || title == self.name() {
+            return None;
+        }
+        let [title, own] = [title, own].map(Quoted::new);
+        Some(format!(
+            "its third line has the title {title}, and its first {own}; the two must be equal, or the third line '+' alone"
+        ))
+    }
 }
 
-/// A source that fails where it has more bytes than are left: else a record without an end would be held before anyone sees
-/// how long it is.
+/// What is held of a source while it is read.
+#[derive(Default)]
+struct Held {
+    /// Bytes of memory that records take which were read.
+    memory: AtomicUsize,
+    /// Bytes, and ends of lines, of what comes after those.
+    ahead: AtomicUsize,
+    lines: AtomicUsize,
+    /// Whether that is too much.
+    exceeds: AtomicBool,
+}
+
+impl Held {
+    /// All of it: beyond its buffer the reader may have room for twice the bytes, and for twice the lines.
+    fn bytes(&self) -> usize {
+        let grown = match self.ahead.load(Relaxed).saturating_sub(BUFFER) {
+            0 => 0,
+            bytes => bytes + self.lines.load(Relaxed) * size_of::<usize>(),
+        };
+        self.memory.load(Relaxed) + 2 * grown
+    }
+
+    /// Notes what the source has given.
+    fn read(&self, bytes: &[u8]) {
+        self.ahead.fetch_add(bytes.len(), Relaxed);
+        self.lines.fetch_add(memchr::memchr_iter(b'\n', bytes).count(), Relaxed);
+    }
+
+    /// Notes that a record of so many bytes was read, with which all take `memory`.
+    fn append(&self, record: usize, memory: usize) {
+        self.memory.store(memory, Relaxed);
+        self.ahead.store(self.ahead.load(Relaxed).saturating_sub(record), Relaxed);
+        self.lines.store(0, Relaxed);
+    }
+}
+
+/// A source that fails where more is held than the limit allows: else a record without an end would be held before anyone
+/// sees how long it is.
 struct Bounded<'a, R> {
     source: R,
-    left: usize,
-    exceeded: &'a AtomicBool,
+    limit: usize,
+    held: &'a Held,
 }
 
 impl<R: Read> Read for Bounded<'_, R> {
     fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
         let count = self.source.read(to)?;
-        match self.left.checked_sub(count) {
-            Some(left) => self.left = left,
-            None => {
-                self.exceeded.store(true, Relaxed);
-                return Err(io::Error::other("more than is allowed"));
-            }
+        self.held.read(&to[..count]);
+        if self.held.bytes() > self.limit {
+            self.held.exceeds.store(true, Relaxed);
+            return Err(io::Error::other("more than is allowed"));
         }
         Ok(count)
     }
@@ -297,7 +357,7 @@ fn refusal(format: Format, error: ParseError) -> Error {
     // The reader counts from 0 until it has read anything, and of qualities names the line that the record begins on.
     let qualities = if error.kind == ParseErrorKind::UnequalLengths { 3 } else { 0 };
     let line = error.position.line.max(1) + qualities;
-    let name = error.position.id.map(|id| id.split('\t').next().unwrap_or_default().as_bytes().to_vec());
+    let name = error.position.id.map(|id| Quoted::new(id.split('\t').next().unwrap_or_default()));
     Error::Record { line, name, problem: problem.into() }
 }
 
@@ -321,7 +381,7 @@ mod tests {
 
     const FASTA: [&str; 5] = [">a b\nAC\nGT\n", ">\n", ">b\r\n\r\nac*-.N\r\n\n\n", "> c\n\n", ">d\n"];
     const FASTQ: [&str; 4] =
-        ["@a b\nAC\n+\n!~\n", "@\n\n+\n\n", "@b\tc\r\nN\r\n+b\r\n@\r\n", "@c\n-a\n+\n>I\n"];
+        ["@a b\nAC\n+\n!~\n", "@\n\n+\n\n", "@b\tc\r\nN\r\n+b\tc\r\n@\r\n", "@c\n-a\n+\n>I\n"];
 
     #[test]
     fn records_keep_their_bytes() {
@@ -351,7 +411,7 @@ mod tests {
             let refused = records.read(endless(header)).unwrap_err();
             assert!(matches!(refused, Error::Memory { bytes } if bytes > 1 << 20), "{refused}");
         }
-        let mut records = Records::new(Format::Fasta, 12);
+        let mut records = Records::new(Format::Fasta, 30);
         records.read(&b">a\nAC\n"[..]).unwrap();
         records.read(&b">b\nA\n"[..]).unwrap();
         assert!(matches!(records.read(&b">c\n"[..]), Err(Error::Memory { .. })));
@@ -422,15 +482,19 @@ mod tests {
             (fastq, "@a\nAC\n+\n", 4, Some("a"), "sequence length is 2 but quality length is 0"),
             (fastq, "@a x\nAC\nGT\n+\nIIII\n", 3, Some("a"), "this should be its third line"),
             (fastq, "@a\nA1\n+\nII\n", 2, Some("a"), "there is '1' in its sequence"),
-            (fastq, "@a\nAC\n+\u{1}\nI \n@b", 4, Some("a"), "there is ' ' in its qualities"),
+            (fastq, "@a\nAC\n+\nI \n@b", 4, Some("a"), "there is ' ' in its qualities"),
+            (
+                fastq,
+                "@a b\nA\n+a\nI\n@a b\nA\n+a c\nI\n",
+                7,
+                Some("a"),
+                "has the title 'a c', and its first 'a b'",
+            ),
+            (fastq, "@a\nA\n+\u{1b}[2J\nI\n", 3, Some("a"), r"has the title ''$'\033''[2J', and"),
         ] {
             match read(format, text.as_bytes()).unwrap_err() {
                 Error::Record { line: found, name: named, problem: said } => {
-                    assert_eq!(
-                        (found, named.as_deref()),
-                        (line, name.map(str::as_bytes)),
-                        "{text:?}: {said}"
-                    );
+                    assert_eq!((found, named), (line, name.map(Quoted::new)), "{text:?}: {said}");
                     assert!(said.contains(problem), "{text:?}: {said}");
                 }
                 other => panic!("{text:?}: {other}"),
@@ -443,7 +507,7 @@ mod tests {
 
     #[test]
     fn no_more_text_is_taken_than_is_allowed() {
-        for (limit, fits) in [(8, false), (20, true)] {
+        for (limit, fits) in [(8, false), (80, true)] {
             let mut records = Records::new(Format::Fasta, limit);
             assert_eq!(records.read(&b">a\nA\n>b\nC\n"[..]).is_ok(), fits);
         }

@@ -5,8 +5,9 @@ use std::io::Write;
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use sha1::{Digest, Sha1};
+use sortie_formats::Quoted;
 use sortie_formats::spectra::mzml::{self, Header, Index, Part};
-use sortie_formats::spectra::{Format, SpectrumError};
+use sortie_formats::spectra::{Format, NoRoom, Problem, Room, SpectrumError};
 
 fn base64(bytes: &[u8]) -> String {
     base64_simd::STANDARD.encode_to_string(bytes)
@@ -75,12 +76,12 @@ fn document(spectra: &str) -> String {
 }
 
 fn parse(text: &str) -> Result<Part, SpectrumError> {
-    mzml::parse(&Header::parse(text.as_bytes()).unwrap(), text.as_bytes())
+    mzml::parse(&Header::parse(text.as_bytes()).unwrap(), text.as_bytes(), &Room::unlimited())
 }
 
 fn rewritten(text: &str, order: &[&[u32]]) -> String {
     let mut out = Vec::new();
-    parse(text).unwrap().write(text.as_bytes(), order.iter().copied(), &mut out);
+    parse(text).unwrap().write(text.as_bytes(), order.iter().copied(), &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 
@@ -151,9 +152,9 @@ fn an_index_follows_its_spectra() {
     let mut out = Vec::new();
     for (text, order) in [(&body[..cut], &[&[0u32, 1, 2][..]][..]), (&body[cut..], &[&[1], &[2, 1]])] {
         let mut piece = Vec::new();
-        let part = mzml::parse(&header, text.as_bytes()).unwrap();
-        let moved = part.write(text.as_bytes(), order.iter().copied(), &mut piece);
-        follower.follow(text.len() as u64, &piece, &moved);
+        let part = mzml::parse(&header, text.as_bytes(), &Room::unlimited()).unwrap();
+        let moved = part.write(text.as_bytes(), order.iter().copied(), &mut piece).unwrap();
+        follower.follow(text.len() as u64, &piece, &moved).unwrap();
         out.extend(piece);
     }
     let expected = index(std::str::from_utf8(&out).unwrap());
@@ -168,7 +169,7 @@ fn what_is_wrong_is_said_of_its_spectrum() {
         array(&[INTENSITY, F64, PLAIN], &base64(&numbers![1f64, f64::NAN])),
     ];
     let cases = [
-        (spectrum("x", 2, &two), "peak 1, of m/z 2 and intensity NaN"),
+        (spectrum("x", 2, &two), "peak 2, of m/z 2 and intensity NaN"),
         (
             spectrum("x", 3, &two),
             "the array of m/z does not hold as many numbers as the spectrum has peaks, 3",
@@ -180,6 +181,14 @@ fn what_is_wrong_is_said_of_its_spectrum() {
         (
             spectrum("x", 2, &two).replace("encodedLength", "arrayLength"),
             "the length of the array of m/z is 24",
+        ),
+        (
+            spectrum("x", 2, &two).replace("Length=\"24\"", "Length=\"25\""),
+            "the encodedLength of the array of m/z is 25, and it has 24",
+        ),
+        (
+            spectrum("x", 2, &two).replace("Length=\"24\"", "Length=\"\u{1b}\""),
+            "the encodedLength of the array of m/z is no number",
         ),
         (spectrum("x", 2, &two).replace(" defaultArrayLength", " a"), "it has no defaultArrayLength"),
         (
@@ -199,14 +208,50 @@ fn what_is_wrong_is_said_of_its_spectrum() {
     ];
     for (bad, problem) in cases {
         let error = parse(&document(&(three("a") + &bad))).unwrap_err();
-        assert!(error.before == 1 && error.title.as_deref() == Some("x"), "{error:?}");
-        assert!(error.problem.contains(problem), "{}, not {problem}", error.problem);
+        assert!(error.before == 1 && error.title == Some(Quoted::new("x")), "{error:?}");
+        assert!(error.problem.to_string().contains(problem), "{}, not {problem}", error.problem);
     }
     assert!(parse(&document("</spectrum>")).is_err());
-    for (text, problem) in [("<a>", "'a'"), ("", "ends before"), ("<mzML", "not well-formed")] {
+    for (text, problem) in [
+        ("<a>", "'a'"),
+        ("<\u{1b}[31m>", r"the kind ''$'\033''[31m',"),
+        ("", "ends before"),
+        ("<mzML", "not well-formed"),
+    ] {
         let error = Header::parse(text.as_bytes()).unwrap_err();
         assert!(error.contains(problem), "{text}: {error}");
     }
+}
+
+/// A few bytes of zlib that become a hundred million, in a spectrum that says how many.
+#[test]
+fn numbers_take_no_more_room_than_there_is() {
+    let length = 25_000_000;
+    let zeros = base64(&zlib(&vec![0; 4 * length]));
+    let bomb = |length| {
+        let arrays = [array(&[MZ, F32, ZLIB], &zeros), array(&[INTENSITY, F32, ZLIB], &zeros)];
+        document(&(three("a") + &spectrum("bomb", length, &arrays)))
+    };
+    let room = Room::new(1 << 20);
+    let refused = |length| {
+        let text = bomb(length);
+        let header = Header::parse(text.as_bytes()).unwrap();
+        let error = mzml::parse(&header, text.as_bytes(), &room).unwrap_err();
+        assert!(error.before == 1 && error.title == Some(Quoted::new("bomb")), "{error:?}");
+        error.problem
+    };
+    // What it says is what it needs.
+    let problem = refused(length);
+    assert!(
+        matches!(problem, Problem::NoRoom(NoRoom::Limit { needed, limit: 1_048_576 }) if needed > 100_000_000),
+        "{problem}"
+    );
+    // It says less than there is, or more than can be.
+    for length in [0, 1, 3, length * 100, usize::MAX / 4, usize::MAX] {
+        let problem = refused(length).to_string();
+        assert!(problem.contains("does not hold as many numbers"), "{length}: {problem}");
+    }
+    assert!(room.taken() <= 1 << 20);
 }
 
 /// Bytes changed, dropped or repeated anywhere: an error or spectra, never a panic, and what is not moved stays.
@@ -242,21 +287,22 @@ fn damaged_text() {
         let mut out = Vec::new();
         let parsed = if turn % 2 == 0 {
             let Ok(header) = Header::parse(&damaged) else { continue };
-            mzml::parse(&header, &damaged).map(sortie_formats::spectra::Part::MzMl)
+            mzml::parse(&header, &damaged, &Room::new(1 << 20)).map(sortie_formats::spectra::Part::MzMl)
         } else {
-            sortie_formats::spectra::mgf::parse(&damaged).map(sortie_formats::spectra::Part::Mgf)
+            sortie_formats::spectra::mgf::parse(&damaged, &Room::new(1 << 20))
+                .map(sortie_formats::spectra::Part::Mgf)
         };
         let Ok(part) = parsed else { continue };
         read += 1;
         let offsets = &part.peaks().offsets;
         let places: Vec<Vec<u32>> =
             offsets.windows(2).map(|bounds| (0..(bounds[1] - bounds[0]) as u32).collect()).collect();
-        part.write(&damaged, places.iter().map(Vec::as_slice), &mut out);
+        part.write(&damaged, places.iter().map(Vec::as_slice), &mut out).unwrap();
         assert!(out == damaged);
         let reversed: Vec<Vec<u32>> =
             places.iter().map(|places| places.iter().rev().copied().collect()).collect();
         out.clear();
-        part.write(&damaged, reversed.iter().map(Vec::as_slice), &mut out);
+        part.write(&damaged, reversed.iter().map(Vec::as_slice), &mut out).unwrap();
     }
     assert!(read > 1000, "{read} could be read");
 }

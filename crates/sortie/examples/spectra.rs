@@ -1,7 +1,7 @@
 //! Sorts the peaks of every spectrum in an MGF file, by default one that is shown here, by intensity, the largest first.
 
 use sortie::{Segments, Sorter};
-use sortie_formats::spectra::mgf;
+use sortie_formats::spectra::{Room, mgf};
 
 const TEXT: &str = "\
 BEGIN IONS
@@ -19,7 +19,7 @@ END IONS
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let text = std::env::args().nth(1).map_or(Ok(TEXT.to_owned()), std::fs::read_to_string)?;
-    let spectra = mgf::parse(text.as_bytes()).map_err(|error| error.problem)?;
+    let spectra = mgf::parse(text.as_bytes(), &Room::unlimited()).map_err(|error| error.problem)?;
 
     // One array of all keys, the spectra its segments; the payload is each peak's place in its spectrum.
     let segments = &spectra.peaks().offsets;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::values::{count, threads};
-use super::{StatsFormat, path};
+use super::{MemorySize, StatsFormat, path};
 
 const AFTER_HELP: &str = "\
 What the file holds beside peaks stays as it is: of MGF every other line, of mzML all text but the arrays of numbers. In
@@ -21,11 +21,11 @@ Examples:
 #[derive(Debug, Args)]
 #[command(args_override_self = true, after_help = AFTER_HELP)]
 pub struct SpectraArgs {
-    /// The file; which format it has is seen from what it holds
+    /// The file, - for standard input; which format it has is seen from what it holds
     #[arg(value_name = "IN", value_parser = path())]
     pub input: PathBuf,
 
-    /// Write to FILE, which may be IN; compressed where its name ends in .gz
+    /// Write to FILE, which may be IN; compressed where its name ends in .gz; - for standard output
     #[arg(short = 'o', long, value_name = "FILE", value_parser = path())]
     pub output: PathBuf,
 
@@ -40,6 +40,11 @@ pub struct SpectraArgs {
     /// Keep only the N most intense peaks of each spectrum
     #[arg(long, value_name = "N", value_parser = count)]
     pub top: Option<NonZeroUsize>,
+
+    /// Use no more than SIZE memory, of which the largest spectrum may take a third with its sort; in KiB, or with a suffix of
+    /// %bKMGTPE
+    #[arg(short = 'S', long, value_name = "SIZE", allow_hyphen_values = true)]
+    pub buffer_size: Option<MemorySize>,
 
     /// Work on N threads, and read and parse on one more each; by default N is how many cores there are
     #[arg(long, value_name = "N", value_parser = threads)]

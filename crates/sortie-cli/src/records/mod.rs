@@ -6,22 +6,20 @@
 mod keys;
 mod write;
 
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::Instant;
 
 use sortie::{Bound, Report, Sorter};
+use sortie_formats::Quoted;
 use sortie_formats::sequences::{Error, Records};
 
-use crate::cli::{Check, RecordFormat, Resources, SortArgs};
+use crate::cli::{Check, MemorySize, RecordFormat, Resources, SortArgs};
 use crate::failure::Failure;
-use crate::memory::bytes;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::shortage::{self, at_least, at_most};
 use crate::sort::Input;
-use crate::{gzip, quote, stats, threads};
+use crate::{compression, memory, quote, stats, threads};
 use keys::{Keyed, Keys};
 
 /// What helps where memory is short.
@@ -30,21 +28,19 @@ const IN_MEMORY: &str = "records are sorted in memory: allow more, or sort fewer
 /// What a sort of strings holds for each: a copy of the reference, and two words.
 const SCRATCH: usize = size_of::<Keyed<'_>>() + 2 * size_of::<u64>();
 
-/// More of a name would only hide what is said of it.
-const NAME_SHOWN: usize = 80;
-
 /// Sorts or checks records as the command line says.
 pub fn run(args: &SortArgs, format: RecordFormat) -> Result<(), Failure> {
     let inputs = Input::all(args)?;
     let size = inputs.iter().map(Input::size).sum();
+    let compress = args.output().map_or(Ok(false), compression::of_output)?;
+    let asked = args.resources.buffer_size;
+    memory::hold_back(asked);
+    // Without -S all memory may be taken that there is.
+    let all = asked.unwrap_or(MemorySize::Percent(100));
+    let limit = memory::budget(Some(all), size, || threads::of_use(args.resources.parallel, size));
     let pool = threads::pool(args.resources.parallel, size)?;
-    let mut job = Job {
-        args,
-        format,
-        limit: args.resources.buffer_size.map_or(u64::MAX, bytes),
-        progress: Progress::start(),
-        report: Report::default(),
-    };
+    let mut job =
+        Job { args, format, compress, limit, progress: Progress::start(), report: Report::default() };
     job.progress.stage("reading", size.unwrap_or(0));
     let done = pool.install(|| match args.check_mode() {
         Some(how) => job.check(&inputs, how),
@@ -65,6 +61,7 @@ pub fn run(args: &SortArgs, format: RecordFormat) -> Result<(), Failure> {
 struct Job<'a> {
     args: &'a SortArgs,
     format: RecordFormat,
+    compress: bool,
     /// The most bytes that the records and their sort may take.
     limit: u64,
     progress: Progress,
@@ -97,8 +94,7 @@ impl Job<'_> {
         let size = items.iter().map(|item| item.record.len() as u64).sum();
         self.progress.stage("writing", size);
         let start = Instant::now();
-        let compress = self.args.output().is_some_and(gzip::is_named);
-        let written = write::write(&items, compress, &mut output, &self.progress)?;
+        let written = write::write(&items, self.compress, &mut output, &self.progress)?;
         self.report.add("write", start.elapsed(), size, written);
         output.finish()
     }
@@ -118,7 +114,7 @@ impl Job<'_> {
         let mut message = String::new();
         if how == Check::DiagnoseFirst {
             let (name, line) = (quote::name(inputs[0].name()), records.line(before + 1));
-            let record = shown(records.get(before + 1).name());
+            let record = Quoted::new(records.get(before + 1).name());
             message = format!("{name}:{line}: disorder: record {record}\n");
         }
         Err(Failure::Disorder(message.into()))
@@ -131,9 +127,8 @@ impl Job<'_> {
         let mut records = Records::new(self.format.into(), limit);
         for input in inputs {
             let before = records.len();
-            let source = gzip::reader(input.open()?, &self.progress).map_err(Error::Io);
-            let read = source.and_then(|source| records.read(source));
-            read.map_err(|error| match error {
+            let source = compression::reader(input.open()?, input.name(), &self.progress)?;
+            records.read(source).map_err(|error| match error {
                 Error::Memory { bytes } if bytes > limit => {
                     // Of a pipe or a compressed file no more is known than what was read.
                     let size = inputs.iter().map(|input| input.size().unwrap_or(0)).sum::<u64>();
@@ -153,13 +148,14 @@ impl Job<'_> {
         self.limit.checked_sub(held).ok_or_else(|| self.over_limit(all))
     }
 
-    /// So many bytes and perhaps more are needed, which `-S` does not allow.
+    /// So many bytes and perhaps more are needed, which the limit does not allow.
     fn over_limit(&self, needed: u64) -> Failure {
-        Failure::new(format!(
-            "sorting records needs at least {} of memory, but --buffer-size allows {}; {IN_MEMORY}",
-            at_least(needed),
-            at_most(self.limit)
-        ))
+        let left = match self.args.resources.buffer_size {
+            Some(_) => format!("--buffer-size and ulimit -v leave {}", at_most(self.limit)),
+            None => shortage::limit(),
+        };
+        let needed = at_least(needed);
+        Failure::new(format!("sorting records needs at least {needed} of memory, but {left}; {IN_MEMORY}"))
     }
 
     fn keys(&mut self, records: &Records) -> Result<Keys, Failure> {
@@ -182,21 +178,14 @@ fn unreadable(error: Error, name: &Path, records: &Records, first: usize) -> Fai
     match error {
         Error::Io(error) if records.len() == first => Failure::file("read", name)(error),
         Error::Io(error) => {
-            let last = shown(records.get(records.len() - 1).name());
+            let last = Quoted::new(records.get(records.len() - 1).name());
             Failure::new(format!("{file}: broken off after record {last}: {error}"))
         }
         Error::Record { line, name, problem } => {
-            let record = name.map(|name| format!("record {}: ", shown(&name))).unwrap_or_default();
+            let record = name.map(|name| format!("record {name}: ")).unwrap_or_default();
             Failure::new(format!("{file}:{line}: {record}{problem}"))
         }
         Error::Memory { bytes } => Failure::Memory(bytes as u64),
         other => Failure::new(format!("{file}: {other}")),
     }
-}
-
-/// The name of a record as messages show it.
-fn shown(name: &[u8]) -> String {
-    let beginning = &name[..name.len().min(NAME_SHOWN)];
-    let rest = if beginning.len() < name.len() { "..." } else { "" };
-    quote::always(Path::new(OsStr::from_bytes(beginning))) + rest
 }

@@ -5,8 +5,9 @@ use std::borrow::Cow;
 use rayon::prelude::*;
 
 use super::keys::Keyed;
+use crate::compression;
 use crate::failure::Failure;
-use crate::gzip;
+use crate::memory::room;
 use crate::output::Output;
 use crate::progress::Progress;
 
@@ -31,14 +32,15 @@ pub fn write(
     };
     let mut gathered = Vec::new();
     for window in cut(items).chunks(WINDOW) {
-        let gather = || window.par_iter().map(|piece| gather(piece, compress, progress)).collect();
+        let gather =
+            || window.par_iter().map(|piece| gather(piece, compress, progress)).collect::<Result<_, _>>();
         let (done, next) = rayon::join(|| put(gathered), gather);
         done?;
-        gathered = next;
+        gathered = next?;
     }
     if compress && items.is_empty() {
         // Nothing is something in gzip.
-        gathered.push(gzip::compress(&[]).into());
+        gathered.push(compression::gzip(&[])?.into());
     }
     put(gathered)?;
     Ok(written)
@@ -60,11 +62,15 @@ fn cut<'i, 'a>(items: &'i [Keyed<'a>]) -> Vec<&'i [Keyed<'a>]> {
 }
 
 /// What is to be written of a piece. A large record is a piece by itself, and not copied.
-fn gather<'a>(piece: &[Keyed<'a>], compress: bool, progress: &Progress) -> Cow<'a, [u8]> {
+fn gather<'a>(piece: &[Keyed<'a>], compress: bool, progress: &Progress) -> Result<Cow<'a, [u8]>, Failure> {
     let text = match piece {
         [one] => Cow::Borrowed(one.record),
-        many => many.iter().map(|item| item.record).collect::<Vec<_>>().concat().into(),
+        many => {
+            let mut text = room(many.iter().map(|item| item.record.len()).sum())?;
+            many.iter().for_each(|item| text.extend_from_slice(item.record));
+            text.into()
+        }
     };
     progress.advance(text.len() as u64);
-    if compress { gzip::compress(&text).into() } else { text }
+    if compress { compression::gzip(&text).map(Cow::from) } else { Ok(text) }
 }

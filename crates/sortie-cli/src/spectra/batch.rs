@@ -8,14 +8,17 @@ use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 use sortie_formats::spectra::mzml::{self, Header, Index};
-use sortie_formats::spectra::{Format, Part, SpectrumError, mgf};
+use sortie_formats::spectra::{Format, NoRoom, Part, Problem, Room, SpectrumError, mgf};
 
-use super::stretch::Stretch;
+use super::stretch::{Broken, Stretch};
 use crate::cli::{PeakKey, SpectraArgs};
 use crate::failure::Failure;
+use crate::quote;
 
 /// Bytes of text that one task parses.
 const PART: usize = 1 << 18;
+/// MiB that the sort of any spectrum takes beside what it needs itself.
+const BESIDE: u64 = 2;
 
 /// The spectra of one stretch.
 pub struct Batch {
@@ -35,11 +38,16 @@ pub struct Batch {
     pub parsing: Duration,
 }
 
+/// Keys, places and offsets, as a batch has them.
+type LaidOut = (Vec<f64>, Vec<u32>, Vec<usize>);
+
 /// Parses stretch after stretch of a file.
 pub struct Parser {
     name: PathBuf,
     by: PeakKey,
     top: Option<NonZeroUsize>,
+    /// Whether what is written is compressed.
+    compress: bool,
     /// Of mzML, once its first stretch was read.
     header: Option<Header>,
     /// How many spectra came before.
@@ -47,98 +55,218 @@ pub struct Parser {
 }
 
 impl Parser {
-    pub fn new(args: &SpectraArgs, name: PathBuf) -> Parser {
-        Parser { name, by: args.by, top: args.top, header: None, spectra: 0 }
+    pub fn new(args: &SpectraArgs, name: PathBuf, compress: bool) -> Parser {
+        Parser { name, by: args.by, top: args.top, compress, header: None, spectra: 0 }
     }
 
-    pub fn parse(&mut self, stretch: Stretch) -> Result<Batch, Failure> {
-        let start = Instant::now();
-        let text = &stretch.text[..];
-        if stretch.format == Format::MzMl && self.header.is_none() {
-            self.header = Some(Header::parse(text).map_err(|problem| self.failure(&problem))?);
+    /// Parses a stretch, and hands it on: as several batches, one by one, where there is no room for all of it at once.
+    /// `hand_on` returns whether to go on, and so does this.
+    pub fn parse(
+        &mut self,
+        stretch: Stretch,
+        mut hand_on: impl FnMut(Batch) -> bool,
+    ) -> Result<bool, Failure> {
+        let mut stretches = vec![stretch];
+        while let Some(mut stretch) = stretches.pop() {
+            let start = Instant::now();
+            self.check_start(&stretch)?;
+            match self.batch(&mut stretch) {
+                Ok(batch) => {
+                    self.spectra += batch.offsets.len() - 1;
+                    self.check_end(&stretch, &batch.text)?;
+                    if !hand_on(Batch { parsing: start.elapsed(), ..batch }) {
+                        return Ok(false);
+                    }
+                }
+                Err(error) => {
+                    let Problem::NoRoom(_) = error.problem else {
+                        return Err(self.spectrum_failure(error, &stretch));
+                    };
+                    match stretch.split() {
+                        Ok(Some(second)) => stretches.extend([second, stretch]),
+                        Ok(None) => return Err(self.spectrum_failure(error, &stretch)),
+                        Err(no_room) => return Err(self.no_room("", no_room)),
+                    }
+                }
+            }
         }
+        Ok(true)
+    }
+
+    /// Whether the stretch can be the beginning of what its format has, or what goes on.
+    fn check_start(&mut self, stretch: &Stretch) -> Result<(), Failure> {
+        if let Some(Broken::NoRoom(no_room)) = stretch.broken {
+            return Err(match self.spectra {
+                0 if stretch.format == Format::Mgf && !mgf::begins(&stretch.text) => self.no_spectra(),
+                before => self.no_room(&format!("spectrum {}: ", before + 1), no_room),
+            });
+        }
+        if stretch.format == Format::MzMl && self.header.is_none() {
+            self.header = Some(Header::parse(&stretch.text).map_err(|problem| self.failure(&problem))?);
+        }
+        Ok(())
+    }
+
+    /// The spectra of a stretch, whose text is taken out of it where that succeeds.
+    fn batch(&self, stretch: &mut Stretch) -> Result<Batch, SpectrumError> {
+        let text = &stretch.text[..];
         let indexed = self.header.as_ref().is_some_and(|header| header.indexed);
         let index = if indexed && stretch.is_last { Index::start(text) } else { text.len() };
+        let room = &stretch.room;
         let parsed: Vec<_> = cut(stretch.format, &text[..index])
             .into_par_iter()
-            .map(|range| (self.parse_part(&text[range.clone()]), range))
+            .map(|range| (self.parse_part(&text[range.clone()], room), range))
             .collect();
         let mut parts = Vec::with_capacity(parsed.len());
+        let mut before = 0;
         for (part, range) in parsed {
-            let part = part.map_err(|error| self.spectrum_failure(error, &stretch))?;
-            self.spectra += part.spectra();
+            let part = part.map_err(|error| SpectrumError { before: before + error.before, ..error })?;
+            before += part.spectra();
             parts.push((range, part));
         }
-        self.check_end(&stretch)?;
-        let (mut keys, mut places, mut offsets) = (Vec::new(), Vec::new(), vec![0]);
-        for (_, part) in &parts {
-            self.lay_out(part, &mut keys, &mut places, &mut offsets);
-        }
-        let parsing = start.elapsed();
-        let Stretch { text, reading, .. } = stretch;
+        let (keys, places, offsets) = self
+            .lay_out(&parts, room)
+            .and_then(|laid_out| self.reserve(&parts, text, &laid_out.2, room).map(|()| laid_out))
+            .map_err(|error| SpectrumError { before: 0, title: None, problem: error.into() })?;
+        let text = std::mem::take(&mut stretch.text);
+        let (reading, parsing) = (stretch.reading, Duration::ZERO);
         Ok(Batch { text, parts, index, indexed, keys, places, offsets, reading, parsing })
     }
 
-    fn parse_part(&self, text: &[u8]) -> Result<Part, SpectrumError> {
+    fn parse_part(&self, text: &[u8], room: &Room) -> Result<Part, SpectrumError> {
         match &self.header {
-            Some(header) => mzml::parse(header, text).map(Part::MzMl),
-            None => mgf::parse(text).map(Part::Mgf),
+            Some(header) => mzml::parse(header, text, room).map(Part::MzMl),
+            None => mgf::parse(text, room).map(Part::Mgf),
         }
     }
 
     /// Whether the file may end here, where it does.
-    fn check_end(&self, stretch: &Stretch) -> Result<(), Failure> {
-        if let Some(reason) = &stretch.broken {
+    fn check_end(&self, stretch: &Stretch, text: &[u8]) -> Result<(), Failure> {
+        if let Some(Broken::Io(reason)) = &stretch.broken {
             return Err(self.failure(&format!("broken off after spectrum {}: {reason}", self.spectra)));
         }
-        let text = &stretch.text[..];
         match &self.header {
             _ if !stretch.is_last => Ok(()),
             Some(header) if memchr::memmem::rfind(text, header.closing_tag().as_bytes()).is_none() => {
                 let (tag, spectra) = (header.closing_tag(), self.spectra);
                 Err(self.failure(&format!("cut short after spectrum {spectra}: it ends before its {tag}")))
             }
-            None if self.spectra == 0 && !text.trim_ascii().is_empty() => {
-                Err(self.failure("has no spectra; it is neither MGF, with its BEGIN IONS, nor mzML"))
-            }
+            None if self.spectra == 0 && !text.trim_ascii().is_empty() => Err(self.no_spectra()),
             _ => Ok(()),
         }
     }
 
-    /// Adds the peaks of a part that are kept.
-    fn lay_out(&self, part: &Part, keys: &mut Vec<f64>, places: &mut Vec<u32>, offsets: &mut Vec<usize>) {
-        let peaks = part.peaks();
-        let all = match self.by {
-            PeakKey::Mz => &peaks.mz,
-            PeakKey::Intensity => &peaks.intensity,
-        };
-        for bounds in peaks.offsets.windows(2) {
-            let range = bounds[0]..bounds[1];
-            match self.top {
-                Some(top) if range.len() > top.get() => {
-                    let kept = strongest(&peaks.intensity[range.clone()], top.get());
-                    keys.extend(kept.iter().map(|&place| all[range.start + place as usize]));
-                    places.extend(kept);
-                }
-                _ => {
+    /// The keys of the peaks that are kept, their places in their spectra, and where each spectrum's keys begin and end.
+    fn lay_out(&self, parts: &[(Range<usize>, Part)], room: &Room) -> Result<LaidOut, NoRoom> {
+        let (mut keys, mut places, mut offsets) = (Vec::new(), Vec::new(), Vec::new());
+        let kept = |len: usize| self.top.map_or(len, |top| len.min(top.get()));
+        let lengths = || parts.iter().flat_map(|(_, part)| part.peaks().offsets.windows(2));
+        let all = lengths().map(|bounds| kept(bounds[1] - bounds[0])).sum();
+        room.reserve(&mut keys, all)?;
+        room.reserve(&mut places, all)?;
+        room.reserve(&mut offsets, lengths().count() + 1)?;
+        offsets.push(0);
+        for (_, part) in parts {
+            let peaks = part.peaks();
+            let values = match self.by {
+                PeakKey::Mz => &peaks.mz,
+                PeakKey::Intensity => &peaks.intensity,
+            };
+            for bounds in peaks.offsets.windows(2) {
+                let range = bounds[0]..bounds[1];
+                if kept(range.len()) < range.len() {
+                    let strongest = strongest(&peaks.intensity[range.clone()], kept(range.len()), room)?;
+                    keys.extend(strongest.iter().map(|&place| values[range.start + place as usize]));
+                    places.extend(strongest);
+                } else {
                     places.extend(0..u32::try_from(range.len()).expect("fewer peaks than memory holds"));
-                    keys.extend_from_slice(&all[range]);
+                    keys.extend_from_slice(&values[range]);
                 }
+                offsets.push(keys.len());
             }
-            offsets.push(keys.len());
         }
+        Ok((keys, places, offsets))
+    }
+
+    /// Counts what sorting and writing will take.
+    fn reserve(
+        &self,
+        parts: &[(Range<usize>, Part)],
+        text: &[u8],
+        offsets: &[usize],
+        room: &Room,
+    ) -> Result<(), NoRoom> {
+        let written: u64 = parts.iter().map(|(range, part)| part.to_write(&text[range.clone()])).sum();
+        room.take(written * self.copies() + scratch(offsets, rayon::current_num_threads()))
+    }
+
+    /// The MiB of memory in all with which a spectrum that needs so many bytes can be sorted.
+    fn enough(&self, needed: u64) -> u64 {
+        // Of a share, a sixteenth is for text that is read.
+        let share = needed.saturating_mul(self.copies()) / 15 * 16;
+        share.saturating_mul(super::STRETCHES).div_ceil(1 << 20) + BESIDE
+    }
+
+    /// How often there is what is written.
+    fn copies(&self) -> u64 {
+        if self.compress { 2 } else { 1 }
     }
 
     fn spectrum_failure(&self, error: SpectrumError, stretch: &Stretch) -> Failure {
         let number = self.spectra + error.before + 1;
-        let title = error.title.map(|title| format!(", '{title}'")).unwrap_or_default();
-        let broken = stretch.broken.as_ref().map(|reason| format!("; {reason}")).unwrap_or_default();
-        self.failure(&format!("spectrum {number}{title}: {}{broken}", error.problem))
+        let title = error.title.map(|title| format!(", {title}")).unwrap_or_default();
+        let spectrum = format!("spectrum {number}{title}: ");
+        match (error.problem, &stretch.broken) {
+            (Problem::NoRoom(no_room), _) => self.no_room(&spectrum, no_room),
+            (Problem::Malformed(problem), Some(Broken::Io(reason))) => {
+                self.failure(&format!("{spectrum}{problem}; {reason}"))
+            }
+            (Problem::Malformed(problem), _) => self.failure(&format!("{spectrum}{problem}")),
+        }
+    }
+
+    /// That memory does not suffice for what is named.
+    fn no_room(&self, what: &str, no_room: NoRoom) -> Failure {
+        self.failure(&match no_room {
+            NoRoom::Limit { needed, limit } => format!(
+                "{what}{} of memory or more are needed for one spectrum, and {} are allowed; give -S {}M, or raise ulimit -v",
+                shown(needed),
+                shown(limit),
+                self.enough(needed)
+            ),
+            NoRoom::System { needed } => format!(
+                "{what}the system has no room for {} more; raise ulimit -v, or give -S or --parallel less",
+                shown(needed)
+            ),
+        })
+    }
+
+    fn no_spectra(&self) -> Failure {
+        self.failure("has no spectra; it is neither MGF, with its BEGIN IONS, nor mzML")
     }
 
     fn failure(&self, problem: &str) -> Failure {
-        Failure::new(format!("{}: {problem}", self.name.display()))
+        Failure::new(format!("{}: {problem}", quote::name(&self.name)))
     }
+}
+
+/// Bytes, for people.
+fn shown(bytes: u64) -> String {
+    match bytes {
+        0..10_000_000 => format!("{} KB", bytes.div_ceil(1000)),
+        _ => format!("{} MB", bytes.div_ceil(1_000_000)),
+    }
+}
+
+/// The bytes that the library takes to sort the keys of spectra: for each thread 40 a key of up to 8192, and of a longer
+/// spectrum a copy. One that is work for all threads is sorted by itself.
+fn scratch(offsets: &[usize], threads: usize) -> u64 {
+    let lengths = || offsets.windows(2).map(|bounds| bounds[1] - bounds[0]);
+    let one = |length: usize| 40 * length.min(1 << 13) as u64 + 16 * length as u64;
+    let large = offsets.last().map_or(0, |keys| keys / threads) + 1;
+    let longest = lengths().max().unwrap_or(0);
+    let longest_beside = lengths().filter(|&length| length < large).max().unwrap_or(0);
+    one(longest).max(threads as u64 * one(longest_beside))
 }
 
 /// Ranges of whole spectra, each work for one task.
@@ -154,8 +282,11 @@ fn cut(format: Format, text: &[u8]) -> Vec<Range<usize>> {
 }
 
 /// The places of the `top` largest; of equal ones the first.
-fn strongest(intensities: &[f64], top: usize) -> Vec<u32> {
-    let mut places: Vec<u32> = (0..intensities.len() as u32).collect();
+fn strongest(intensities: &[f64], top: usize, room: &Room) -> Result<Vec<u32>, NoRoom> {
+    let mut places: Vec<u32> = Vec::new();
+    room.reserve(&mut places, intensities.len())?;
+    let taken = size_of::<u32>() * places.capacity();
+    places.extend(0..intensities.len() as u32);
     let order = |a: &u32, b: &u32| {
         let (x, y) = (intensities[*a as usize], intensities[*b as usize]);
         Reverse(x).partial_cmp(&Reverse(y)).expect("none is a NaN").then(a.cmp(b))
@@ -163,5 +294,7 @@ fn strongest(intensities: &[f64], top: usize) -> Vec<u32> {
     places.select_nth_unstable_by(top - 1, order);
     places.truncate(top);
     places.sort_unstable();
-    places
+    // It is gone before the next one comes.
+    room.give_back(taken as u64);
+    Ok(places)
 }

@@ -1,12 +1,14 @@
 //! Mass spectra: the peaks of each are put in order.
 //!
 //! The file passes through in stretches of many spectra. One thread reads and decompresses them, one has them parsed, and
-//! this one has them sorted and writes them, all at the same time.
+//! this one has them sorted and writes them, all at the same time. Each has one stretch at a time, and for that a share of
+//! the memory, which counts all that is made of the stretch.
 
 mod batch;
 mod stretch;
 mod write;
 
+use std::path::Path;
 use std::sync::mpsc;
 use std::thread;
 use std::time::Instant;
@@ -17,27 +19,40 @@ use crate::cli::{SpectraArgs, temporary_folder};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::progress::Progress;
-use crate::{stats, threads};
+use crate::{compression, memory, stats, threads};
 use batch::{Batch, Parser};
 use stretch::Stretches;
 use write::Writer;
 
+/// How many stretches there are at the same time: one is read, one parsed, and one sorted and written.
+const STRETCHES: u64 = 3;
+
 /// `sortie spectra`.
 pub fn run(args: &SpectraArgs) -> Result<(), Failure> {
+    let compress = compression::of_output(&args.output)?;
+    memory::hold_back(args.buffer_size);
+    let budget = memory::budget(args.buffer_size, threads::of_use(args.parallel, None) + 2);
     threads::start(args.parallel, None)?;
     let progress = Progress::start();
-    let stretches = Stretches::open(&args.input, &progress)?;
-    let mut writer = Writer::new(Output::open(Some(&args.output), &temporary_folder())?, &args.output);
-    let parser = Parser::new(args, stretches.name().to_owned());
+    let stretches = Stretches::open(&args.input, budget / STRETCHES, &progress)?;
+    let output = Some(args.output.as_path()).filter(|output| *output != Path::new("-"));
+    let mut writer = Writer::new(Output::open(output, &temporary_folder())?, compress);
+    let parser = Parser::new(args, stretches.name().to_owned(), compress);
     let report = thread::scope(|scope| {
-        // Each thread is one stretch ahead of the next.
-        let (read, to_parse) = mpsc::sync_channel(1);
-        let (parsed, to_sort) = mpsc::sync_channel(1);
+        // What is sent is taken at once: no stretch waits between two threads.
+        let (read, to_parse) = mpsc::sync_channel(0);
+        let (parsed, to_sort) = mpsc::sync_channel(0);
         // A send fails where the receiver has given up, and then it has said why.
         let read = move || stretches.map_while(|stretch| read.send(stretch).ok()).for_each(drop);
         let parse = move || {
             let mut parser = parser;
-            to_parse.iter().map_while(|stretch| parsed.send(parser.parse(stretch)).ok()).for_each(drop)
+            to_parse.iter().all(|stretch| {
+                let goes_on = parser.parse(stretch, |batch| parsed.send(Ok(batch)).is_ok());
+                goes_on.unwrap_or_else(|failure| {
+                    let _ = parsed.send(Err(failure));
+                    false
+                })
+            })
         };
         thread::Builder::new().spawn_scoped(scope, read).map_err(Failure::threads(2))?;
         thread::Builder::new().spawn_scoped(scope, parse).map_err(Failure::threads(1))?;

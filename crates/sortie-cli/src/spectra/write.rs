@@ -1,13 +1,12 @@
 //! The spectra in their new order, compressed where that is asked for, and the index that follows them.
 
-use std::path::Path;
-
 use rayon::prelude::*;
 use sortie_formats::spectra::mzml::Index;
+use sortie_formats::spectra::{NoRoom, Problem};
 
 use super::batch::Batch;
+use crate::compression;
 use crate::failure::Failure;
-use crate::gzip;
 use crate::output::Output;
 
 /// Writes batch after batch of a file.
@@ -19,9 +18,9 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Writes to `output`, whose name says whether it is compressed.
-    pub fn new(output: Output, name: &Path) -> Writer {
-        Writer { output, compress: gzip::is_named(name), index: Index::default(), written: 0 }
+    /// Writes to `output`, compressed or not.
+    pub fn new(output: Output, compress: bool) -> Writer {
+        Writer { output, compress, index: Index::default(), written: 0 }
     }
 
     /// Writes a batch that was sorted; returns how many bytes that took.
@@ -38,20 +37,24 @@ impl Writer {
             .map(|((range, part), first)| {
                 let offsets = &batch.offsets[first..=first + part.spectra()];
                 let order = offsets.windows(2).map(|bounds| &batch.places[bounds[0]..bounds[1]]);
-                let mut out = Vec::with_capacity(range.len());
-                let moved = part.write(&batch.text[range.clone()], order, &mut out);
-                (out, moved)
+                let mut out = Vec::new();
+                let moved = part.write(&batch.text[range.clone()], order, &mut out)?;
+                Ok((out, moved))
             })
-            .collect();
+            .collect::<Result<_, NoRoom>>()
+            .map_err(no_room)?;
         if batch.indexed {
             for ((out, moved), (range, _)) in written.iter().zip(&batch.parts) {
-                self.index.follow(range.len() as u64, out, moved);
+                self.index.follow(range.len() as u64, out, moved).map_err(no_room)?;
             }
         }
         self.put(written.into_iter().map(|(out, _)| out).collect())?;
         if batch.index < batch.text.len() {
             let index = std::mem::take(&mut self.index).write(&batch.text[batch.index..]);
-            self.put(vec![index.map_err(Failure::new)?])?;
+            self.put(vec![index.map_err(|problem| match problem {
+                Problem::Malformed(problem) => Failure::new(problem),
+                Problem::NoRoom(error) => no_room(error),
+            })?])?;
         }
         Ok(self.written - before)
     }
@@ -66,11 +69,17 @@ impl Writer {
 
     fn put(&mut self, mut pieces: Vec<Vec<u8>>) -> Result<(), Failure> {
         if self.compress {
-            pieces.par_iter_mut().for_each(|piece| *piece = gzip::compress(piece));
+            pieces
+                .par_iter_mut()
+                .try_for_each(|piece| compression::gzip(piece).map(|compressed| *piece = compressed))?;
         }
         pieces.iter().try_for_each(|piece| {
             self.written += piece.len() as u64;
             self.output.write(piece)
         })
     }
+}
+
+fn no_room(error: NoRoom) -> Failure {
+    Failure::new(format!("{error}; raise ulimit -v, or give -S less"))
 }

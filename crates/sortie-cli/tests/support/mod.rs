@@ -7,6 +7,7 @@ use std::fs;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
 use std::thread;
 use std::time::Duration;
 
@@ -85,6 +86,50 @@ pub fn ends_in_std(said: &str) -> bool {
 pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
+
+/// The kilobytes of `ulimit -v` with which the program just starts.
+pub fn loaded() -> u64 {
+    static LOADED: OnceLock<u64> = OnceLock::new();
+    let loads = |kilobytes: &u64| within(*kilobytes, Path::new("."), "--version").status.success();
+    *LOADED.get_or_init(|| (8_000..).step_by(1_000).find(loads).unwrap())
+}
+
+/// The program with these arguments under `ulimit -v`.
+pub fn within(kilobytes: u64, folder: &Path, arguments: &str) -> Output {
+    let script = format!("ulimit -v {kilobytes}; exec {} {arguments}", env!("CARGO_BIN_EXE_sortie"));
+    Command::new("sh").args(["-c", &script]).current_dir(folder).output().unwrap()
+}
+
+/// That the program does its work or says in one line that memory is missing, whatever `ulimit -v` leaves it. How often it
+/// did what.
+#[track_caller]
+pub fn done_or_told_at_every_limit(folder: &Path, arguments: &str, step: u64) -> (usize, usize) {
+    let words = ["memory", "no room", "more thread"];
+    let (mut done, mut told) = (0, 0);
+    let loaded = loaded();
+    for kilobytes in (loaded..loaded + 100_000).step_by(step as usize) {
+        let output = within(kilobytes, folder, arguments);
+        if output.status.success() {
+            assert_eq!(text(&output.stderr), "", "{arguments}: {kilobytes} KB");
+            done += 1;
+        } else {
+            let said = complaint(&output, 2);
+            assert!(words.iter().any(|word| said.contains(word)), "{arguments}: {kilobytes} KB: {said}");
+            told += 1;
+        }
+    }
+    (done, told)
+}
+
+/// The first bytes of files that are compressed in ways that are known and not read, with the name of each.
+pub const COMPRESSED: [(&str, &[u8]); 6] = [
+    ("zstd", b"\x28\xB5\x2F\xFD\x04\x58\x09\x00"),
+    ("xz", b"\xFD7zXZ\0\0\x04"),
+    ("bzip2", b"BZh91AY&SY"),
+    ("lz4", b"\x04\x22\x4D\x18\x64\x40"),
+    ("compress", b"\x1F\x9D\x90\x61"),
+    ("zip", b"PK\x03\x04\x14\0"),
+];
 
 /// A folder with one file.
 pub fn folder(name: &str, bytes: &[u8]) -> TempDir {

@@ -3,10 +3,14 @@
 
 use std::ops::Range;
 
-use super::{Peaks, SpectrumError};
+use super::room::append;
+use super::{NoRoom, Peaks, Problem, Room, SpectrumError};
+use crate::Quoted;
 
 const BEGIN: &[u8] = b"BEGIN IONS";
 const END: &[u8] = b"END IONS";
+/// The mark of UTF-8, which some editors put before the first line of a file.
+const BOM: &[u8] = b"\xEF\xBB\xBF";
 
 /// The spectra in a stretch of text.
 #[derive(Debug)]
@@ -33,38 +37,49 @@ fn end_of_end(text: &[u8], at: usize) -> Option<usize> {
     (text[start..end].trim_ascii() == END).then_some(end)
 }
 
+/// Whether a spectrum may begin in `text`.
+#[must_use]
+pub fn begins(text: &[u8]) -> bool {
+    memchr::memmem::find(text, BEGIN).is_some()
+}
+
 /// Reads the spectra in `text`, which begins between two of them and ends so too, or with the file.
 ///
 /// # Errors
 /// For the first spectrum with a line that is none of the format, a peak without an intensity or of a NaN, or without
-/// an end.
+/// an end; and where the lines would take more memory than `room` has, with 36 bytes for each.
 ///
 /// ```
+/// use sortie_formats::spectra::{Room, mgf};
 /// let text = b"BEGIN IONS\nTITLE=one\n61.5 3\n59 8 2+\nEND IONS\n";
-/// let part = sortie_formats::spectra::mgf::parse(text).unwrap();
+/// let part = mgf::parse(text, &Room::unlimited()).unwrap();
 /// assert_eq!(part.peaks().mz, [61.5, 59.0]);
 /// ```
-pub fn parse(text: &[u8]) -> Result<Part, SpectrumError> {
+pub fn parse(text: &[u8], room: &Room) -> Result<Part, SpectrumError> {
     let mut part = Part { peaks: Peaks::none(), lines: Vec::new() };
     // Of the spectrum at hand.
-    let mut title = None;
+    let mut title: Option<&[u8]> = None;
     let mut inside = false;
+    let failed = |part: &Part, title: Option<&[u8]>, problem: Problem| SpectrumError {
+        before: part.peaks.offsets.len() - 1,
+        title: title.map(Quoted::new),
+        problem,
+    };
+    part.reserve(text, room).map_err(|error| failed(&part, None, error.into()))?;
     let mut next = 0;
     while next < text.len() {
         let start = next;
         next = memchr::memchr(b'\n', &text[start..]).map_or(text.len(), |at| start + at + 1);
-        let line = text[start..next].trim_ascii();
-        let failed = |title: &Option<&[u8]>, problem| SpectrumError {
-            before: part.peaks.offsets.len() - 1,
-            title: title.map(|title| String::from_utf8_lossy(title).into_owned()),
-            problem,
-        };
+        let line = &text[start..next];
+        let line = if inside { line } else { line.strip_prefix(BOM).unwrap_or(line) }.trim_ascii();
         match line {
             BEGIN if inside => {
-                return Err(failed(&title, "another BEGIN IONS comes before its END IONS".into()));
+                return Err(failed(&part, title, "another BEGIN IONS comes before its END IONS".into()));
             }
             BEGIN => inside = true,
-            END if !inside => return Err(failed(&None, "END IONS comes without a BEGIN IONS".into())),
+            END if !inside => {
+                return Err(failed(&part, None, "END IONS comes without a BEGIN IONS".into()));
+            }
             END => {
                 part.peaks.offsets.push(part.lines.len());
                 (inside, title) = (false, None);
@@ -79,39 +94,35 @@ pub fn parse(text: &[u8]) -> Result<Part, SpectrumError> {
             // Whatever is wrong with the last line of a file that was cut short, that is the reason.
             _ if next == text.len() && !text.ends_with(b"\n") => {}
             _ => {
-                let (mz, intensity) = peak(line).map_err(|problem| failed(&title, problem))?;
+                let (mz, intensity) = peak(line).map_err(|problem| failed(&part, title, problem.into()))?;
                 part.peaks.mz.push(mz);
                 part.peaks.intensity.push(intensity);
                 part.lines.push(start..next);
             }
         }
     }
-    if inside {
-        return Err(SpectrumError {
-            before: part.peaks.offsets.len() - 1,
-            title: title.map(|title| String::from_utf8_lossy(title).into_owned()),
-            problem: "the file ends before its END IONS".into(),
-        });
+    match inside {
+        true => Err(failed(&part, title, "the file ends before its END IONS".into())),
+        false => Ok(part),
     }
-    Ok(part)
 }
 
 /// The m/z and the intensity in the line of a peak.
 fn peak(line: &[u8]) -> Result<(f64, f64), String> {
-    let shown = || String::from_utf8_lossy(line);
+    let shown = || Quoted::new(line);
     let mut fields = line.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty());
     let number = |field| std::str::from_utf8(field).ok().and_then(|field| field.parse::<f64>().ok());
     let Some(mz) = fields.next().and_then(number) else {
-        return Err(format!("the line '{}' is neither a peak nor NAME=value", shown()));
+        return Err(format!("the line {} is neither a peak nor NAME=value", shown()));
     };
     let Some(intensity) = fields.next() else {
-        return Err(format!("the peak '{}' has no intensity", shown()));
+        return Err(format!("the peak {} has no intensity", shown()));
     };
     let Some(intensity) = number(intensity) else {
-        return Err(format!("the intensity of the peak '{}' is no number", shown()));
+        return Err(format!("the intensity of the peak {} is no number", shown()));
     };
     if mz.is_nan() || intensity.is_nan() {
-        return Err(format!("the peak '{}' has a NaN, which has no place in an order", shown()));
+        return Err(format!("the peak {} has a NaN, which has no place in an order", shown()));
     }
     Ok((mz, intensity))
 }
@@ -123,22 +134,39 @@ impl Part {
         &self.peaks
     }
 
+    /// Makes room for as many peaks and spectra as `text` has lines.
+    fn reserve(&mut self, text: &[u8], room: &Room) -> Result<(), NoRoom> {
+        let lines = memchr::memchr_iter(b'\n', text).count() + 1;
+        room.reserve(&mut self.peaks.mz, lines)?;
+        room.reserve(&mut self.peaks.intensity, lines)?;
+        room.reserve(&mut self.lines, lines)?;
+        room.reserve(&mut self.peaks.offsets, lines / 2 + 1)
+    }
+
     /// Appends `text` with the lines of peaks in another order, see [`Part::write`](super::Part::write). Lines of other
     /// kinds stay where they are between them.
-    pub fn write<'a>(&self, text: &[u8], order: impl Iterator<Item = &'a [u32]>, out: &mut Vec<u8>) {
+    ///
+    /// # Errors
+    /// Where the system has no room for that.
+    pub fn write<'a>(
+        &self,
+        text: &[u8],
+        order: impl Iterator<Item = &'a [u32]>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), NoRoom> {
         let mut written = 0;
         for (bounds, order) in self.peaks.offsets.windows(2).zip(order) {
             let lines = &self.lines[bounds[0]..bounds[1]];
             let mut sorted = order.iter().map(|&place| &lines[place as usize]);
             for line in lines {
-                out.extend_from_slice(&text[written..line.start]);
+                append(out, &text[written..line.start])?;
                 if let Some(line) = sorted.next() {
-                    out.extend_from_slice(&text[line.clone()]);
+                    append(out, &text[line.clone()])?;
                 }
                 written = line.end;
             }
         }
-        out.extend_from_slice(&text[written..]);
+        append(out, &text[written..])
     }
 }
 
@@ -147,9 +175,9 @@ mod tests {
     use super::*;
 
     fn rewritten(text: &str, order: &[&[u32]]) -> String {
-        let part = parse(text.as_bytes()).unwrap();
+        let part = parse(text.as_bytes(), &Room::unlimited()).unwrap();
         let mut out = Vec::new();
-        part.write(text.as_bytes(), order.iter().copied(), &mut out);
+        part.write(text.as_bytes(), order.iter().copied(), &mut out).unwrap();
         String::from_utf8(out).unwrap()
     }
 
@@ -166,9 +194,28 @@ mod tests {
     #[test]
     fn spectra_without_peaks_are_kept() {
         let text = "BEGIN IONS\nEND IONS\nBEGIN IONS\n1 2\nEND IONS";
-        assert_eq!(parse(text.as_bytes()).unwrap().peaks().offsets, [0, 0, 1]);
+        assert_eq!(parse(text.as_bytes(), &Room::unlimited()).unwrap().peaks().offsets, [0, 0, 1]);
         assert_eq!(rewritten(text, &[&[], &[0]]), text);
         assert_eq!(rewritten("", &[]), "");
+    }
+
+    #[test]
+    fn a_mark_of_utf_8_stays_before_the_first_spectrum() {
+        let text = "\u{feff}BEGIN IONS\n2 1\n1 2\nEND IONS\n";
+        assert_eq!(rewritten(text, &[&[1, 0]]), "\u{feff}BEGIN IONS\n1 2\n2 1\nEND IONS\n");
+        // Within a spectrum it belongs to no peak.
+        let text = "BEGIN IONS\n\u{feff}1 2\nEND IONS\n";
+        assert!(parse(text.as_bytes(), &Room::unlimited()).is_err());
+    }
+
+    #[test]
+    fn lines_take_no_more_room_than_there_is() {
+        let text = "BEGIN IONS\n1 2\n1 2\nEND IONS\n";
+        let room = Room::new(200);
+        parse(text.as_bytes(), &room).unwrap();
+        assert!((5 * 32..=200).contains(&room.taken()), "{room:?}");
+        let error = parse(text.as_bytes(), &Room::new(100)).unwrap_err();
+        assert!(matches!(error.problem, Problem::NoRoom(NoRoom::Limit { limit: 100, .. })), "{error:?}");
     }
 
     #[test]
@@ -192,20 +239,24 @@ mod tests {
             ("1 \t\nEND IONS\n", "the peak '1' has no intensity"),
             ("1 x\nEND IONS\n", "the intensity of the peak '1 x' is no number"),
             ("1,5 2\nEND IONS\n", "the line '1,5 2' is neither a peak nor NAME=value"),
-            ("\u{e9} 2\nEND IONS\n", "the line '\u{e9} 2' is neither a peak nor NAME=value"),
+            ("\u{e9} 2\nEND IONS\n", r"the line ''$'\303\251'' 2' is neither a peak nor NAME=value"),
+            (
+                "\u{1b}[31m\r2\nEND IONS\n",
+                r"the line ''$'\033''[31m'$'\r''2' is neither a peak nor NAME=value",
+            ),
             ("1 2\nBEGIN IONS\n", "another BEGIN IONS comes before its END IONS"),
             ("1 2\n", "the file ends before its END IONS"),
             ("1 2\n3", "the file ends before its END IONS"),
             ("1 2\nEND ION", "the file ends before its END IONS"),
         ] {
             let text = format!("BEGIN IONS\nTITLE=first\n1 1\nEND IONS\nBEGIN IONS\nTITLE= a b\r\n{body}");
-            let error = parse(text.as_bytes()).unwrap_err();
+            let error = parse(text.as_bytes(), &Room::unlimited()).unwrap_err();
             assert_eq!(
                 error,
-                SpectrumError { before: 1, title: Some("a b".into()), problem: problem.into() }
+                SpectrumError { before: 1, title: Some(Quoted::new("a b")), problem: problem.into() }
             );
         }
-        let error = parse(b"BEGIN IONS\nTITLE=x\nEND IONS\nEND IONS\n").unwrap_err();
+        let error = parse(b"BEGIN IONS\nTITLE=x\nEND IONS\nEND IONS\n", &Room::unlimited()).unwrap_err();
         assert_eq!((error.before, error.title), (1, None));
     }
 }

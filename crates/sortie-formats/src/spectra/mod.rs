@@ -6,6 +6,12 @@
 
 pub mod mgf;
 pub mod mzml;
+mod room;
+
+use std::fmt;
+
+use crate::Quoted;
+pub use room::{Memory, NoRoom, Room};
 
 /// How a file of spectra is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,8 +44,40 @@ pub struct SpectrumError {
     /// How many spectra come before it in the text at hand.
     pub before: usize,
     /// Its title or identifier, where it has one.
-    pub title: Option<String>,
-    pub problem: String,
+    pub title: Option<Quoted>,
+    pub problem: Problem,
+}
+
+/// What is wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Problem {
+    /// The text is not as its format has it; in words.
+    Malformed(String),
+    /// The text may be sound, but memory does not suffice for it.
+    NoRoom(NoRoom),
+}
+
+impl<S: Into<String>> From<S> for Problem {
+    fn from(words: S) -> Problem {
+        Problem::Malformed(words.into())
+    }
+}
+
+impl From<NoRoom> for Problem {
+    fn from(error: NoRoom) -> Problem {
+        Problem::NoRoom(error)
+    }
+}
+
+impl std::error::Error for Problem {}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Problem::Malformed(words) => f.write_str(words),
+            Problem::NoRoom(error) => error.fmt(f),
+        }
+    }
 }
 
 /// The spectra in a stretch of text.
@@ -97,21 +135,30 @@ impl Part {
         self.peaks().offsets.len() - 1
     }
 
+    /// The most bytes that [`Part::write`] takes to write `text`, of which this was read.
+    #[must_use]
+    pub fn to_write(&self, text: &[u8]) -> u64 {
+        match self {
+            Part::Mgf(_) => text.len() as u64,
+            Part::MzMl(part) => part.to_write(text),
+        }
+    }
+
     /// Appends `text`, of which this was read, with the peaks in another order, and returns where spectra ended and end
     /// now that are no longer as they were, as far as the format keeps an index of such places.
     ///
     /// `order` has an item for each spectrum: which of its peaks to write, counted in the spectrum.
+    ///
+    /// # Errors
+    /// Where the system has no room for that.
     pub fn write<'a>(
         &self,
         text: &[u8],
         order: impl Iterator<Item = &'a [u32]>,
         out: &mut Vec<u8>,
-    ) -> Vec<Ends> {
+    ) -> Result<Vec<Ends>, NoRoom> {
         match self {
-            Part::Mgf(part) => {
-                part.write(text, order, out);
-                Vec::new()
-            }
+            Part::Mgf(part) => part.write(text, order, out).map(|()| Vec::new()),
             Part::MzMl(part) => part.write(text, order, out),
         }
     }

@@ -4,9 +4,14 @@ use std::io::{Read, Write};
 use std::ops::Range;
 
 use flate2::Compression;
-use flate2::read::ZlibDecoder;
+use flate2::bufread::ZlibDecoder;
 use flate2::write::ZlibEncoder;
 use quick_xml::events::BytesStart;
+
+use crate::spectra::{Memory, NoRoom, Problem, Room};
+
+/// Of one byte zlib makes 1032 at most.
+const MOST_OF_ZLIB: u64 = 1032;
 
 /// What one parameter says of an array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -108,69 +113,122 @@ impl Array {
         })
     }
 
-    /// Decodes what must be `count` numbers.
-    pub fn decode(&mut self, text: &[u8], count: usize) -> Result<(), String> {
+    /// Decodes what must be `count` numbers, and nothing beyond them.
+    pub fn decode(&mut self, text: &[u8], count: usize, room: &Room) -> Result<(), Problem> {
         let name = self.name();
         let Some(number) = self.number() else {
-            return Err(format!(
-                "{name} is of no type known here, which are 32 or 64-bit integers and floats"
-            ));
+            let known = "is of no type known here, which are 32 or 64-bit integers and floats";
+            return Err(format!("{name} {known}").into());
         };
         if !self.is(Kind::Zlib) && !self.is(Kind::Uncompressed) {
             return Err(format!(
                 "{name} is compressed in a way that is not known here; convert the file to zlib, or to none"
-            ));
+            )
+            .into());
         }
-        let encoded: Vec<u8> =
-            text[self.binary.clone()].iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
-        let decoded = base64_simd::STANDARD
-            .decode_to_vec(&encoded)
-            .map_err(|_| format!("{name} is no base64, or cut short"))?;
-        self.bytes = if self.is(Kind::Zlib) && !decoded.is_empty() {
-            // One byte more than there should be shows that there are more.
-            let most = count.saturating_mul(number.width()).saturating_add(1);
-            let mut bytes = Vec::new();
-            ZlibDecoder::new(&decoded[..])
-                .take(most as u64)
-                .read_to_end(&mut bytes)
-                .map_err(|error| format!("{name} cannot be decompressed: {error}"))?;
-            bytes
+        let binary = &text[self.binary.clone()];
+        let (held, mut stored) = (binary.len() as u64, Vec::new());
+        room.reserve(&mut stored, binary.len())?;
+        stored.extend(binary.iter().copied().filter(|byte| !byte.is_ascii_whitespace()));
+        self.check_encoded_length(text, stored.len())?;
+        let length = base64_simd::STANDARD
+            .decode_inplace(&mut stored)
+            .map_err(|_| format!("{name} is no base64, or cut short"))?
+            .len();
+        stored.truncate(length);
+        let wrong_count =
+            || format!("{name} does not hold as many numbers as the spectrum has peaks, {count}");
+        let Some(need) = count.checked_mul(number.width()) else { return Err(wrong_count().into()) };
+        if !self.is(Kind::Zlib) || stored.is_empty() {
+            self.bytes = stored;
         } else {
-            decoded
-        };
-        if Some(self.bytes.len()) != count.checked_mul(number.width()) {
-            return Err(format!("{name} does not hold as many numbers as the spectrum has peaks, {count}"));
+            // No memory is taken for what cannot come.
+            if need as u64 > stored.len() as u64 * MOST_OF_ZLIB {
+                return Err(wrong_count().into());
+            }
+            self.bytes = inflate(&stored, need, room)?
+                .map_err(|error| format!("{name} cannot be decompressed: {error}"))?;
+            drop(stored);
+            room.give_back(held);
         }
-        Ok(())
+        if self.bytes.len() == need { Ok(()) } else { Err(wrong_count().into()) }
+    }
+
+    /// Whether as many characters are there as `encodedLength` says.
+    fn check_encoded_length(&self, text: &[u8], found: usize) -> Result<(), Problem> {
+        match self.encoded_length.as_ref().map(|length| super::number(text, length)) {
+            None => Ok(()),
+            Some(Some(length)) if length == found => Ok(()),
+            Some(Some(length)) => {
+                Err(format!("the encodedLength of {} is {length}, and it has {found}", self.name()).into())
+            }
+            Some(None) => Err(format!("the encodedLength of {} is no number", self.name()).into()),
+        }
     }
 
     /// The numbers. Integers beyond 2^53 are rounded, so close ones of that size count as equal; no instrument counts so
     /// far.
-    pub fn numbers(&self) -> Vec<f64> {
-        let Some(number) = self.number() else { return Vec::new() };
-        self.bytes.chunks_exact(number.width()).map(|bytes| number.read(bytes)).collect()
+    pub fn numbers(&self) -> impl Iterator<Item = f64> {
+        let number = self.number().unwrap_or(Number::F64);
+        self.bytes.chunks_exact(number.width()).map(move |bytes| number.read(bytes))
+    }
+
+    /// The most bytes that [`Array::edit`] takes.
+    pub fn to_edit(&self) -> u64 {
+        to_edit(self.bytes.len() as u64)
+    }
+
+    /// The bytes that `count` numbers take, decoded and written; none where there cannot be as many.
+    pub fn needs(&self, count: usize) -> u64 {
+        let grows_by = if self.is(Kind::Zlib) { MOST_OF_ZLIB } else { 1 };
+        let bytes = (count as u64).saturating_mul(self.number().map_or(0, Number::width) as u64);
+        let stored = self.binary.len() as u64;
+        if bytes > stored * grows_by { 0 } else { 2 * stored + bytes + to_edit(bytes) }
     }
 
     /// Adds what has to be written for the numbers at these places alone, in this order.
-    pub fn edit(&self, order: &[u32], edits: &mut Vec<(Range<usize>, Vec<u8>)>) {
+    pub fn edit(&self, order: &[u32], edits: &mut Vec<(Range<usize>, Vec<u8>)>) -> Result<(), NoRoom> {
         let width = self.number().map_or(1, Number::width);
-        let moved: Vec<u8> =
-            order.iter().flat_map(|&place| &self.bytes[place as usize * width..][..width]).copied().collect();
-        let stored = if self.is(Kind::Zlib) {
-            let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
-            encoder
-                .write_all(&moved)
-                .and_then(|()| encoder.finish())
-                .expect("memory takes all that is written")
-        } else {
-            moved
-        };
-        let encoded = base64_simd::STANDARD.encode_type::<Vec<u8>>(&stored);
+        let mut moved = with_room(order.len() * width)?;
+        for &place in order {
+            moved.extend_from_slice(&self.bytes[place as usize * width..][..width]);
+        }
+        let stored = if self.is(Kind::Zlib) { deflate(&moved)? } else { moved };
+        let length = base64_simd::STANDARD.encoded_length(stored.len());
+        let mut encoded = with_room(length)?;
+        base64_simd::STANDARD.encode_append(&stored, &mut encoded);
         let mut number = |place: &Option<Range<usize>>, number: usize| {
             edits.extend(place.clone().map(|place| (place, number.to_string().into_bytes())));
         };
         number(&self.encoded_length, encoded.len());
         number(&self.length, order.len());
         edits.push((self.binary.clone(), encoded));
+        Ok(())
     }
+}
+
+/// What is moved, what zlib makes of that at worst, and that in base64, of which there is a copy.
+fn to_edit(bytes: u64) -> u64 {
+    6 * bytes + 1024
+}
+
+/// What zlib has made smaller, of which no more than `need` bytes and one are looked at: that shows that there are more.
+fn inflate(stored: &[u8], need: usize, room: &Room) -> Result<std::io::Result<Vec<u8>>, NoRoom> {
+    let mut bytes = Vec::new();
+    room.reserve(&mut bytes, need + 1)?;
+    let read = ZlibDecoder::new(stored).take(need as u64 + 1).read_to_end(&mut bytes);
+    Ok(read.map(|_| bytes))
+}
+
+fn deflate(bytes: &[u8]) -> Result<Vec<u8>, NoRoom> {
+    let mut encoder = ZlibEncoder::new(Memory::default(), Compression::default());
+    let done = encoder.write_all(bytes).and_then(|()| encoder.finish());
+    // Nothing else can go wrong there.
+    done.map(|Memory(stored)| stored).map_err(|_| NoRoom::System { needed: bytes.len() as u64 })
+}
+
+fn with_room(bytes: usize) -> Result<Vec<u8>, NoRoom> {
+    let mut empty = Vec::new();
+    empty.try_reserve_exact(bytes).map_err(|_| NoRoom::System { needed: bytes as u64 })?;
+    Ok(empty)
 }

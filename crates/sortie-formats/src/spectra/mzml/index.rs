@@ -4,6 +4,8 @@ use quick_xml::events::Event;
 use sha1::{Digest, Sha1};
 
 use super::Ends;
+use crate::spectra::room::append;
+use crate::spectra::{NoRoom, Problem};
 
 /// Follows what is written of a file, and writes its index.
 #[derive(Default)]
@@ -16,13 +18,20 @@ pub struct Index {
 
 impl Index {
     /// Takes in the next stretch of the file: how long it was, what is written of it, and which spectra moved in it.
-    pub fn follow(&mut self, read: u64, written: &[u8], moved: &[Ends]) {
+    ///
+    /// # Errors
+    /// Where the system has no room for 16 bytes a spectrum that moved.
+    pub fn follow(&mut self, read: u64, written: &[u8], moved: &[Ends]) -> Result<(), NoRoom> {
+        let needed = (self.moved.len() + moved.len() + 1) * size_of::<Ends>();
+        let room = self.moved.try_reserve(moved.len() + 1);
+        room.map_err(|_| NoRoom::System { needed: needed as u64 })?;
         let ends = moved.iter().map(|end| Ends { old: self.read + end.old, new: self.written + end.new });
         self.moved.extend(ends);
         self.read += read;
         self.written += written.len() as u64;
         self.hash.update(written);
         self.moved.push(Ends { old: self.read, new: self.written });
+        Ok(())
     }
 
     /// Where the index begins in the last stretch of a file; at its end where there is none.
@@ -36,9 +45,9 @@ impl Index {
     /// The index `text`, which ends the file, with its places and checksum as they have to be now.
     ///
     /// # Errors
-    /// Where it is not well-formed XML.
-    pub fn write(mut self, text: &[u8]) -> Result<Vec<u8>, String> {
-        let mut out = Vec::with_capacity(text.len());
+    /// Where it is not well-formed XML, or the system has no room for it.
+    pub fn write(mut self, text: &[u8]) -> Result<Vec<u8>, Problem> {
+        let mut out = Vec::new();
         let mut reader = super::reader(text);
         let mut within = Vec::new();
         loop {
@@ -64,13 +73,13 @@ impl Index {
                         _ => None,
                     };
                     if let Some(new) = new {
-                        out.extend_from_slice(new.as_bytes());
+                        append(&mut out, new.as_bytes())?;
                         continue;
                     }
                 }
                 _ => {}
             }
-            out.extend_from_slice(piece);
+            append(&mut out, piece)?;
         }
     }
 

@@ -12,9 +12,15 @@ use std::ops::Range;
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
-use super::{Ends, Peaks, SpectrumError};
+use super::room::append;
+use super::{Ends, NoRoom, Peaks, Problem, Room, SpectrumError};
+use crate::Quoted;
 use array::{Array, Kind};
 pub use index::Index;
+
+/// What a peak takes beside its arrays: an m/z and an intensity, a key and its place, and a copy of these while they are
+/// sorted.
+const A_PEAK: u64 = 16 + 12 + 16;
 
 /// The spectra in a stretch of text.
 #[derive(Debug)]
@@ -70,8 +76,8 @@ impl Header {
                         b"indexedmzML" => true,
                         b"mzML" => false,
                         other => {
-                            let other = String::from_utf8_lossy(other);
-                            return Err(format!("the XML is of the kind '{other}', which is not mzML"));
+                            let other = Quoted::new(other);
+                            return Err(format!("the XML is of the kind {other}, which is not mzML"));
                         }
                     };
                     root = false;
@@ -81,6 +87,9 @@ impl Header {
                     group = Some(header.groups.entry(id.to_vec()).or_default());
                 }
                 Event::Start(tag) | Event::Empty(tag) if tag.name().as_ref() == b"cvParam" => {
+                    if is_imaging(&tag) {
+                        return Err(IMZML.into());
+                    }
                     if let (Some(group), Some(kind)) = (&mut group, Kind::of(&tag)) {
                         group.push(kind);
                     }
@@ -104,9 +113,10 @@ impl Header {
 /// Reads the spectra in `text`, which begins between two of them, or with the file, and ends so too.
 ///
 /// # Errors
-/// For the first spectrum that is not well-formed XML or without an end, whose arrays cannot be decoded or differ in
-/// length, which has no array of m/z or of intensities, or a NaN in those.
-pub fn parse(header: &Header, text: &[u8]) -> Result<Part, SpectrumError> {
+/// For the first spectrum that is not well-formed XML or without an end, whose arrays cannot be decoded or are not as long
+/// as they say, which has no array of m/z or of intensities, or a NaN in those; and for the first whose numbers take more
+/// memory than `room` has.
+pub fn parse(header: &Header, text: &[u8], room: &Room) -> Result<Part, SpectrumError> {
     let mut part = Part { peaks: Peaks::none(), spectra: Vec::new() };
     let mut reader = reader(text);
     let mut open: Option<Open> = None;
@@ -114,8 +124,8 @@ pub fn parse(header: &Header, text: &[u8]) -> Result<Part, SpectrumError> {
         let start = reader.buffer_position() as usize;
         let event = reader.read_event();
         let end = reader.buffer_position() as usize;
-        let problem = match event {
-            Err(error) => Some(format!("not well-formed XML, or cut short: {error}")),
+        let problem: Option<Problem> = match event {
+            Err(error) => Some(format!("not well-formed XML, or cut short: {error}").into()),
             Ok(Event::Eof) if open.is_none() => return Ok(part),
             Ok(Event::Eof) => Some("the file ends before its </spectrum>".into()),
             Ok(Event::Start(tag)) if tag.name().as_ref() == b"spectrum" && open.is_none() => {
@@ -124,7 +134,7 @@ pub fn parse(header: &Header, text: &[u8]) -> Result<Part, SpectrumError> {
             }
             Ok(Event::End(tag)) if tag.name().as_ref() == b"spectrum" => match open.take() {
                 None => Some("</spectrum> comes without a <spectrum>".into()),
-                Some(spectrum) => match spectrum.close(text, end, &mut part) {
+                Some(spectrum) => match spectrum.close(text, end, &mut part, room) {
                     Ok(()) => None,
                     Err((title, problem)) => {
                         return Err(SpectrumError { before: part.spectra.len(), title, problem });
@@ -133,7 +143,7 @@ pub fn parse(header: &Header, text: &[u8]) -> Result<Part, SpectrumError> {
             },
             Ok(event) => match &mut open {
                 None => None,
-                Some(spectrum) => spectrum.note(header, text, &event, start, end).err(),
+                Some(spectrum) => spectrum.note(header, text, &event, start, end).err().map(Problem::from),
             },
         };
         if let Some(problem) = problem {
@@ -145,7 +155,7 @@ pub fn parse(header: &Header, text: &[u8]) -> Result<Part, SpectrumError> {
 
 /// A spectrum whose end is not read yet.
 struct Open {
-    title: Option<String>,
+    title: Option<Quoted>,
     /// The value of `defaultArrayLength`.
     length: Option<Range<usize>>,
     arrays: Vec<Array>,
@@ -155,7 +165,7 @@ struct Open {
 
 impl Open {
     fn new(text: &[u8], tag: &BytesStart) -> Open {
-        let title = value(tag, "id").map(|id| String::from_utf8_lossy(id).into_owned());
+        let title = value(tag, "id").map(Quoted::new);
         let length = place(text, value(tag, "defaultArrayLength"));
         Open { title, length, arrays: Vec::new(), within_array: false }
     }
@@ -186,6 +196,7 @@ impl Open {
         let Some(array) = self.arrays.last_mut().filter(|_| self.within_array) else { return Ok(()) };
         match event {
             Event::Start(tag) | Event::Empty(tag) => match tag.name().as_ref() {
+                b"cvParam" if is_imaging(tag) => return Err(IMZML.into()),
                 b"cvParam" => Kind::of(tag).into_iter().for_each(|kind| array.note(kind)),
                 b"referenceableParamGroupRef" => {
                     let kinds = value(tag, "ref").and_then(|name| header.groups.get(name));
@@ -201,21 +212,31 @@ impl Open {
     }
 
     /// Decodes the arrays and adds the spectrum to the others; fails with its title and what is wrong.
-    fn close(mut self, text: &[u8], end: usize, part: &mut Part) -> Result<(), (Option<String>, String)> {
+    fn close(
+        mut self,
+        text: &[u8],
+        end: usize,
+        part: &mut Part,
+        room: &Room,
+    ) -> Result<(), (Option<Quoted>, Problem)> {
         let title = self.title.take();
-        self.decode(text, end, part).map_err(|problem| (title, problem))
+        self.decode(text, end, part, room).map_err(|problem| (title, problem))
     }
 
-    fn decode(mut self, text: &[u8], end: usize, part: &mut Part) -> Result<(), String> {
+    fn decode(mut self, text: &[u8], end: usize, part: &mut Part, room: &Room) -> Result<(), Problem> {
         let Some(length) = self.length else { return Err("it has no defaultArrayLength".into()) };
-        let number = |range: &Range<usize>| {
-            std::str::from_utf8(&text[range.clone()]).ok().and_then(|digits| digits.parse::<usize>().ok())
-        };
-        let Some(count) = number(&length) else {
+        let Some(count) = number(text, &length) else {
             return Err("its defaultArrayLength is no number".into());
         };
+        // Before any of it is made, so that all that it takes is told.
+        let arrays: u64 = self.arrays.iter().map(|array| array.needs(count)).fold(0, u64::saturating_add);
+        room.check(if arrays == 0 {
+            0
+        } else {
+            arrays.saturating_add((count as u64).saturating_mul(A_PEAK))
+        })?;
         for array in &mut self.arrays {
-            match array.length.as_ref().map(&number) {
+            match array.length.as_ref().map(|length| number(text, length)) {
                 None => {}
                 Some(Some(own)) if own == count => {}
                 Some(own) => {
@@ -223,10 +244,11 @@ impl Open {
                     return Err(format!(
                         "the length of {} is {own}, where the spectrum has {count}",
                         array.name()
-                    ));
+                    )
+                    .into());
                 }
             }
-            array.decode(text, count)?;
+            array.decode(text, count, room)?;
         }
         let find = |kind| self.arrays.iter().find(|array| array.is(kind));
         let (mz, intensity) = match (find(Kind::Mz), find(Kind::Intensity)) {
@@ -236,15 +258,20 @@ impl Open {
             (_, None) => return Err("it has no array of intensities".into()),
         };
         let peaks = &mut part.peaks;
-        let (all_mz, all_intensity) = (mz.numbers(), intensity.numbers());
-        if let Some(i) = (0..count).find(|&i| all_mz[i].is_nan() || all_intensity[i].is_nan()) {
-            return Err(format!(
-                "peak {i}, of m/z {} and intensity {}, has a NaN, which has no place in an order",
-                all_mz[i], all_intensity[i]
-            ));
+        room.reserve(&mut peaks.mz, count)?;
+        room.reserve(&mut peaks.intensity, count)?;
+        room.reserve(&mut peaks.offsets, 1)?;
+        for (i, (mz, intensity)) in mz.numbers().zip(intensity.numbers()).enumerate() {
+            if mz.is_nan() || intensity.is_nan() {
+                return Err(format!(
+                    "peak {}, of m/z {mz} and intensity {intensity}, has a NaN, which has no place in an order",
+                    i + 1
+                )
+                .into());
+            }
+            peaks.mz.push(mz);
+            peaks.intensity.push(intensity);
         }
-        peaks.mz.extend(all_mz);
-        peaks.intensity.extend(all_intensity);
         peaks.offsets.push(peaks.mz.len());
         part.spectra.push(Spectrum { length, arrays: self.arrays, end });
         Ok(())
@@ -258,13 +285,22 @@ impl Part {
         &self.peaks
     }
 
+    /// See [`Part::to_write`](super::Part::to_write).
+    pub(super) fn to_write(&self, text: &[u8]) -> u64 {
+        let arrays = self.spectra.iter().flat_map(|spectrum| &spectrum.arrays);
+        text.len() as u64 + arrays.map(Array::to_edit).sum::<u64>()
+    }
+
     /// See [`Part::write`](super::Part::write).
+    ///
+    /// # Errors
+    /// Where the system has no room for that.
     pub fn write<'a>(
         &self,
         text: &[u8],
         order: impl Iterator<Item = &'a [u32]>,
         out: &mut Vec<u8>,
-    ) -> Vec<Ends> {
+    ) -> Result<Vec<Ends>, NoRoom> {
         let mut ends = Vec::new();
         let mut written = 0;
         for ((spectrum, bounds), order) in self.spectra.iter().zip(self.peaks.offsets.windows(2)).zip(order) {
@@ -272,20 +308,34 @@ impl Part {
                 continue;
             }
             let mut edits = vec![(spectrum.length.clone(), order.len().to_string().into_bytes())];
-            spectrum.arrays.iter().for_each(|array| array.edit(order, &mut edits));
+            for array in &spectrum.arrays {
+                array.edit(order, &mut edits)?;
+            }
             edits.sort_by_key(|(place, _)| place.start);
             for (place, new) in edits {
-                out.extend_from_slice(&text[written..place.start]);
-                out.extend_from_slice(&new);
+                append(out, &text[written..place.start])?;
+                append(out, &new)?;
                 written = place.end;
             }
-            out.extend_from_slice(&text[written..spectrum.end]);
+            append(out, &text[written..spectrum.end])?;
             written = spectrum.end;
             ends.push(Ends { old: written as u64, new: out.len() as u64 });
         }
-        out.extend_from_slice(&text[written..]);
-        ends
+        append(out, &text[written..])?;
+        Ok(ends)
     }
+}
+
+const IMZML: &str = "it is imzML, which has its numbers in another file, the .ibd; only mzML, which has its own, can be sorted";
+
+/// Whether a parameter is of the vocabulary of imaging mass spectrometry.
+fn is_imaging(parameter: &BytesStart) -> bool {
+    value(parameter, "accession").is_some_and(|accession| accession.starts_with(b"IMS:"))
+}
+
+/// The number that stands in a place of the text.
+fn number(text: &[u8], place: &Range<usize>) -> Option<usize> {
+    std::str::from_utf8(&text[place.clone()]).ok()?.parse().ok()
 }
 
 /// A reader of a stretch of XML, in which elements may end that began before it.
