@@ -58,7 +58,8 @@ fn main() -> ExitCode {
 
 fn run(command: Command) -> Result<(), Failure> {
     match command {
-        Command::Sort(SortCommand::Sort(args)) => {
+        Command::Sort(SortCommand::Sort(mut args)) => {
+            args.holds_npy = args.only_text().is_some_and(arrays::holds_npy);
             args.validate()?;
             if args.is_array() {
                 return arrays::sort(&args);

@@ -376,7 +376,7 @@ fn memory_is_limited_by_s() {
             let needed =
                 said.split_once("needs at least ").unwrap().1.split_once(" MiB of memory").unwrap().0;
             assert!(needed.parse::<f64>().unwrap() * 1024.0 > size as f64, "{said}");
-            assert!(said.contains(", but --buffer-size allows "), "{said}");
+            assert!(said.contains(", but --buffer-size and ulimit -v leave "), "{said}");
         }
     }
 }

@@ -28,6 +28,13 @@ pub enum Error {
     #[error("dtype {0} cannot be sorted; supported are b1, u1 to u8, i1 to i8, f2, f4 and f8")]
     Dtype(String),
 
+    /// The elements have several fields.
+    #[error(
+        "the dtype {0} is structured, and cannot be sorted; save one of its fields as an array by itself: \
+         np.save('one.npy', a['FIELD'])"
+    )]
+    Structured(String),
+
     /// The file ends before the data does.
     #[error("the array is cut short: {have} bytes of data are there, {need} are needed")]
     Truncated { have: u64, need: u64 },

@@ -9,7 +9,8 @@ use bytemuck::Pod;
 use crate::raw::{self, Input, Note};
 use crate::{Dtype, Error};
 
-const MAGIC: &[u8] = b"\x93NUMPY";
+/// What every file begins with; no text does.
+pub const MAGIC: &[u8] = b"\x93NUMPY";
 /// The header's alignment, as NumPy pads it.
 const ALIGN: usize = 64;
 /// The longest literal that is read; those of plain arrays have some hundred bytes.
@@ -63,7 +64,7 @@ impl Header {
 /// Reads the header at the beginning of `bytes`; what follows it is not looked at.
 ///
 /// # Errors
-/// [`Error::HeaderTruncated`], [`Error::Header`], [`Error::Dtype`].
+/// [`Error::HeaderTruncated`], [`Error::Header`], [`Error::Dtype`], [`Error::Structured`].
 pub fn parse_header(bytes: &[u8]) -> Result<Header, Error> {
     let data_start = match header_len(bytes)? {
         Some(len) if len <= bytes.len() => len,
@@ -251,10 +252,16 @@ impl<'a> Literal<'a> {
     fn dtype(&mut self) -> Result<Result<Dtype, Error>, Error> {
         match self.peek() {
             Some(b'[' | b'(') => {
-                let text = String::from_utf8_lossy(self.nested()?);
-                let shown: String = text.chars().take(60).flat_map(char::escape_default).collect();
-                let more = if text.chars().count() > 60 { "..." } else { "" };
-                Ok(Err(Error::Dtype(format!("{shown}{more} (structured)"))))
+                let text = self.nested()?;
+                let (beginning, rest) = text.split_at(text.len().min(60));
+                // Quotes are a part of it, which more quotes would hide.
+                let plain = |&byte: &u8| match byte {
+                    b' '..=b'~' => char::from(byte),
+                    _ => '?',
+                };
+                let shown = beginning.iter().map(plain);
+                let more = if rest.is_empty() { "" } else { "..." };
+                Ok(Err(Error::Structured(shown.chain(more.chars()).collect())))
             }
             _ => Ok(Dtype::parse(self.string()?)),
         }

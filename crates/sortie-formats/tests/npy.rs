@@ -82,7 +82,10 @@ fn unsupported_types_are_named() {
         ("'|O'", "dtype '|O' (Python objects) cannot be sorted"),
         ("'<M8[ns]'", "dtype '<M8[ns]' (dates or times) cannot be sorted"),
         ("'<f16'", "dtype '<f16' (a wider float) cannot be sorted"),
-        ("[('a', '<i4'), ('b]', [('c', '<f8')])]", "(structured) cannot be sorted"),
+        (
+            "[('a', '<i4'), ('b]', [('c', '<f8')])]",
+            "dtype [('a', '<i4'), ('b]', [('c', '<f8')])] is structured",
+        ),
         ("''", "dtype '' cannot be sorted"),
     ] {
         let text =

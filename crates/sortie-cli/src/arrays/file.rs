@@ -11,7 +11,7 @@ use sortie_formats::{Dtype, Endian, Error, Kind, Stretches};
 
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::{quote, shortage};
+use crate::{compression, peek, quote, shortage};
 
 /// What is written at a time, so that progress can be told.
 const PIECE: usize = 8 << 20;
@@ -31,31 +31,43 @@ pub enum Format {
 }
 
 impl ArrayFile {
-    /// Opens `path`, standard input for `-`, and reads the header of a `.npy` file.
+    /// Opens `path`, standard input for `-`, and reads the header of a `.npy` file, whatever its name.
     pub fn open(path: &Path, element: Option<Kind>) -> Result<ArrayFile, Failure> {
-        let shown = if path.as_os_str() == "-" { Path::new("standard input") } else { path };
-        let file = match path.as_os_str() == "-" {
-            true => std::io::stdin().as_fd().try_clone_to_owned().map(File::from),
-            false => File::open(path),
-        };
-        let mut input = file.and_then(Input::new).map_err(Failure::file("read", shown))?;
-        let format = match element {
-            Some(_) if is_npy(path) => {
-                return Err(Failure::new(format!(
-                    "{}: a .npy file says itself what it holds; leave --type out",
-                    quote::name(shown)
-                )));
-            }
-            Some(element) => Format::Raw(element),
-            None if is_npy(path) => Format::Npy(npy::read_header(&mut input).map_err(|e| failure(shown, e))?),
-            None => {
+        let file = open(path)?;
+        if element.is_some() && (is_npy(path) || peek::begins_with(&file, npy::MAGIC)) {
+            return Err(Failure::new(format!(
+                "{}: a .npy file says itself what it holds; leave --type out",
+                quote::name(shown(path))
+            )));
+        }
+        ArrayFile::with(file, path, element)
+    }
+
+    /// Opens `path`, whose elements are of this kind unless it is a `.npy` file.
+    fn open_or(path: &Path, element: Kind) -> Result<ArrayFile, Failure> {
+        let file = open(path)?;
+        let is_npy = is_npy(path) || peek::begins_with(&file, npy::MAGIC);
+        ArrayFile::with(file, path, (!is_npy).then_some(element))
+    }
+
+    /// The array in `file`: of `element`, or of what its header says.
+    fn with(file: File, path: &Path, element: Option<Kind>) -> Result<ArrayFile, Failure> {
+        let name = shown(path);
+        if element.is_none() && !peek::begins_with(&file, npy::MAGIC) {
+            compression::refuse(&file, name)?;
+            if !is_npy(path) {
                 return Err(Failure::new(format!(
                     "{}: --type is missing; only a .npy file says itself what it holds",
-                    quote::name(shown)
+                    quote::name(name)
                 )));
             }
+        }
+        let mut input = Input::new(file).map_err(Failure::file("read", name))?;
+        let format = match element {
+            Some(element) => Format::Raw(element),
+            None => Format::Npy(npy::read_header(&mut input).map_err(|e| failure(name, e))?),
         };
-        Ok(ArrayFile { input, format, path: shown.to_owned() })
+        Ok(ArrayFile { input, format, path: name.to_owned() })
     }
 
     /// The bytes of all elements, where that is known before they are read.
@@ -131,9 +143,7 @@ impl Format {
             Format::Raw(_) => Format::Raw(Kind::U64),
             Format::Npy(header) => {
                 let dtype = Dtype { kind: Kind::I64, endian: Endian::Little };
-                // NumPy's argsort makes one dimension of none.
-                let shape = if header.shape.is_empty() { vec![1] } else { header.shape.clone() };
-                Format::Npy(Header { dtype, shape, ..*header })
+                Format::Npy(Header { dtype, shape: header.shape.clone(), ..*header })
             }
         }
     }
@@ -157,8 +167,7 @@ impl Format {
 
 /// Reads offsets: raw `u64`, or whole numbers of any type in a `.npy` file; none may be less than the one before.
 pub fn offsets(path: &Path) -> Result<Vec<usize>, Failure> {
-    let element = (!is_npy(path)).then_some(Kind::U64);
-    let file = ArrayFile::open(path, element)?;
+    let file = ArrayFile::open_or(path, Kind::U64)?;
     let offsets = match file.format.kind() {
         Kind::U8 => places::<u8>(&file),
         Kind::U16 => places::<u16>(&file),
@@ -196,6 +205,26 @@ fn places<T: Pod + TryInto<usize> + std::fmt::Display>(file: &ArrayFile) -> Resu
         })
     };
     numbers.iter().enumerate().map(place).collect()
+}
+
+/// Whether `path`, standard input for `-`, holds a `.npy` file, whatever its name. A pipe that has a name is left alone,
+/// since opening it tells its writer to begin. What cannot be opened is told where it is read.
+pub fn holds_npy(path: &Path) -> bool {
+    (path.as_os_str() == "-" || path.is_file())
+        && open(path).is_ok_and(|file| peek::begins_with(&file, npy::MAGIC))
+}
+
+fn open(path: &Path) -> Result<File, Failure> {
+    match path.as_os_str() == "-" {
+        true => std::io::stdin().as_fd().try_clone_to_owned().map(File::from),
+        false => File::open(path),
+    }
+    .map_err(Failure::file("read", shown(path)))
+}
+
+/// What messages call it.
+fn shown(path: &Path) -> &Path {
+    if path.as_os_str() == "-" { Path::new("standard input") } else { path }
 }
 
 fn is_npy(path: &Path) -> bool {

@@ -18,11 +18,9 @@ pub struct Lanes {
 }
 
 impl Lanes {
-    /// The lanes along `axis`, counted from the end where negative. With `scalar_too` a single element without
-    /// dimensions has a lane of one, which NumPy grants argsort and not sort.
-    pub fn along(header: &Header, axis: isize, scalar_too: bool) -> Result<Lanes, Failure> {
+    /// The lanes along `axis`, counted from the end where negative.
+    pub fn along(header: &Header, axis: isize) -> Result<Lanes, Failure> {
         let mut shape = match header.shape.as_slice() {
-            [] if scalar_too => vec![1],
             [] => return Err(Failure::new("a single element without dimensions has no axis to sort along")),
             shape => shape.to_vec(),
         };
@@ -90,12 +88,12 @@ mod tests {
         let f = header(true, &[2, 3, 4]);
         for (axis, in_c, in_f) in [(0, (2, 12), (2, 1)), (1, (3, 4), (3, 2)), (2, (4, 1), (4, 6))] {
             for axis in [axis, axis - 3] {
-                let lanes = |header| Lanes::along(header, axis, false).map(|l| (l.len, l.columns)).unwrap();
+                let lanes = |header| Lanes::along(header, axis).map(|l| (l.len, l.columns)).unwrap();
                 assert_eq!((lanes(&c), lanes(&f)), (in_c, in_f), "axis {axis}");
             }
         }
         for axis in [3, -4, isize::MIN, isize::MAX] {
-            let error = Lanes::along(&c, axis, false).unwrap_err().to_string();
+            let error = Lanes::along(&c, axis).unwrap_err().to_string();
             assert_eq!(
                 error,
                 format!("axis {axis} is out of bounds for an array of dimension 3; use -3 to 2")

@@ -28,6 +28,8 @@ use element::{Element, of_kind};
 use file::{ArrayFile, Format};
 use lanes::Lanes;
 
+pub use file::holds_npy;
+
 /// `sortie sort` of an array.
 pub fn sort(args: &SortArgs) -> Result<(), Failure> {
     let input = match args.files.as_slice() {
@@ -46,9 +48,7 @@ pub fn sort(args: &SortArgs) -> Result<(), Failure> {
         (Some(_), Format::Raw(_)) => {
             return Err(Failure::new("--axis is for .npy files; a raw array has no axes"));
         }
-        (axis, Format::Npy(header)) => {
-            Cut::Axis(Lanes::along(header, axis.unwrap_or(-1), args.array.argsort)?)
-        }
+        (axis, Format::Npy(header)) => Cut::Axis(Lanes::along(header, axis.unwrap_or(-1))?),
     };
     let temporary = args.temporary_folders().swap_remove(0);
     let job = Job::new(cut, &args.array, &args.resources, args.output(), temporary);

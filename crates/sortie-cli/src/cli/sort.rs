@@ -129,6 +129,10 @@ pub struct SortArgs {
     )]
     pub files0_from: Option<PathBuf>,
 
+    /// Whether the one input holds a .npy file, whatever its name; found out before options are looked at.
+    #[arg(skip)]
+    pub holds_npy: bool,
+
     /// Print help
     #[arg(long, action = ArgAction::Help)]
     help: Option<bool>,
@@ -229,7 +233,18 @@ impl SortArgs {
     /// Whether arrays are to be sorted, and not text.
     pub fn is_array(&self) -> bool {
         let is_npy = |file: &PathBuf| file.extension().is_some_and(|extension| extension == "npy");
-        !self.is_records() && (self.array.element.is_some() || self.files.iter().any(is_npy))
+        !self.is_records()
+            && (self.array.element.is_some() || self.holds_npy || self.files.iter().any(is_npy))
+    }
+
+    /// The one input, where by the command line alone it is text.
+    pub fn only_text(&self) -> Option<&Path> {
+        match self.files.as_slice() {
+            _ if self.is_array() || self.is_records() || self.files0_from.is_some() => None,
+            [] => Some(Path::new("-")),
+            [one] => Some(one),
+            _ => None,
+        }
     }
 
     /// Whether whole records are to be sorted.
