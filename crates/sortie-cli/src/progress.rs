@@ -65,7 +65,11 @@ impl Progress {
     /// What notes, from any thread, that so many more bytes of the stage are done.
     pub fn counter(&self) -> impl Fn(u64) + Send + Sync + 'static {
         let bar = self.bar.clone();
-        move |bytes| bar.inc(bytes)
+        move |bytes| {
+            if let Some(bar) = &bar {
+                bar.inc(bytes);
+            }
+        }
     }
 
     /// Notes that so many more bytes of the stage are done.

@@ -31,7 +31,7 @@ const STRETCHES: u64 = 3;
 pub fn run(args: &SpectraArgs) -> Result<(), Failure> {
     let compress = compression::of_output(&args.output)?;
     memory::hold_back(args.buffer_size);
-    let budget = memory::budget(args.buffer_size, threads::of_use(args.parallel, None) + 2);
+    let budget = memory::budget(args.buffer_size, None, || threads::of_use(args.parallel, None) + 2);
     threads::start(args.parallel, None)?;
     let progress = Progress::start();
     let stretches = Stretches::open(&args.input, budget / STRETCHES, &progress)?;
