@@ -48,11 +48,11 @@ pub struct Args {
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     pub seconds: u64,
 
-    /// Suites files, external, index and soak: the folder for inputs and outputs, which needs three times the size of the largest input.
+    /// Suites files, files-small, external, index and soak: the folder for inputs and outputs, which needs three times the size of the largest input.
     #[arg(long, value_name = "FOLDER", default_value_os_t = std::env::temp_dir())]
     pub dir: PathBuf,
 
-    /// Suites files, external and soak: the program to measure [default: `sortie` beside this program].
+    /// Suites files, files-small, external and soak: the program to measure [default: `sortie` beside this program].
     #[arg(long, value_name = "FILE")]
     pub sortie: Option<PathBuf>,
 
@@ -85,6 +85,8 @@ pub enum Suite {
     Strings,
     /// Whole text files, by whole programs.
     Files,
+    /// Small text files, checks and merges, by whole programs.
+    FilesSmall,
     /// Many segments in one call, on a GPU.
     Batch,
     /// One array, on a GPU.

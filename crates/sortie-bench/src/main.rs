@@ -14,6 +14,7 @@ mod suite_cpu;
 mod suite_device_strings;
 mod suite_external;
 mod suite_files;
+mod suite_files_small;
 mod suite_host_strings;
 mod suite_hybrid;
 mod suite_index;
@@ -52,6 +53,7 @@ fn run(args: &Args) -> Result<bool> {
         Suite::Cpu => suite_cpu::cases(args),
         Suite::Strings => suite_strings::cases(args),
         Suite::Files => suite_files::cases(args)?,
+        Suite::FilesSmall => suite_files_small::cases(args)?,
         Suite::Batch => suite_batch::cases(args),
         Suite::Large => suite_large::cases(args),
         Suite::MultiGpu => suite_multi_gpu::cases(args),
