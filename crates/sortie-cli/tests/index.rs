@@ -373,7 +373,7 @@ fn memory_stays_under_its_limit() {
     let words = "some words to be read ".repeat(1 << 19);
     for (name, text) in [
         ("long.txt", words.repeat(2)),
-        ("long.html", words.clone()),
+        ("long.html", words.repeat(5)),
         ("long.md", words.replace("read", "*read*\n\n")),
         ("long.jsonl", format!("{{\"text\":\"{words}\",\"id\":1}}\n")),
     ] {
