@@ -35,6 +35,7 @@ use failure::Failure;
 use output::Output;
 
 fn main() -> ExitCode {
+    memory::grow_stack();
     let outcome = match Cli::from_command_line() {
         Ok(cli) => run(cli.command),
         Err(refused) if refused.use_stderr() => Err(cli::usage_failure(&refused)),

@@ -23,6 +23,8 @@ const SURELY_THERE: u64 = 1 << 30;
 const LARGE_PAGE: usize = 2 << 20;
 /// Windows and blocks of output, and the stacks of the threads that read and write.
 const BESIDE: u64 = 24 << 20;
+/// The main thread does not recurse, and sorts no more than a small input.
+const GROWN_STACK: usize = 512 << 10;
 /// What Rust gives a thread, and what the system puts before it.
 const STACK: u64 = (2 << 20) + (64 << 10);
 
@@ -75,6 +77,20 @@ fn addressable() -> Option<u64> {
     };
     let limits = [left(Resource::As, "VmSize:"), left(Resource::Data, "VmData:")];
     limits.into_iter().flatten().min()
+}
+
+/// Has the stack of this thread grow now where `ulimit -v` limits memory. Later there may be no room for it, which the system
+/// tells by a signal that ends the program without a word.
+pub fn grow_stack() {
+    if getrlimit(Resource::As).current.is_some() {
+        touch_stack();
+    }
+}
+
+/// By itself, for a function touches all of its stack as soon as it is called.
+#[inline(never)]
+fn touch_stack() {
+    std::hint::black_box([1u8; GROWN_STACK]);
 }
 
 /// Has the allocator hold no more than it must, where the memory is limited: by what was asked for, or by `ulimit`.

@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let report = sorter.sort_pairs_segments(&mut keys, &mut places, Segments::Offsets(segments))?;
 
     let mut sorted = Vec::new();
-    spectra.write(text.as_bytes(), segments.windows(2).map(|s| &places[s[0]..s[1]]), &mut sorted);
+    spectra.write(text.as_bytes(), segments.windows(2).map(|s| &places[s[0]..s[1]]), &mut sorted)?;
     println!("{}", String::from_utf8_lossy(&sorted));
     eprintln!("{report}");
     Ok(())

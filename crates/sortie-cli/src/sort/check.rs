@@ -42,7 +42,7 @@ fn disorder<'a>(block: &'a [u8], job: &Job) -> Result<u64, (u64, &'a [u8])> {
     match (descending, unique) {
         (false, false) => first_out_of_order(block, job.terminator, whole, |a, b| is_before(b, a)),
         (false, true) => first_out_of_order(block, job.terminator, whole, |a, b| !is_before(a, b)),
-        (true, false) => first_out_of_order(block, job.terminator, whole, |a, b| is_before(a, b)),
+        (true, false) => first_out_of_order(block, job.terminator, whole, is_before),
         (true, true) => first_out_of_order(block, job.terminator, whole, |a, b| !is_before(b, a)),
     }
 }
