@@ -54,6 +54,13 @@ enum Kind {
     Random(Shuffle),
 }
 
+/// A key as it was found in a line: a number is read once.
+#[derive(Debug, Clone, Copy)]
+pub enum FoundKey<'l> {
+    Text(&'l [u8]),
+    Number(Number<'l>),
+}
+
 /// Settles the options of keys.
 pub struct Resolve<'a> {
     args: &'a SortArgs,
@@ -178,11 +185,25 @@ impl Key {
 
     /// Compares the keys of two lines.
     pub fn compare(&self, a: &[u8], b: &[u8]) -> Ordering {
-        self.compare_found(self.find(a), self.find(b))
+        self.compare_found(self.found(a), self.found(b))
     }
 
-    /// Compares keys that were found in their lines.
-    pub fn compare_found(&self, a: &[u8], b: &[u8]) -> Ordering {
+    /// The key of a line, for [`Key::compare_found`].
+    pub fn found<'l>(&self, line: &'l [u8]) -> FoundKey<'l> {
+        let text = self.find(line);
+        match (&self.kind, &self.filter) {
+            (Kind::Number, None) => FoundKey::Number(Number::read(text)),
+            _ => FoundKey::Text(text),
+        }
+    }
+
+    /// Compares the keys of two lines that were found in them.
+    pub fn compare_found(&self, a: FoundKey<'_>, b: FoundKey<'_>) -> Ordering {
+        let (a, b) = match (a, b) {
+            (FoundKey::Number(a), FoundKey::Number(b)) => return directed(a.cmp(&b), self.descending),
+            (FoundKey::Text(a), FoundKey::Text(b)) => (a, b),
+            _ => unreachable!("a key is of one kind"),
+        };
         let ordering = match (&self.kind, &self.filter) {
             (Kind::Bytes, None) => a.cmp(b),
             (Kind::Bytes, Some(filter)) => filter.apply(a).cmp(filter.apply(b)),
@@ -227,8 +248,7 @@ impl Key {
         start..start + length
     }
 
-    /// The key in its line.
-    pub fn find<'l>(&self, line: &'l [u8]) -> &'l [u8] {
+    fn find<'l>(&self, line: &'l [u8]) -> &'l [u8] {
         &line[self.place.span(line)]
     }
 

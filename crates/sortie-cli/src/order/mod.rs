@@ -20,7 +20,7 @@ use std::cmp::Ordering;
 
 use crate::cli::{KeyOptions, SortArgs};
 use crate::failure::Failure;
-use key::{Key, Resolve};
+use key::{FoundKey, Key, Resolve};
 pub use warnings::warnings;
 
 /// How two lines compare.
@@ -98,10 +98,12 @@ impl LineOrder {
 
     /// Compares the keys, then whole lines where [`LineOrder::last_resort`] says so.
     pub fn compare(&self, a: &[u8], b: &[u8]) -> Ordering {
-        self.compare_keys(a, b).then_with(|| match self.last_resort() {
-            Some(descending) => directed(a.cmp(b), descending),
-            None => Ordering::Equal,
-        })
+        self.compare_keys(a, b).then_with(|| self.compare_last(a, b))
+    }
+
+    /// Compares lines whose keys are equal.
+    fn compare_last(&self, a: &[u8], b: &[u8]) -> Ordering {
+        self.last_resort().map_or(Ordering::Equal, |descending| directed(a.cmp(b), descending))
     }
 
     /// Appends what `--debug` prints under a line: a row of underscores for each key, and for the last resort.
@@ -115,25 +117,28 @@ impl LineOrder {
     }
 }
 
-/// A line, and where its first key is: looked for once, however often the line is compared.
+/// A line, and its first key: looked for once, however often the line is compared.
 #[derive(Debug, Clone, Copy)]
 pub struct Found<'l> {
     line: &'l [u8],
-    key: &'l [u8],
+    key: FoundKey<'l>,
 }
 
 impl LineOrder {
     /// A line for [`LineOrder::compare_found`].
     pub fn find<'l>(&self, line: &'l [u8]) -> Found<'l> {
-        Found { line, key: self.keys.first().map_or(line, |key| key.find(line)) }
+        Found { line, key: self.keys.first().map_or(FoundKey::Text(line), |key| key.found(line)) }
     }
 
     /// As [`LineOrder::compare`].
     pub fn compare_found(&self, a: Found<'_>, b: Found<'_>) -> Ordering {
-        match self.keys.first().map_or(Ordering::Equal, |key| key.compare_found(a.key, b.key)) {
-            Ordering::Equal => self.compare(a.line, b.line),
-            told => told,
-        }
+        let (a_line, b_line) = (a.line, b.line);
+        let Some((first, others)) = self.keys.split_first() else { return self.compare(a_line, b_line) };
+        let others = || others.iter().map(|key| key.compare(a_line, b_line)).find(|o| o.is_ne());
+        first
+            .compare_found(a.key, b.key)
+            .then_with(|| others().unwrap_or(Ordering::Equal))
+            .then_with(|| self.compare_last(a_line, b_line))
     }
 }
 

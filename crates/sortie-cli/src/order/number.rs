@@ -8,7 +8,7 @@ use super::blank;
 ///
 /// What is no number counts as 0. Leading zeros of the integer and trailing zeros of the fraction are left out,
 /// and 0 is not negative, so that equal numbers are equal field by field.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Number<'t> {
     negative: bool,
     integer: &'t [u8],

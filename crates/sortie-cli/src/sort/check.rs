@@ -2,7 +2,10 @@
 
 use std::fs::File;
 use std::io::{self, Read};
+use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
+
+use rayon::prelude::*;
 
 use super::Job;
 use super::input::Input;
@@ -11,12 +14,18 @@ use crate::failure::Failure;
 
 /// What is read at a time: it stays in the cache of a core.
 const READ: usize = 256 << 10;
+/// What is read at a time once so many blocks were read: all threads share it.
+const READ_LARGE: usize = 4 * READ;
+const LARGE_AFTER: usize = 8;
 
 /// Fails with the first line that does not belong after the one before it.
 pub fn check(input: &Input, how: Check, job: &Job) -> Result<(), Failure> {
     let mut blocks = Blocks::of(input, job.terminator)?;
     let mut lines_before = 0;
     while let Some(block) = blocks.next().map_err(Failure::file("read", input.name()))? {
+        if block.len() > READ {
+            job.start_threads(None)?;
+        }
         match disorder(block, job) {
             Ok(lines) => lines_before += lines - 1,
             Err((number, line)) => {
@@ -30,6 +39,37 @@ pub fn check(input: &Input, how: Check, job: &Job) -> Result<(), Failure> {
 
 /// How many lines there are, where all are in order; else the number of the first that is not, and that line.
 fn disorder<'a>(block: &'a [u8], job: &Job) -> Result<u64, (u64, &'a [u8])> {
+    if block.len() <= READ {
+        return disorder_in_piece(block, job);
+    }
+    let pieces = pieces(block, rayon::current_num_threads(), job.terminator);
+    let checked: Vec<_> = pieces.into_par_iter().map(|piece| disorder_in_piece(&block[piece], job)).collect();
+    let mut lines_before = 0;
+    for lines in checked {
+        lines_before += lines.map_err(|(number, line)| (lines_before + number, line))? - 1;
+    }
+    Ok(lines_before + 1)
+}
+
+/// Pieces of whole lines, of which each begins with the last line of the one before.
+fn pieces(block: &[u8], count: usize, terminator: u8) -> Vec<Range<usize>> {
+    let mut pieces: Vec<Range<usize>> = Vec::with_capacity(count);
+    for i in 1..=count {
+        let end = memchr::memrchr(terminator, &block[..block.len() * i / count]).map_or(0, |at| at + 1);
+        let start = pieces.last().map_or(0, |before| start_of_last_line(&block[..before.end], terminator));
+        if pieces.last().map_or(end > 0, |before| end > before.end) {
+            pieces.push(start..end);
+        }
+    }
+    pieces
+}
+
+/// Where the last of these whole lines begins.
+fn start_of_last_line(lines: &[u8], terminator: u8) -> usize {
+    memchr::memrchr(terminator, &lines[..lines.len() - 1]).map_or(0, |at| at + 1)
+}
+
+fn disorder_in_piece<'a>(block: &'a [u8], job: &Job) -> Result<u64, (u64, &'a [u8])> {
     let unique = job.order.unique();
     let Some(descending) = job.order.plain() else {
         let find = |line| job.order.find(line);
@@ -47,7 +87,7 @@ fn disorder<'a>(block: &'a [u8], job: &Job) -> Result<u64, (u64, &'a [u8])> {
     }
 }
 
-/// As [`disorder`], where `find` has what is compared of a line.
+/// As [`disorder_in_piece`], where `find` has what is compared of a line.
 fn first_out_of_order<'a, T: Copy>(
     block: &'a [u8],
     terminator: u8,
@@ -97,6 +137,8 @@ struct Blocks {
     whole: usize,
     filled: usize,
     ended: bool,
+    /// How many blocks were handed out.
+    handed_out: usize,
 }
 
 impl Blocks {
@@ -105,7 +147,7 @@ impl Blocks {
         // With room for the end of a last line without one, and to see that there is no more.
         let size = input.size().map_or(READ, |size| READ.min(size as usize + 2));
         let text = crate::memory::filled(size, 0)?;
-        Ok(Blocks { file, terminator, text, last: 0, whole: 0, filled: 0, ended: false })
+        Ok(Blocks { file, terminator, text, last: 0, whole: 0, filled: 0, ended: false, handed_out: 0 })
     }
 
     /// The next block, which has a line more than the last of the one before.
@@ -117,8 +159,8 @@ impl Blocks {
         loop {
             if let Some(at) = memchr::memrchr(self.terminator, &self.text[searched..self.filled]) {
                 self.whole = searched + at + 1;
-                let lines = &self.text[..self.whole - 1];
-                self.last = memchr::memrchr(self.terminator, lines).map_or(0, |at| at + 1);
+                self.last = start_of_last_line(&self.text[..self.whole], self.terminator);
+                self.handed_out += 1;
                 return Ok(Some(&self.text[..self.whole]));
             }
             searched = self.filled;
@@ -135,9 +177,11 @@ impl Blocks {
 
     /// Reads as much as there is room for beside one byte; some more where there is none.
     fn fill(&mut self) -> io::Result<()> {
-        if self.filled + 1 >= self.text.len() {
+        let is_full = self.filled + 1 >= self.text.len();
+        let is_long = self.handed_out >= LARGE_AFTER && self.text.len() < READ_LARGE;
+        if is_full || is_long {
             // By a part only, since a line that needs this may be a good part of memory.
-            let more = self.text.len() / 4 + READ;
+            let more = if is_long { READ_LARGE - self.text.len() } else { self.text.len() / 4 + READ };
             self.text.try_reserve_exact(more).map_err(|_| io::ErrorKind::OutOfMemory)?;
             self.text.resize(self.text.len() + more, 0);
         }
