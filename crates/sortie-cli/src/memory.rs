@@ -14,8 +14,8 @@ const LEAST: u64 = 64 << 10;
 /// without a byte take some 100 times their size.
 const SMALL: u64 = 1 << 20;
 const ENOUGH_FOR_SMALL: u64 = 256 << 20;
-/// What the program takes by itself: its own pages, stacks, the windows of its output, and what the allocator keeps.
-const OWN: u64 = 6 << 20;
+/// What the program takes by itself at least: its own pages, stacks, the windows of its output, and what the allocator keeps.
+const OWN: u64 = 10 << 20;
 /// The least and the most bytes of a window of output, where there is memory for it.
 const WINDOW: (u64, u64) = (256 << 10, 4 << 20);
 /// So much every machine has, without a look at it.
@@ -45,9 +45,10 @@ pub fn budget(asked: Option<MemorySize>, input: Option<u64>, threads: impl FnOnc
     .max(LEAST)
 }
 
-/// What is left of a limit for the data and its sort. Of a small limit a part is: no program takes nothing.
+/// What is left of a limit for the data and its sort. The program takes more by itself where there is more to hold, and of a small
+/// limit a part.
 fn within(limit: u64) -> u64 {
-    limit - OWN.min(limit / 3)
+    limit - (OWN + limit / 16).min(limit / 8 * 5)
 }
 
 /// Bytes of a window of output, of which one is gathered while one is written, for an input of so many bytes where that is

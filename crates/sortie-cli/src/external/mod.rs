@@ -15,7 +15,7 @@ pub use runs::{Content, RunFolder};
 pub use windows::{Stretch, ends};
 
 /// A budget below this is not worth sharing.
-const SHARED_FROM: u64 = 10 << 20;
+const SHARED_FROM: u64 = 5 << 20;
 
 /// How many runners of a relay share so many bytes of memory: one for each of its steps, or one alone.
 pub fn runners(budget: u64) -> usize {
