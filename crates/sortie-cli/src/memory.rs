@@ -51,6 +51,13 @@ fn within(limit: u64) -> u64 {
     limit - (OWN + limit / 16).min(limit / 8 * 5)
 }
 
+/// The least limit that leaves so many bytes for the data and its sort, or a little more.
+pub fn leaving(bytes: u64) -> u64 {
+    let of_a_large_limit = (bytes.saturating_add(OWN) / 15).saturating_mul(16);
+    let of_a_small_limit = (bytes / 3).saturating_mul(8);
+    of_a_large_limit.min(of_a_small_limit) + 16
+}
+
 /// Bytes of a window of output, of which one is gathered while one is written, for an input of so many bytes where that is
 /// known. It is small where all is little: a page that is touched first takes as long as to sort what it holds.
 pub fn window(budget: u64, input: Option<u64>) -> usize {
@@ -177,5 +184,18 @@ pub fn prefer_large_pages(buffer: &mut [u8]) {
     if let Some(inner) = buffer.get_mut(inner..) {
         // SAFETY: the range is whole and ours; the advice changes what backs it, never what it holds.
         let _ = unsafe { madvise(inner.as_mut_ptr().cast(), inner.len(), Advice::LinuxHugepage) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_leaves_what_it_was_asked_to_leave() {
+        for bytes in [0, 1, 100, 1 << 20, 5 << 20, 17 << 20, (1 << 30) - 1, 1 << 40] {
+            let left = within(leaving(bytes));
+            assert!((bytes..bytes + 32).contains(&left), "{left} of {bytes}");
+        }
     }
 }

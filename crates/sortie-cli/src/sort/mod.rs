@@ -110,6 +110,10 @@ fn sort_at_once(
     sink: Sink<'_>,
 ) -> Result<bool, Failure> {
     let Some(size) = size.filter(|&size| size <= budget / 2) else { return Ok(false) };
+    // Where it then takes too much memory, all of it is read once more.
+    if inputs.iter().any(|input| matches!(input, Input::Stdin)) {
+        return Ok(false);
+    }
     job.start_threads(Some(size))?;
     job.ledger.progress.stage("reading", size);
     let start = Instant::now();

@@ -13,7 +13,7 @@ use sortie_formats::spectra::{Format, NoRoom, Part, Problem, Room, SpectrumError
 use super::stretch::{Broken, Stretch};
 use crate::cli::{PeakKey, SpectraArgs};
 use crate::failure::Failure;
-use crate::quote;
+use crate::{memory, quote};
 
 /// Bytes of text that one task parses.
 const PART: usize = 1 << 18;
@@ -204,7 +204,7 @@ impl Parser {
     fn enough(&self, needed: u64) -> u64 {
         // Of a share, a sixteenth is for text that is read.
         let share = needed.saturating_mul(self.copies()) / 15 * 16;
-        share.saturating_mul(super::STRETCHES).div_ceil(1 << 20) + BESIDE
+        memory::leaving(share.saturating_mul(super::STRETCHES)).div_ceil(1 << 20) + BESIDE
     }
 
     /// How often there is what is written.
