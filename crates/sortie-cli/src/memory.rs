@@ -90,7 +90,8 @@ fn addressable() -> Option<u64> {
 /// Has the stack of this thread grow now where `ulimit -v` limits memory. Later there may be no room for it, which the system
 /// tells by a signal that ends the program without a word.
 pub fn grow_stack() {
-    if getrlimit(Resource::As).current.is_some() {
+    let may_grow = getrlimit(Resource::Stack).current.is_none_or(|limit| limit >= 2 * GROWN_STACK as u64);
+    if may_grow && getrlimit(Resource::As).current.is_some() {
         touch_stack();
     }
 }

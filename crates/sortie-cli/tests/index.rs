@@ -256,6 +256,21 @@ fn other_text_is_indexed_where_it_is_asked_for() {
     assert_eq!(line, format!("sortie: indexed 3 documents of 34 bytes; passed over 1 {other}, 1 hidden\n"));
 }
 
+/// A name that says nothing of a file hid the one that does.
+#[test]
+fn a_file_is_indexed_by_the_name_that_tells_its_kind() {
+    let folder = tempfile::tempdir().unwrap();
+    let docs = folder.path().join("docs");
+    fs::create_dir(&docs).unwrap();
+    fs::write(docs.join("z.txt.gz"), support::compress(b"hello")).unwrap();
+    fs::hard_link(docs.join("z.txt.gz"), docs.join("a")).unwrap();
+    let line = build(folder.path(), "docs --all-text -o x.index");
+    assert!(line.starts_with("sortie: indexed 1 document of "), "{line}");
+    // Among named inputs too, --all-text looks at what they hold.
+    let line = build(folder.path(), "docs/a docs/z.txt.gz --all-text -o x.index");
+    assert!(line.starts_with("sortie: indexed 1 document of "), "{line}");
+}
+
 #[test]
 fn inputs_may_be_listed() {
     let folder = folder("list", b"one.txt\ndocs\n\n");

@@ -31,6 +31,19 @@ fn small_output_is_one_write() {
     }
 }
 
+/// It was read whole, found to take too much memory, and then read again from its end: the output was empty.
+#[test]
+fn standard_input_that_takes_much_memory_is_sorted_too() {
+    let folder = folder("x", &b"\n".repeat(1 << 20));
+    let mut command = sortie(folder.path());
+    // Keys that take more memory than is taken for such an input without a look.
+    command.args((1..=30).flat_map(|field| ["-k".to_owned(), format!("{field},{field}g")]));
+    command.stdin(fs::File::open(folder.path().join("x")).unwrap());
+    let done = command.output().unwrap();
+    assert_eq!((done.status.code(), text(&done.stderr)), (Some(0), String::new()));
+    assert_eq!(done.stdout.len(), 1 << 20);
+}
+
 /// What `-c` says, without the name of the program.
 fn found(mut command: Command) -> (Option<i32>, String) {
     let done = run(&mut command, b"");

@@ -115,7 +115,7 @@ Examples:
     group(ArgGroup::new("segments").required(true))
 )]
 pub struct SegmentsArgs {
-    /// The array: raw little-endian numbers, or .npy by its extension
+    /// The array: raw little-endian numbers, or .npy
     #[arg(value_name = "IN", value_parser = path(), value_hint = ValueHint::FilePath)]
     pub input: PathBuf,
 

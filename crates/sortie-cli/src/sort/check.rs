@@ -11,6 +11,7 @@ use super::Job;
 use super::input::Input;
 use crate::cli::Check;
 use crate::failure::Failure;
+use crate::shortage;
 
 /// What is read at a time: it stays in the cache of a core.
 const READ: usize = 256 << 10;
@@ -182,7 +183,8 @@ impl Blocks {
         if is_full || is_long {
             // By a part only, since a line that needs this may be a good part of memory.
             let more = if is_long { READ_LARGE - self.text.len() } else { self.text.len() / 4 + READ };
-            self.text.try_reserve_exact(more).map_err(|_| io::ErrorKind::OutOfMemory)?;
+            let needed = (self.text.len() + more) as u64;
+            self.text.try_reserve_exact(more).map_err(|_| shortage::while_reading(needed))?;
             self.text.resize(self.text.len() + more, 0);
         }
         let room = self.text.len() - 1;

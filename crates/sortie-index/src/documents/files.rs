@@ -109,7 +109,9 @@ impl<'a> Files<'a> {
             }
             return Ok(None);
         }
-        let kind = Kind::of(path, &self.choice.extensions).or((depth == 0).then_some(Kind::Text));
+        let is_named = depth == 0;
+        let is_text = is_named && !self.choice.all_text;
+        let kind = Kind::of(path, &self.choice.extensions).or(is_text.then_some(Kind::Text));
         if !is_folder && kind.is_none() && !self.choice.all_text {
             self.passed_over.other += 1;
             return Ok(None);
@@ -127,13 +129,16 @@ impl<'a> Files<'a> {
             self.passed_over.other += 1;
             return Ok(None);
         }
+        // Before the file counts as seen: under another name it may be of a kind.
+        let is_unknown = kind.is_none() && meta.is_file();
+        if is_unknown && !begins_as_text(path).map_err(|error| trouble(error, path, depth))? {
+            self.passed_over.other += 1;
+            tree.has_documents |= is_named;
+            return Ok(None);
+        }
         if meta.is_file() && !self.is_new(&meta)? {
             self.passed_over.repeated += 1;
             tree.has_documents = true;
-            return Ok(None);
-        }
-        if kind.is_none() && !begins_as_text(path).map_err(|error| trouble(error, path, depth))? {
-            self.passed_over.other += 1;
             return Ok(None);
         }
         tree.has_documents = true;
