@@ -4,11 +4,15 @@
 //! everywhere, in std and in libraries too, where a refusal would abort the program.
 
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use rustix::stdio::stderr;
 
 /// Pieces below this size are small.
 const SMALL: usize = 512 << 10;
+
+/// Whether a thread is about to say why the program ends.
+static ENDING: AtomicBool = AtomicBool::new(false);
 
 struct Allocator;
 
@@ -49,8 +53,17 @@ fn granted(piece: *mut u8, size: usize) -> *mut u8 {
 /// Ends the program as any failure does, without asking for memory. What a killed process leaves behind, this does.
 #[cold]
 fn give_up() -> ! {
+    begin_the_end();
     let line = b"sortie: out of memory; raise ulimit -v, or give -S or --parallel less\n";
     let _ = rustix::io::write(stderr(), line);
     // SAFETY: ends the process, and runs none of its code.
     unsafe { libc::_exit(2) }
+}
+
+/// Returns to the first thread that is about to end the program with a line, so that there is one. Others wait for the end.
+pub fn begin_the_end() {
+    while ENDING.swap(true, Relaxed) {
+        // SAFETY: waits for a signal, and touches nothing.
+        unsafe { libc::pause() };
+    }
 }

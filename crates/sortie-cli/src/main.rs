@@ -48,6 +48,7 @@ fn main() -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
+            allocator::begin_the_end();
             if failure.is_closed_pipe() {
                 streams::end_by_sigpipe();
             }

@@ -366,7 +366,7 @@ fn memory_is_limited_by_s() {
     let plain = generated(Fasta, 20_000, 300);
     let folder = folder("in", &plain);
     let size = plain.len() >> 10;
-    for (limit, fits) in [(size / 2, false), (size + 100, false), (size * 4, true)] {
+    for (limit, fits) in [(size / 2, false), (size + 100, false), (size * 8, true)] {
         let output = run(&mut command(folder.path(), Fasta, &format!("in -S {limit}")), b"");
         if fits {
             assert!(output.stdout == BY_SEQUENCE.sort(Fasta, &plain));
