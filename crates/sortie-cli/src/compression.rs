@@ -1,6 +1,6 @@
 //! How files are compressed: with gzip, which is read and written, or otherwise, which is refused by name.
 //!
-//! What is read is known by its first bytes, what is written by its name.
+//! The first bytes of an input tell how it is compressed; the name of an output tells how to compress it.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read, Write};

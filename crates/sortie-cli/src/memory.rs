@@ -28,13 +28,13 @@ const GROWN_STACK: usize = 512 << 10;
 /// What Rust gives a thread, and what the system puts before it.
 const STACK: u64 = (2 << 20) + (64 << 10);
 
-/// The bytes that the data and its sort may take together, with so many threads. Of `input`, the bytes that there are to
-/// sort are known, or not.
+/// Bytes of memory that the data and its sort may take together. `asked` is `-S`; `input` is the size of the input in bytes,
+/// if it is known; `threads` are counted only where `ulimit` limits memory.
 pub fn budget(asked: Option<MemorySize>, input: Option<u64>, threads: impl FnOnce() -> usize) -> u64 {
     let bytes = match (asked, input) {
         (Some(asked), _) => within(bytes(asked)),
         (None, Some(input)) if input <= SMALL => ENOUGH_FOR_SMALL,
-        // What is left serves the page cache, which reading and writing live off.
+        // The rest serves the page cache, which reading and writing depend on.
         _ => meminfo("MemAvailable:") / 10 * 6,
     };
     match addressable() {
@@ -45,21 +45,21 @@ pub fn budget(asked: Option<MemorySize>, input: Option<u64>, threads: impl FnOnc
     .max(LEAST)
 }
 
-/// What is left of a limit for the data and its sort. The program takes more by itself where there is more to hold, and of a small
-/// limit a part.
+/// The part of a limit that remains for the data and its sort. The rest is for the program itself, whose buffers grow with the
+/// limit. A small limit is divided, because the program cannot do with nothing.
 fn within(limit: u64) -> u64 {
     limit - (OWN + limit / 16).min(limit / 8 * 5)
 }
 
-/// The least limit that leaves so many bytes for the data and its sort, or a little more.
+/// The smallest limit of which [`within`] leaves at least `bytes`, up to rounding.
 pub fn leaving(bytes: u64) -> u64 {
     let of_a_large_limit = (bytes.saturating_add(OWN) / 15).saturating_mul(16);
     let of_a_small_limit = (bytes / 3).saturating_mul(8);
     of_a_large_limit.min(of_a_small_limit) + 16
 }
 
-/// Bytes of a window of output, of which one is gathered while one is written, for an input of so many bytes where that is
-/// known. It is small where all is little: a page that is touched first takes as long as to sort what it holds.
+/// Bytes of a window of output; one is gathered while another is written. `input` is the size of the input in bytes, if it is
+/// known. A small input gets a small window, because the first access to a page takes as long as sorting what fits on it.
 pub fn window(budget: u64, input: Option<u64>) -> usize {
     let most = input.map_or(WINDOW.1, |input| (input / 16).clamp(WINDOW.0, WINDOW.1));
     (budget / 16).clamp(LEAST, most) as usize

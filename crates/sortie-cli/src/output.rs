@@ -27,7 +27,7 @@ pub struct Output {
     place: Place,
 }
 
-/// What is written to, and what [`Output::finish`] does with it.
+/// The file that takes the result, and how [`Output::finish`] puts it in place.
 enum Place {
     /// A pipe, a device, or standard output: nothing.
     Direct(File),

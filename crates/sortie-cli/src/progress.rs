@@ -62,7 +62,7 @@ impl Progress {
         }
     }
 
-    /// What notes, from any thread, that so many more bytes of the stage are done.
+    /// A function that advances the stage by a number of bytes, from any thread.
     pub fn counter(&self) -> impl Fn(u64) + Send + Sync + 'static {
         let bar = self.bar.clone();
         move |bytes| {

@@ -11,7 +11,7 @@ pub fn refused(doing: &str, needed: u64, advice: &str) -> String {
     format!("{doing} needs {} more memory, but {}; {advice}", at_least(needed), limit())
 }
 
-/// The system refused so many bytes while a file was read.
+/// The error of a read for which the system refused `needed` bytes of memory.
 pub fn while_reading(needed: u64) -> io::Error {
     io::Error::new(io::ErrorKind::OutOfMemory, format!("that needs {} more memory", at_least(needed)))
 }

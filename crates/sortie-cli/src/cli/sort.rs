@@ -28,7 +28,7 @@ beyond the array itself.
 
 -o FILE replaces a file once the result is complete. The new file has the old one's owner, mode, access control list and \
 other extended attributes. A file for which that is not permitted, which has several names, or on which another is mounted \
-is overwritten instead; meanwhile the complete result is in a file .sortie-* beside it, or in the folder of -T. As with \
+is overwritten instead. Until that is done, the complete result is in a file .sortie-* in the same folder, or in the folder of -T. As with \
 GNU sort, the result is not synced to the disk; sync FILE does that.
 
 An array goes from the least element to the largest, -0.0 before 0.0 and NaNs last, even with --descending. \

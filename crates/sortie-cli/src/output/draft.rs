@@ -104,7 +104,7 @@ fn overwrite(old: File, mut new: File, name: TempPath, shown: &Path) -> Result<(
     })
 }
 
-/// Takes room for so many bytes, without a change of the file; an error where there is too little.
+/// Reserves `bytes` of disk space without changing the file. An error if there is too little.
 fn take_room(file: &File, bytes: u64) -> io::Result<()> {
     match fallocate(file, FallocateFlags::KEEP_SIZE, 0, bytes) {
         Err(full @ (Errno::NOSPC | Errno::DQUOT | Errno::FBIG)) => {

@@ -13,9 +13,9 @@ use crate::cli::Check;
 use crate::failure::Failure;
 use crate::shortage;
 
-/// What is read at a time: it stays in the cache of a core.
+/// Bytes of a block: it stays in the cache of a core.
 const READ: usize = 256 << 10;
-/// What is read at a time once so many blocks were read: all threads share it.
+/// Bytes of a block after the first `LARGE_AFTER` blocks: all threads share it.
 const READ_LARGE: usize = 4 * READ;
 const LARGE_AFTER: usize = 8;
 

@@ -13,7 +13,7 @@ use crate::external::Sink;
 use crate::failure::Failure;
 use crate::memory::append_line;
 
-/// A window is gathered in blocks of about so many bytes.
+/// Bytes of a block, approximately. One thread gathers a block of a window.
 const BLOCK: usize = 128 << 10;
 
 /// Writes `items` in order, and of equal keys only the first where the order is `unique`.
@@ -56,13 +56,13 @@ fn write_windows<'a, T: Item<'a>>(items: &[T], job: &Job, sink: Sink<'_>) -> Res
     }
 }
 
-/// What is written next.
+/// The lines that are written next.
 struct Window {
     places: Range<usize>,
     bytes: usize,
 }
 
-/// The window from `start` on, of so many bytes at most. A line that fills one alone is one.
+/// The window that begins at `start` and has at most `most` bytes. A longer line is a window of its own.
 fn window<'a, T: Item<'a>>(items: &[T], start: usize, most: usize) -> Window {
     let mut bytes = 0;
     for (place, item) in items.iter().enumerate().skip(start) {

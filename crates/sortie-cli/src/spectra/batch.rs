@@ -200,7 +200,7 @@ impl Parser {
         room.take(written * self.copies() + scratch(offsets, rayon::current_num_threads()))
     }
 
-    /// The MiB of memory in all with which a spectrum that needs so many bytes can be sorted.
+    /// The `-S`, in MiB, that suffices for a spectrum that needs `needed` bytes.
     fn enough(&self, needed: u64) -> u64 {
         // Of a share, a sixteenth is for text that is read.
         let share = needed.saturating_mul(self.copies()) / 15 * 16;
