@@ -5,6 +5,10 @@
 use std::io::{self, Read};
 use std::ops::Range;
 
+/// Text below this size is searched byte by byte. To find out which vector instructions there are takes longer, for in a
+/// virtual machine each question about the processor is put to the host.
+const SMALL: usize = 16 << 10;
+
 /// Adds the terminator to text that lacks it at its end. Empty text has no lines and stays empty.
 pub fn terminate(text: &mut Vec<u8>, terminator: u8) {
     if text.last().is_some_and(|&last| last != terminator) {
@@ -15,6 +19,9 @@ pub fn terminate(text: &mut Vec<u8>, terminator: u8) {
 /// How many terminators `text` has.
 #[must_use]
 pub fn count(text: &[u8], terminator: u8) -> usize {
+    if text.len() < SMALL {
+        return text.iter().filter(|&&byte| byte == terminator).count();
+    }
     memchr::memchr_iter(terminator, text).count()
 }
 
@@ -29,7 +36,14 @@ pub fn count(text: &[u8], terminator: u8) -> usize {
 /// assert_eq!(lines, [&b"one"[..], b""]);
 /// ```
 pub fn split<'a>(text: &'a [u8], terminator: u8, lines: &mut [&'a [u8]]) {
-    let mut ends = memchr::memchr_iter(terminator, text);
+    if text.len() < SMALL {
+        let ends = text.iter().enumerate().filter(|&(_, &byte)| byte == terminator).map(|(end, _)| end);
+        return split_at(ends, text, lines);
+    }
+    split_at(memchr::memchr_iter(terminator, text), text, lines);
+}
+
+fn split_at<'a>(mut ends: impl Iterator<Item = usize>, text: &'a [u8], lines: &mut [&'a [u8]]) {
     let mut start = 0;
     for line in lines {
         let end = ends.next().expect("as many terminators as lines");
@@ -50,10 +64,8 @@ pub fn parts(text: &[u8], terminator: u8, parts: usize) -> Vec<&[u8]> {
     let mut found = Vec::with_capacity(parts);
     for left in (1..=parts).rev() {
         let aim = rest.len() / left;
-        let end = match memchr::memchr(terminator, &rest[aim..]) {
-            Some(at) if left > 1 => aim + at + 1,
-            _ => rest.len(),
-        };
+        let ended = || memchr::memchr(terminator, &rest[aim..]).map(|at| aim + at + 1);
+        let end = if left == 1 { rest.len() } else { ended().unwrap_or(rest.len()) };
         let (part, after) = rest.split_at(end);
         if !part.is_empty() {
             found.push(part);

@@ -145,7 +145,7 @@ impl<'a> Reader<'a> {
 
     /// `--name`, `--name=value` or `--name value`, without the two dashes.
     fn long(&mut self, text: &[u8]) -> Result<(), String> {
-        let (name, value) = match memchr::memchr(b'=', text) {
+        let (name, value) = match text.iter().position(|&byte| byte == b'=') {
             Some(at) => (&text[..at], Some(&text[at + 1..])),
             None => (text, None),
         };

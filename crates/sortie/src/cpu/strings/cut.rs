@@ -14,7 +14,6 @@ use super::symbols::Symbols;
 use super::{Elsewhere, SCRATCH_HINT, Sort, alphabet_of, lcps, scratch};
 use crate::cpu::Job;
 use crate::cpu::prefetch::ahead;
-use crate::cpu::vector::Isa;
 use crate::plan::{CUT_SAMPLE, PARALLEL_FROM, STRINGS_A_TASK};
 use crate::{Error, Index, Report};
 
@@ -107,7 +106,7 @@ impl<'a, S: Sync, F: Fn(&S) -> &[u8] + Sync> Cut<'a, S, F> {
         job: &Job,
     ) -> Result<Report, Error> {
         let strings = Elsewhere { strings: self.strings, bytes: &self.bytes };
-        let sort = Sort { strings, descending, job, isa: Isa::detect() };
+        let sort = Sort { strings, descending, job };
         let depth = self.prefix.len() + self.symbols.count;
         let mut report = Report::default();
         let large = Mutex::new(Vec::new());

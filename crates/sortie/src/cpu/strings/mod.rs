@@ -61,7 +61,7 @@ pub(crate) fn sort_with_lcps<S: Send + Sync, L: Lcp>(
     descending: bool,
     job: &Job,
 ) -> Result<Report, Error> {
-    Sort { strings: Own(bytes), descending, job, isa: Isa::detect() }.run(strings, lcps)
+    Sort { strings: Own(bytes), descending, job }.run(strings, lcps)
 }
 
 /// Writes the places of the strings in order. Stable.
@@ -91,7 +91,7 @@ pub(crate) fn argsort_with_lcps<S: Sync, I: Index, L: Lcp>(
         job.scratch(scratch::<I>(places.len()), SCRATCH_HINT, &mut Report::default())?;
     }
     places.iter_mut().enumerate().for_each(|(i, place)| *place = I::from_place(i));
-    Sort { strings: Elsewhere { strings, bytes }, descending, job, isa: Isa::detect() }.run(places, lcps)
+    Sort { strings: Elsewhere { strings, bytes }, descending, job }.run(places, lcps)
 }
 
 /// The string that an item stands for.
@@ -175,7 +175,6 @@ struct Sort<'a, F> {
     strings: F,
     descending: bool,
     job: &'a Job,
-    isa: Isa,
 }
 
 /// What a thread keeps from bucket to bucket.
@@ -285,7 +284,7 @@ impl<F> Sort<'_, F> {
                 let source = Pointers::of(items);
                 // SAFETY: each item is copied to scratch once; the slice goes on to own them until `finish`.
                 let item = |place| unsafe { source.at(place).read() };
-                scatter::distribute(pairs, words, self.transform(), item, self.job, self.isa, work)
+                scatter::distribute(pairs, words, self.transform(), item, self.job, Isa::detect(), work)
             });
             phase.phase_by_thread("finish", threads, moved, refs + size_of_val(lcps), |work| {
                 self.finish(items, lcps, scattered, depth, &symbols, work)
@@ -330,7 +329,7 @@ impl<F> Sort<'_, F> {
             orderer.order(
                 pairs.len(),
                 |i| pairs[i].code(),
-                self.isa,
+                Isa::detect(),
                 |to, from| {
                     // SAFETY: each item of the bucket comes back once.
                     to_items[to].write(unsafe { pairs[from].payload() });
@@ -448,7 +447,7 @@ impl<F> Sort<'_, F> {
             Orderer::default().order(
                 words.len(),
                 |i| transform.encode(words[i]),
-                self.isa,
+                Isa::detect(),
                 |to, from| {
                     items.as_mut_ptr().add(to).write(unordered.add(from).read());
                     ordered[to] = words[from];
