@@ -494,6 +494,8 @@ fn closed_streams_are_an_error_where_they_are_needed() {
     assert_eq!(text(&shell("sortie sort file <&-").stdout), SORTED);
     assert_eq!(text(&shell("sortie sort file 2>&-").stdout), SORTED);
     assert!(shell("sortie sort file -o new <&- >&- 2>&-").status.success());
+    // A message must not end up in the file that is opened next.
+    assert_eq!(shell("sortie sort missing -o new 2>&-").status.code(), Some(2));
     assert_eq!(fs::read_to_string(folder.path().join("new")).unwrap(), SORTED);
 }
 

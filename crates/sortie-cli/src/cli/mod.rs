@@ -151,9 +151,8 @@ pub struct ManArgs {
 }
 
 impl Cli {
-    /// What the program was asked to do.
-    pub fn from_command_line() -> Result<Cli, clap::Error> {
-        let args: Vec<_> = std::env::args_os().collect();
+    /// What the program is asked to do. The first word is its name.
+    pub fn from_args(args: Vec<OsString>) -> Result<Cli, clap::Error> {
         // To build the options of all commands takes as long as a small sort.
         if args.get(1).is_some_and(|command| command == "sort") {
             return Ok(Cli { command: Command::Sort(parse_sort(args)?) });
