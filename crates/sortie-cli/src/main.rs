@@ -40,6 +40,12 @@ use cli::{Cli, Command, SortCommand};
 use failure::Failure;
 use output::Output;
 
+// Unwinding is linked in. As a library of its own it takes a tenth of the time that a small sort takes: it is loaded, and then
+// asks what the processor can do, which is slow in a virtual machine.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[link(name = "gcc_eh")]
+unsafe extern "C" {}
+
 /// The exit status of a program that panicked, as Rust's own start returns it.
 const PANICKED: u8 = 101;
 
