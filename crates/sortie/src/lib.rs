@@ -27,6 +27,7 @@ pub mod columns;
 mod compose;
 mod copy;
 mod cpu;
+pub mod dynamic;
 mod error;
 pub mod gpu;
 mod key;

@@ -1,0 +1,320 @@
+//! Sorts of numbers whose type is known only when the program runs: a [`Dtype`] and bytes in place of a slice of a type.
+//!
+//! For programs that read arrays from files, and for bindings to other languages. Each function does what the method of
+//! [`Sorter`] or [`Gpu`] that it names does, with the same order, stability, scratch, memory limits and errors. It is compiled once,
+//! here, for every type.
+//!
+//! ```
+//! use sortie::Sorter;
+//! use sortie::dynamic::{self, Dtype};
+//!
+//! # fn main() -> Result<(), sortie::Error> {
+//! let mut keys = [2.5f32, -1.0, 0.5];
+//! dynamic::sort(&Sorter::builder().build()?, Dtype::F32, bytemuck::bytes_of_mut(&mut keys))?;
+//! assert_eq!(keys, [-1.0, 0.5, 2.5]);
+//! # Ok(())
+//! # }
+//! ```
+
+use std::cmp::Ordering;
+
+use bytemuck::{Pod, PodCastError};
+use half::{bf16, f16};
+use sortie_device::{Stream, View};
+
+use crate::error::same_length;
+use crate::gpu::{self, Gpu, Pending};
+use crate::{Error, Index, Key, Order, Report, Segments, Sorter};
+
+/// A type of number, in the byte order of the machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Dtype {
+    /// One byte; sorted as [`Dtype::U8`], so it need not be 0 or 1.
+    Bool,
+    U8,
+    U16,
+    U32,
+    U64,
+    U128,
+    I8,
+    I16,
+    I32,
+    I64,
+    I128,
+    F16,
+    Bf16,
+    F32,
+    F64,
+}
+
+/// Evaluates an expression with `$key` as the type of the keys.
+macro_rules! with_key {
+    ($dtype:expr, $key:ident => $body:expr) => {
+        match $dtype {
+            Dtype::Bool | Dtype::U8 => with_key!(u8, $key, $body),
+            Dtype::U16 => with_key!(u16, $key, $body),
+            Dtype::U32 => with_key!(u32, $key, $body),
+            Dtype::U64 => with_key!(u64, $key, $body),
+            Dtype::U128 => with_key!(u128, $key, $body),
+            Dtype::I8 => with_key!(i8, $key, $body),
+            Dtype::I16 => with_key!(i16, $key, $body),
+            Dtype::I32 => with_key!(i32, $key, $body),
+            Dtype::I64 => with_key!(i64, $key, $body),
+            Dtype::I128 => with_key!(i128, $key, $body),
+            Dtype::F16 => with_key!(f16, $key, $body),
+            Dtype::Bf16 => with_key!(bf16, $key, $body),
+            Dtype::F32 => with_key!(f32, $key, $body),
+            Dtype::F64 => with_key!(f64, $key, $body),
+        }
+    };
+    ($type:ty, $key:ident, $body:expr) => {{
+        type $key = $type;
+        $body
+    }};
+}
+
+/// Evaluates an expression with `$payload` as a type of `$bytes` bytes, which may be 1, 2, 4, 8, 12, 16, 24 or 32.
+macro_rules! with_payload {
+    ($bytes:expr, $payload:ident => $body:expr) => {
+        match $bytes {
+            1 => with_key!([u8; 1], $payload, $body),
+            2 => with_key!([u8; 2], $payload, $body),
+            4 => with_key!([u8; 4], $payload, $body),
+            8 => with_key!([u8; 8], $payload, $body),
+            12 => with_key!([u8; 12], $payload, $body),
+            16 => with_key!([u8; 16], $payload, $body),
+            24 => with_key!([u8; 24], $payload, $body),
+            32 => with_key!([u8; 32], $payload, $body),
+            other => Err(Error::Unsupported(format!(
+                "payloads of {other} bytes are not moved with their keys, only such of 1, 2, 4, 8, 12, 16, 24 and 32; take an \
+                 argsort for others"
+            ))),
+        }
+    };
+}
+
+impl Dtype {
+    /// The bytes of a number.
+    #[must_use]
+    pub fn width(self) -> usize {
+        with_key!(self, K => size_of::<K>())
+    }
+}
+
+/// [`Sorter::sort`] of keys in host memory.
+///
+/// # Errors
+/// As [`Sorter::sort`]; [`Error::Unsupported`] where the bytes are not aligned for the type, or end within a key.
+pub fn sort(sorter: &Sorter, dtype: Dtype, keys: &mut [u8]) -> Result<Report, Error> {
+    with_key!(dtype, K => sorter.sort(typed_mut::<K>("keys", keys)?))
+}
+
+/// [`Sorter::sort_pairs`] of keys in host memory, each with a payload of `payload_bytes` bytes: 1, 2, 4, 8, 12, 16, 24 or 32.
+///
+/// # Errors
+/// As [`Sorter::sort_pairs`] and [`sort`]; [`Error::Unsupported`] for payloads of another size.
+pub fn sort_pairs(
+    sorter: &Sorter,
+    dtype: Dtype,
+    keys: &mut [u8],
+    payload_bytes: usize,
+    payload: &mut [u8],
+) -> Result<Report, Error> {
+    with_payload!(payload_bytes, V => {
+        let payload = typed_mut::<V>("payload", payload)?;
+        with_key!(dtype, K => sorter.sort_pairs(typed_mut::<K>("keys", keys)?, payload))
+    })
+}
+
+/// [`Sorter::argsort`] of keys in host memory.
+///
+/// # Errors
+/// As [`Sorter::argsort`] and [`sort`].
+pub fn argsort<I: Index>(
+    sorter: &Sorter,
+    dtype: Dtype,
+    keys: &[u8],
+    indices: &mut [I],
+) -> Result<Report, Error> {
+    with_key!(dtype, K => sorter.argsort(typed::<K>("keys", keys)?, indices))
+}
+
+/// [`Sorter::sort_segments`] of keys in host memory. Segments are counted in keys.
+///
+/// # Errors
+/// As [`Sorter::sort_segments`] and [`sort`].
+pub fn sort_segments(
+    sorter: &Sorter,
+    dtype: Dtype,
+    keys: &mut [u8],
+    segments: Segments<'_>,
+) -> Result<Report, Error> {
+    with_key!(dtype, K => sorter.sort_segments(typed_mut::<K>("keys", keys)?, segments))
+}
+
+/// [`Sorter::sort_pairs_segments`] of keys in host memory, each with a payload as for [`sort_pairs`].
+///
+/// # Errors
+/// As [`Sorter::sort_pairs_segments`] and [`sort_pairs`].
+pub fn sort_pairs_segments(
+    sorter: &Sorter,
+    dtype: Dtype,
+    keys: &mut [u8],
+    payload_bytes: usize,
+    payload: &mut [u8],
+    segments: Segments<'_>,
+) -> Result<Report, Error> {
+    with_payload!(payload_bytes, V => {
+        let payload = typed_mut::<V>("payload", payload)?;
+        with_key!(dtype, K => sorter.sort_pairs_segments(typed_mut::<K>("keys", keys)?, payload, segments))
+    })
+}
+
+/// How the first key of `a` compares with the first key of `b`, as [`Key::compare`] does. Neither need be aligned.
+///
+/// # Panics
+/// Where one of them has fewer bytes than a key.
+#[must_use]
+pub fn compare(dtype: Dtype, a: &[u8], b: &[u8], order: Order) -> Ordering {
+    with_key!(dtype, K => {
+        let key = |bytes: &[u8]| bytemuck::pod_read_unaligned::<K>(&bytes[..size_of::<K>()]);
+        key(a).compare(&key(b), order)
+    })
+}
+
+/// Writes a number for each key whose unsigned order is the order of the keys: `a < b` where key `a` goes before key `b`, and
+/// `a == b` where the keys are equal. Then keys can be compared, merged and put into larger keys without their type.
+///
+/// # Errors
+/// As [`sort`]; [`Error::LengthMismatch`]; [`Error::Unsupported`] for keys of 128 bits, which have no such number of 64.
+pub fn codes(dtype: Dtype, keys: &[u8], order: Order, codes: &mut [u64]) -> Result<(), Error> {
+    with_key!(dtype, K => {
+        if size_of::<K>() > size_of::<u64>() {
+            return Err(Error::Unsupported("keys of 128 bits have no code of 64 bits; compare them".into()));
+        }
+        let keys = typed::<K>("keys", keys)?;
+        same_length("codes", keys.len(), codes.len())?;
+        codes.iter_mut().zip(keys).for_each(|(code, key)| *code = key.prefix(order));
+        Ok(())
+    })
+}
+
+/// [`Gpu::sort`] of keys in device memory.
+///
+/// # Errors
+/// As [`Gpu::sort`]; [`Error::Unsupported`] where the bytes are not aligned for the type, or end within a key.
+///
+/// # Safety
+/// As [`Gpu::sort`].
+pub unsafe fn sort_on_device<'gpu>(
+    gpu: &'gpu Gpu,
+    stream: &Stream,
+    dtype: Dtype,
+    keys: View<'_, u8>,
+    order: Order,
+) -> Result<Pending<'gpu>, Error> {
+    // SAFETY: as the caller states.
+    with_key!(dtype, K => unsafe { gpu.sort(stream, typed_view::<K>("keys", keys)?, order) })
+}
+
+/// [`Gpu::sort_pairs`] of keys in device memory, each with a payload of 4, 8 or 16 bytes.
+///
+/// # Errors
+/// As [`Gpu::sort_pairs`] and [`sort_on_device`].
+///
+/// # Safety
+/// As [`Gpu::sort_pairs`].
+pub unsafe fn sort_pairs_on_device<'gpu>(
+    gpu: &'gpu Gpu,
+    stream: &Stream,
+    dtype: Dtype,
+    keys: View<'_, u8>,
+    payload_bytes: usize,
+    payload: View<'_, u8>,
+    order: Order,
+) -> Result<Pending<'gpu>, Error> {
+    with_payload!(payload_bytes, V => {
+        let payload = typed_view::<V>("payload", payload)?;
+        // SAFETY: as the caller states.
+        with_key!(dtype, K => unsafe { gpu.sort_pairs(stream, typed_view::<K>("keys", keys)?, payload, order) })
+    })
+}
+
+/// [`Gpu::argsort`] of keys in device memory.
+///
+/// # Errors
+/// As [`Gpu::argsort`] and [`sort_on_device`].
+///
+/// # Safety
+/// As [`Gpu::argsort`].
+pub unsafe fn argsort_on_device<'gpu>(
+    gpu: &'gpu Gpu,
+    stream: &Stream,
+    dtype: Dtype,
+    keys: View<'_, u8>,
+    indices: View<'_, u32>,
+    order: Order,
+) -> Result<Pending<'gpu>, Error> {
+    // SAFETY: as the caller states.
+    with_key!(dtype, K => unsafe { gpu.argsort(stream, typed_view::<K>("keys", keys)?, indices, order) })
+}
+
+/// [`Gpu::sort_segments`] of keys in device memory.
+///
+/// # Errors
+/// As [`Gpu::sort_segments`] and [`sort_on_device`].
+///
+/// # Safety
+/// As [`Gpu::sort_segments`].
+pub unsafe fn sort_segments_on_device<'gpu>(
+    gpu: &'gpu Gpu,
+    stream: &Stream,
+    dtype: Dtype,
+    keys: View<'_, u8>,
+    segments: gpu::Segments<'_>,
+    order: Order,
+) -> Result<Pending<'gpu>, Error> {
+    // SAFETY: as the caller states.
+    with_key!(dtype, K => unsafe { gpu.sort_segments(stream, typed_view::<K>("keys", keys)?, segments, order) })
+}
+
+fn typed<'a, T: Pod>(what: &str, bytes: &'a [u8]) -> Result<&'a [T], Error> {
+    let (address, len) = (bytes.as_ptr() as u64, bytes.len());
+    bytemuck::try_cast_slice(bytes).map_err(|error| refused::<T>(what, address, len, error))
+}
+
+fn typed_mut<'a, T: Pod>(what: &str, bytes: &'a mut [u8]) -> Result<&'a mut [T], Error> {
+    let (address, len) = (bytes.as_ptr() as u64, bytes.len());
+    bytemuck::try_cast_slice_mut(bytes).map_err(|error| refused::<T>(what, address, len, error))
+}
+
+fn typed_view<'a, T: Pod>(what: &str, bytes: View<'a, u8>) -> Result<View<'a, T>, Error> {
+    let (address, len) = (bytes.address(), bytes.len());
+    let refused = |error| Err(refused::<T>(what, address, len, error));
+    if !len.is_multiple_of(size_of::<T>()) {
+        return refused(PodCastError::OutputSliceWouldHaveSlop);
+    }
+    if !address.is_multiple_of(align_of::<T>() as u64) {
+        return refused(PodCastError::TargetAlignmentGreaterAndInputNotAligned);
+    }
+    Ok(bytes.cast())
+}
+
+fn refused<T>(what: &str, address: u64, bytes: usize, error: PodCastError) -> Error {
+    let each = size_of::<T>();
+    Error::Unsupported(match error {
+        PodCastError::TargetAlignmentGreaterAndInputNotAligned => {
+            format!(
+                "{what} at address {address:#x} are not aligned to {} bytes; copy them to memory that is",
+                align_of::<T>()
+            )
+        }
+        _ => format!(
+            "{what} of {bytes} bytes are no whole number of elements of {each} bytes; give a multiple of {each}"
+        ),
+    })
+}
+
+#[cfg(test)]
+mod tests;

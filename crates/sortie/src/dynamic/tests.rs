@@ -1,0 +1,113 @@
+use bytemuck::{bytes_of_mut, cast_slice, cast_slice_mut};
+
+use super::*;
+use crate::rates::random;
+use crate::{Nans, argsort as static_argsort};
+
+const ALL: [Dtype; 15] = [
+    Dtype::Bool,
+    Dtype::U8,
+    Dtype::U16,
+    Dtype::U32,
+    Dtype::U64,
+    Dtype::U128,
+    Dtype::I8,
+    Dtype::I16,
+    Dtype::I32,
+    Dtype::I64,
+    Dtype::I128,
+    Dtype::F16,
+    Dtype::Bf16,
+    Dtype::F32,
+    Dtype::F64,
+];
+
+fn sorter() -> Sorter {
+    Sorter::builder().threads(1).build().unwrap()
+}
+
+/// Random bits, aligned for every type.
+fn bits() -> Vec<u128> {
+    random::<u128>(300)
+}
+
+#[test]
+fn every_type_is_sorted_as_its_slice_is() {
+    for dtype in ALL {
+        let unsorted = bits();
+        let bytes: &[u8] = cast_slice(&unsorted);
+        with_key!(dtype, K => {
+            assert_eq!(dtype.width(), size_of::<K>(), "{dtype:?}");
+            let keys: &[K] = cast_slice(bytes);
+            let mut expected = keys.to_vec();
+            crate::sort(&mut expected);
+            let mut sorted = unsorted.clone();
+            sort(&sorter(), dtype, cast_slice_mut(&mut sorted)).unwrap();
+            assert_eq!(cast_slice::<_, u8>(&sorted), cast_slice::<_, u8>(&expected), "{dtype:?}");
+
+            let mut indices = vec![0usize; keys.len()];
+            argsort(&sorter(), dtype, bytes, &mut indices).unwrap();
+            assert_eq!(indices, static_argsort(keys), "{dtype:?}");
+
+            let (mut moved, mut numbers) = (unsorted.clone(), Vec::from_iter(0..keys.len() as u64));
+            sort_pairs(&sorter(), dtype, cast_slice_mut(&mut moved), 8, cast_slice_mut(&mut numbers)).unwrap();
+            assert_eq!(moved, sorted, "{dtype:?}");
+            assert!(numbers.iter().map(|&number| number as usize).eq(indices), "{dtype:?}");
+
+            let segments = Segments::Length(keys.len() / 3);
+            let (mut alone, mut carried) = (unsorted.clone(), unsorted.clone());
+            sort_segments(&sorter(), dtype, cast_slice_mut(&mut alone), segments).unwrap();
+            let mut payload = vec![[0u8; 12]; keys.len()];
+            sort_pairs_segments(
+                &sorter(), dtype, cast_slice_mut(&mut carried), 12, payload.as_flattened_mut(), segments,
+            )
+            .unwrap();
+            let mut expected = keys.to_vec();
+            crate::sort_segments(&mut expected, segments);
+            assert_eq!(cast_slice::<_, u8>(&alone), cast_slice::<_, u8>(&expected), "{dtype:?}");
+            assert_eq!(carried, alone, "{dtype:?}");
+        });
+    }
+}
+
+#[test]
+fn comparisons_and_codes_are_those_of_the_types() {
+    let orders = [false, true].into_iter().flat_map(|descending| {
+        [Nans::Last, Nans::First].map(|nans| Order { descending, nans, ..Order::default() })
+    });
+    for (dtype, order) in ALL.into_iter().flat_map(|dtype| orders.clone().map(move |order| (dtype, order))) {
+        let bits = bits();
+        let bytes: &[u8] = cast_slice(&bits);
+        let width = dtype.width();
+        let mut numbers = vec![0; bytes.len() / width];
+        let coded = codes(dtype, bytes, order, &mut numbers);
+        assert_eq!(coded.is_ok(), width <= 8, "{dtype:?}");
+        with_key!(dtype, K => {
+            let keys: &[K] = cast_slice(bytes);
+            for (i, pair) in keys.windows(2).enumerate() {
+                let expected = pair[0].compare(&pair[1], order);
+                assert_eq!(compare(dtype, &bytes[i * width..], &bytes[(i + 1) * width..], order), expected);
+                if width <= 8 {
+                    assert_eq!(numbers[i].cmp(&numbers[i + 1]), expected, "{dtype:?}, {order:?}");
+                }
+            }
+        });
+    }
+}
+
+#[test]
+fn bytes_that_are_no_keys_are_refused_and_stay() {
+    let mut bits = [3u64, 1];
+    let before = bits;
+    let bytes = bytes_of_mut(&mut bits);
+    let said = |error: Error| error.to_string();
+    let slop = said(sort(&sorter(), Dtype::U32, &mut bytes[..7]).unwrap_err());
+    assert_eq!(slop, "keys of 7 bytes are no whole number of elements of 4 bytes; give a multiple of 4");
+    let crooked = said(sort(&sorter(), Dtype::U32, &mut bytes[1..9]).unwrap_err());
+    assert!(crooked.contains("are not aligned to 4 bytes; copy them to memory that is"), "{crooked}");
+    let short = argsort(&sorter(), Dtype::U32, bytes, &mut [0u32; 3]).unwrap_err();
+    assert!(matches!(short, Error::LengthMismatch { expected: 4, found: 3, .. }), "{short}");
+    let odd = said(sort_pairs(&sorter(), Dtype::U64, bytes, 5, &mut [0; 10]).unwrap_err());
+    assert!(odd.starts_with("payloads of 5 bytes are not moved with their keys"), "{odd}");
+    assert_eq!(bits, before);
+}
