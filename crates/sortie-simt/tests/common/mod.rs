@@ -4,7 +4,7 @@
 
 use sortie_device::{Device, Error, Launch, Program};
 
-const HEADERS: &[(&str, &str)] = &[("simt.cuh", include_str!("../../../sortie/kernels/simt.cuh"))];
+const HEADERS: &[(&str, &str)] = &[("simt.cuh", include_str!("../../../sortie/kernels/common/simt.cuh"))];
 
 pub fn program(name: &str, source: &'static str, defines: &[(&str, u32)]) -> Program {
     let defines = defines.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();

@@ -21,56 +21,31 @@
 //! # }
 //! ```
 
-mod bitonic;
-mod compared;
-mod distribute;
-mod finish;
-mod gather_strings;
-mod host_array;
-mod host_chunks;
-mod host_segments;
-mod host_share;
-mod host_strings;
-mod host_words;
-mod items;
+mod array;
+mod host;
 pub(crate) mod kernels;
-mod memory;
 #[cfg(test)]
 pub(crate) mod on_bench;
-mod one_array;
-pub(crate) mod ranges;
-mod redistribute;
-mod ring;
-mod sample_sort;
 pub(crate) mod segments;
-mod stage;
-mod stored_strings;
 mod strings;
-mod ties;
-mod worker;
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex};
 
 use sortie_device::{Buffer, Device, Event, Kernel, Module, Stream};
 
-pub use compared::Compared;
-pub(crate) use host_array::{HostArray, most_at_once, reserve, sort as sort_host_array};
-pub(crate) use host_chunks::{Carriers, Chunk, Work};
-pub(crate) use host_segments::{Allowed, Host, HostPayload, bytes_mut, copy, sort_segments};
-pub(crate) use host_share::{HostShare, Room};
-pub(crate) use host_strings::argsort_strings;
-pub(crate) use host_words::sort_words;
-pub(crate) use ring::{Clock, Origin, Ring, Span, busy};
+pub use array::Compared;
+pub(crate) use array::{Divided, Place, RANGES};
+pub(crate) use host::*;
 pub use segments::Segments;
 pub(crate) use segments::{check_payload, code};
-pub use stored_strings::{Offsets, StoredStrings, StringViews, Strings};
-pub use ties::Ties;
+pub use strings::{Offsets, StoredStrings, StringViews, Strings, Ties};
 
 pub use crate::compose::devices::{Exchange, Gpus, Share};
 pub use crate::plan::auto::{Enabled, enable};
 
 use crate::{Bound, Error};
+use host::{memory, ring, stage};
 use kernels::Instance;
 
 /// The engines that [`Gpu::cuda`] has given out.

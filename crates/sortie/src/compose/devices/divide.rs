@@ -5,7 +5,7 @@ use std::time::Instant;
 use super::members::{Member, Members, starts_of};
 use super::split::{Cut, Division};
 use super::{Exchange, milliseconds};
-use crate::gpu::ranges::{Place, RANGES};
+use crate::gpu::{Place, RANGES};
 use crate::key::{Bits, Code, Transform};
 use crate::plan::DIVIDED_BY;
 use crate::{Error, Order, cpu};

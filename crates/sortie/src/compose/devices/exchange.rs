@@ -5,7 +5,7 @@ use sortie_device::{Event, Stream, View};
 use super::Exchange;
 use super::members::{Member, Members};
 use super::split::{self, Division, Step};
-use crate::gpu::ranges::Place;
+use crate::gpu::Place;
 use crate::key::Bits;
 use crate::plan::LINKS;
 use crate::{Error, threads};

@@ -19,7 +19,7 @@ use bytemuck::Pod;
 use sortie_device::View;
 
 use crate::error::same_length;
-use crate::gpu::ranges::Divided;
+use crate::gpu::Divided;
 use crate::gpu::{Gpu, check_payload, code};
 use crate::key::Bits;
 use crate::{Error, Key, Order};

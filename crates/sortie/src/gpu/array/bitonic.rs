@@ -1,0 +1,320 @@
+//! Bitonic sort of one array, in place and without scratch.
+//!
+//! Capannini, Silvestri and Baraglia, "Sorting on GPUs for large scale datasets: A thorough comparison" (2011),
+//! section 5, whose numbers and Greek letters are used here. The steps of the network are taken in supersteps: as
+//! many as compare keys whose places differ in no more bits than a tile has. Those bits are a superstep's Γ-sequence,
+//! and the keys whose places agree in all others one part of its Γ-partition, which a block sorts out in shared
+//! memory.
+
+use bytemuck::Pod;
+use sortie_device::{Launch, Stream, View};
+
+use crate::gpu::kernels::{File, Instance, kind};
+use crate::gpu::segments::{Numbers, blocks, check_payload, code};
+use crate::gpu::{Gpu, Pending};
+use crate::key::{Bits, Code, Transform};
+use crate::plan::{BITONIC_COALESCED_BYTES, BITONIC_ROW_BITS, BITONIC_TILE_BITS};
+use crate::{Error, Key, Order};
+
+impl Gpu {
+    /// Enqueues a sort of the keys in place, by a bitonic network, and does not wait.
+    ///
+    /// For memory that is all taken: there is no scratch at all, whatever the keys, and the time depends on their
+    /// number alone. Equal keys cannot be told apart. Cost: n keys take (log²n + log n) / 2
+    /// steps; with tiles of 2^14, for 32-bit keys where a block has 132 KB of shared memory, 2^20 keys are read and
+    /// written 10 times, 2^28 keys 26 times. Any n: what is missing to a power of two is never read nor written, and
+    /// parts without a key are not launched.
+    ///
+    /// What differs from the publication (section 5): all runs ascend, by a merge's first step against the mirror
+    /// image, where there every other one descends, which lets n be any number; a sequence has 14 bits and not those
+    /// of a 16 KB memory; and steps are taken five at a time in registers, from where they go to shared memory once.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] for keys without codes of 8 to 64 bits; [`Error::Device`] where a kernel could not be
+    /// had. Nothing has been enqueued that changes the keys then. Where a later launch fails, the keys are left as
+    /// codes and in no order.
+    ///
+    /// # Safety
+    /// Nothing else uses the keys until the sort is done. The stream is of this engine's device.
+    pub unsafe fn sort_bitonic<K: Key + Pod>(
+        &self,
+        stream: &Stream,
+        keys: View<'_, K>,
+        order: Order,
+    ) -> Result<Pending<'_>, Error> {
+        // SAFETY: as the caller states.
+        unsafe { self.sort_bits_bitonic(stream, keys.cast::<K::Bits>(), (0, 0), code::<K>()?, order) }
+    }
+
+    /// [`Gpu::sort_bitonic`] where each payload, of 4, 8 or 16 bytes, moves with its key. Not stable: payloads of equal keys
+    /// come out in any order, the same in every run.
+    ///
+    /// Nor is there any scratch. A tile has the fewer pairs the wider they are, 2^13 of 8 bytes, so 2^28 of those are read
+    /// and written 30 times.
+    ///
+    /// # Errors
+    /// As [`Gpu::sort_bitonic`]; [`Error::LengthMismatch`]; [`Error::Unsupported`] for payloads of another size, or not
+    /// aligned to 8 bytes or their size.
+    ///
+    /// # Safety
+    /// As [`Gpu::sort_bitonic`], and nothing else uses the payload until the sort is done.
+    pub unsafe fn sort_pairs_bitonic<K: Key + Pod, V: Pod>(
+        &self,
+        stream: &Stream,
+        keys: View<'_, K>,
+        payload: View<'_, V>,
+        order: Order,
+    ) -> Result<Pending<'_>, Error> {
+        check_payload(keys.len(), payload)?;
+        let payload = (payload.address(), size_of::<V>());
+        // SAFETY: as the caller states.
+        unsafe { self.sort_bits_bitonic(stream, keys.cast::<K::Bits>(), payload, code::<K>()?, order) }
+    }
+
+    /// Either of them, with the payload's address and bytes each.
+    ///
+    /// # Safety
+    /// As there.
+    pub(super) unsafe fn sort_bits_bitonic<B: Bits>(
+        &self,
+        stream: &Stream,
+        keys: View<'_, B>,
+        (payload, payload_bytes): (u64, usize),
+        code: Code,
+        order: Order,
+    ) -> Result<Pending<'_>, Error> {
+        if B::WIDTH > 64 {
+            return Err(Error::Unsupported(format!(
+                "keys of {} bits are not sorted by a bitonic network on a GPU; use the CPU engine",
+                B::WIDTH
+            )));
+        }
+        if keys.len() < 2 {
+            return self.pending(stream, None);
+        }
+        let count = keys.len() as u64;
+        let shared_per_block = self.device().properties().shared_per_block;
+        let shape = Shape::new(size_of::<B>(), payload_bytes, shared_per_block)?;
+        let supersteps = supersteps(count, shape.tile_bits, shape.coalesced_bits);
+        let [sort_tiles, run_superstep] = ["sort_tiles", "run_superstep"].map(|kernel| {
+            self.kernel(&Instance {
+                kernel,
+                file: File::Bitonic,
+                defines: vec![
+                    ("SORTIE_KEY_BYTES", size_of::<B>().to_string()),
+                    ("SORTIE_KIND", kind(code, order).into()),
+                    ("SORTIE_PAYLOAD_BYTES", payload_bytes.to_string()),
+                    ("SORTIE_TILE_BITS", shape.tile_bits.to_string()),
+                    ("SORTIE_ROW_BITS", shape.row_bits.to_string()),
+                    ("SORTIE_COALESCED_BITS", shape.coalesced_bits.to_string()),
+                ],
+            })
+        });
+        let (sort_tiles, run_superstep) = (sort_tiles?, run_superstep?);
+        let transform = Numbers(Transform::<B>::new(code, order).numbers());
+        let launch = |parts| {
+            let threads = 1 << (shape.tile_bits - shape.row_bits);
+            Ok::<_, Error>(Launch { blocks: blocks(parts)?, threads, shared: shape.shared })
+        };
+        let tiles = launch(count.div_ceil(1 << shape.tile_bits))?;
+        let arrays = Arrays { keys: keys.address(), payload, count };
+        // SAFETY: these are the kernels' arguments; they stay within the arrays. The engine keeps the kernels.
+        unsafe {
+            sort_tiles.launch(stream, tiles, (arrays, u32::from(supersteps.is_empty()), transform))?;
+            for superstep in supersteps {
+                let parts = launch(superstep.parts(count, shape.tile_bits))?;
+                run_superstep.launch(stream, parts, (arrays, superstep, transform))?;
+            }
+        }
+        self.pending(stream, None)
+    }
+}
+
+/// `bitonic::Arrays` of the kernels: addresses.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+struct Arrays {
+    keys: u64,
+    payload: u64,
+    count: u64,
+}
+
+// SAFETY: laid out as its C equivalent.
+unsafe impl sortie_device::Argument for Arrays {}
+
+/// What a block takes at a time.
+struct Shape {
+    tile_bits: u32,
+    /// Of what a thread takes.
+    row_bits: u32,
+    /// Lowest bits that are in every sequence.
+    coalesced_bits: u32,
+    /// Bytes of shared memory.
+    shared: usize,
+}
+
+impl Shape {
+    fn new(key_bytes: usize, payload_bytes: usize, shared_per_block: usize) -> Result<Shape, Error> {
+        // Narrow keys are sorted as words; wider items make tiles of as many bytes, at most.
+        let code_bytes = key_bytes.max(4);
+        let item_bytes = (code_bytes + payload_bytes).next_multiple_of(code_bytes.max(payload_bytes.min(8)));
+        let shared = |bits: u32| (33usize << (bits - 5)) * item_bytes;
+        let fewer = item_bytes.next_power_of_two().ilog2() - 2;
+        let row_bits = if item_bytes > 8 { BITONIC_ROW_BITS - 1 } else { BITONIC_ROW_BITS };
+        let tile_bits = BITONIC_TILE_BITS
+            .map(|bits| bits - fewer)
+            .into_iter()
+            .find(|&bits| bits > 2 * row_bits && 2 * shared(bits) <= shared_per_block)
+            .ok_or_else(|| {
+                Error::Unsupported(format!(
+                    "a block of this device has {shared_per_block} bytes of shared memory, too few for the bitonic \
+                     sort; use the CPU engine"
+                ))
+            })?;
+        // The high bits must be in the windows that have them.
+        let coalesced_bits = (BITONIC_COALESCED_BYTES / key_bytes).ilog2().max(tile_bits - 2 * row_bits);
+        Ok(Shape { tile_bits, row_bits, coalesced_bits, shared: shared(tile_bits) })
+    }
+}
+
+/// `bitonic::Superstep` of the kernels: a superstep and its Γ-sequence, the lowest `low_bits` bits and as many from
+/// `high_first` on as a tile has left. Its steps: those of the low bits under `low_steps`, then those of all high
+/// bits.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Superstep {
+    low_bits: u32,
+    high_first: u32,
+    low_steps: u32,
+    /// Whether the high bits begin a merge.
+    mirrored: u32,
+    last: u32,
+}
+
+// SAFETY: laid out as its C equivalent.
+unsafe impl sortie_device::Argument for Superstep {}
+
+impl Superstep {
+    /// The parts of its Γ-partition that have a key. They are numbered by their least place, so that these come first.
+    fn parts(&self, count: u64, tile_bits: u32) -> u64 {
+        let between = self.high_first - self.low_bits;
+        let above = self.high_first + tile_bits - self.low_bits;
+        let rest = count & ((1 << above) - 1);
+        ((count >> above) << between) + rest.div_ceil(1 << self.low_bits).min(1 << between)
+    }
+}
+
+/// The supersteps that merge sorted tiles: each takes as many steps as the bits of its sequence allow, over the end
+/// of a merge into the next one.
+fn supersteps(count: u64, tile_bits: u32, coalesced_bits: u32) -> Vec<Superstep> {
+    let merges = count.next_power_of_two().ilog2();
+    let mut supersteps = Vec::new();
+    // Merges that are done, and the steps that are left of the one under way.
+    let (mut merged, mut left) = (tile_bits, 0);
+    while merged < merges || left > 0 {
+        // In a step of bit b, b + 1 steps are left.
+        let low_steps = if left <= tile_bits { left } else { 0 };
+        let ends = left == low_steps && merged == merges;
+        let low_bits = if ends { tile_bits } else { low_steps.max(coalesced_bits) };
+        let high_bits = tile_bits - low_bits;
+        let mirrored = left == low_steps && high_bits > 0;
+        if left == low_steps {
+            left = 0;
+            if mirrored {
+                merged += 1;
+                left = merged;
+            }
+        }
+        left -= high_bits;
+        let high_first = if high_bits > 0 { left } else { tile_bits };
+        let [mirrored, last] = [mirrored, ends].map(u32::from);
+        supersteps.push(Superstep { low_bits, high_first, low_steps, mirrored, last });
+    }
+    supersteps
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The steps of a superstep as bits, in order.
+    fn steps(superstep: &Superstep, tile_bits: u32) -> Vec<u32> {
+        let high = superstep.high_first..superstep.high_first + tile_bits - superstep.low_bits;
+        (0..superstep.low_steps).rev().chain(high.rev()).collect()
+    }
+
+    #[test]
+    fn supersteps_are_the_network() {
+        for tile_bits in 11..=15 {
+            for coalesced_bits in 3..=6 {
+                for bits in 1..=45 {
+                    for count in [(1u64 << bits) - 1, 1 << bits, (1 << bits) + 1] {
+                        let all = supersteps(count, tile_bits, coalesced_bits);
+                        let taken: Vec<u32> = all.iter().flat_map(|s| steps(s, tile_bits)).collect();
+                        let merges = count.next_power_of_two().ilog2();
+                        let network: Vec<u32> =
+                            (tile_bits..merges).flat_map(|merge| (0..=merge).rev()).collect();
+                        assert_eq!(taken, network, "{count} keys, tiles of {tile_bits} bits");
+                        let ends = all.iter().map(|s| s.last).collect::<Vec<_>>();
+                        assert!(ends.iter().rev().skip(1).all(|&last| last == 0));
+                        assert!(ends.last().is_none_or(|&last| last == 1));
+                        let begun = all.iter().filter(|s| s.mirrored == 1).count() as u32;
+                        assert_eq!(begun, merges.saturating_sub(tile_bits));
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn sequences_are_coalesced_and_take_no_bit_twice() {
+        for superstep in supersteps(1 << 40, 14, 4) {
+            assert!((4..=14).contains(&superstep.low_bits) && superstep.low_steps <= superstep.low_bits);
+            assert!(superstep.high_first >= superstep.low_bits, "{superstep:?}");
+            // A mirrored step is that of the highest bit under way.
+            assert!(superstep.mirrored == 0 || superstep.low_bits < 14);
+        }
+    }
+
+    #[test]
+    fn parts_with_a_key_come_first() {
+        for count in [1, 16, 17, 100, 255, 256, 1000, 4095] {
+            for (low_bits, high_first) in [(8, 8), (4, 4), (4, 6), (3, 7), (6, 10)] {
+                let superstep = Superstep { low_bits, high_first, low_steps: 0, mirrored: 0, last: 0 };
+                // The least place of a part, as the kernel has it.
+                let least = |part: u64| {
+                    let between = high_first - low_bits;
+                    let outer = part >> between << (high_first + 8 - low_bits);
+                    outer | (part & ((1 << between) - 1)) << low_bits
+                };
+                let parts = superstep.parts(count, 8);
+                assert!((0..parts).all(|part| least(part) < count), "{superstep:?} of {count}");
+                assert!(least(parts) >= count, "{superstep:?} of {count}");
+            }
+        }
+    }
+
+    #[test]
+    fn launches_are_as_many_as_documented() {
+        for (bits, payload_bytes, launches) in [(20, 0, 10), (24, 0, 17), (28, 0, 26), (28, 4, 30)] {
+            let shape = Shape::new(4, payload_bytes, 227 << 10).unwrap();
+            assert_eq!(1 + supersteps(1 << bits, shape.tile_bits, shape.coalesced_bits).len(), launches);
+        }
+    }
+
+    /// The kernels' windows, on every device.
+    #[test]
+    fn a_tile_has_three_windows() {
+        for key_bytes in [1, 2, 4, 8] {
+            for payload_bytes in [0, 4, 8, 16] {
+                for shared_per_block in [48 << 10, 99 << 10, 163 << 10, 227 << 10] {
+                    let shape = Shape::new(key_bytes, payload_bytes, shared_per_block).unwrap();
+                    let Shape { tile_bits, row_bits, coalesced_bits, .. } = shape;
+                    let what = format!("{key_bytes} and {payload_bytes} bytes in {shared_per_block}");
+                    assert!(2 * row_bits < tile_bits && tile_bits <= 3 * row_bits, "{what}");
+                    assert!(coalesced_bits < tile_bits, "{what}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! One array in device memory: sorted alone, with a payload, or as indices.
+
+mod bitonic;
+mod compared;
+mod distribute;
+mod finish;
+mod items;
+mod ranges;
+mod redistribute;
+mod sample_sort;
+mod sort;
+
+pub use compared::Compared;
+pub(crate) use ranges::{Divided, Place, RANGES};
+pub(super) use sort::{MOST_KEYS, Wanted, Way, With};

@@ -1,0 +1,183 @@
+//! Step of a sort over several devices: what one of them has, sampled, and moved to the ranges of codes that all are to have.
+
+use std::ops::Range;
+
+use sortie_device::{Launch, Stream, View};
+
+use super::distribute::PARTITION_BLOCK;
+use super::sort::{Wanted, With};
+use crate::gpu::kernels::{File, Instance, kind};
+use crate::gpu::segments::{Numbers, blocks};
+use crate::gpu::{Gpu, Pending};
+use crate::key::{Bits, Code, Transform};
+use crate::{Error, Order};
+
+/// Ranges that a device's keys are moved to: a lane each.
+pub(crate) const RANGES: usize = 32;
+
+/// Words of keys that a thread holds in registers, as many as there is shared memory for. With 24 one register is spilled.
+const WORDS: [usize; 2] = [22, 16];
+
+/// What is moved: keys of a type, in an order, perhaps with a payload beside each.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Divided {
+    pub code: Code,
+    pub order: Order,
+    pub payload_bytes: usize,
+}
+
+/// Where keys and payloads lie.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place<'a, B> {
+    pub keys: View<'a, B>,
+    pub payload: u64,
+}
+
+/// `ranges::Job` of the kernels.
+#[repr(C)]
+struct Job {
+    from: u64,
+    payload: u64,
+    to: u64,
+    payload_to: u64,
+    count: u64,
+    counts: u64,
+    starts: [u64; RANGES + 1],
+    splitters: [u64; RANGES - 1],
+}
+
+// SAFETY: laid out as its C equivalent.
+unsafe impl sortie_device::Argument for Job {}
+
+impl<B: Bits> Place<'_, B> {
+    /// Some of the keys, whose payloads have so many bytes.
+    pub fn range(self, range: Range<usize>, payload_bytes: usize) -> Self {
+        let payload = self.payload + (range.start * payload_bytes) as u64;
+        Place { keys: self.keys.range(range), payload }
+    }
+}
+
+impl Divided {
+    fn wanted(self) -> Wanted {
+        let with = match self.payload_bytes {
+            0 => With::Nothing,
+            bytes => With::Payload { bytes, stable: false },
+        };
+        Wanted { with, code: self.code, order: self.order }
+    }
+
+    /// Keys that a thread holds.
+    fn row<B: Bits>(self, shared: usize) -> usize {
+        let words = self.moved_bytes::<B>() / 4;
+        let [large, small] = WORDS.map(|row| row / words);
+        if self.shared::<B>(large) <= shared { large } else { small }
+    }
+
+    /// Bytes of `ranges::Moved`.
+    fn moved_bytes<B: Bits>(self) -> usize {
+        size_of::<B>().max(if self.payload_bytes < 8 { 4 } else { 8 })
+    }
+
+    /// Bytes of `ranges::Shared`, with rows of so many keys.
+    fn shared<B: Bits>(self, row: usize) -> usize {
+        let threads = PARTITION_BLOCK as usize;
+        let tables = RANGES * 8 + threads * (4 + 4) + threads / 32 * 4 + (RANGES - 1) * size_of::<B>();
+        (threads * row * self.moved_bytes::<B>() + tables).next_multiple_of(8)
+    }
+
+    fn instance<B: Bits>(self, kernel: &'static str, shared: usize) -> Instance {
+        let defines = vec![
+            ("SORTIE_KEY_BYTES", size_of::<B>().to_string()),
+            ("SORTIE_KIND", kind(self.code, self.order).into()),
+            ("SORTIE_PAYLOAD_BYTES", self.payload_bytes.to_string()),
+            ("SORTIE_THREADS", PARTITION_BLOCK.to_string()),
+            ("SORTIE_ROW", self.row::<B>(shared).to_string()),
+        ];
+        Instance { kernel, file: File::Ranges, defines }
+    }
+}
+
+impl Gpu {
+    /// Enqueues drawing keys from places at random; all keys, where there is room for as many.
+    ///
+    /// # Safety
+    /// As [`Gpu::sort`]; nothing else uses the sample until it is drawn.
+    pub(crate) unsafe fn sample<B: Bits>(
+        &self,
+        stream: &Stream,
+        keys: View<'_, B>,
+        sample: View<'_, B>,
+        divided: Divided,
+        seed: u64,
+    ) -> Result<(), Error> {
+        let kernel = self.kernel(&divided.instance::<B>("sample", self.shared_per_block()))?;
+        let count = blocks(sample.len().div_ceil(PARTITION_BLOCK as usize) as u64)?;
+        let launch = Launch { blocks: count, threads: PARTITION_BLOCK, shared: 0 };
+        let arguments = (keys, keys.len() as u64, sample.len() as u64, seed, sample);
+        // SAFETY: the arguments are the kernel's; it stays within keys and sample. The engine keeps it.
+        unsafe { kernel.launch(stream, launch, arguments)? };
+        Ok(())
+    }
+
+    /// Enqueues moving keys and payloads to their ranges, and counting those. Range i begins at `starts[i]`, and what there
+    /// is no room for before the next is missing.
+    ///
+    /// # Safety
+    /// As [`Gpu::sort_pairs`]; `to` is apart, as large as the last start, and used by nothing else.
+    pub(crate) unsafe fn to_ranges<B: Bits>(
+        &self,
+        stream: &Stream,
+        [from, to]: [Place<'_, B>; 2],
+        divided: Divided,
+        splitters: &[B; RANGES - 1],
+        starts: [u64; RANGES + 1],
+        counts: View<'_, u64>,
+    ) -> Result<(), Error> {
+        let shared = self.shared_per_block();
+        let kernel = self.kernel(&divided.instance::<B>("to_ranges", shared))?;
+        let row = divided.row::<B>(shared);
+        let tiles = from.keys.len().div_ceil(row * PARTITION_BLOCK as usize) as u64;
+        let launch =
+            Launch { blocks: blocks(tiles)?, threads: PARTITION_BLOCK, shared: divided.shared::<B>(row) };
+        let job = Job {
+            from: from.keys.address(),
+            payload: from.payload,
+            to: to.keys.address(),
+            payload_to: to.payload,
+            count: from.keys.len() as u64,
+            counts: counts.address(),
+            starts,
+            splitters: splitters.map(B::low),
+        };
+        let transform = Numbers(Transform::<B>::new(divided.code, divided.order).numbers());
+        stream.fill(counts, 0)?;
+        // SAFETY: the arguments are the kernel's; it stays within both places, as the caller states. The engine keeps it.
+        unsafe { kernel.launch(stream, launch, (job, transform))? };
+        Ok(())
+    }
+
+    /// The engine for sorts of ranges of so many keys, one after the other on one stream, with the scratch of one.
+    pub(crate) fn for_ranges<B: Bits>(&self, most: usize, divided: Divided) -> Result<Gpu, Error> {
+        let words = self.words_up_to::<B>(most, divided.wanted())?;
+        let scratch = words.into_iter().map(|words| self.scratch(words)).collect::<Result<_, _>>()?;
+        Ok(self.with_scratch(scratch))
+    }
+
+    /// Enqueues a sort of what has come to a range.
+    ///
+    /// # Safety
+    /// As [`Gpu::sort_pairs`].
+    pub(crate) unsafe fn sort_range<B: Bits>(
+        &self,
+        stream: &Stream,
+        place: Place<'_, B>,
+        divided: Divided,
+    ) -> Result<Pending<'_>, Error> {
+        // SAFETY: as the caller states.
+        unsafe { self.sort_array(stream, place.keys, place.payload, divided.wanted()) }
+    }
+
+    fn shared_per_block(&self) -> usize {
+        self.device().properties().shared_per_block
+    }
+}

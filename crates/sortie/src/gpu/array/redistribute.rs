@@ -1,0 +1,164 @@
+//! Buckets too long for a block, distributed again by their own range. Which ones there are is known on the device alone.
+
+use sortie_device::{Buffer, Kernel, Launch, View};
+
+use super::distribute::{Job, PARTITION_BLOCK, Side};
+use super::finish;
+use super::items::Items;
+use crate::Error;
+use crate::gpu::Gpu;
+use crate::gpu::kernels::{File, Instance};
+
+/// Threads of the kernels of redistribute.cu.
+const BLOCK: u32 = 256;
+/// Their blocks on a multiprocessor: all that there is room for.
+const BLOCKS: u32 = 8;
+/// The same of the pass, which has larger ones. A block for each tile that there could be took 0.1 ms of 2^28 keys to find
+/// none.
+const MOVING_BLOCKS: u32 = 2;
+/// Buckets that a long one is distributed to, at most.
+pub(super) const OWN: usize = 1 << 7;
+/// `long_buckets::Bucket` in words.
+const BUCKET_WORDS: usize = 8;
+
+/// `long_buckets::Buckets` of the kernels.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct LongBuckets {
+    buckets: u64,
+    listed: u64,
+    tiles_before: u64,
+    tile: u32,
+    share: u32,
+}
+
+// SAFETY: laid out as its C equivalent.
+unsafe impl sortie_device::Argument for LongBuckets {}
+
+/// The kernels of redistribute.cu, and partition.cu's step.
+pub(super) struct Kernels {
+    list_long: Kernel,
+    count_tiles: Kernel,
+    find_extremes: Kernel,
+    count_long: Kernel,
+    place_long: Kernel,
+    again: Kernel,
+    bring_back: Kernel,
+}
+
+impl Kernels {
+    /// For such items, and the step of partition.cu.
+    pub fn new(gpu: &Gpu, items: Items, again: Kernel) -> Result<Kernels, Error> {
+        let mut defines = items.as_keys().defines();
+        defines.push(items.payload_define());
+        // What is to be taken apart is so even where it is in order already.
+        defines.push(("SORTIE_ALL", u8::from(!items.are_alone()).to_string()));
+        let kernel =
+            |kernel| gpu.kernel(&Instance { kernel, file: File::Redistribute, defines: defines.clone() });
+        Ok(Kernels {
+            list_long: kernel("list_long")?,
+            count_tiles: kernel("count_tiles")?,
+            find_extremes: kernel("find_extremes")?,
+            count_long: kernel("count_long")?,
+            place_long: kernel("place_long")?,
+            bring_back: kernel("bring_back")?,
+            again,
+        })
+    }
+}
+
+/// Keys that a bucket of a long one is to have: few, for where there are too many they are rarely spread evenly.
+fn share(longest: usize) -> usize {
+    longest / 3
+}
+
+/// The scratch of a redistribution.
+pub(super) struct Tables {
+    scratch: Buffer<u32>,
+    /// Words of each table, in order: `listed` and `placed_count`, `counts`, the list, `tiles_before`, `cursors`, `placed`.
+    lengths: [usize; 6],
+}
+
+impl Tables {
+    /// Words of each table, where buckets of more than `longest` keys are long.
+    fn lengths(keys: usize, longest: usize) -> [usize; 6] {
+        let most = keys / longest;
+        // As `own_buckets` of long_buckets.cuh has it, for all of them.
+        let placed = keys / share(longest) + 2 * most;
+        [2, most * OWN, most * BUCKET_WORDS, most + 1, 2 * most * OWN, 4 * placed]
+            .map(|words: usize| words.next_multiple_of(4))
+    }
+
+    /// Words of all.
+    pub fn words(keys: usize, longest: usize) -> usize {
+        Tables::lengths(keys, longest).into_iter().sum()
+    }
+
+    pub fn new(gpu: &Gpu, keys: usize, longest: usize) -> Result<Tables, Error> {
+        let lengths = Tables::lengths(keys, longest);
+        Ok(Tables { scratch: gpu.scratch(lengths.iter().sum())?, lengths })
+    }
+
+    fn part(&self, i: usize) -> View<'_, u32> {
+        let start = self.lengths[..i].iter().sum();
+        self.scratch.range(start..start + self.lengths[i])
+    }
+
+    /// The buckets of long ones.
+    pub fn placed(&self) -> finish::Buckets {
+        let count = self.part(0).range(1..2);
+        finish::Buckets::listed(self.part(5).cast(), count)
+    }
+
+    pub fn into_scratch(self) -> Buffer<u32> {
+        self.scratch
+    }
+}
+
+impl Job<'_> {
+    /// Distributes those of the buckets again that have more than `longest` items, to some that are likely shorter.
+    ///
+    /// # Safety
+    /// As of [`Gpu::sort`].
+    pub(super) unsafe fn redistribute(
+        &self,
+        tables: &Tables,
+        buckets: finish::Buckets,
+        longest: usize,
+    ) -> Result<(), Error> {
+        let kernels = self.redistribution();
+        let [listed, counts, list, tiles_before, cursors, placed] = std::array::from_fn(|i| tables.part(i));
+        let (listed, placed_count) = (listed.range(0..1), listed.range(1..2));
+        let tile = self.shape.tile() as u32;
+        let long = LongBuckets {
+            buckets: list.address(),
+            listed: listed.address(),
+            tiles_before: tiles_before.address(),
+            tile,
+            share: share(longest) as u32,
+        };
+        let stream = self.stream;
+        stream.fill(tables.scratch.range(0..tables.lengths[0] + tables.lengths[1]), 0)?;
+        let launch = Launch { blocks: self.shape.multiprocessors * BLOCKS, threads: BLOCK, shared: 4 * OWN };
+        let one = Launch { blocks: 1, ..launch };
+        let again = self.pass_again(cursors.address(), long);
+        let (Side { items, payload }, copy, transform) = (self.items(), self.copy, self.item_transform);
+        let moved = Launch {
+            blocks: self.shape.multiprocessors * MOVING_BLOCKS,
+            threads: PARTITION_BLOCK,
+            shared: self.shape.partition_shared(),
+        };
+        // SAFETY: these are the kernels' arguments; they stay within the keys and the tables, which are as they say. The
+        // engine keeps the kernels.
+        unsafe {
+            kernels.list_long.launch(stream, launch, (buckets, longest as u64, list, listed))?;
+            kernels.count_tiles.launch(stream, one, (list, listed, tile, tiles_before))?;
+            kernels.find_extremes.launch(stream, launch, (items, long, transform))?;
+            kernels.count_long.launch(stream, launch, (items, long, counts, transform))?;
+            kernels.place_long.launch(stream, launch, (long, counts, cursors, placed, placed_count))?;
+            kernels.again.launch(stream, moved, (again, transform))?;
+            kernels.bring_back.launch(stream, launch, (items, copy.items, payload, copy.payload, long))?;
+        }
+        Ok(())
+    }
+}

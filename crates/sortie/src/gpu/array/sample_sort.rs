@@ -1,0 +1,577 @@
+//! Sample sort: one array by comparison alone, for keys of up to 64 bytes whose order one small function knows.
+//!
+//! Two levels of splitters, each from a sample of the group that it cuts, leave buckets that a block sorts. Where a sample
+//! repeats itself, what equals a splitter gets a bucket of its own, and is in order then. All of it is decided on the
+//! device: nothing is read back.
+
+use std::ops::Range;
+
+use bytemuck::Pod;
+use sortie_device::{Buffer, Kernel, Launch, Properties, Stream, View};
+
+use super::compared::Compared;
+use super::sort::MOST_KEYS;
+use crate::error::same_length;
+use crate::gpu::kernels::{Define, File, Instance};
+use crate::gpu::segments::blocks;
+use crate::gpu::{Gpu, Pending};
+use crate::{Error, Order};
+
+/// Threads of a block, and items of each.
+type Threads = (usize, usize);
+
+#[derive(Debug, Clone, Copy)]
+struct Blocks {
+    /// Of items up to this size there is room for in registers.
+    item_bytes: usize,
+    /// That counts and moves items.
+    moving: Threads,
+    /// That sorts them.
+    sorting: Threads,
+    /// That sorts a sample.
+    sampling: Threads,
+}
+
+const fn blocks_of(item_bytes: usize, moving: Threads, sorting: Threads, sampling: Threads) -> Blocks {
+    Blocks { item_bytes, moving, sorting, sampling }
+}
+
+/// The first that fit are taken; the last are for devices of little shared memory. A sort of 2^28 keys on an H200: u32 8.52
+/// ms where 512 threads sort 15 items each, 8.18 where 128 sort 31, 8.32 where 768 move 12; u64 13.6 where 512 sort 15, 13.2
+/// where 256 sort 15, 12.8 as it is; u128 25.1 where 512 sort 7, 23.5 as it is.
+const BLOCKS: [Blocks; 6] = [
+    blocks_of(4, (512, 16), (256, 31), (256, 31)),
+    blocks_of(8, (512, 12), (256, 19), (512, 15)),
+    blocks_of(16, (512, 6), (256, 11), (512, 11)),
+    blocks_of(36, (512, 4), (512, 3), (512, 7)),
+    blocks_of(68, (512, 2), (256, 3), (512, 5)),
+    blocks_of(68, (128, 2), (128, 1), (128, 5)),
+];
+
+/// Buckets of a group, at most; and where blocks have little shared memory.
+const MOST_WAYS: [usize; 2] = [1 << 10, 1 << 7];
+/// Items of a sample for each of them, at least.
+const LEAST_SAMPLED: usize = 8;
+/// Of what fits a block, what a bucket is to have. With 60 samples for each, as 2^28 u32 have, four standard deviations more
+/// still fit, and the few that are longer are merged; wider keys have smaller samples, and more of that. A sort of 2^28 u32
+/// on an H200: 7.45 ms with 2/3, 7.51 with 5/8, 7.61 with 5/9.
+const SHARE: (usize, usize) = (5, 8);
+/// Blocks on a multiprocessor of those that take more than one piece of work.
+const RESIDENT: u32 = 2;
+/// `splitters::Cut` in words.
+const CUT_WORDS: usize = 3;
+
+/// What is sorted.
+#[derive(Debug, Clone)]
+pub(crate) struct Keys {
+    pub bytes: usize,
+    /// The body of `key_compare`, and whether it tells all keys apart that differ.
+    pub compare: String,
+    pub total: bool,
+    /// Their places go with them, and bring a payload of so many bytes in the end; without any, the places are written.
+    pub placed: Option<usize>,
+}
+
+impl Keys {
+    fn of<K: Compared>(order: Order, placed: Option<usize>) -> Keys {
+        Keys { bytes: size_of::<K>(), compare: K::key_compare(order), total: K::TOTAL, placed }
+    }
+
+    fn is_placed(&self) -> bool {
+        self.placed.is_some()
+    }
+
+    fn payload_bytes(&self) -> usize {
+        self.placed.unwrap_or(0)
+    }
+
+    fn item_bytes(&self) -> usize {
+        self.bytes + if self.is_placed() { size_of::<u32>() } else { 0 }
+    }
+
+    fn check(&self, n: usize, address: u64) -> Result<(), Error> {
+        let bytes = self.bytes;
+        let aligned = [16, 8].into_iter().find(|&by| bytes.is_multiple_of(by)).unwrap_or(4);
+        if !(4..=64).contains(&bytes) || !bytes.is_multiple_of(4) || !address.is_multiple_of(aligned as u64) {
+            return Err(Error::Unsupported(format!(
+                "keys of {bytes} bytes at {address:#x} are not sorted by comparison on a GPU, only such of 4 to 64 bytes, a \
+                 multiple of 4, aligned to as much of 16 bytes as divides their size; use the CPU engine"
+            )));
+        }
+        // A macro is one line.
+        if let Some(cut_off) = ["//", "#", "\\"].iter().find(|text| self.compare.contains(**text)) {
+            return Err(Error::Unsupported(format!(
+                "key_compare has {cut_off:?}, but becomes one line of code: leave out comments and lines of the preprocessor"
+            )));
+        }
+        if n > MOST_KEYS {
+            return Err(Error::Unsupported(format!(
+                "{n} keys are more than {MOST_KEYS}; sort them in parts"
+            )));
+        }
+        Ok(())
+    }
+}
+
+impl Gpu {
+    /// Enqueues a sort by comparison alone, in place, and does not wait.
+    ///
+    /// A sample sort: two levels of splitters, and a merge sort of each bucket in a block. Keys are read five times and
+    /// written three times; some 28 comparisons a key decide, for 2^28 of them. Scratch: a copy of the keys and about 1%
+    /// more. Not stable: keys of which neither goes before the other come out by their bits. Buckets that no sample tells to
+    /// be too long are merged by one block each, which takes long where many keys are in such; of keys of 64 bytes there are
+    /// more and more from some 2^24 on.
+    ///
+    /// Source: Leischner, Osipov and Sanders, "GPU sample sort" (2010), with equality buckets.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] for keys of other sizes than [`Compared`] says, not aligned to their size as far as 16 bytes
+    /// go, or more than 2^32 - 2^16; [`Error::Memory`] where the device has too little free for the scratch;
+    /// [`Error::Device`] where a kernel could not be had, which includes a comparison that does not compile. The keys are as
+    /// they were then.
+    ///
+    /// # Safety
+    /// Nothing else uses the keys until the sort is done. The stream is of this engine's device.
+    pub unsafe fn sort_by_comparison<K: Compared>(
+        &self,
+        stream: &Stream,
+        keys: View<'_, K>,
+        order: Order,
+    ) -> Result<Pending<'_>, Error> {
+        let sorted = Keys::of::<K>(order, None);
+        // SAFETY: as the caller states.
+        unsafe { self.sample_sort(stream, keys.address(), keys.len(), 0, &sorted) }
+    }
+
+    /// [`Gpu::sort_by_comparison`] where each payload, of any multiple of 4 bytes, moves with its key. Stable.
+    ///
+    /// Keys move with their places of 4 bytes, and fetch their payload in the end, at random. Scratch: two copies of keys
+    /// with places, and one of the payload.
+    ///
+    /// # Errors
+    /// As [`Gpu::sort_by_comparison`]; [`Error::LengthMismatch`]; [`Error::Unsupported`] for payloads of other sizes, or not
+    /// aligned to 4 bytes.
+    ///
+    /// # Safety
+    /// As [`Gpu::sort_by_comparison`], and nothing else uses the payload until the sort is done.
+    pub unsafe fn sort_pairs_by_comparison<K: Compared, V: Pod>(
+        &self,
+        stream: &Stream,
+        keys: View<'_, K>,
+        payload: View<'_, V>,
+        order: Order,
+    ) -> Result<Pending<'_>, Error> {
+        same_length("payload", keys.len(), payload.len())?;
+        let payload_bytes = size_of::<V>();
+        if payload_bytes == 0 || !payload_bytes.is_multiple_of(4) || !payload.address().is_multiple_of(4) {
+            return Err(Error::Unsupported(format!(
+                "payloads of {payload_bytes} bytes at {:#x} are not moved on a GPU, only multiples of 4 bytes; take an \
+                 argsort for others",
+                payload.address()
+            )));
+        }
+        let sorted = Keys::of::<K>(order, Some(payload_bytes));
+        // SAFETY: as the caller states.
+        unsafe { self.sample_sort(stream, keys.address(), keys.len(), payload.address(), &sorted) }
+    }
+
+    /// Enqueues an argsort by comparison alone: writes the places of the keys in order. The keys stay as they are. Stable.
+    ///
+    /// Scratch: two copies of the keys with their places.
+    ///
+    /// # Errors
+    /// As [`Gpu::sort_by_comparison`]; [`Error::LengthMismatch`].
+    ///
+    /// # Safety
+    /// As [`Gpu::sort_by_comparison`], and nothing else uses the places until the sort is done.
+    pub unsafe fn argsort_by_comparison<K: Compared>(
+        &self,
+        stream: &Stream,
+        keys: View<'_, K>,
+        places: View<'_, u32>,
+        order: Order,
+    ) -> Result<Pending<'_>, Error> {
+        same_length("places", keys.len(), places.len())?;
+        let sorted = Keys::of::<K>(order, Some(0));
+        // SAFETY: as the caller states.
+        unsafe { self.sample_sort(stream, keys.address(), keys.len(), places.address(), &sorted) }
+    }
+
+    /// Sorts `n` keys at an address, with what is at the address of the payload.
+    ///
+    /// # Safety
+    /// As [`Gpu::sort_pairs_by_comparison`].
+    pub(super) unsafe fn sample_sort(
+        &self,
+        stream: &Stream,
+        keys: u64,
+        n: usize,
+        payload: u64,
+        sorted: &Keys,
+    ) -> Result<Pending<'_>, Error> {
+        sorted.check(n, keys)?;
+        if n == 0 {
+            return self.pending(stream, None);
+        }
+        let shape = Shape::new(n, sorted, self.device().properties());
+        let kernels = Kernels::new(self, shape, sorted)?;
+        let layout = Layout::new(n, shape, sorted);
+        let scratch = self.scratch(layout.words)?;
+        // SAFETY: as the caller states.
+        unsafe { Job { stream, n, keys, payload, shape, kernels, sorted }.enqueue(&scratch, &layout)? };
+        self.pending(stream, Some(scratch))
+    }
+
+    /// Words of scratch that it takes.
+    pub(super) fn sample_sort_words(&self, n: usize, sorted: &Keys) -> usize {
+        Layout::new(n, Shape::new(n, sorted, self.device().properties()), sorted).words
+    }
+}
+
+/// How keys are cut into buckets.
+#[derive(Debug, Clone, Copy)]
+struct Shape {
+    blocks: Blocks,
+    item_bytes: usize,
+    /// None where a block sorts all.
+    levels: Option<[Cut; 2]>,
+    multiprocessors: u32,
+}
+
+/// How a level cuts its groups.
+#[derive(Debug, Clone, Copy)]
+struct Cut {
+    groups: usize,
+    most_ways: usize,
+    share: usize,
+}
+
+impl Cut {
+    /// Nodes of a tree, the first of which is none.
+    fn nodes(self) -> usize {
+        nodes(self.most_ways)
+    }
+
+    fn buckets(self) -> usize {
+        self.groups * 2 * self.most_ways
+    }
+}
+
+fn nodes(ways: usize) -> usize {
+    ways.next_power_of_two().max(4)
+}
+
+impl Shape {
+    fn new(n: usize, sorted: &Keys, device: &Properties) -> Shape {
+        let (item_bytes, multiprocessors) = (sorted.item_bytes(), device.multiprocessors);
+        let shapes = BLOCKS.map(|blocks| Shape { blocks, item_bytes, levels: None, multiprocessors });
+        let fits = |&(shape, ways): &(Shape, usize)| {
+            item_bytes <= shape.blocks.item_bytes
+                && shape.moving_shared(ways).max(shape.choosing_shared()) <= device.shared_per_block
+        };
+        let (shape, most_ways) = shapes
+            .into_iter()
+            .flat_map(|shape| MOST_WAYS.map(|ways| (shape, ways.min(shape.sampled() / LEAST_SAMPLED))))
+            .find(fits)
+            .expect("the smallest fits every device");
+        if n <= shape.capacity() && !sorted.is_placed() {
+            return shape;
+        }
+        let share = shape.capacity() * SHARE.0 / SHARE.1;
+        let buckets = n.div_ceil(share);
+        let ways = buckets.isqrt().next_power_of_two().clamp(2, most_ways);
+        // Groups of the first level differ by more: all of them have one sample.
+        let next_ways = (2 * buckets.div_ceil(ways)).clamp(2, most_ways);
+        let first = Cut { groups: 1, most_ways: ways, share: n.div_ceil(ways) };
+        let second = Cut { groups: 2 * ways, most_ways: next_ways, share };
+        Shape { levels: Some([first, second]), ..shape }
+    }
+
+    /// Items that a block sorts.
+    fn capacity(self) -> usize {
+        let (threads, row) = self.blocks.sorting;
+        threads * row
+    }
+
+    /// Items that a block moves.
+    fn tile(self) -> usize {
+        let (threads, row) = self.blocks.moving;
+        threads * row
+    }
+
+    /// Items of the largest sample.
+    fn sampled(self) -> usize {
+        let (threads, row) = self.blocks.sampling;
+        threads * row
+    }
+
+    /// Bytes of `block_sort::Shared` of the block that sorts items.
+    fn sorting_shared(self) -> usize {
+        self.shared_of(self.blocks.sorting)
+    }
+
+    /// The same of the block that sorts a sample, and a word.
+    fn choosing_shared(self) -> usize {
+        self.shared_of(self.blocks.sampling) + 16
+    }
+
+    fn shared_of(self, (threads, row): Threads) -> usize {
+        ((threads * row + 2 * (row + 1)) * self.item_bytes).next_multiple_of(16) + 16
+    }
+
+    /// Bytes of `splitters::SumsOfWarps`.
+    fn sums_of_warps(self) -> usize {
+        (self.blocks.moving.0 / 32 * size_of::<u32>()).next_multiple_of(16)
+    }
+
+    /// Bytes of `splitters::Pieces`, but for its items.
+    fn counting_shared(self, ways: usize) -> usize {
+        nodes(ways) * self.item_bytes + 2 * ways * (8 + 4) + self.sums_of_warps()
+    }
+
+    fn moving_shared(self, ways: usize) -> usize {
+        self.counting_shared(ways) + self.tile() * (self.item_bytes + 2)
+    }
+}
+
+/// Where everything lies in the scratch, in words.
+struct Layout {
+    words: usize,
+    left_count: Range<usize>,
+    ends: [Range<usize>; 2],
+    left: Range<usize>,
+    /// Of each level.
+    tiles_before: [Range<usize>; 2],
+    cuts: [Range<usize>; 2],
+    trees: [Range<usize>; 2],
+    copy: Range<usize>,
+    /// Where keys and places lie together, and a copy of the payload.
+    items: Range<usize>,
+    fetched: Range<usize>,
+}
+
+impl Layout {
+    fn new(n: usize, shape: Shape, sorted: &Keys) -> Layout {
+        let mut words = 0;
+        let mut take = |count: usize| {
+            // Each begins where 16 bytes do.
+            let start = words;
+            words += count.next_multiple_of(4);
+            start..start + count
+        };
+        let levels = shape.levels.map_or([None; 2], |levels| levels.map(Some));
+        let mut of_each = |count: &dyn Fn(Cut) -> usize| levels.map(|level| take(level.map_or(0, count)));
+        // The last place of the ends is the start of none.
+        let ends = of_each(&|cut| 2 * (cut.buckets() + 1));
+        let tiles_before = of_each(&|cut| cut.groups + 1);
+        let cuts = of_each(&|cut| CUT_WORDS * cut.groups);
+        let trees = of_each(&|cut| cut.groups * cut.nodes() * shape.item_bytes / 4);
+        let left_count = take(1);
+        let left = take(4 * (n / shape.capacity() + 1));
+        let copied = n * shape.item_bytes / 4;
+        let copy = take(if shape.levels.is_some() { copied } else { 0 });
+        let items = take(if sorted.is_placed() { copied } else { 0 });
+        let fetched = take(n * sorted.payload_bytes() / 4);
+        Layout { words, left_count, ends, left, tiles_before, cuts, trees, copy, items, fetched }
+    }
+}
+
+/// `splitters::Level` of the kernels.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+struct Level {
+    from: u64,
+    to: u64,
+    count: u64,
+    starts: u64,
+    groups: u32,
+    nested: u32,
+    most_ways: u32,
+    nodes: u32,
+    share: u32,
+    tiles_before: u64,
+    cuts: u64,
+    trees: u64,
+    ends: u64,
+}
+
+// SAFETY: laid out as its C equivalent.
+unsafe impl sortie_device::Argument for Level {}
+
+/// `finish_compared::Buckets` of the kernels.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+struct Buckets {
+    ends: u64,
+    count: u64,
+    ways: u32,
+}
+
+// SAFETY: laid out as its C equivalent.
+unsafe impl sortie_device::Argument for Buckets {}
+
+/// `finish_compared::Arrays` of the kernels: addresses.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+struct Arrays {
+    items: u64,
+    keys: u64,
+    payload: u64,
+    payload_from: u64,
+}
+
+// SAFETY: laid out as its C equivalent.
+unsafe impl sortie_device::Argument for Arrays {}
+
+struct Kernels {
+    /// Of each level: plan_groups, choose_splitters, count_items, place_buckets, move_items.
+    levels: Vec<[Kernel; 5]>,
+    sort_buckets: Kernel,
+    sort_left: Kernel,
+}
+
+impl Kernels {
+    fn new(gpu: &Gpu, shape: Shape, sorted: &Keys) -> Result<Kernels, Error> {
+        let Blocks { moving, sorting, sampling, .. } = shape.blocks;
+        let common: Vec<Define> = vec![
+            ("SORTIE_KEY_BYTES", sorted.bytes.to_string()),
+            ("SORTIE_KEY_COMPARE", sorted.compare.lines().map(str::trim).collect::<Vec<_>>().join(" ")),
+            ("SORTIE_TOTAL", u8::from(sorted.total).to_string()),
+            ("SORTIE_PLACED", u8::from(sorted.is_placed()).to_string()),
+        ];
+        let with = |more: &[Define]| [&common[..], more].concat();
+        let finishing = with(&[
+            ("SORTIE_SORT_THREADS", sorting.0.to_string()),
+            ("SORTIE_SORT_ROW", sorting.1.to_string()),
+            ("SORTIE_PAYLOAD_BYTES", sorted.payload_bytes().to_string()),
+        ]);
+        let mut instances: Vec<Instance> = ["sort_buckets", "sort_left"]
+            .map(|kernel| Instance { kernel, file: File::FinishCompared, defines: finishing.clone() })
+            .into();
+        // Keys alone are items from the first.
+        let steps = if sorted.is_placed() { ["FIRST", "NEXT"] } else { ["NEXT"; 2] };
+        for step in steps.into_iter().take(if shape.levels.is_some() { 2 } else { 0 }) {
+            let defines = with(&[
+                ("SORTIE_SORT_THREADS", sampling.0.to_string()),
+                ("SORTIE_SORT_ROW", sampling.1.to_string()),
+                ("SORTIE_THREADS", moving.0.to_string()),
+                ("SORTIE_ROW", moving.1.to_string()),
+                ("SORTIE_STEP", step.into()),
+            ]);
+            let kernels = ["plan_groups", "choose_splitters", "count_items", "place_buckets", "move_items"];
+            instances.extend(kernels.map(|kernel| Instance {
+                kernel,
+                file: File::Splitters,
+                defines: defines.clone(),
+            }));
+        }
+        let mut kernels = gpu.kernels(&instances)?.into_iter();
+        let mut next = || kernels.next().expect("as many as instances");
+        let (sort_buckets, sort_left) = (next(), next());
+        let levels = (0..(instances.len() - 2) / 5).map(|_| std::array::from_fn(|_| next())).collect();
+        Ok(Kernels { levels, sort_buckets, sort_left })
+    }
+}
+
+struct Job<'a> {
+    stream: &'a Stream,
+    n: usize,
+    keys: u64,
+    payload: u64,
+    shape: Shape,
+    sorted: &'a Keys,
+    kernels: Kernels,
+}
+
+impl Job<'_> {
+    /// # Safety
+    /// As [`Gpu::sample_sort`]; the scratch is as the layout has it.
+    unsafe fn enqueue(&self, scratch: &Buffer<u32>, layout: &Layout) -> Result<(), Error> {
+        let Job { stream, n, shape, sorted, kernels, .. } = self;
+        let at = |range: &Range<usize>| scratch.range(range.clone()).address();
+        let fetched = scratch.range(layout.fetched.clone());
+        // SAFETY: the payload has as many words as there is room for in its copy.
+        stream.copy_within(fetched, unsafe { View::from_raw(self.payload, fetched.len()) })?;
+        stream.fill(scratch.range(layout.left_count.clone()), 0)?;
+        let items = if sorted.is_placed() { at(&layout.items) } else { self.keys };
+        let copy = at(&layout.copy);
+        let mut buckets = Buckets { ends: 0, count: *n as u64, ways: 1 };
+        let mut bucket_count = 1;
+        if let Some([first, second]) = shape.levels {
+            let level = |i: usize, cut: Cut, from, to, starts| Level {
+                from,
+                to,
+                count: *n as u64,
+                starts,
+                groups: cut.groups as u32,
+                nested: i as u32,
+                most_ways: cut.most_ways as u32,
+                nodes: cut.nodes() as u32,
+                share: cut.share as u32,
+                tiles_before: at(&layout.tiles_before[i]),
+                cuts: at(&layout.cuts[i]),
+                trees: at(&layout.trees[i]),
+                ends: at(&layout.ends[i]),
+            };
+            let ends = layout.ends[0].start..layout.ends[1].end;
+            stream.fill(scratch.range(ends), 0)?;
+            // SAFETY: as the caller states; the items go to the copy and back.
+            unsafe {
+                self.cut(&kernels.levels[0], first, level(0, first, self.keys, copy, 0))?;
+                self.cut(&kernels.levels[1], second, level(1, second, copy, items, at(&layout.ends[0])))?;
+            }
+            buckets = Buckets { ends: at(&layout.ends[1]), ways: second.most_ways as u32, ..buckets };
+            bucket_count = first.most_ways * second.most_ways;
+        }
+        let arrays =
+            Arrays { items, keys: self.keys, payload: self.payload, payload_from: fetched.address() };
+        let (left, left_count) = (at(&layout.left), at(&layout.left_count));
+        let (threads, _) = shape.blocks.sorting;
+        let launch = Launch {
+            blocks: blocks(bucket_count as u64)?,
+            threads: threads as u32,
+            shared: shape.sorting_shared(),
+        };
+        // SAFETY: these are the kernels' arguments; they stay within the items and the scratch. The engine keeps the
+        // kernels.
+        unsafe {
+            kernels.sort_buckets.launch(stream, launch, (arrays, buckets, left, left_count))?;
+            if shape.levels.is_some() {
+                let launch = Launch { blocks: shape.multiprocessors * RESIDENT, ..launch };
+                kernels.sort_left.launch(stream, launch, (arrays, copy, left, left_count))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Moves the items of each group of a level to its buckets.
+    unsafe fn cut(&self, kernels: &[Kernel; 5], cut: Cut, level: Level) -> Result<(), Error> {
+        let [plan_groups, choose_splitters, count_items, place_buckets, move_items] = kernels;
+        let (stream, shape) = (self.stream, self.shape);
+        let groups = cut.groups as u32;
+        // Each group may have one tile that is not full.
+        let tiles = self.n / shape.tile() + cut.groups;
+        let sums = shape.sums_of_warps();
+        let choosing = Launch {
+            blocks: groups,
+            threads: shape.blocks.sampling.0 as u32,
+            shared: shape.choosing_shared(),
+        };
+        let counting = blocks(tiles as u64)?.min(shape.multiprocessors * RESIDENT);
+        // SAFETY: see above.
+        unsafe {
+            plan_groups.launch(stream, self.launch(1, sums), (level,))?;
+            choose_splitters.launch(stream, choosing, (level,))?;
+            let shared = shape.counting_shared(cut.most_ways);
+            count_items.launch(stream, self.launch(counting, shared), (level,))?;
+            place_buckets.launch(stream, self.launch(groups, sums), (level,))?;
+            let shared = shape.moving_shared(cut.most_ways);
+            move_items.launch(stream, self.launch(blocks(tiles as u64)?, shared), (level,))?;
+        }
+        Ok(())
+    }
+
+    fn launch(&self, blocks: u32, shared: usize) -> Launch {
+        Launch { blocks, threads: self.shape.blocks.moving.0 as u32, shared }
+    }
+}

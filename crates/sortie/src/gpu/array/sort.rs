@@ -1,0 +1,544 @@
+//! One large array: distributed by digits, then its buckets finished; a copy as scratch, or two where something goes with
+//! the keys.
+//!
+//! Few keys alone go through a bitonic network, few pairs are one segment, pairs of wide keys are sorted by comparison.
+//!
+//! What is in order already, in reverse order or has few codes close together is put in order at once. All of it is decided
+//! on the device: nothing is read back. The steps are in `distribute`, `redistribute` and `finish`.
+
+use bytemuck::Pod;
+use sortie_device::{Buffer, Stream, View};
+
+use super::compared::by_codes;
+use super::distribute::{Job, Kernels, Shape, Side, Tables};
+use super::finish::{self, Finish};
+use super::items::{Arrays, Items, Low};
+use super::redistribute;
+use super::sample_sort::Keys;
+use crate::error::same_length;
+use crate::gpu::segments::{Content, Payload, Worker};
+use crate::gpu::segments::{Moved, Numbers, Rest, check_payload, code, listed_words, of_one_length_words};
+use crate::gpu::{Gpu, Pending, Segments};
+use crate::key::{Bits, Code, Transform};
+use crate::{Algorithm, Error, Key, Order};
+
+/// Places are 32 bits wide, also those just past a tile that is the last.
+pub(crate) const MOST_KEYS: usize = (1 << 32) - (1 << 16);
+/// Fewer keys for each multiprocessor are not distributed: the launches alone would take longer than their sort. On an H200
+/// 2^20 u32 took 0.31 ms distributed, 0.10 by a bitonic network; 2^24 0.35 and 0.90.
+const DISTRIBUTE_FROM: usize = 1 << 15;
+/// Fewer keys alone are one segment: a block sorts them in one launch. More of them, too few to be distributed, a network.
+const NETWORK_FROM: usize = 1 << 13;
+
+impl Gpu {
+    /// Enqueues a sort of all keys, in place, and does not wait.
+    ///
+    /// Keys are sorted alone, so equal ones cannot be told apart. They are read three times and written twice before their
+    /// buckets are finished, which is one more read and write. Keys in order cost one read, in reverse order another and a
+    /// write; of few codes close together a read and a write. Fewer than 2^15 keys for each multiprocessor go through a
+    /// bitonic network, in place. Of more than 1.7 billion keys on a device with 227 KB of shared memory a block, 80 million
+    /// with 48 KB, buckets are counted in two or three slices, each a read. Buckets that close keys make too long for a
+    /// block are distributed once more, by their own range, at two reads and writes more; what is too long still is merged
+    /// as long segments are. More than 2^32 - 2^16 keys go through the network too. Keys of 128 bits are sorted as by
+    /// [`Gpu::sort_by_comparison`]. Scratch: a copy of the keys, and a quarter of a byte for each on a device with 227 KB of
+    /// shared memory a block, half a byte with 48 KB.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] for keys without codes of 8 to 128 bits, or too many that no network sorts; [`Error::Memory`]
+    /// where the device has too little free for the scratch; [`Error::Device`] where a kernel could not be had: the keys are
+    /// as they were then. Where the device fails later, they are unspecified.
+    ///
+    /// # Safety
+    /// Nothing else uses the keys until the sort is done. The stream is of this engine's device.
+    pub unsafe fn sort<K: Key + Pod>(
+        &self,
+        stream: &Stream,
+        keys: View<'_, K>,
+        order: Order,
+    ) -> Result<Pending<'_>, Error> {
+        let wanted = Wanted { with: With::Nothing, code: code::<K>()?, order };
+        // SAFETY: as the caller states.
+        unsafe { self.sort_array(stream, keys.cast::<K::Bits>(), 0, wanted) }
+    }
+
+    /// [`Gpu::sort`] where each payload, of 4, 8 or 16 bytes, moves with its key. Stable.
+    ///
+    /// Keys of up to 32 bits are sorted with their places below them, as 64 bits, and the payload is moved beside them: it
+    /// is read and written three times, as they are. Scratch: 16 bytes a key, and a copy of the payload. Many wider keys are
+    /// sorted as by [`Gpu::sort_pairs_by_comparison`], few as a segment, with a copy of the keys and the payload as scratch.
+    ///
+    /// # Errors
+    /// As [`Gpu::sort`]; [`Error::LengthMismatch`]; [`Error::Unsupported`] for payloads of another size, or not aligned to 8
+    /// bytes or their size.
+    ///
+    /// # Safety
+    /// As [`Gpu::sort`], and nothing else uses the payload until the sort is done.
+    pub unsafe fn sort_pairs<K: Key + Pod, V: Pod>(
+        &self,
+        stream: &Stream,
+        keys: View<'_, K>,
+        payload: View<'_, V>,
+        order: Order,
+    ) -> Result<Pending<'_>, Error> {
+        // SAFETY: as the caller states.
+        unsafe { self.sort_array_of_pairs(stream, keys, payload, order, true) }
+    }
+
+    /// [`Gpu::sort_pairs`] where payloads of equal keys come out in any order; it is the same in every run.
+    ///
+    /// Payloads of 4 bytes go below keys of up to 32 bits, in place of their places: nothing goes beside, and the scratch is
+    /// 16 bytes a key. All others are sorted as by [`Gpu::sort_pairs`], but more than 2^32 - 2^16 keys of up to 64 bits as
+    /// by [`Gpu::sort_pairs_bitonic`].
+    ///
+    /// # Errors
+    /// As [`Gpu::sort_pairs`].
+    ///
+    /// # Safety
+    /// As [`Gpu::sort_pairs`].
+    pub unsafe fn sort_pairs_unstable<K: Key + Pod, V: Pod>(
+        &self,
+        stream: &Stream,
+        keys: View<'_, K>,
+        payload: View<'_, V>,
+        order: Order,
+    ) -> Result<Pending<'_>, Error> {
+        // SAFETY: as the caller states.
+        unsafe { self.sort_array_of_pairs(stream, keys, payload, order, false) }
+    }
+
+    /// Enqueues an argsort: writes the places of the keys in order. The keys stay as they are. Stable.
+    ///
+    /// As [`Gpu::sort_pairs`], but that nothing goes beside the items. Scratch: 16 bytes a key of up to 32 bits; of wider
+    /// ones two copies with their places.
+    ///
+    /// # Errors
+    /// As [`Gpu::sort`]; [`Error::LengthMismatch`].
+    ///
+    /// # Safety
+    /// As [`Gpu::sort`], and nothing else uses the places until the sort is done.
+    pub unsafe fn argsort<K: Key + Pod>(
+        &self,
+        stream: &Stream,
+        keys: View<'_, K>,
+        places: View<'_, u32>,
+        order: Order,
+    ) -> Result<Pending<'_>, Error> {
+        same_length("places", keys.len(), places.len())?;
+        let wanted = Wanted { with: With::Places, code: code::<K>()?, order };
+        order.carries_on_gpu(wanted.code)?;
+        // SAFETY: as the caller states.
+        unsafe { self.sort_array(stream, keys.cast::<K::Bits>(), places.address(), wanted) }
+    }
+
+    /// # Safety
+    /// As [`Gpu::sort_pairs`].
+    unsafe fn sort_array_of_pairs<K: Key + Pod, V: Pod>(
+        &self,
+        stream: &Stream,
+        keys: View<'_, K>,
+        payload: View<'_, V>,
+        order: Order,
+        stable: bool,
+    ) -> Result<Pending<'_>, Error> {
+        check_payload(keys.len(), payload)?;
+        let with = With::Payload { bytes: size_of::<V>(), stable };
+        let wanted = Wanted { with, code: code::<K>()?, order };
+        if stable {
+            order.carries_on_gpu(wanted.code)?;
+        }
+        // SAFETY: as the caller states.
+        unsafe { self.sort_array(stream, keys.cast::<K::Bits>(), payload.address(), wanted) }
+    }
+
+    /// Any of the sorts above, for the bits of keys of this code.
+    ///
+    /// # Safety
+    /// As there.
+    pub(crate) unsafe fn sort_array<B: Bits>(
+        &self,
+        stream: &Stream,
+        keys: View<'_, B>,
+        payload: u64,
+        wanted: Wanted,
+    ) -> Result<Pending<'_>, Error> {
+        let way = self.way::<B>(keys.len(), wanted, Algorithm::Auto)?;
+        // SAFETY: as the caller states.
+        unsafe { self.sort_array_by(way, stream, keys, payload, wanted) }
+    }
+
+    /// The same, in this way.
+    ///
+    /// # Safety
+    /// As there.
+    pub(crate) unsafe fn sort_array_by<B: Bits>(
+        &self,
+        way: Way,
+        stream: &Stream,
+        keys: View<'_, B>,
+        payload: u64,
+        wanted: Wanted,
+    ) -> Result<Pending<'_>, Error> {
+        let n = keys.len();
+        let Wanted { with, code, order } = wanted;
+        // SAFETY: as the caller states.
+        unsafe {
+            match way {
+                Way::Digits(items) => self.sort_items(stream, keys, payload, items),
+                Way::Network => {
+                    let payload = (payload, with.payload_bytes());
+                    self.sort_bits_bitonic(stream, keys, payload, code, order)
+                }
+                Way::Samples(sorted) => self.sample_sort(stream, keys.address(), n, payload, &sorted),
+                Way::Segment => {
+                    let moved = Moved { keys, payload, kind: with.in_segments() };
+                    self.sort_moved(stream, moved, Segments::Length(n.max(1) as u64), code, order)
+                }
+            }
+        }
+    }
+
+    /// The way of so many keys, by this algorithm or whichever is fastest.
+    pub(crate) fn way<B: Bits>(&self, n: usize, wanted: Wanted, algorithm: Algorithm) -> Result<Way, Error> {
+        let unsupported =
+            |what| Err(Error::Unsupported(format!("{what} on a GPU; choose Auto or another engine")));
+        let wide = B::WIDTH > 64;
+        let in_network = wanted.with.may_change_order() && !wide;
+        let way = match algorithm {
+            Algorithm::Quicksort => return unsupported("this algorithm does not sort"),
+            Algorithm::Bitonic if !in_network => {
+                return unsupported("Bitonic sorts keys of up to 64 bits alone, or unstable with a payload");
+            }
+            Algorithm::Bitonic => Way::Network,
+            Algorithm::SampleSort if B::WIDTH < 32 => {
+                return unsupported("SampleSort sorts keys of 32 to 128 bits");
+            }
+            Algorithm::SampleSort => Way::Samples(wanted.compared::<B>()),
+            Algorithm::Radix | Algorithm::Merge if wide => {
+                return unsupported("keys of 128 bits are sorted by SampleSort alone");
+            }
+            Algorithm::Merge => Way::Segment,
+            Algorithm::Auto if wide => Way::Samples(wanted.compared::<B>()),
+            Algorithm::Auto | Algorithm::Radix => match self.items::<B>(n, wanted) {
+                _ if n > MOST_KEYS && in_network => Way::Network,
+                Some(items) => Way::Digits(items),
+                None if wanted.with == With::Nothing && n >= NETWORK_FROM => Way::Network,
+                // Pairs of 64 bits.
+                None if n >= self.distributed_from() && algorithm == Algorithm::Auto => {
+                    Way::Samples(wanted.compared::<B>())
+                }
+                None => Way::Segment,
+            },
+        };
+        if n > MOST_KEYS && !matches!(way, Way::Network) {
+            return unsupported(&format!("{n} keys are more than the {MOST_KEYS} of such a sort"));
+        }
+        Ok(way)
+    }
+
+    /// Fewer keys are not distributed.
+    fn distributed_from(&self) -> usize {
+        self.device().properties().multiprocessors as usize * DISTRIBUTE_FROM
+    }
+
+    /// The items that go through a distribution, unless there are too few or too wide keys.
+    fn items<B: Bits>(&self, n: usize, wanted: Wanted) -> Option<Items> {
+        let Wanted { with, code, order } = wanted;
+        let low = match with {
+            With::Nothing => Low::Nothing,
+            With::Payload { bytes: 4, stable: false } => Low::Payload,
+            With::Payload { bytes, .. } => Low::Place { payload_bytes: bytes },
+            With::Places => Low::Place { payload_bytes: 0 },
+        };
+        let widest = if low == Low::Nothing { 64 } else { 32 };
+        let items = Items { key_bytes: size_of::<B>(), code, order, low };
+        (n >= self.distributed_from() && B::WIDTH <= widest).then_some(items)
+    }
+
+    /// Words of each piece of scratch that a sort takes in this way.
+    pub(crate) fn array_words<B: Bits>(&self, way: &Way, n: usize, wanted: Wanted) -> Vec<usize> {
+        let Wanted { with, code, order } = wanted;
+        let properties = self.device().properties();
+        let items = match way {
+            Way::Digits(items) => *items,
+            Way::Network => return vec![],
+            Way::Samples(sorted) => return vec![self.sample_sort_words(n, sorted)],
+            Way::Segment => {
+                let content = Content { key_bytes: size_of::<B>(), payload: with.in_segments(), code, order };
+                let fits = Worker::for_length(n, content, properties.shared_per_block).is_some();
+                return if fits { vec![] } else { vec![of_one_length_words(content, n)] };
+            }
+        };
+        let shape = Shape::new(n, items, properties);
+        let again = redistribute::Tables::words(n, shape.block.capacity());
+        let rest = listed_words(Finish::most_left(n));
+        let mut words = vec![Parts::new(n, shape, items).words(), Finish::words(n), rest];
+        words.extend(vec![again; redistributions(items)]);
+        words
+    }
+
+    /// The same for so many keys or one less, which may take another way.
+    pub(crate) fn words_up_to<B: Bits>(&self, most: usize, wanted: Wanted) -> Result<Vec<usize>, Error> {
+        let mut scratch = Vec::new();
+        for keys in [most, most.saturating_sub(1)] {
+            let words = self.array_words::<B>(&self.way::<B>(keys, wanted, Algorithm::Auto)?, keys, wanted);
+            scratch.resize(scratch.len().max(words.len()), 0);
+            scratch.iter_mut().zip(words).for_each(|(most, words)| *most = words.max(*most));
+        }
+        Ok(scratch)
+    }
+
+    /// Sorts items of these keys, and what is at the address of the payload.
+    ///
+    /// # Safety
+    /// As [`Gpu::sort_pairs`].
+    unsafe fn sort_items<B: Bits>(
+        &self,
+        stream: &Stream,
+        keys: View<'_, B>,
+        payload: u64,
+        items: Items,
+    ) -> Result<Pending<'_>, Error> {
+        let shape = Shape::new(keys.len(), items, self.device().properties());
+        // SAFETY: as the caller states.
+        unsafe { self.sort_shaped(shape, stream, keys, payload, items) }
+    }
+
+    /// The same, in this shape.
+    ///
+    /// # Safety
+    /// As [`Gpu::sort_pairs`].
+    unsafe fn sort_shaped<B: Bits>(
+        &self,
+        shape: Shape,
+        stream: &Stream,
+        keys: View<'_, B>,
+        payload: u64,
+        items: Items,
+    ) -> Result<Pending<'_>, Error> {
+        let n = keys.len();
+        // Kernels first: what cannot be had is found out before any of them runs.
+        let kernels = Kernels::new(self, shape, items)?;
+        let parts = Parts::new(n, shape, items);
+        let scratch = self.scratch(parts.words())?;
+        let [copy, payload_copy, items_apart] = parts.of(&scratch);
+        let arrays = Arrays {
+            items: if items.are_alone() { keys.address() } else { items_apart.address() },
+            keys: keys.address(),
+            payload,
+            count: n as u64,
+        };
+        let transform = Numbers(Transform::<B>::new(items.code, items.order).numbers());
+        let job = Job {
+            stream,
+            n,
+            arrays,
+            copy: Side { items: copy.address(), payload: payload_copy.address() },
+            shape,
+            tables: Tables::new(scratch.view(), shape),
+            kernels,
+            transform,
+            item_transform: if items.are_alone() { transform } else { Numbers([0; 4]) },
+        };
+        let steps = Steps {
+            again: (0..redistributions(items))
+                .map(|_| redistribute::Tables::new(self, n, shape.block.capacity()))
+                .collect::<Result<_, _>>()?,
+            finish: Finish::new(self, shape.block, n, items)?,
+            job,
+            copy,
+        };
+        // SAFETY: as the caller states; items that are not the keys lie where they are distributed to.
+        let done = unsafe {
+            match items.low {
+                Low::Nothing => self.enqueue_steps(&steps, keys, items, 0)?,
+                _ => {
+                    let placed = View::<u64>::from_raw(arrays.items, n);
+                    self.enqueue_steps(&steps, placed, items.as_keys(), items.payload_bytes())?
+                }
+            }
+        };
+        let Steps { again, finish, .. } = steps;
+        let again = again.into_iter().map(redistribute::Tables::into_scratch);
+        Ok(again.fold(done, Pending::holding).holding(finish.into_scratch()).holding(scratch))
+    }
+
+    /// Enqueues all steps, for items that are keys of their own in these places, with so many bytes of payload beside each.
+    ///
+    /// # Safety
+    /// As [`Gpu::sort_pairs`].
+    unsafe fn enqueue_steps<I: Bits>(
+        &self,
+        steps: &Steps<'_>,
+        placed: View<'_, I>,
+        items: Items,
+        beside: usize,
+    ) -> Result<Pending<'_>, Error> {
+        let Steps { job, again, finish, copy } = steps;
+        let (n, longest) = (job.n, job.shape.block.capacity());
+        let rest = Rest { offsets: finish.left(), longest: n as u64, shortest: longest, copy: *copy };
+        let kind = match beside {
+            0 => Payload::None,
+            bytes => Payload::Moved(bytes),
+        };
+        let moved = Moved { keys: placed, payload: job.arrays.payload, kind };
+        let rest = self.prepare_rest(job.stream, moved, rest, items.code, items.order)?;
+        // SAFETY: as the caller states. What is not settled falls into the buckets.
+        let rest = unsafe {
+            job.profile()?;
+            job.count()?;
+            job.distribute()?;
+            job.settle()?;
+            let mut buckets = vec![finish::Buckets::between(job.tables.ends)];
+            for tables in again {
+                job.redistribute(tables, buckets[buckets.len() - 1], longest)?;
+                buckets.push(tables.placed());
+            }
+            finish.begin(job)?;
+            for (i, &those) in buckets.iter().enumerate() {
+                // What is too long and was not distributed again is left.
+                finish.sort(job, those, if i < again.len() { longest } else { n })?;
+            }
+            let rest = rest.enqueue()?;
+            finish.take_apart(job)?;
+            rest
+        };
+        Ok(self.pending(job.stream, None)?.after(rest))
+    }
+}
+
+/// How often buckets that are too long are distributed again. Items that something goes with are never equal: 2^24 of one
+/// code need two to fit blocks. Equal keys alone need none, and each costs nine launches where there is nothing to do.
+fn redistributions(items: Items) -> usize {
+    if items.are_alone() { 1 } else { 2 }
+}
+
+/// What the steps of a sort take, one after the other.
+struct Steps<'a> {
+    job: Job<'a>,
+    /// One for each redistribution.
+    again: Vec<redistribute::Tables>,
+    finish: Finish,
+    /// Room for a copy of the items, and behind it of the payload.
+    copy: View<'a, u32>,
+}
+
+/// How one array is sorted.
+#[derive(Debug, Clone)]
+pub(crate) enum Way {
+    /// Distributed by digits to buckets that fit a block.
+    Digits(Items),
+    /// By a bitonic network, in place.
+    Network,
+    /// Distributed by samples, by comparison alone.
+    Samples(Keys),
+    /// As one segment: by a block, or in tiles that are merged.
+    Segment,
+}
+
+/// What goes with the keys of one array, what these are, and in what order they are wanted.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wanted {
+    pub with: With,
+    pub code: Code,
+    pub order: Order,
+}
+
+impl Wanted {
+    fn compared<B: Bits>(self) -> Keys {
+        let placed = match self.with {
+            With::Nothing => None,
+            With::Payload { bytes, .. } => Some(bytes),
+            With::Places => Some(0),
+        };
+        Keys { bytes: size_of::<B>(), compare: by_codes::<B>(self.code, self.order), total: true, placed }
+    }
+}
+
+/// What goes with the keys of one array.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum With {
+    Nothing,
+    Payload {
+        bytes: usize,
+        stable: bool,
+    },
+    /// The keys stay where they are, and their places in order are written.
+    Places,
+}
+
+impl With {
+    /// Whether equal keys may come out in any order.
+    pub(crate) fn may_change_order(self) -> bool {
+        matches!(self, With::Nothing | With::Payload { stable: false, .. })
+    }
+
+    pub(crate) fn payload_bytes(self) -> usize {
+        if let With::Payload { bytes, .. } = self { bytes } else { 0 }
+    }
+
+    fn in_segments(self) -> Payload {
+        match self {
+            With::Nothing => Payload::None,
+            With::Payload { bytes, .. } => Payload::Moved(bytes),
+            With::Places => Payload::Places,
+        }
+    }
+}
+
+/// Words of each part of the scratch: the tables, a copy of the items, one of the payload that goes beside them, and another
+/// of the items where they are not the keys. Each begins where 16 bytes do.
+struct Parts([usize; 4]);
+
+impl Parts {
+    fn new(n: usize, shape: Shape, items: Items) -> Parts {
+        let words = |bytes: usize| (n * bytes).div_ceil(4).next_multiple_of(4);
+        let copy = words(items.bytes());
+        let apart = if items.are_alone() { 0 } else { copy };
+        Parts([Tables::words(shape), copy, words(items.payload_bytes()), apart])
+    }
+
+    fn words(&self) -> usize {
+        self.0.iter().sum()
+    }
+
+    /// All but the tables.
+    fn of<'a>(&self, scratch: &'a Buffer<u32>) -> [View<'a, u32>; 3] {
+        let mut start = self.0[0];
+        [1, 2, 3].map(|part| {
+            start += self.0[part];
+            scratch.range(start - self.0[part]..start)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gpu::on_bench::on_bench;
+
+    /// As those of more keys than there are counters for buckets: on an H200 some 2^30.7.
+    #[test]
+    fn buckets_that_are_counted_in_slices() {
+        let mut random = fastrand::Rng::with_seed(1);
+        let even: Vec<u32> = (0..70_000).map(|_| random.u32(..)).collect();
+        let skewed: Vec<u32> = even.iter().map(|key| key >> (key % 30)).collect();
+        let few: Vec<u32> = even.iter().map(|key| key % 300).collect();
+        let ascending: Vec<u32> = (0..70_000).collect();
+        on_bench(|gpu| {
+            for keys in [even, skewed, few, ascending] {
+                let buffer = gpu.device().alloc::<u32>(keys.len()).unwrap();
+                let stream = gpu.device().stream().unwrap();
+                stream.copy_in(buffer.view(), &keys).unwrap();
+                let order = Order::default();
+                let items = Items { key_bytes: 4, code: Code::Unsigned, order, low: Low::Nothing };
+                let shape = Shape::new(keys.len(), items, gpu.device().properties()).sliced(700);
+                // SAFETY: nothing else uses the keys meanwhile.
+                unsafe { gpu.sort_shaped(shape, &stream, buffer.view(), 0, items) }.unwrap().wait().unwrap();
+                let (mut expected, mut found) = (keys, vec![0; 70_000]);
+                stream.copy_out(&mut found, buffer.view()).unwrap();
+                expected.sort_unstable();
+                assert!(found == expected);
+            }
+        });
+    }
+}

@@ -1,0 +1,393 @@
+//! One array in host memory: copied to the device in pieces through pinned buffers, sorted there at once, and copied back.
+
+use std::time::Instant;
+
+use sortie_device::Buffer;
+
+use super::memory;
+use super::segments::{Allowed, HostPayload, bytes, bytes_mut, copy};
+use super::stage::Stage;
+use crate::gpu::Gpu;
+use crate::gpu::array::{Wanted, Way, With};
+use crate::key::{Bits, Code};
+use crate::plan::{LEAST_TRIP_BYTES, LEFT_FREE};
+use crate::{Algorithm, Bound, Error, Order, Ran, Report};
+
+/// What becomes of the keys.
+pub(crate) enum HostArray<'a, B> {
+    Sorted {
+        keys: &'a mut [B],
+        /// It moves with the keys; whether equal ones keep their order.
+        payload: Option<(HostPayload<'a>, bool)>,
+    },
+    /// Their places in order are written.
+    Argsorted { keys: &'a [B], places: &'a mut [u32] },
+}
+
+impl<B: Bits> HostArray<'_, B> {
+    pub fn keys(&self) -> &[B] {
+        match self {
+            HostArray::Sorted { keys, .. } => keys,
+            HostArray::Argsorted { keys, .. } => keys,
+        }
+    }
+
+    /// The same array for a first try.
+    pub fn reborrow(&mut self) -> HostArray<'_, B> {
+        match self {
+            HostArray::Sorted { keys, payload } => {
+                let payload = payload.as_mut().map(|(payload, stable)| (payload.reborrow(), *stable));
+                HostArray::Sorted { keys, payload }
+            }
+            HostArray::Argsorted { keys, places } => HostArray::Argsorted { keys, places },
+        }
+    }
+
+    fn with(&self) -> With {
+        match self {
+            HostArray::Sorted { payload: None, .. } => With::Nothing,
+            HostArray::Sorted { payload: Some((payload, stable)), .. } => {
+                With::Payload { bytes: payload.each(), stable: *stable }
+            }
+            HostArray::Argsorted { .. } => With::Places,
+        }
+    }
+}
+
+/// The ways that there are for such a sort, the fastest first, and the words of each piece of scratch that they take.
+fn ways<B: Bits>(
+    gpu: &Gpu,
+    n: usize,
+    wanted: Wanted,
+    algorithm: Algorithm,
+) -> Result<Vec<(Way, Vec<usize>)>, Error> {
+    let way = gpu.way::<B>(n, wanted, algorithm)?;
+    let words = gpu.array_words::<B>(&way, n, wanted);
+    let mut ways = vec![(way, words)];
+    if algorithm == Algorithm::Auto && B::WIDTH <= 64 {
+        // What takes less memory.
+        let other = if wanted.with.may_change_order() { Way::Network } else { Way::Segment };
+        let words = gpu.array_words::<B>(&other, n, wanted);
+        ways.push((other, words));
+    }
+    Ok(ways)
+}
+
+/// All the memory of a sort.
+struct Held<B> {
+    keys: Buffer<B>,
+    payload: Buffer<u8>,
+    /// With the scratch.
+    gpu: Gpu,
+    way: Way,
+    /// Bytes of it, the pinned memory and what is held on the host.
+    bytes: u64,
+}
+
+/// Sorts the array, and waits.
+///
+/// All memory is had before anything is copied, so too little leaves the keys as they are; so does a device that fails
+/// before they are on their way back. Where there is no room for the scratch of the fastest way, keys alone and unstable
+/// pairs are sorted in place, the others as one segment.
+pub(crate) fn sort<B: Bits>(
+    gpu: &Gpu,
+    mut array: HostArray<'_, B>,
+    code: Code,
+    order: Order,
+    algorithm: Algorithm,
+    allowed: Allowed,
+) -> Result<Report, Error> {
+    let (n, with) = (array.keys().len(), array.with());
+    let wanted = Wanted { with, code, order };
+    let each = match with {
+        With::Nothing => 0,
+        With::Payload { bytes, .. } => bytes,
+        With::Places => size_of::<u32>(),
+    };
+    let staged = n * size_of::<B>().max(each);
+    // A payload comes back as a whole or not at all: half of one would have some elements twice.
+    let held_back = if let With::Payload { bytes, .. } = with { n * bytes } else { 0 };
+    let hold = |(way, scratch): (Way, Vec<usize>)| -> Result<Held<B>, Error> {
+        let there = (n * (size_of::<B>() + each) + 4 * scratch.iter().sum::<usize>()) as u64;
+        let needed = there + (Stage::bytes(staged) + held_back) as u64;
+        let too_much = |bound, needed, available| Error::Memory { bound, needed, available, hint: HINT };
+        if needed > allowed.memory_limit {
+            return Err(too_much(Bound::Limit, needed, allowed.memory_limit));
+        }
+        let device = gpu.device();
+        let room = || Ok::<_, Error>(device.free_memory()?).map(|free| free - free / LEFT_FREE);
+        if there > room()? {
+            // What was kept for later calls may be all that is missing.
+            gpu.give_back_scratch();
+        }
+        let available = room()?;
+        if there > available {
+            return Err(too_much(Bound::Device, there, available));
+        }
+        let (keys, payload) = (memory::alloc(device, n)?, memory::alloc(device, n * each)?);
+        let scratch = scratch.iter().map(|&words| memory::alloc(device, words)).collect::<Result<_, _>>()?;
+        Ok(Held { keys, payload, gpu: gpu.with_scratch(scratch), way, bytes: needed })
+    };
+    let mut ways = ways::<B>(gpu, n, wanted, algorithm)?.into_iter();
+    let first = ways.next().expect("there is one");
+    let held = ways.fold(hold(first), |held, way| match held {
+        Err(Error::Memory { .. }) => hold(way),
+        decided => decided,
+    })?;
+    let Held { keys, payload, gpu, way, bytes: needed } = held;
+    let mut stage = Stage::new(&gpu, staged, allowed.threads)?;
+    let mut back: Vec<u8> = reserve(held_back)?;
+
+    let mut report = Report { scratch_peak: needed, ..Report::default() };
+    let (key_bytes, payload_bytes) = (n * size_of::<B>(), n * each);
+    let start = Instant::now();
+    stage.copy_in(keys.view().cast(), bytes(array.keys()))?;
+    if let HostArray::Sorted { payload: Some((from, _)), .. } = &mut array {
+        stage.copy_in(payload.view(), from.range(0..n))?;
+    }
+    let copied = if with == With::Places { key_bytes } else { key_bytes + payload_bytes };
+    report.push(Ran::Cuda, "copy in", start.elapsed(), copied, copied);
+    let start = Instant::now();
+    // SAFETY: the keys and the payload are on the device for this sort alone.
+    let sorted = unsafe { gpu.sort_array_by(way, &stage.stream, keys.view(), payload.address(), wanted)? };
+    sorted.wait()?;
+    report.push(Ran::Cuda, "sort", start.elapsed(), key_bytes + payload_bytes, key_bytes + payload_bytes);
+    let start = Instant::now();
+    let mut copied = payload_bytes;
+    match array {
+        HostArray::Sorted { keys: to, payload: moved } => {
+            copied += key_bytes;
+            stage.copy_out(&mut back.spare_capacity_mut()[..held_back], payload.view())?;
+            // SAFETY: what is copied are keys.
+            stage.copy_out(unsafe { bytes_mut(to) }, keys.view().cast())?;
+            if let Some((mut to, _)) = moved {
+                copy(to.range(0..n), &back.spare_capacity_mut()[..held_back], allowed.threads);
+            }
+        }
+        HostArray::Argsorted { places, .. } => {
+            // SAFETY: what is copied are places.
+            stage.copy_out(unsafe { bytes_mut(places) }, payload.view())?;
+        }
+    }
+    report.push(Ran::Cuda, "copy out", start.elapsed(), copied, copied);
+    Ok(report)
+}
+
+/// How many of so many keys alone there is memory for at a time: all, or what halving them time and again has left. None
+/// where that is hardly worth the way.
+pub(crate) fn most_at_once<B: Bits>(
+    gpu: &Gpu,
+    n: usize,
+    code: Code,
+    order: Order,
+    allowed: Allowed,
+) -> Result<Option<usize>, Error> {
+    let wanted = Wanted { with: With::Nothing, code, order };
+    gpu.give_back_scratch();
+    let free = gpu.device().free_memory()?;
+    let mut most = n;
+    while most * size_of::<B>() >= LEAST_TRIP_BYTES {
+        let bytes = most * size_of::<B>();
+        let there = (bytes + 4 * gpu.words_up_to::<B>(most, wanted)?.iter().sum::<usize>()) as u64;
+        if there <= free - free / LEFT_FREE && there + Stage::bytes(bytes) as u64 <= allowed.memory_limit {
+            return Ok(Some(most));
+        }
+        most /= 2;
+    }
+    Ok(None)
+}
+
+const HINT: &str = "sort in parts, or use the CPU engine";
+
+/// Room for so many items on the host, or what is missing.
+pub(crate) fn reserve<T>(count: usize) -> Result<Vec<T>, Error> {
+    let mut held = Vec::new();
+    held.try_reserve_exact(count).map_err(|_| Error::Memory {
+        bound: Bound::Host,
+        needed: count.saturating_mul(size_of::<T>()) as u64,
+        available: 0,
+        hint: HINT,
+    })?;
+    Ok(held)
+}
+
+#[cfg(test)]
+mod tests {
+    use sortie_simt::Options;
+
+    use super::*;
+    use crate::Sorter;
+    use crate::gpu::on_bench::{code, on_bench, on_bench_of};
+
+    const ALLOWED: Allowed = Allowed { threads: 1, memory_limit: u64::MAX };
+
+    #[test]
+    fn as_on_the_cpu() {
+        on_bench(|gpu| {
+            let mut random = fastrand::Rng::with_seed(1);
+            let cpu = Sorter::builder().threads(1).build().unwrap();
+            for n in [0, 1, 1000, 150_000] {
+                let keys: Vec<u32> = (0..n).map(|_| random.u32(0..50_000)).collect();
+                let mut expected = keys.clone();
+                let mut places: Vec<u32> = (0..n as u32).collect();
+                cpu.sort_pairs(&mut expected, &mut places).unwrap();
+
+                let mut sorted = keys.clone();
+                let array = HostArray::Sorted { keys: &mut sorted, payload: None };
+                sort(gpu, array, code::<u32>(), Order::default(), Algorithm::Auto, ALLOWED).unwrap();
+                assert!(sorted == expected, "{n} keys");
+
+                // A payload that must neither be lost nor be there twice.
+                let mut sorted = keys.clone();
+                let mut boxes: Vec<Box<u32>> = (0..n as u32).map(Box::new).collect();
+                // SAFETY: the sort leaves a permutation of the boxes.
+                let payload = unsafe { HostPayload::of(&mut boxes) }.map(|payload| (payload, true));
+                let array = HostArray::Sorted { keys: &mut sorted, payload };
+                let report =
+                    sort(gpu, array, code::<u32>(), Order::default(), Algorithm::Auto, ALLOWED).unwrap();
+                assert!(sorted == expected, "{n} pairs");
+                assert!(boxes.iter().map(|place| **place).eq(places.iter().copied()), "{n} payloads");
+                assert_eq!(report.phases.len(), 3);
+
+                let mut found = vec![0; n];
+                let array = HostArray::Argsorted { keys: &keys, places: &mut found };
+                sort(gpu, array, code::<u32>(), Order::default(), Algorithm::Auto, ALLOWED).unwrap();
+                assert!(found == places, "places of {n}");
+
+                // Keys that have no digits there.
+                let wide: Vec<u128> =
+                    keys.iter().map(|&key| u128::from(key) << 70 | u128::from(key)).collect();
+                let array = HostArray::Argsorted { keys: &wide, places: &mut found };
+                sort(gpu, array, code::<u128>(), Order::default(), Algorithm::Auto, ALLOWED).unwrap();
+                assert!(found == places, "places of {n} wide keys");
+                let mut sorted = wide.clone();
+                let array = HostArray::Sorted { keys: &mut sorted, payload: None };
+                sort(gpu, array, code::<u128>(), Order::default(), Algorithm::Auto, ALLOWED).unwrap();
+                assert!(sorted.iter().map(|&key| key as u32).eq(expected.iter().copied()), "{n} wide keys");
+            }
+        });
+    }
+
+    #[test]
+    fn too_little_memory_leaves_all_as_it_is() {
+        on_bench_of(Options { memory: 1 << 20, ..Options::default() }, |gpu| {
+            let descending: Vec<u32> = (0..200_000).rev().collect();
+            for (allowed, bound) in
+                [(ALLOWED, Bound::Device), (Allowed { memory_limit: 1 << 20, ..ALLOWED }, Bound::Limit)]
+            {
+                let mut keys = descending.clone();
+                let array = HostArray::Sorted { keys: &mut keys, payload: None };
+                let error =
+                    sort(gpu, array, code::<u32>(), Order::default(), Algorithm::Radix, allowed).unwrap_err();
+                assert!(
+                    matches!(error, Error::Memory { bound: found, needed, available, .. }
+                if found == bound && needed > 1_600_000 && available <= 1 << 20),
+                    "{error}"
+                );
+                assert!(keys == descending);
+            }
+        });
+    }
+
+    /// Keys alone and unstable pairs are sorted in place where there is room for them and not for their copy.
+    #[test]
+    fn a_limit_leads_to_the_plan_in_place() {
+        on_bench(|gpu| {
+            let mut keys: Vec<u32> = (0..200_000).rev().collect();
+            let sorted: Vec<u32> = (0..200_000).collect();
+            // The keys, and twice as much pinned memory.
+            let allowed = Allowed { memory_limit: 3 * 800_000, ..ALLOWED };
+            let array = HostArray::Sorted { keys: &mut keys, payload: None };
+            let report = sort(gpu, array, code::<u32>(), Order::default(), Algorithm::Auto, allowed).unwrap();
+            assert!(keys == sorted);
+            assert!(report.scratch_peak <= allowed.memory_limit);
+            // As much pinned memory, and all payloads, which are held back here.
+            let with_payloads = Allowed { memory_limit: 5 * 800_000, ..ALLOWED };
+            let mut payload = sorted.clone();
+            keys.reverse();
+            let mut try_pairs = |stable| {
+                let moved = HostPayload::of_pod(&mut payload).map(|payload| (payload, stable));
+                let array = HostArray::Sorted { keys: &mut keys, payload: moved };
+                sort(gpu, array, code::<u32>(), Order::default(), Algorithm::Auto, with_payloads)
+            };
+            assert!(matches!(try_pairs(true), Err(Error::Memory { bound: Bound::Limit, .. })));
+            let report = try_pairs(false).unwrap();
+            assert!(report.scratch_peak <= with_payloads.memory_limit);
+            assert!(keys == sorted && payload.iter().rev().eq(&sorted));
+            let array = HostArray::Argsorted { keys: &sorted, places: &mut keys };
+            let refused = sort(gpu, array, code::<u32>(), Order::default(), Algorithm::Auto, allowed);
+            assert!(matches!(refused, Err(Error::Memory { bound: Bound::Limit, .. })));
+        });
+    }
+
+    #[test]
+    fn pairs_of_wide_keys_fall_back_to_a_segment() {
+        on_bench(|gpu| {
+            let descending: Vec<u64> = (0..150_000).rev().collect();
+            let sorted = |memory_limit| {
+                let mut keys = descending.clone();
+                let mut places: Vec<u64> = (0..keys.len() as u64).collect();
+                let payload = HostPayload::of_pod(&mut places).map(|payload| (payload, true));
+                let array = HostArray::Sorted { keys: &mut keys, payload };
+                let allowed = Allowed { memory_limit, ..ALLOWED };
+                let report = sort(gpu, array, code::<u64>(), Order::default(), Algorithm::Auto, allowed)?;
+                assert!(keys.is_sorted() && places == descending);
+                Ok::<u64, Error>(report.scratch_peak)
+            };
+            let by_samples = sorted(u64::MAX).unwrap();
+            let as_a_segment = sorted(by_samples - 1).unwrap();
+            assert!(as_a_segment < by_samples);
+            assert!(matches!(sorted(as_a_segment - 1), Err(Error::Memory { bound: Bound::Limit, .. })));
+        });
+    }
+
+    #[test]
+    fn algorithms_that_there_are() {
+        on_bench(|gpu| {
+            let try_with = |algorithm| {
+                let mut keys: Vec<u32> = (0..20_000).rev().collect();
+                let array = HostArray::Sorted { keys: &mut keys, payload: None };
+                let result = sort(gpu, array, code::<u32>(), Order::default(), algorithm, ALLOWED);
+                result.map(|_| assert!(keys.is_sorted()))
+            };
+            use Algorithm::{Auto, Bitonic, Merge, Quicksort, Radix, SampleSort};
+            for algorithm in [Auto, Radix, Bitonic, SampleSort, Merge] {
+                try_with(algorithm).unwrap();
+            }
+            assert!(matches!(try_with(Quicksort), Err(Error::Unsupported(_))));
+            let mut narrow = [3u8, 1, 2];
+            let array = HostArray::Sorted { keys: &mut narrow, payload: None };
+            let result = sort(gpu, array, code::<u8>(), Order::default(), SampleSort, ALLOWED);
+            assert!(matches!(result, Err(Error::Unsupported(_))));
+        });
+    }
+
+    /// Nothing more is had than was planned.
+    #[test]
+    fn the_memory_planned_is_enough() {
+        on_bench(|gpu| {
+            let withs = [With::Nothing, With::Payload { bytes: 8, stable: true }, With::Places];
+            let algorithms = [Algorithm::Auto, Algorithm::SampleSort, Algorithm::Merge];
+            for (with, algorithm) in withs.into_iter().flat_map(|with| algorithms.map(|other| (with, other)))
+            {
+                let n = 150_000;
+                let wanted = Wanted { with, code: code::<u32>(), order: Order::default() };
+                let way = gpu.way::<u32>(n, wanted, algorithm).unwrap();
+                let words = gpu.array_words::<u32>(&way, n, wanted);
+                let each = if let With::Payload { bytes, .. } = with { bytes } else { 4 };
+                let keys = gpu.device().alloc::<u32>(n).unwrap();
+                let payload = gpu.device().alloc::<u8>(n * each).unwrap();
+                let scratch = words.iter().map(|&words| gpu.device().alloc(words).unwrap()).collect();
+                let gpu = gpu.with_scratch(scratch);
+                let free = gpu.device().free_memory().unwrap();
+                let stream = gpu.device().stream().unwrap();
+                // SAFETY: nothing else uses the keys and the payload.
+                unsafe {
+                    let sort = gpu.sort_array_by(way, &stream, keys.view(), payload.address(), wanted);
+                    assert_eq!(gpu.device().free_memory().unwrap(), free, "{with:?} {algorithm:?}");
+                    sort.unwrap().wait().unwrap();
+                }
+            }
+        });
+    }
+}

@@ -1,0 +1,219 @@
+//! Chunks of host data to be sorted on devices, many at a time: each carrier is a thread that brings a chunk there, has it
+//! sorted and brings it back, so that chunks are copied in while others are sorted and copied out.
+
+use std::mem::MaybeUninit;
+use std::ops::Range;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Mutex};
+
+use sortie_device::Buffer;
+
+use super::memory;
+use super::segments::{Allowed, bytes};
+use super::stage::Stage;
+use crate::gpu::Gpu;
+use crate::gpu::array::{Wanted, With};
+use crate::key::{Bits, Code};
+use crate::plan::{
+    CARRIER_SLOT_BYTES, CARRIERS, LEAST_TRIP_BYTES, LEFT_FREE, MOST_RUNS, OVERLAPPED_CHUNK_BYTES, TRIP_BYTES,
+};
+use crate::{Bound, Error, Order, threads};
+
+/// Some keys with their payloads: where they come from, in parts, and where they go to in order.
+pub(crate) struct Chunk<'a, B> {
+    pub keys: Vec<&'a [B]>,
+    /// As many parts as of the keys.
+    pub payload: Vec<&'a [MaybeUninit<u8>]>,
+    /// None where the keys are not asked for any more.
+    pub keys_to: Option<&'a mut [MaybeUninit<u8>]>,
+    pub payload_to: &'a mut [MaybeUninit<u8>],
+}
+
+/// What is to be sorted.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Work {
+    pub code: Code,
+    pub order: Order,
+    /// Bytes of a key's payload, 0 for none, and whether equal keys keep their order.
+    pub payload_bytes: usize,
+    pub stable: bool,
+}
+
+/// Carriers with all the memory that they need.
+pub(crate) struct Carriers<B> {
+    carriers: Vec<Carrier<B>>,
+    wanted: Wanted,
+    /// Keys of a chunk, at most.
+    pub most: usize,
+    /// Bytes of it all.
+    pub bytes: u64,
+}
+
+struct Carrier<B> {
+    stage: Stage,
+    keys: Buffer<B>,
+    payload: Buffer<u8>,
+    /// With the scratch.
+    gpu: Gpu,
+}
+
+impl<B: Bits> Carriers<B> {
+    /// For so many keys: as many carriers, by turns of each device, and as large chunks as the memory allows, where `held` are
+    /// the bytes that are held on the host for so many chunks.
+    pub fn new(
+        gpus: &[Arc<Gpu>],
+        n: usize,
+        work: Work,
+        held: impl Fn(usize) -> u64,
+        allowed: Allowed,
+    ) -> Result<Self, Error> {
+        let Work { code, order, payload_bytes, stable } = work;
+        let with = match payload_bytes {
+            0 => With::Nothing,
+            bytes => With::Payload { bytes, stable },
+        };
+        let wanted = Wanted { with, code, order };
+        let mut available = Vec::new();
+        for gpu in gpus {
+            gpu.give_back_scratch();
+            let free = gpu.device().free_memory()?;
+            available.push(free - free / LEFT_FREE);
+        }
+        let each = size_of::<B>() + payload_bytes;
+        let mut refused = None;
+        for (carriers, bytes) in shapes(gpus.len(), allowed.threads, n * each) {
+            let most = bytes / each;
+            let mut scratch = Vec::new();
+            for gpu in gpus {
+                scratch.push(gpu.words_up_to::<B>(most, wanted)?);
+            }
+            let there = |number: usize| {
+                let own = (number..carriers).step_by(gpus.len()).count();
+                (own * (most * each + 4 * scratch[number].iter().sum::<usize>())) as u64
+            };
+            let needed = (0..gpus.len()).map(there).sum::<u64>()
+                + held(n.div_ceil(most))
+                + (carriers * Stage::bytes(bytes.min(CARRIER_SLOT_BYTES))) as u64;
+            let too_much = |bound, needed, available| Error::Memory { bound, needed, available, hint: HINT };
+            if needed > allowed.memory_limit {
+                refused = Some(too_much(Bound::Limit, needed, allowed.memory_limit));
+            } else if let Some(full) = (0..gpus.len()).find(|&number| there(number) > available[number]) {
+                refused = Some(too_much(Bound::Device, there(full), available[full]));
+            } else {
+                let carrier = |i: usize| {
+                    let number = i % gpus.len();
+                    Carrier::new(&gpus[number], most, payload_bytes, &scratch[number])
+                };
+                match (0..carriers).map(carrier).collect() {
+                    Ok(carriers) => return Ok(Carriers { carriers, wanted, most, bytes: needed }),
+                    Err(error @ Error::Memory { .. }) => refused = Some(error),
+                    Err(error) => return Err(error),
+                }
+            }
+        }
+        Err(refused.expect("there is at least one shape"))
+    }
+
+    /// Sorts each chunk by itself; in the order in which they come, as carriers are free. After an error some are not, and
+    /// what they would be written to may have been written in part.
+    pub fn sort<'a>(&mut self, chunks: impl Iterator<Item = Chunk<'a, B>> + Send) -> Result<(), Error> {
+        let (chunks, wanted) = (Mutex::new(chunks), self.wanted);
+        let next = || chunks.lock().expect("no holder panics").next();
+        threads::for_each(&mut self.carriers, |_, carrier, failed| {
+            while !failed.load(Relaxed) {
+                let Some(chunk) = next() else { break };
+                carrier.sort(chunk, wanted)?;
+            }
+            Ok(())
+        })
+        .map(drop)
+    }
+}
+
+impl<B: Bits> Carrier<B> {
+    fn new(gpu: &Gpu, most: usize, payload_bytes: usize, scratch: &[usize]) -> Result<Self, Error> {
+        let device = gpu.device();
+        // What is pinned for so many is not kept for later calls.
+        let gpu = Gpu { pinned: Arc::default(), ..gpu.with_scratch(Vec::new()) };
+        let scratch = scratch.iter().map(|&words| memory::alloc(device, words)).collect::<Result<_, _>>()?;
+        Ok(Carrier {
+            stage: Stage::new(&gpu, (most * size_of::<B>().max(payload_bytes)).min(CARRIER_SLOT_BYTES), 1)?,
+            keys: memory::alloc(device, most)?,
+            payload: memory::alloc(device, most * payload_bytes)?,
+            gpu: gpu.with_scratch(scratch),
+        })
+    }
+
+    fn sort(&mut self, chunk: Chunk<'_, B>, wanted: Wanted) -> Result<(), Error> {
+        let n = chunk.keys.iter().map(|part| part.len()).sum();
+        let keys = self.keys.range(0..n);
+        let payload = self.payload.range(0..n * wanted.with.payload_bytes());
+        let key_parts: Vec<_> = chunk.keys.iter().map(|part| bytes(part)).collect();
+        // SAFETY: what is written are copies of keys and payloads.
+        unsafe {
+            self.stage.fill_in(keys.cast(), |range, to| copy_joined(&key_parts, range, to))?;
+            self.stage.fill_in(payload, |range, to| copy_joined(&chunk.payload, range, to))?;
+        }
+        // SAFETY: the keys and the payload are on the device for this sort alone.
+        unsafe { self.gpu.sort_array(&self.stage.stream, keys, payload.address(), wanted)? }.wait()?;
+        if let Some(to) = chunk.keys_to {
+            self.stage.copy_out(to, keys.cast())?;
+        }
+        self.stage.copy_out(chunk.payload_to, payload)
+    }
+}
+
+/// Copies a range of what the parts are one after the other.
+fn copy_joined(parts: &[&[MaybeUninit<u8>]], range: Range<usize>, mut to: &mut [MaybeUninit<u8>]) {
+    let mut start = 0;
+    for part in parts {
+        let end = start + part.len();
+        if end > range.start && !to.is_empty() {
+            let from = &part[range.start.saturating_sub(start)..];
+            let count = from.len().min(to.len());
+            let into = to.split_off_mut(..count).expect("as long at least");
+            into.copy_from_slice(&from[..count]);
+        }
+        start = end;
+    }
+}
+
+/// Carriers and the bytes of a chunk, the best first: chunks that are worth their launches, before as many carriers as there may
+/// be; last one carrier, and chunks as small as they may be. There are never more than [`MOST_RUNS`].
+fn shapes(devices: usize, threads: usize, bytes: usize) -> impl Iterator<Item = (usize, usize)> {
+    let least = (bytes / MOST_RUNS).next_power_of_two().max(LEAST_TRIP_BYTES);
+    // Several for each carrier, so that none waits long for the last.
+    let most = move |carriers: usize| (bytes / (4 * carriers)).next_power_of_two().min(TRIP_BYTES).max(least);
+    let halves = |most| std::iter::successors(Some(most), |size| Some(size / 2));
+    let carriers = halves((devices * CARRIERS).min(threads.max(1))).take_while(|&carriers| carriers > 0);
+    let overlapped = carriers.flat_map(move |carriers| {
+        let worth_it = OVERLAPPED_CHUNK_BYTES.min(most(carriers)).max(least);
+        halves(most(carriers)).take_while(move |&size| size >= worth_it).map(move |size| (carriers, size))
+    });
+    overlapped.chain(halves(most(1)).take_while(move |&size| size >= least).map(|size| (1, size)))
+}
+
+const HINT: &str =
+    "what does not fit a GPU is sorted there in parts, with a copy of it on the host; use the CPU engine";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A device with next to no room was once given many thousand runs, and the table of their parts was not counted.
+    #[test]
+    fn runs_are_never_too_many() {
+        for (devices, threads) in [(1, 0), (1, 1), (2, 1), (1, 5), (1, 16), (1, 100), (3, 100)] {
+            for bytes in [0, 1, 1 << 16, 1 << 20, 8 << 30, 40_000_000_000, 1 << 42] {
+                let shapes: Vec<_> = shapes(devices, threads, bytes).collect();
+                assert!(shapes.iter().all(|&(carriers, size)| {
+                    (1..=threads.max(1)).contains(&carriers)
+                        && size >= LEAST_TRIP_BYTES
+                        && bytes.div_ceil(size) <= MOST_RUNS
+                }));
+                let one_worker = shapes.iter().rev().take_while(|&&(carriers, _)| carriers == 1).count();
+                assert!(one_worker > 0, "{threads} threads, {bytes} bytes");
+            }
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! Memory, planned before the first launch: what a sort of host segments needs, against the limit of the call and what
+//! the device has free.
+
+use std::ops::Range;
+
+use bytemuck::Pod;
+use sortie_device::{Buffer, Device};
+
+use crate::gpu::segments::{Content, Payload, Worker};
+use crate::gpu::segments::{copies_words, listed_words, of_one_length_words};
+use crate::plan::{CHUNK_BYTES, CHUNKS_UNDER_WAY, LEAST_CHUNK_BYTES, LEFT_FREE, OVERLAPPED_CHUNK_BYTES};
+use crate::{Bound, Error, Segments};
+
+/// Device memory, or [`Error::Memory`] with both numbers.
+pub(crate) fn alloc<T: Pod>(device: &Device, len: usize) -> Result<Buffer<T>, Error> {
+    let needed = (len as u64).saturating_mul(size_of::<T>() as u64);
+    let available = device.free_memory()?;
+    if needed > available {
+        return Err(too_little(needed, available));
+    }
+    device.alloc(len).map_err(|error| match error {
+        sortie_device::Error::OutOfMemory { needed, available } => too_little(needed, available),
+        other => other.into(),
+    })
+}
+
+fn too_little(needed: u64, available: u64) -> Error {
+    Error::Memory { bound: Bound::Device, needed, available, hint: "sort in parts, or free some" }
+}
+
+/// Neighbouring segments, and the keys that hold them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Chunk {
+    pub segments: Range<usize>,
+    pub keys: Range<usize>,
+    /// Keys of the longest of them.
+    pub longest: usize,
+}
+
+/// What a sort of host segments holds, all of it until its end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Plan {
+    pub chunks: Vec<Chunk>,
+    /// Chunks under way at a time.
+    pub slots: usize,
+    /// Keys that a slot has room for, in pinned memory and on the device.
+    pub keys: usize,
+    /// Offsets of a chunk, on the device and, in a copy, here.
+    pub offsets: usize,
+    /// Words of scratch for the kernels.
+    pub scratch: usize,
+    /// Whether the keys go through pinned memory of the slots.
+    pub through_pinned: bool,
+    /// Bytes of a key's payload, which always does.
+    pub payload_bytes: usize,
+    key_bytes: usize,
+}
+
+impl Plan {
+    /// Bytes of pinned memory.
+    pub fn pinned(&self) -> u64 {
+        let key_bytes = if self.through_pinned { self.key_bytes } else { 0 };
+        (self.slots * self.keys * (key_bytes + self.payload_bytes)) as u64
+    }
+
+    /// Bytes of device memory.
+    pub fn device(&self) -> u64 {
+        let slots = self.slots * self.keys * (self.key_bytes + self.payload_bytes);
+        (slots + size_of::<u64>() * self.offsets + size_of::<u32>() * self.scratch) as u64
+    }
+
+    /// Bytes of scratch of all kinds.
+    pub fn bytes(&self) -> u64 {
+        self.pinned() + self.device() + (size_of::<u64>() * self.offsets) as u64
+    }
+}
+
+/// Segments in host memory that are to be sorted on a device.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Request<'a> {
+    pub segments: Segments<'a>,
+    /// Of all segments together, and what belongs to none.
+    pub keys: usize,
+    pub content: Content,
+    /// Whether the keys are in pinned memory themselves.
+    pub pinned: bool,
+    /// Bytes of shared memory of a block.
+    pub shared_per_block: usize,
+}
+
+impl Request<'_> {
+    /// Bytes of a key and its payload.
+    pub fn bytes_a_key(&self) -> usize {
+        self.content.key_bytes + self.payload_bytes()
+    }
+
+    fn payload_bytes(&self) -> usize {
+        if let Payload::Moved(bytes) = self.content.payload { bytes } else { 0 }
+    }
+
+    /// Reserves memory by the largest plan within the limit for which the device and the system have enough: fewer and
+    /// smaller chunks under way, where it has to be.
+    ///
+    /// `reserve` allocates what a plan states. Where it finds too little after all, the next plan is tried.
+    pub fn reserve<R>(
+        &self,
+        device: &Device,
+        limit: u64,
+        mut reserve: impl FnMut(&Plan) -> Result<R, Error>,
+    ) -> Result<(Plan, R), Error> {
+        let free = device.free_memory()?;
+        let available = free - free / LEFT_FREE;
+        let mut refused = None;
+        for (slots, chunk_bytes) in shapes(self.keys.saturating_mul(self.bytes_a_key())) {
+            let plan = self.plan(slots, chunk_bytes);
+            let within = within(&plan, limit, available);
+            match within.and_then(|()| reserve(&plan)) {
+                Ok(reserved) => return Ok((plan, reserved)),
+                Err(error @ Error::Memory { .. }) => refused = Some(error),
+                Err(error) => return Err(error),
+            }
+        }
+        Err(refused.expect("there is at least one shape"))
+    }
+
+    /// The plan with so many chunks under way, each of up to so many bytes, or of one segment that is longer.
+    fn plan(&self, slots: usize, chunk_bytes: usize) -> Plan {
+        let chunks = self.chunks(chunk_bytes / self.bytes_a_key());
+        let most = |of: fn(&Chunk) -> usize| chunks.iter().map(of).max().unwrap_or(0);
+        Plan {
+            slots: slots.min(chunks.len()),
+            keys: most(|chunk| chunk.keys.len()),
+            offsets: match self.segments {
+                Segments::Length(_) => 0,
+                Segments::Offsets(_) => most(|chunk| chunk.segments.len() + 1),
+            },
+            scratch: chunks.iter().map(|chunk| self.scratch_words(chunk)).max().unwrap_or(0),
+            through_pinned: !self.pinned,
+            payload_bytes: self.payload_bytes(),
+            key_bytes: self.content.key_bytes,
+            chunks,
+        }
+    }
+
+    /// Cuts the segments into chunks of up to `most` keys, or of one segment that is longer.
+    fn chunks(&self, most: usize) -> Vec<Chunk> {
+        match self.segments {
+            // Not one by one: there can be more of them than it takes time to copy them.
+            Segments::Length(length) => {
+                let count = self.segments.count(self.keys);
+                let each = (most / length.max(1)).max(1);
+                let chunk = |first: usize| {
+                    let segments = first..count.min(first + each);
+                    Chunk { keys: segments.start * length..segments.end * length, segments, longest: length }
+                };
+                (0..count).step_by(each).map(chunk).collect()
+            }
+            Segments::Offsets(offsets) => {
+                let mut chunks: Vec<Chunk> = Vec::new();
+                for (i, ends) in offsets.windows(2).enumerate() {
+                    let length = ends[1] - ends[0];
+                    match chunks.last_mut() {
+                        Some(chunk) if ends[1] - chunk.keys.start <= most => {
+                            chunk.segments.end = i + 1;
+                            chunk.keys.end = ends[1];
+                            chunk.longest = chunk.longest.max(length);
+                        }
+                        _ => {
+                            chunks.push(Chunk { segments: i..i + 1, keys: ends[0]..ends[1], longest: length })
+                        }
+                    }
+                }
+                chunks
+            }
+        }
+    }
+
+    /// What `Gpu::sort_moved` takes for a chunk.
+    fn scratch_words(&self, chunk: &Chunk) -> usize {
+        if chunk.longest < 2 {
+            return 0;
+        }
+        let (content, shared) = (self.content, self.shared_per_block);
+        let keys = chunk.keys.len();
+        match self.segments {
+            Segments::Length(length) => match Worker::for_length(length, content, shared) {
+                Some(_) => 0,
+                None => of_one_length_words(content, keys),
+            },
+            Segments::Offsets(_) => {
+                let workers = Worker::classes(content, shared);
+                let any_long = workers.last().is_none_or(|largest| chunk.longest > largest.capacity());
+                listed_words(chunk.segments.len()) + if any_long { copies_words(content, keys) } else { 0 }
+            }
+        }
+    }
+}
+
+/// Chunks under way and the bytes of each, the best first: large chunks that overlap, then smaller ones, then fewer, and
+/// last one at a time, as small as need be. None is worth more than all the data.
+fn shapes(bytes: usize) -> impl Iterator<Item = (usize, usize)> {
+    let most = CHUNK_BYTES.min(bytes.checked_next_power_of_two().unwrap_or(CHUNK_BYTES));
+    let halves = move |least| {
+        let smaller = move |&size: &usize| (size / 2 >= least).then_some(size / 2);
+        std::iter::successors(Some(most), smaller)
+    };
+    (1..=CHUNKS_UNDER_WAY).rev().flat_map(move |slots| {
+        let least = if slots > 1 { OVERLAPPED_CHUNK_BYTES } else { LEAST_CHUNK_BYTES };
+        halves(least).map(move |size| (slots, size))
+    })
+}
+
+/// Whether a plan keeps to the limit, and to what the device has.
+fn within(plan: &Plan, limit: u64, available: u64) -> Result<(), Error> {
+    if plan.bytes() > limit {
+        return Err(Error::Memory {
+            bound: Bound::Limit,
+            needed: plan.bytes(),
+            available: limit,
+            hint: "a GPU needs room for the longest segment in pinned memory and in its own, and for a copy there \
+                   where it is longer than fits a block; use the CPU engine",
+        });
+    }
+    if plan.device() > available {
+        return Err(too_little(plan.device(), available));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

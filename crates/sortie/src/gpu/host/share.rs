@@ -1,0 +1,200 @@
+//! A device's share of an array in host memory, whose other keys the CPU sorts: it comes piece by piece, from many threads at a
+//! time, and how much it is shows at the end.
+
+use std::marker::PhantomData;
+use std::ops::Range;
+use std::sync::Mutex;
+
+use sortie_device::{Buffer, Event, Stream, View};
+
+use super::ring::{Origin, Ring, Span, between};
+use super::segments::Allowed;
+use crate::gpu::array::{MOST_KEYS, Wanted, With};
+use crate::gpu::{Gpu, Pending};
+use crate::key::{Bits, Code};
+use crate::plan::{KEPT_PART, LEFT_FREE};
+use crate::{Algorithm, Bound, Error, Order};
+
+/// Keys and payloads, in the memory that a [`Gpu`] keeps.
+type Arrays = [Buffer<u32>; 2];
+
+/// The memory of it.
+pub(crate) struct HostShare<B> {
+    keys: PhantomData<B>,
+    gpu: Gpu,
+    stream: Stream,
+    sent: Arrays,
+    /// As much again, where pieces are put in order.
+    in_order: Option<Arrays>,
+    payload_bytes: usize,
+    wanted: Wanted,
+    /// Keys that there is room for, and how much of it is taken.
+    most: usize,
+    taken: Mutex<usize>,
+    /// What spans of time are counted from, and when the sort began and ended.
+    pub origin: Origin,
+    begun: Event,
+    pub done: Event,
+    /// Bytes of all of it.
+    pub bytes: u64,
+}
+
+/// How large a share is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Room {
+    /// Keys at most.
+    pub keys: usize,
+    pub payload_bytes: usize,
+    /// Whether equal keys keep their order, where they have a payload; and whether they come in pieces that have to be put in order
+    /// for it.
+    pub stable: bool,
+    pub in_pieces: bool,
+    /// Bytes of a slot.
+    pub slot: usize,
+    /// Bytes that are held on the host besides.
+    pub held: u64,
+}
+
+impl<B: Bits> HostShare<B> {
+    /// With a ring for each thread.
+    ///
+    /// # Errors
+    /// [`Error::Memory`] where the limit or the device has no room.
+    pub fn new(gpu: &Gpu, room: Room, allowed: Allowed) -> Result<(Self, Vec<Ring>), Error> {
+        let Room { keys: most, payload_bytes, stable, in_pieces, slot, held } = room;
+        let with = match payload_bytes {
+            0 => With::Nothing,
+            bytes => With::Payload { bytes, stable },
+        };
+        // Codes come here, not keys.
+        let wanted = Wanted { with, code: Code::Unsigned, order: Order::default() };
+        // Fewer keys may take another way.
+        let mut scratch = Vec::new();
+        for keys in [most, most.min(MOST_KEYS)] {
+            let words = gpu.array_words::<B>(&gpu.way::<B>(keys, wanted, Algorithm::Auto)?, keys, wanted);
+            scratch.resize(scratch.len().max(words.len()), 0);
+            scratch.iter_mut().zip(words).for_each(|(most, words)| *most = words.max(*most));
+        }
+        let copies = if payload_bytes > 0 && stable && in_pieces { 2 } else { 1 };
+        let there =
+            (copies * most * (size_of::<B>() + payload_bytes) + 4 * scratch.iter().sum::<usize>()) as u64;
+        let bytes = there + held + (allowed.threads * Ring::bytes(slot)) as u64;
+        let too_much = |bound, needed, available| Error::Memory { bound, needed, available, hint: HINT };
+        if bytes > allowed.memory_limit {
+            return Err(too_much(Bound::Limit, bytes, allowed.memory_limit));
+        }
+        gpu.take_room(|| {
+            let device = gpu.device();
+            let free = device.free_memory()? + gpu.kept_scratch();
+            if there > free - free / LEFT_FREE {
+                return Err(too_much(Bound::Device, there, free));
+            }
+            let array = || -> Result<_, Error> {
+                let words = |bytes: usize| (most * bytes).div_ceil(size_of::<u32>());
+                // Of none there would be more than that.
+                let payload =
+                    if payload_bytes == 0 { device.alloc(0)? } else { gpu.scratch(words(payload_bytes))? };
+                Ok([gpu.scratch(words(size_of::<B>()))?, payload])
+            };
+            let sent = array()?;
+            let in_order = (copies == 2).then(array).transpose()?;
+            let scratch = scratch.iter().map(|&words| gpu.scratch(words)).collect::<Result<_, _>>()?;
+            let rings = (0..allowed.threads).map(|_| Ring::new(gpu, slot)).collect::<Result<_, _>>()?;
+            let stream = device.stream()?;
+            let origin = Origin::new(gpu, &stream)?;
+            let share = HostShare {
+                keys: PhantomData,
+                gpu: gpu.with_scratch(scratch),
+                stream,
+                sent,
+                in_order,
+                payload_bytes,
+                wanted,
+                most,
+                taken: Mutex::new(0),
+                origin,
+                begun: device.event()?,
+                done: device.event()?,
+                bytes,
+            };
+            Ok((share, rings))
+        })
+    }
+
+    /// Room for so many keys more, if there is any.
+    pub fn take(&self, count: usize) -> Option<Range<usize>> {
+        let mut taken = self.taken.lock().expect("no holder panics");
+        let start = *taken;
+        (count <= self.most - start).then(|| {
+            *taken += count;
+            start..start + count
+        })
+    }
+
+    /// Where these keys are sent, and their payloads.
+    pub fn sent(&self, keys: Range<usize>) -> [View<'_, u8>; 2] {
+        self.of(&self.sent, keys)
+    }
+
+    /// Where these of the sorted keys are, and their payloads.
+    pub fn sorted(&self, keys: Range<usize>) -> [View<'_, u8>; 2] {
+        self.of(self.in_order.as_ref().unwrap_or(&self.sent), keys)
+    }
+
+    fn of<'v>(&self, arrays: &'v Arrays, keys: Range<usize>) -> [View<'v, u8>; 2] {
+        let of = |array: &'v Buffer<u32>, each: usize| {
+            array.view().cast::<u8>().range(keys.start * each..keys.end * each)
+        };
+        [of(&arrays[0], size_of::<B>()), of(&arrays[1], self.payload_bytes)]
+    }
+
+    /// Sorts what was sent by these rings, of which this are the pieces in order, and says how many keys that is.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where the device fails; [`Error::Memory`] where so many keys take more scratch than the most do.
+    pub fn sort(
+        &self,
+        rings: &[Ring],
+        pieces: impl Iterator<Item = Range<usize>>,
+    ) -> Result<(usize, Pending<'_>), Error> {
+        rings.iter().try_for_each(|ring| ring.hold_up(&self.gpu, &self.stream))?;
+        self.stream.record(&self.begun)?;
+        let mut n = 0;
+        for piece in pieces {
+            let to = n..n + piece.len();
+            n = to.end;
+            if let Some(in_order) = &self.in_order {
+                let (to, from) = (self.of(in_order, to), self.of(&self.sent, piece));
+                to.into_iter().zip(from).try_for_each(|(to, from)| self.stream.copy_within(to, from))?;
+            }
+        }
+        let [keys, payload] = self.sorted(0..n);
+        // SAFETY: the keys and the payload are on the device for this sort alone.
+        let sorting =
+            unsafe { self.gpu.sort_array::<B>(&self.stream, keys.cast(), payload.address(), self.wanted)? };
+        self.stream.record(&self.done)?;
+        Ok((n, sorting))
+    }
+
+    /// When the sort was under way; it is done.
+    pub fn sorting(&self) -> Result<Span, Error> {
+        between(&self.origin, &self.begun, &self.done)
+    }
+
+    /// Gives what is dear to get to later calls, as long as it is a small part of the device's memory.
+    pub fn keep(self, gpu: &Gpu) {
+        let mut room =
+            (gpu.device().properties().memory_total / KEPT_PART).saturating_sub(gpu.kept_scratch());
+        let scratch = self.gpu.scratch.into_inner().expect("no holder panics");
+        let arrays = self.in_order.into_iter().chain([self.sent]).flatten();
+        for array in scratch.into_iter().chain(arrays).filter(|array| !array.is_empty()) {
+            let bytes = array.view().bytes() as u64;
+            if bytes <= room {
+                room -= bytes;
+                gpu.scratch.lock().expect("no holder panics").push(array);
+            }
+        }
+    }
+}
+
+const HINT: &str = "have the GPU sort alone, or the CPU";

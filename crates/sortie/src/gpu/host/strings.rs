@@ -1,0 +1,273 @@
+//! Strings in host memory: their bytes go to the device through pinned buffers, and their places come back.
+
+use std::mem::MaybeUninit;
+use std::ops::Range;
+use std::time::Instant;
+
+use rayon::prelude::*;
+use sortie_device::View;
+
+use super::array::reserve;
+use super::memory;
+use super::segments::{Allowed, bytes};
+use super::stage::Stage;
+use crate::gpu::Gpu;
+use crate::gpu::strings::{Offsets, Strings};
+use crate::gpu::strings::{check_count, scratch_of_strings};
+use crate::plan::COPIED_BY_A_TASK_BYTES;
+use crate::{Bound, Error, Index, Order, Ran, Report};
+
+const HINT: &str = "their bytes, and some 110 bytes for each string; sort in parts, or use the CPU engine";
+
+/// The places of the strings in order. Stable.
+pub(crate) fn argsort_strings<S: Sync, I: Index>(
+    gpu: &Gpu,
+    strings: &[S],
+    string: impl Fn(&S) -> &[u8] + Sync,
+    order: Order,
+    places: &mut [I],
+    allowed: Allowed,
+) -> Result<Report, Error> {
+    let n = strings.len();
+    check_count(n)?;
+    let mut report = Report::default();
+    let offsets = report.phase("measure", size_of_val(strings), n * size_of::<u64>(), || {
+        offsets_of(strings, &string, allowed.threads)
+    })?;
+    let text_bytes = usize::try_from(offsets[n]).map_err(|_| too_long())?;
+    let staged = text_bytes.max(size_of_val(&*offsets));
+
+    let held = size_of_val(&*offsets);
+    let most = 4 * scratch_of_strings(gpu, n)?;
+    let places_bytes = n * size_of::<u32>();
+    let beside = 2 * held + places_bytes + most + Stage::bytes(staged);
+    let needed = (beside as u64).saturating_add(text_bytes as u64);
+    if needed > allowed.memory_limit {
+        let available = allowed.memory_limit;
+        return Err(Error::Memory { bound: Bound::Limit, needed, available, hint: HINT });
+    }
+    let device = gpu.device();
+    let (text, offsets_there, places_there) = gpu.take_room(|| {
+        Ok((
+            memory::alloc::<u8>(device, text_bytes)?,
+            memory::alloc::<u64>(device, n + 1)?,
+            memory::alloc::<u32>(device, n)?,
+        ))
+    })?;
+    let mut stage = Stage::new(gpu, staged, allowed.threads)?;
+
+    report.scratch_peak = needed;
+    let start = Instant::now();
+    let joined = Joined { strings, string: &string, offsets: &offsets };
+    // SAFETY: what is written are bytes of strings, and zeros.
+    unsafe { stage.fill_in(text.view(), |range, to| joined.copy(range, to, allowed.threads))? };
+    stage.copy_in(offsets_there.view().cast(), bytes(&offsets))?;
+    let copied = text_bytes + size_of_val(&*offsets);
+    report.push(Ran::Cuda, "copy in", start.elapsed(), copied, copied);
+    let start = Instant::now();
+    let there = Strings { bytes: text.view(), offsets: Offsets::Wide(offsets_there.view()) };
+    // SAFETY: the strings and the places are on the device for this sort alone; the offsets are sums of lengths.
+    unsafe { gpu.argsort_strings(&stage.stream, there, places_there.view(), order)? }.wait()?;
+    report.push(Ran::Cuda, "sort", start.elapsed(), text_bytes, places_bytes);
+    let start = Instant::now();
+    take_places(&mut stage, places, places_there.view(), allowed.threads, |_, _| ())?;
+    report.push(Ran::Cuda, "copy out", start.elapsed(), places_bytes, size_of_val(places));
+    Ok(report)
+}
+
+/// Where each string begins and the last one ends, if they lay one after the other.
+fn offsets_of<S: Sync>(
+    strings: &[S],
+    string: impl Fn(&S) -> &[u8] + Sync,
+    threads: usize,
+) -> Result<Vec<u64>, Error> {
+    let mut offsets: Vec<u64> = reserve(strings.len() + 1)?;
+    let length = |item: &S| string(item).len() as u64;
+    if threads > 1 {
+        strings.par_iter().map(length).collect_into_vec(&mut offsets);
+    } else {
+        offsets.extend(strings.iter().map(length));
+    }
+    sum_up(&mut offsets)?;
+    Ok(offsets)
+}
+
+/// Makes offsets of lengths.
+fn sum_up(offsets: &mut Vec<u64>) -> Result<(), Error> {
+    let mut end = 0u64;
+    for offset in &mut *offsets {
+        let length = std::mem::replace(offset, end);
+        end = end.checked_add(length).ok_or_else(too_long)?;
+    }
+    offsets.push(end);
+    Ok(())
+}
+
+/// For references to long strings, again and again to the same, whose bytes are more than there are addresses.
+fn too_long() -> Error {
+    Error::Memory { bound: Bound::Device, needed: u64::MAX, available: 0, hint: HINT }
+}
+
+/// Brings places to the host, as the caller's indices; says each time that more are there how many that makes, with the next
+/// ones on their way.
+pub(super) fn take_places<I: Index>(
+    stage: &mut Stage,
+    to: &mut [I],
+    from: View<'_, u32>,
+    threads: usize,
+    mut there: impl FnMut(&mut [I], usize),
+) -> Result<(), Error> {
+    const PLACE: usize = size_of::<u32>();
+    let take = |(to, from): (&mut [I], &[u8])| {
+        for (to, place) in to.iter_mut().zip(from.chunks_exact(PLACE)) {
+            *to = I::from_place(u32::from_ne_bytes(place.try_into().expect("as many bytes")) as usize);
+        }
+    };
+    stage.take_out(from.cast(), |range, pinned| {
+        let end = range.end / PLACE;
+        let part = &mut to[range.start / PLACE..end];
+        if threads > 1 {
+            let each = COPIED_BY_A_TASK_BYTES / PLACE;
+            part.par_chunks_mut(each).zip(pinned.par_chunks(each * PLACE)).for_each(take);
+        } else {
+            take((part, pinned));
+        }
+        there(to, end);
+    })
+}
+
+/// All strings, one after the other.
+struct Joined<'a, S, F> {
+    strings: &'a [S],
+    string: F,
+    offsets: &'a [u64],
+}
+
+impl<S: Sync, F: Fn(&S) -> &[u8] + Sync> Joined<'_, S, F> {
+    /// Copies a range of their bytes.
+    fn copy(&self, range: Range<usize>, to: &mut [MaybeUninit<u8>], threads: usize) {
+        if threads < 2 {
+            return self.copy_from(range.start, to);
+        }
+        let parts = to.par_chunks_mut(COPIED_BY_A_TASK_BYTES).enumerate();
+        parts.for_each(|(i, part)| self.copy_from(range.start + i * COPIED_BY_A_TASK_BYTES, part));
+    }
+
+    fn copy_from(&self, start: usize, mut to: &mut [MaybeUninit<u8>]) {
+        let mut at = start as u64;
+        let mut i = self.offsets.partition_point(|&offset| offset <= at) - 1;
+        while !to.is_empty() {
+            let within = (at - self.offsets[i]) as usize;
+            let count = ((self.offsets[i + 1] - at) as usize).min(to.len());
+            let part = to.split_off_mut(..count).expect("as long at least");
+            // A caller's `as_ref` may have another string by now; the order is as unspecified then.
+            match (self.string)(&self.strings[i]).get(within..within + count) {
+                Some(string) => part.copy_from_slice(bytes(string)),
+                None => part.fill(MaybeUninit::new(0)),
+            }
+            at += count as u64;
+            i += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gpu::host::segments::bytes_mut;
+    use crate::gpu::on_bench::{ALLOWED, assert_limit_is_exact, on_bench};
+
+    fn words(n: u32) -> Vec<String> {
+        (0..n)
+            .map(|i| "ab".repeat((i % 7) as usize) + &(i.wrapping_mul(0x9E37_79B9) % n).to_string())
+            .collect()
+    }
+
+    #[test]
+    fn as_std() {
+        on_bench(|gpu| {
+            for n in [0, 1, 5000] {
+                for descending in [false, true] {
+                    let words = words(n);
+                    let order = Order { descending, ..Order::default() };
+                    let mut found = vec![0u64; words.len()];
+                    let report =
+                        argsort_strings(gpu, &words, |word| word.as_bytes(), order, &mut found, ALLOWED)
+                            .unwrap();
+                    let mut expected: Vec<u64> = (0..u64::from(n)).collect();
+                    expected.sort_by(|&a, &b| {
+                        let ordering = words[a as usize].cmp(&words[b as usize]);
+                        if descending { ordering.reverse() } else { ordering }
+                    });
+                    assert!(found == expected, "{n} words, descending: {descending}");
+                    assert_eq!(report.phases.len(), 4);
+                }
+            }
+        });
+    }
+
+    /// The sum of the lengths once wrapped, and the device was told of less memory than it was to read.
+    #[test]
+    fn strings_of_more_bytes_than_there_are_addresses_are_refused() {
+        let mut lengths = vec![1 << 62; 4];
+        let sum = sum_up(&mut lengths);
+        assert!(matches!(sum, Err(Error::Memory { needed: u64::MAX, .. })), "{sum:?}");
+        let mut lengths = vec![1 << 62, 5, 0];
+        sum_up(&mut lengths).unwrap();
+        assert_eq!(lengths, [0, 1 << 62, (1 << 62) + 5, (1 << 62) + 5]);
+    }
+
+    #[test]
+    fn pieces_are_cut_anywhere() {
+        let words = words(50);
+        let text = words.concat();
+        let ends = words.iter().scan(0, |end, word| {
+            *end += word.len() as u64;
+            Some(*end)
+        });
+        let offsets: Vec<u64> = std::iter::once(0).chain(ends).collect();
+        let joined = Joined { strings: &words, string: String::as_bytes, offsets: &offsets };
+        for start in 0..text.len() {
+            for end in [start + 1, start + 9, text.len()].map(|end| end.min(text.len())) {
+                let mut part = vec![0u8; end - start];
+                // SAFETY: as in `argsort_strings`.
+                joined.copy(start..end, unsafe { bytes_mut(&mut part) }, 1);
+                assert_eq!(part, text.as_bytes()[start..end], "{start}..{end}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_limit_is_kept_and_exact() {
+        on_bench(|gpu| {
+            let words = words(3000);
+            assert_limit_is_exact(|allowed| {
+                let places = &mut vec![0u32; words.len()];
+                argsort_strings(gpu, &words, |word| word.as_bytes(), Order::default(), places, allowed)
+            });
+        });
+    }
+
+    /// What was promised to be enough is enough: no more is had from the device.
+    #[test]
+    fn the_scratch_stays_within_what_is_planned() {
+        on_bench(|gpu| {
+            // All tie, time and again, in one group too long for a block; or in pairs.
+            let one = vec![b"the same for all of them, and long".to_vec(); 17_000];
+            let pairs: Vec<Vec<u8>> = (0..8000u32)
+                .map(|i| [&b"a group "[..], &(i / 2).to_be_bytes(), b" that ties"].concat())
+                .collect();
+            for strings in [one, pairs] {
+                let gpu = Gpu::new(gpu.device().clone());
+                let free = gpu.device().free_memory().unwrap();
+                let most = 4 * scratch_of_strings(&gpu, strings.len()).unwrap() as u64;
+                let data = strings.concat().len() + 12 * strings.len() + 8;
+                let places = &mut vec![0u32; strings.len()];
+                argsort_strings(&gpu, &strings, |string| string, Order::default(), places, ALLOWED).unwrap();
+                // All scratch is kept for later calls.
+                let kept = free - gpu.device().free_memory().unwrap();
+                assert!(kept <= most, "{kept} of {most} bytes, beside {data}");
+            }
+        });
+    }
+}

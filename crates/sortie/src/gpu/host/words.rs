@@ -1,0 +1,110 @@
+//! Words that are made on the host: they go to the device through pinned buffers as they are made, and their places in order
+//! come back, with what ties.
+
+use std::mem::MaybeUninit;
+use std::ops::Range;
+use std::time::Instant;
+
+use sortie_device::Buffer;
+
+use super::memory;
+use super::segments::{Allowed, bytes_mut};
+use super::stage::Stage;
+use super::strings::take_places;
+use crate::gpu::Gpu;
+use crate::gpu::strings::Ties;
+use crate::gpu::strings::{self, check_count, scratch_of_words};
+use crate::{Bound, Error, Index, Order, Ran, Report};
+
+const HINT: &str = "some 90 bytes for each string; sort in parts, or use the CPU engine";
+
+/// Words that a device has sorted, on their way back.
+pub(crate) struct SortedWords {
+    stage: Stage,
+    /// None where there is nothing to sort.
+    places: Option<Buffer<u32>>,
+    /// Which tie.
+    pub ties: Ties,
+    pub report: Report,
+}
+
+/// Sorts `n` words. `write` is called with the first one's number and eight bytes for each; where it says that there is no
+/// such word, nothing is sorted. A multiple of `base` ties with no other. Stable.
+pub(crate) fn sort_words(
+    gpu: &Gpu,
+    n: usize,
+    base: u32,
+    mut write: impl FnMut(usize, &mut [MaybeUninit<u8>]) -> bool,
+    order: Order,
+    allowed: Allowed,
+) -> Result<Option<SortedWords>, Error> {
+    const WORD: usize = size_of::<u64>();
+    check_count(n)?;
+    let staged = n * WORD;
+    let device_bytes = n * (WORD + size_of::<u32>()) + size_of::<u32>() * scratch_of_words(gpu, n)?;
+    // Of the host: no more slots than places, and half as many starts.
+    let held = n * (size_of::<u32>() + size_of::<u64>() / 2);
+    let needed = (device_bytes + held + Stage::bytes(staged)) as u64;
+    if needed > allowed.memory_limit {
+        let available = allowed.memory_limit;
+        return Err(Error::Memory { bound: Bound::Limit, needed, available, hint: HINT });
+    }
+    let mut report = Report { scratch_peak: needed, ..Report::default() };
+    if n < 2 {
+        let stage = Stage::new(gpu, staged, allowed.threads)?;
+        return Ok(Some(SortedWords { stage, places: None, ties: Ties::default(), report }));
+    }
+    let device = gpu.device();
+    let (words, places) =
+        gpu.take_room(|| Ok((memory::alloc::<u64>(device, n)?, memory::alloc::<u32>(device, n)?)))?;
+    let mut stage = Stage::new(gpu, staged, allowed.threads)?;
+
+    let start = Instant::now();
+    let mut all_there = true;
+    let mut fill = |range: Range<usize>, to: &mut [MaybeUninit<u8>]| {
+        all_there = all_there && write(range.start / WORD, to);
+    };
+    // SAFETY: what is written are words.
+    unsafe { stage.fill_in(words.view().cast(), &mut fill)? };
+    if !all_there {
+        return Ok(None);
+    }
+    report.push(Ran::Cpu, "cut", start.elapsed(), n * WORD, n * WORD);
+    let start = Instant::now();
+    // SAFETY: the words and the places are on the device for this sort alone.
+    let tied = unsafe { strings::sort_words(gpu, &stage.stream, words.view(), places.view(), base, order)? };
+    report.push(Ran::Cuda, "sort", start.elapsed(), n * WORD, n * size_of::<u32>());
+
+    let start = Instant::now();
+    let mut ties = Ties::default();
+    if let Some(tied) = tied {
+        ties = Ties::with_room(tied.slots().len(), tied.groups())?;
+        // SAFETY: what is copied are numbers that the device has written.
+        unsafe {
+            stage.copy_out(bytes_mut(&mut ties.slots), tied.slots().cast())?;
+            stage.copy_out(bytes_mut(&mut ties.starts), tied.starts().cast())?;
+        }
+        gpu.pending(&stage.stream, Some(tied.into_scratch()))?.wait()?;
+    }
+    report.push(Ran::Cuda, "copy out", start.elapsed(), ties.bytes(), ties.bytes());
+    Ok(Some(SortedWords { stage, places: Some(places), ties, report }))
+}
+
+impl SortedWords {
+    /// Writes their places in order; says each time that more are there how many that makes, with the next ones on their way.
+    pub fn take_places<I: Index>(
+        &mut self,
+        to: &mut [I],
+        threads: usize,
+        mut there: impl FnMut(&mut [I], usize),
+    ) -> Result<(), Error> {
+        match &self.places {
+            Some(places) => take_places(&mut self.stage, to, places.view(), threads, there),
+            None => {
+                to.fill(I::from_place(0));
+                there(to, to.len());
+                Ok(())
+            }
+        }
+    }
+}

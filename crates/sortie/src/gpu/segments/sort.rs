@@ -1,0 +1,623 @@
+//! Many segments, each sorted by a worker of its own, in place.
+//!
+//! Segments of one length go to workers that fit it. Segments between offsets are put into classes by length, on the
+//! device, and each class goes to workers of its size; nothing of their lengths is read back. Segments too long for a
+//! block are sorted as tiles, whose runs are merged between the keys and scratch of their size. A payload goes the way of
+//! its keys; an argsort writes the places instead, and leaves the keys.
+
+use bytemuck::Pod;
+use sortie_device::{Buffer, Kernel, Launch, Stream, View};
+
+use super::worker::{CHUNK, Content, From, Payload, Worker};
+use crate::error::same_length;
+use crate::gpu::kernels::{File, Instance};
+use crate::gpu::{Gpu, Pending};
+use crate::key::{Bits, Code, Form, Transform};
+use crate::{Error, Key, Order};
+
+/// How keys on a device fall into segments.
+#[derive(Debug, Clone, Copy)]
+pub enum Segments<'a> {
+    /// Segments of one length, which divides the number of keys.
+    Length(u64),
+    /// Segment `i` is `offsets[i]..offsets[i + 1]`; the offsets, on the device too, never go backwards and stay within the
+    /// keys. A segment longer than `longest` is left as it is; that decides what is launched, and whether scratch is needed.
+    Offsets { offsets: View<'a, u64>, longest: u64 },
+}
+
+/// `code::Transform` of the kernels.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Numbers(pub [u64; 4]);
+
+// SAFETY: laid out as its C equivalent.
+unsafe impl sortie_device::Argument for Numbers {}
+
+const MOST_CLASSES: usize = 64;
+
+/// `classes::Capacities` of the kernels.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+struct Capacities {
+    longest: u64,
+    count: u32,
+    least: u32,
+    of: [u32; MOST_CLASSES - 1],
+}
+
+// SAFETY: laid out as its C equivalent.
+unsafe impl sortie_device::Argument for Capacities {}
+
+/// `Arrays` of the kernels: addresses.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+struct Arrays {
+    keys_in: u64,
+    payload_in: u64,
+    keys: [u64; 2],
+    payload: [u64; 2],
+}
+
+// SAFETY: laid out as its C equivalent.
+unsafe impl sortie_device::Argument for Arrays {}
+
+/// `long_segments::Segments` of the kernels.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+struct LongSegments {
+    length: u64,
+    segments: u64,
+    offsets: u64,
+    list: u64,
+    counts: u64,
+    tiles_before: u64,
+    size: u32,
+    tile: u32,
+}
+
+// SAFETY: laid out as its C equivalent.
+unsafe impl sortie_device::Argument for LongSegments {}
+
+/// Threads of a block that merges.
+const MERGE_BLOCK: u32 = 128;
+/// `Progress` of merge_runs.cu.
+const PROGRESS_WORDS: usize = 4;
+
+/// Threads of a block that puts segments into classes, and the segments that it takes at a time.
+const CLASSES_BLOCK: u32 = 256;
+const CLASSES_TAKEN: u64 = 256 * 8;
+/// Bytes of shared memory that it uses: three words a class.
+const CLASSES_SHARED: usize = 3 * 4 * MOST_CLASSES;
+
+impl Gpu {
+    /// Enqueues a sort of every segment by itself, in place, and does not wait.
+    ///
+    /// Keys are sorted alone, so equal ones cannot be told apart. Segments that fit a block are read and written once, in
+    /// place: on a device with 227 KB of shared memory a block up to 40,960 keys of 32 bits or less, or 16,384 of 64 bits.
+    /// Longer ones are sorted as tiles of some 8192 to 32,768 keys, and read and written once more for each doubling over
+    /// that. Scratch: none for one length, up to 8 bytes a segment for offsets; and a copy of the keys where segments can be
+    /// longer than fits a block.
+    ///
+    /// # Errors
+    /// [`Error::Segments`] where the length does not divide the keys; [`Error::Unsupported`] for keys without codes of 8
+    /// to 64 bits; [`Error::Memory`] where the device has too little free for the scratch; [`Error::Device`] where a kernel
+    /// could not be had. Nothing has been enqueued that changes the keys then.
+    ///
+    /// # Safety
+    /// Nothing else uses the keys or the offsets until the sort is done, and offsets are as [`Segments::Offsets`]
+    /// states. The stream is of this engine's device.
+    pub unsafe fn sort_segments<K: Key + Pod>(
+        &self,
+        stream: &Stream,
+        keys: View<'_, K>,
+        segments: Segments<'_>,
+        order: Order,
+    ) -> Result<Pending<'_>, Error> {
+        let moved = Moved { keys: keys.cast::<K::Bits>(), payload: 0, kind: Payload::None };
+        // SAFETY: as the caller states.
+        unsafe { self.sort_moved(stream, moved, segments, code::<K>()?, order) }
+    }
+
+    /// [`Gpu::sort_segments`] where each payload, of 4, 8 or 16 bytes, moves with its key. Stable.
+    ///
+    /// What is sorted is 32 bits for each key, some of its leading bits and its place in the segment, whatever the width of
+    /// keys and payload; segments whose keys agree in those bits take as many sorts as their codes have digits of about 20
+    /// bits. Segments fit a block up to 16,384 keys, or 24,576 where keys and payload have at most 4 bytes each.
+    /// Longer ones need a copy of the payload as scratch too.
+    ///
+    /// # Errors
+    /// As [`Gpu::sort_segments`]; [`Error::LengthMismatch`]; [`Error::Unsupported`] for payloads of another size, or not
+    /// aligned to 8 bytes or their size.
+    ///
+    /// # Safety
+    /// As [`Gpu::sort_segments`], and nothing else uses the payload until the sort is done.
+    pub unsafe fn sort_pairs_segments<K: Key + Pod, V: Pod>(
+        &self,
+        stream: &Stream,
+        keys: View<'_, K>,
+        payload: View<'_, V>,
+        segments: Segments<'_>,
+        order: Order,
+    ) -> Result<Pending<'_>, Error> {
+        check_payload(keys.len(), payload)?;
+        order.carries_on_gpu(code::<K>()?)?;
+        let kind = Payload::Moved(size_of::<V>());
+        let moved = Moved { keys: keys.cast::<K::Bits>(), payload: payload.address(), kind };
+        // SAFETY: as the caller states.
+        unsafe { self.sort_moved(stream, moved, segments, code::<K>()?, order) }
+    }
+
+    /// Enqueues an argsort of every segment: writes the places of its keys in order, counted from the segment's start. The
+    /// keys stay as they are. Stable.
+    ///
+    /// Cost and lengths as of [`Gpu::sort_pairs_segments`] with payloads of 4 bytes. Scratch for segments longer than fits a
+    /// block: two copies of the keys and one of the places. Places that belong to no segment are not written.
+    ///
+    /// # Errors
+    /// As [`Gpu::sort_segments`]; [`Error::LengthMismatch`]; [`Error::Unsupported`] where a segment can have more than
+    /// 2^32 keys.
+    ///
+    /// # Safety
+    /// As [`Gpu::sort_segments`], and nothing else uses the places until the sort is done.
+    pub unsafe fn argsort_segments<K: Key + Pod>(
+        &self,
+        stream: &Stream,
+        keys: View<'_, K>,
+        places: View<'_, u32>,
+        segments: Segments<'_>,
+        order: Order,
+    ) -> Result<Pending<'_>, Error> {
+        same_length("places", keys.len(), places.len())?;
+        order.carries_on_gpu(code::<K>()?)?;
+        let longest = match segments {
+            Segments::Length(length) => length,
+            Segments::Offsets { longest, .. } => longest.min(keys.len() as u64),
+        };
+        if longest > 1 << 32 {
+            return Err(Error::Unsupported(format!(
+                "places in a segment of {longest} keys do not fit 32 bits; sort its parts"
+            )));
+        }
+        let moved = Moved { keys: keys.cast::<K::Bits>(), payload: places.address(), kind: Payload::Places };
+        // SAFETY: as the caller states.
+        unsafe { self.sort_moved(stream, moved, segments, code::<K>()?, order) }
+    }
+
+    /// Any of the sorts above, for the bits of keys of this code.
+    ///
+    /// # Safety
+    /// As there.
+    pub(crate) unsafe fn sort_moved<B: Bits>(
+        &self,
+        stream: &Stream,
+        moved: Moved<'_, B>,
+        segments: Segments<'_>,
+        code: Code,
+        order: Order,
+    ) -> Result<Pending<'_>, Error> {
+        if B::WIDTH > 64 {
+            return Err(Error::Unsupported(format!(
+                "keys of {} bits are not sorted on a GPU; use the CPU engine",
+                B::WIDTH
+            )));
+        }
+        let content = Content { key_bytes: size_of::<B>(), payload: moved.kind, code, order };
+        let job = Job {
+            gpu: self,
+            stream,
+            moved,
+            content,
+            transform: Numbers(Transform::<B>::new(code, order).numbers()),
+        };
+        match segments {
+            // SAFETY: as the caller states.
+            Segments::Length(length) => unsafe { job.of_one_length(length) },
+            // SAFETY: as the caller states.
+            Segments::Offsets { offsets, longest } => unsafe { job.between_offsets(offsets, longest) },
+        }
+    }
+
+    /// Gets all that a sort of the few segments takes which another sort will have left.
+    pub(crate) fn prepare_rest<'gpu, 'a, B: Bits>(
+        &'gpu self,
+        stream: &'a Stream,
+        moved: Moved<'a, B>,
+        rest: Rest<'a>,
+        code: Code,
+        order: Order,
+    ) -> Result<PreparedRest<'gpu, 'a, B>, Error> {
+        let content = Content { key_bytes: size_of::<B>(), payload: moved.kind, code, order };
+        let job = Job {
+            gpu: self,
+            stream,
+            moved,
+            content,
+            transform: Numbers(Transform::<B>::new(code, order).numbers()),
+        };
+        let listing = job.listing(rest.offsets.len(), rest.longest, Some(rest))?;
+        Ok(PreparedRest { job, listing, rest })
+    }
+}
+
+/// A sort of what is left, ready to be enqueued.
+pub(crate) struct PreparedRest<'gpu, 'a, B> {
+    job: Job<'gpu, 'a, B>,
+    listing: Option<Listing>,
+    rest: Rest<'a>,
+}
+
+impl<'gpu, B: Bits> PreparedRest<'gpu, '_, B> {
+    /// # Safety
+    /// As [`Gpu::sort_segments`]; nothing else uses the copy until the sort is done.
+    pub unsafe fn enqueue(self) -> Result<Pending<'gpu>, Error> {
+        // SAFETY: as the caller states.
+        unsafe { self.job.sort_listed(self.listing, self.rest.offsets, self.rest.longest, Some(self.rest)) }
+    }
+}
+
+/// Segments that another sort has left.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rest<'a> {
+    /// As of [`Segments::Offsets`].
+    pub offsets: View<'a, u64>,
+    pub longest: u64,
+    /// Shorter ones are not worth a launch of their own.
+    pub shortest: usize,
+    /// Room for a copy of the keys, and behind it, where 16 bytes begin, of the payload.
+    pub copy: View<'a, u32>,
+}
+
+/// Whether a payload is of a size that moves with so many keys.
+pub(crate) fn check_payload<V: Pod>(keys: usize, payload: View<'_, V>) -> Result<(), Error> {
+    same_length("payload", keys, payload.len())?;
+    let bytes = size_of::<V>();
+    if !matches!(bytes, 4 | 8 | 16) || !payload.address().is_multiple_of(bytes.min(8) as u64) {
+        return Err(Error::Unsupported(format!(
+            "payloads of {bytes} bytes at {:#x} are not moved on a GPU, only such of 4, 8 and 16 bytes, aligned to their \
+             size or 8 bytes; take an argsort for others",
+            payload.address()
+        )));
+    }
+    Ok(())
+}
+
+pub(crate) fn code<K: Key>() -> Result<Code, Error> {
+    match K::FORM {
+        Form::Bits(code) => Ok(code),
+        _ => {
+            Err(Error::Unsupported("only keys of fixed width are sorted on a GPU; use the CPU engine".into()))
+        }
+    }
+}
+
+/// Keys in device memory, and the address of what moves with them or of where their places go.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Moved<'a, B> {
+    pub keys: View<'a, B>,
+    pub payload: u64,
+    pub kind: Payload,
+}
+
+/// What sorts segments too long for a block.
+struct Tiles {
+    worker: Worker,
+    /// Keys of a tile.
+    length: usize,
+    sort: Kernel,
+    merge: Kernel,
+}
+
+/// What sorts segments between offsets.
+struct Listing {
+    by_class: Vec<Kernel>,
+    capacities: Capacities,
+    workers: Vec<(Worker, Kernel)>,
+    /// Where there can be segments too long for a block.
+    tiles: Option<Tiles>,
+    scratch: Buffer<u32>,
+}
+
+struct Job<'gpu, 'a, B> {
+    gpu: &'gpu Gpu,
+    stream: &'a Stream,
+    moved: Moved<'a, B>,
+    content: Content,
+    transform: Numbers,
+}
+
+impl<'gpu, B: Bits> Job<'gpu, '_, B> {
+    /// # Safety
+    /// As [`Gpu::sort_segments`].
+    unsafe fn of_one_length(self, length: u64) -> Result<Pending<'gpu>, Error> {
+        let keys = self.moved.keys.len();
+        crate::Segments::Length(length as usize).check(keys)?;
+        if keys == 0 || length < self.least() {
+            return self.gpu.pending(self.stream, None);
+        }
+        let segments = keys as u64 / length;
+        let Some(worker) = Worker::for_length(length as usize, self.content, self.shared_per_block()) else {
+            let tiles = self.tiles(Some(length))?;
+            let scratch = self.gpu.scratch(of_one_length_words(self.content, keys))?;
+            let progress = scratch.range(0..PROGRESS_WORDS);
+            self.stream.fill(progress, 0)?;
+            let long = LongSegments { length, segments, ..LongSegments::default() };
+            let copies = scratch.address() + 4 * PROGRESS_WORDS as u64;
+            // SAFETY: as the caller states; the scratch has room for the copies behind the progress.
+            unsafe { self.sort_long(&tiles, long, length, progress, copies)? };
+            return self.gpu.pending(self.stream, Some(scratch));
+        };
+        let kernel = self.gpu.kernel(&worker.instance(From::OneLength))?;
+        let launch = Launch {
+            blocks: blocks(segments.div_ceil(worker.workers as u64))?,
+            threads: worker.block(),
+            shared: worker.shared(From::OneLength, length as usize),
+        };
+        // SAFETY: these are the kernel's arguments; it stays within the segments, which are the keys. The engine keeps
+        // the kernel.
+        unsafe { kernel.launch(self.stream, launch, (self.in_place(), length, segments, self.transform))? };
+        self.gpu.pending(self.stream, None)
+    }
+
+    /// # Safety
+    /// As [`Gpu::sort_segments`].
+    unsafe fn between_offsets(self, offsets: View<'_, u64>, longest: u64) -> Result<Pending<'gpu>, Error> {
+        let listing = self.listing(offsets.len(), longest, None)?;
+        // SAFETY: as the caller states.
+        unsafe { self.sort_listed(listing, offsets, longest, None) }
+    }
+
+    /// Kernels and scratch for segments between so many offsets, or nothing where there is nothing to do.
+    fn listing(
+        &self,
+        offsets: usize,
+        longest: u64,
+        rest: Option<Rest<'_>>,
+    ) -> Result<Option<Listing>, Error> {
+        let segments = offsets.saturating_sub(1);
+        let longest = longest.min(self.moved.keys.len() as u64);
+        if segments == 0 || longest < self.least() {
+            return Ok(None);
+        }
+        if segments as u64 >= u64::from(u32::MAX) {
+            return Err(Error::Unsupported(format!("{segments} segments are too many; sort them in parts")));
+        }
+        let shortest = rest.map_or(0, |rest| rest.shortest);
+        let workers = Worker::classes_from(shortest, self.content, self.shared_per_block());
+        let mut capacities = Capacities {
+            longest,
+            count: workers.len() as u32,
+            least: self.least() as u32,
+            of: [0; MOST_CLASSES - 1],
+        };
+        for (capacity, worker) in capacities.of.iter_mut().zip(&workers) {
+            *capacity = worker.capacity() as u32;
+        }
+        let any_long = workers.last().is_none_or(|largest| longest > largest.capacity() as u64);
+        let by_class = ["count_classes", "list_classes", "count_tiles"].map(|kernel| Instance {
+            kernel,
+            file: File::Classes,
+            defines: vec![],
+        });
+        let by_class = self.gpu.kernels(&by_class)?;
+        let needed = 1 + workers.partition_point(|worker| (worker.capacity() as u64) < longest);
+        let workers = &workers[..needed.min(workers.len())];
+        let instances: Vec<Instance> = workers.iter().map(|worker| worker.instance(From::List)).collect();
+        let kernels = self.gpu.kernels(&instances)?;
+        let tiles = if any_long { Some(self.tiles(None)?) } else { None };
+        let copies = if any_long && rest.is_none() { self.copies_words() } else { 0 };
+        let scratch = self.gpu.scratch(listed_words(segments) + copies)?;
+        let workers = workers.iter().copied().zip(kernels).collect();
+        Ok(Some(Listing { by_class, capacities, workers, tiles, scratch }))
+    }
+
+    /// # Safety
+    /// As [`Gpu::sort_segments`]; the listing is for these offsets.
+    unsafe fn sort_listed(
+        self,
+        listing: Option<Listing>,
+        offsets: View<'_, u64>,
+        longest: u64,
+        rest: Option<Rest<'_>>,
+    ) -> Result<Pending<'gpu>, Error> {
+        let Some(Listing { by_class, capacities, workers, tiles, scratch }) = listing else {
+            return self.gpu.pending(self.stream, None);
+        };
+        let segments = offsets.len() - 1;
+        let longest = longest.min(self.moved.keys.len() as u64);
+        // Aligned, as the copies after it in the scratch are.
+        let listed = listed_words(segments);
+        let copies = rest.map_or(scratch.address() + 4 * listed as u64, |rest| rest.copy.address());
+        let mut taken = 0;
+        let [progress, counts, cursors, list, tiles_before] = listed_lengths(segments).map(|words| {
+            taken += words;
+            scratch.range(taken - words..taken)
+        });
+        self.stream.fill(scratch.range(0..PROGRESS_WORDS + 2 * MOST_CLASSES), 0)?;
+        let launch = Launch {
+            blocks: self.resident((segments as u64).div_ceil(CLASSES_TAKEN), CLASSES_BLOCK),
+            threads: CLASSES_BLOCK,
+            shared: CLASSES_SHARED,
+        };
+        // SAFETY: these are the kernels' arguments; they read the offsets and write the scratch, which is large enough.
+        unsafe {
+            by_class[0].launch(self.stream, launch, (offsets, segments, capacities, counts))?;
+            by_class[1].launch(
+                self.stream,
+                launch,
+                (offsets, segments, capacities, counts, cursors, list),
+            )?;
+        }
+        for (size, (worker, kernel)) in workers.iter().enumerate() {
+            let launch = Launch {
+                blocks: self.resident((segments as u64).div_ceil(worker.workers as u64), worker.block()),
+                threads: worker.block(),
+                shared: worker.shared(From::List, 0),
+            };
+            let arguments = (self.in_place(), offsets, list, counts, size as u32, self.transform);
+            // SAFETY: these are the kernel's arguments; it stays within the segments that are listed.
+            unsafe { kernel.launch(self.stream, launch, arguments)? };
+        }
+        if let Some(tiles) = tiles {
+            let size = capacities.count;
+            let launch = Launch { blocks: 1, ..launch };
+            let arguments = (offsets, list, counts, size, tiles.length as u32, tiles_before);
+            // SAFETY: as above.
+            unsafe { by_class[2].launch(self.stream, launch, arguments)? };
+            let long = LongSegments {
+                offsets: offsets.address(),
+                list: list.address(),
+                counts: counts.address(),
+                tiles_before: tiles_before.address(),
+                size,
+                ..LongSegments::default()
+            };
+            // SAFETY: as the caller states; the scratch has room for the copies behind the lists.
+            unsafe { self.sort_long(&tiles, long, longest, progress, copies)? };
+        }
+        self.gpu.pending(self.stream, Some(scratch))
+    }
+
+    /// What sorts segments of this length, or between offsets, that are too long for a block.
+    fn tiles(&self, length: Option<u64>) -> Result<Tiles, Error> {
+        let shared = self.shared_per_block();
+        let (worker, tile) = Worker::for_tiles(length, self.content, shared).ok_or_else(|| {
+            Error::Unsupported(format!(
+                "a block of this device has {shared} bytes of shared memory, too few for any sort; use the CPU engine"
+            ))
+        })?;
+        // Places, once they are made, are a payload.
+        let merged = match self.content.payload {
+            Payload::Places => Content { payload: Payload::Moved(4), ..self.content },
+            _ => self.content,
+        };
+        let merge_runs = Instance { kernel: "merge_runs", file: File::MergeRuns, defines: merged.defines() };
+        Ok(Tiles {
+            worker,
+            length: tile,
+            sort: self.gpu.kernel(&worker.instance(From::Tiles))?,
+            merge: self.gpu.kernel(&merge_runs)?,
+        })
+    }
+
+    /// Sorts segments by tiles, and merges their runs until the longest is one, with copies at this address.
+    ///
+    /// # Safety
+    /// As [`Gpu::sort_segments`]; there is room for the copies, and the progress is zero.
+    unsafe fn sort_long(
+        &self,
+        tiles: &Tiles,
+        long: LongSegments,
+        longest: u64,
+        progress: View<'_, u32>,
+        copies: u64,
+    ) -> Result<(), Error> {
+        let long = LongSegments { tile: tiles.length as u32, ..long };
+        let arrays = self.with_copies(copies);
+        // As many as there can be, about: each segment has at most one tile that is not full.
+        let count = 2 * self.moved.keys.len() as u64 / tiles.length as u64 + 1;
+        let launch = Launch {
+            blocks: self.resident(count, tiles.worker.block()),
+            threads: tiles.worker.block(),
+            shared: tiles.worker.shared(From::Tiles, 0),
+        };
+        // SAFETY: these are the kernel's arguments; it stays within the segments, and the same places of the copies.
+        unsafe { tiles.sort.launch(self.stream, launch, (arrays, long, self.transform))? };
+        let places = if self.content.payload == Payload::None { 0 } else { CHUNK * size_of::<u16>() };
+        let launch = Launch {
+            blocks: self.resident(count * (tiles.length / CHUNK) as u64, MERGE_BLOCK),
+            threads: MERGE_BLOCK,
+            shared: CHUNK * size_of::<B>() + 3 * size_of::<u64>() + places,
+        };
+        let passes = longest.div_ceil(tiles.length as u64).next_power_of_two().ilog2();
+        // SAFETY: as above.
+        unsafe { tiles.merge.launch(self.stream, launch, (arrays, long, passes, progress, self.transform))? };
+        Ok(())
+    }
+
+    /// Keys in the shortest segment that is anything to do.
+    fn least(&self) -> u64 {
+        if self.content.payload == Payload::Places { 1 } else { 2 }
+    }
+
+    fn in_place(&self) -> Arrays {
+        let (keys, payload) = (self.moved.keys.address(), self.moved.payload);
+        Arrays { keys_in: keys, payload_in: payload, keys: [keys; 2], payload: [payload; 2] }
+    }
+
+    /// The arrays and their copies, which begin at this address.
+    fn with_copies(&self, address: u64) -> Arrays {
+        let key_copy = 4 * words(self.moved.keys.bytes().div_ceil(4)) as u64;
+        let mut arrays = self.in_place();
+        match self.content.payload {
+            // The keys stay, so their runs go between two copies.
+            Payload::Places => {
+                arrays.keys = [address, address + key_copy];
+                arrays.payload[1] = address + 2 * key_copy;
+            }
+            _ => {
+                arrays.keys[1] = address;
+                arrays.payload[1] = address + key_copy;
+            }
+        }
+        arrays
+    }
+
+    /// Words of scratch for the copies.
+    fn copies_words(&self) -> usize {
+        copies_words(self.content, self.moved.keys.len())
+    }
+
+    /// Blocks that keep the device busy, each of which goes on to the next piece of work; no more than there is work for.
+    fn resident(&self, work: u64, threads: u32) -> u32 {
+        let properties = self.gpu.device().properties();
+        work.min(u64::from(properties.multiprocessors * (RESIDENT_THREADS / threads).max(8))) as u32
+    }
+
+    fn shared_per_block(&self) -> usize {
+        self.gpu.device().properties().shared_per_block
+    }
+}
+
+/// Threads that a multiprocessor has at most.
+const RESIDENT_THREADS: u32 = 2048;
+
+/// Words, rounded up so that what follows is aligned for every key and payload.
+fn words(count: usize) -> usize {
+    count.next_multiple_of(4)
+}
+
+/// Words of scratch for the classes of so many segments.
+pub(crate) fn listed_words(segments: usize) -> usize {
+    words(listed_lengths(segments).into_iter().sum())
+}
+
+/// Words of each part of it: the progress of merges, counts and cursors of classes, the list, and tiles before segments.
+fn listed_lengths(segments: usize) -> [usize; 5] {
+    [PROGRESS_WORDS, MOST_CLASSES, MOST_CLASSES, segments, segments + 1]
+}
+
+/// Words of scratch for long segments of one length, so many keys in all.
+pub(crate) fn of_one_length_words(content: Content, keys: usize) -> usize {
+    PROGRESS_WORDS + copies_words(content, keys)
+}
+
+/// Words of scratch for the copies of so many keys, and what moves with them, that sorting long segments takes.
+pub(crate) fn copies_words(content: Content, keys: usize) -> usize {
+    let copy = words((keys * content.key_bytes).div_ceil(4));
+    match content.payload {
+        Payload::None => copy,
+        Payload::Moved(bytes) => copy + words(keys * bytes / 4),
+        Payload::Places => 2 * copy + words(keys),
+    }
+}
+
+/// A number of blocks that a launch can have.
+pub(crate) fn blocks(count: u64) -> Result<u32, Error> {
+    let most = i32::MAX as u64;
+    if count > most {
+        return Err(Error::Unsupported(format!(
+            "{count} blocks are more than the {most} of a launch; sort in parts"
+        )));
+    }
+    Ok(count as u32)
+}

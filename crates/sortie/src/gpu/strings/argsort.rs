@@ -1,0 +1,541 @@
+//! Strings in device memory, put in order by groups of symbols: the words of the next symbols of all that still tie are
+//! sorted, many groups at once, and only what ties then goes on.
+//!
+//! Drozd, Pericas and Matsuoka, "Efficient string sorting on multi- and many-core architectures" (2014), section III. There,
+//! a symbol group is a digit of a distribution and the CPU finishes; here it is a key of the large-array sorts first, then
+//! of the sorts of segments, to the end.
+
+use std::num::NonZeroUsize;
+
+use sortie_device::{Buffer, Kernel, Launch, Stream, View};
+
+use super::stored::{Addresses, Offsets, StoredStrings, Strings};
+use super::ties::Ties;
+use crate::error::same_length;
+use crate::gpu::array::{MOST_KEYS, Wanted, With};
+use crate::gpu::kernels::{File, Instance};
+use crate::gpu::segments::{Content, Payload};
+use crate::gpu::segments::{Moved, Segments, copies_words, listed_words};
+use crate::gpu::{Gpu, Pending};
+use crate::key::Code;
+use crate::plan::{CUT_OFF_LARGE_ALPHABET, CUT_OFF_SMALL_ALPHABET, SMALL_ALPHABET};
+use crate::{Algorithm, Error, Order};
+
+/// Threads of the kernels, the items of a tile, and blocks on a multiprocessor where there is work for all.
+pub(crate) const BLOCK: u32 = 256;
+pub(crate) const TILE: usize = 8 * BLOCK as usize;
+const BLOCKS: u32 = 8;
+/// Of a group of symbols, in words of scratch. By 64 bits all strings are sorted a little faster than by 32 where few tie, and
+/// where many do in half the time: 10^8 real words in 22.7 ms in place of 43.5, 10^7 URLs in 11.2 in place of 16.9 (H200).
+const WORD: usize = size_of::<u64>() / size_of::<u32>();
+const SYMBOLS_SHARED: usize = 256 * size_of::<u32>();
+pub(crate) const WARPS_SHARED: usize = BLOCK as usize / 32 * size_of::<u32>();
+
+/// `strings::State`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+struct State {
+    depth: u64,
+    shared: u64,
+    items: u32,
+    groups: u32,
+    longest: u32,
+    padding: u32,
+}
+
+/// `strings::Level`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+struct Level {
+    places: u64,
+    slots: u64,
+    heads: u64,
+    count: u32,
+}
+
+/// `strings::Alphabet`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+struct Alphabet {
+    symbols: u64,
+    base: u32,
+    count: u32,
+}
+
+/// `strings::Left`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+struct Left {
+    places: u64,
+    slots: u64,
+    heads: u64,
+    starts: u64,
+}
+
+// SAFETY: laid out as their C equivalents.
+unsafe impl sortie_device::Argument for Level {}
+// SAFETY: as above.
+unsafe impl sortie_device::Argument for Alphabet {}
+// SAFETY: as above.
+unsafe impl sortie_device::Argument for Left {}
+
+impl Gpu {
+    /// Writes the places of the strings in order, by their bytes. Stable. Waits until they are: how many strings tie, and so
+    /// how much is launched, is read back for each group of symbols.
+    ///
+    /// A group of symbols is a word of 64 bits. The alphabet found in the bytes decides how many it has: of DNA 27, of letters
+    /// 13, of bytes of any kind 7. All strings are sorted by their first group, as pairs are by [`Gpu::sort_pairs_unstable`];
+    /// those that tie by their next, and so on, each time without what all of them share with their neighbours. Cost: a read of
+    /// all bytes; then of each string as far as tells it from the others.
+    /// Scratch: 36 bytes a string for the first group, and 22 for each that ties then.
+    ///
+    /// Source: Drozd, Pericas and Matsuoka, "Efficient string sorting on multi- and many-core architectures" (2014), section
+    /// III.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`]; [`Error::Unsupported`] for more than 2^32 - 2^16 strings; [`Error::Memory`] where the
+    /// device has too little free for the scratch; [`Error::Device`] where a kernel could not be had or the device fails.
+    /// The strings stay as they are; the places are unspecified then.
+    ///
+    /// # Safety
+    /// Nothing else uses the strings and the places meanwhile, and offsets are as [`Strings`] states, or views as
+    /// [`StringViews`](super::StringViews). The stream is of this engine's device.
+    pub unsafe fn argsort_strings<'s>(
+        &self,
+        stream: &Stream,
+        strings: impl Into<StoredStrings<'s>>,
+        places: View<'_, u32>,
+        order: Order,
+    ) -> Result<Pending<'_>, Error> {
+        let strings = strings.into();
+        check(strings, places)?;
+        if places.len() < 2 {
+            stream.fill(places, 0)?;
+            return self.pending(stream, None);
+        }
+        let mut job = Job::new(self, stream, strings, places, order)?;
+        job.base = job.find_alphabet()?;
+        // SAFETY: as the caller states.
+        let mut tied = unsafe { job.sort_all()? };
+        while let Some(level) = tied.take() {
+            // SAFETY: as above.
+            tied = unsafe { job.sort_ties(&level)? };
+            job.release(level.scratch)?;
+        }
+        let Job { fixed, .. } = job;
+        self.pending(stream, Some(fixed))
+    }
+
+    /// Writes the places of the strings in order, as [`Gpu::argsort_strings`] does, but only by their first `depth` bytes,
+    /// and says which tie then: the caller finishes those, in whatever way. Stable, so that a run of ties has its strings in
+    /// the order of their places. Waits until all of that is there.
+    ///
+    /// What the paper gives for the depth is taken where it is `None`: 8 bytes where the alphabet is small, as that of DNA, and
+    /// 5 else. Scratch as that of the whole, and on the host 8 bytes for each string that ties.
+    ///
+    /// Source: Drozd, Pericas and Matsuoka, "Efficient string sorting on multi- and many-core architectures" (2014), section
+    /// IV B, the cut-off level.
+    ///
+    /// # Errors
+    /// As [`Gpu::argsort_strings`].
+    ///
+    /// # Safety
+    /// As [`Gpu::argsort_strings`].
+    pub unsafe fn argsort_beginnings<'s>(
+        &self,
+        stream: &Stream,
+        strings: impl Into<StoredStrings<'s>>,
+        depth: Option<NonZeroUsize>,
+        places: View<'_, u32>,
+        order: Order,
+    ) -> Result<Ties, Error> {
+        let strings = strings.into();
+        check(strings, places)?;
+        if places.len() < 2 {
+            stream.fill(places, 0)?;
+            self.pending(stream, None)?.wait()?;
+            return Ok(Ties::default());
+        }
+        let mut job = Job::new(self, stream, strings, places, order)?;
+        job.base = job.find_alphabet()?;
+        let of_paper =
+            if job.base <= SMALL_ALPHABET { CUT_OFF_SMALL_ALPHABET } else { CUT_OFF_LARGE_ALPHABET };
+        let depth = depth.map_or(of_paper, NonZeroUsize::get) as u64;
+        job.end = Some(depth);
+        // SAFETY: as the caller states.
+        let mut tied = unsafe { job.sort_all()? };
+        while let Some(level) = tied.take_if(|level| level.depth < depth) {
+            // SAFETY: as above.
+            tied = unsafe { job.sort_ties(&level)? };
+            job.release(level.scratch)?;
+        }
+        let ties = tied.as_ref().map_or_else(|| Ok(Ties::default()), |tied| job.ties(tied))?;
+        if let Some(tied) = tied {
+            job.release(tied.scratch)?;
+        }
+        let Job { fixed, .. } = job;
+        self.pending(stream, Some(fixed))?.wait()?;
+        Ok(ties)
+    }
+}
+
+/// Sorts words, of symbols in this base, with the places of the strings that they are of, which are written; stable. Returns
+/// which tie, and waits until they are there.
+///
+/// # Safety
+/// As [`Gpu::argsort_strings`].
+pub(crate) unsafe fn sort_words(
+    gpu: &Gpu,
+    stream: &Stream,
+    words: View<'_, u64>,
+    places: View<'_, u32>,
+    base: u32,
+    order: Order,
+) -> Result<Option<Tied>, Error> {
+    let n = places.len();
+    let nowhere =
+        Strings { bytes: words.cast().range(0..0), offsets: Offsets::Wide(words.range(0..0)) }.into();
+    let job = Job { base, ..Job::new(gpu, stream, nowhere, places, order)? };
+    let number = gpu.kernel(&instance("number", nowhere))?;
+    let numbering = launch(gpu, n.div_ceil(BLOCK as usize), 0);
+    // SAFETY: as the caller states; these are the kernel's arguments.
+    let tied = unsafe {
+        number.launch(stream, numbering, (places, n as u64))?;
+        gpu.sort_array(stream, words, places.address(), wanted(order))?.wait()?;
+        let sorted = Level { places: places.address(), slots: 0, heads: 0, count: n as u32 };
+        job.find_ties(sorted, job.alphabet(0).count, words)?
+    };
+    let Job { fixed, .. } = job;
+    gpu.pending(stream, Some(fixed))?.wait()?;
+    Ok(tied)
+}
+
+fn check(strings: StoredStrings<'_>, places: View<'_, u32>) -> Result<(), Error> {
+    same_length("places", strings.count(), places.len())?;
+    check_count(places.len())
+}
+
+/// Whether places of 32 bits are enough for so many strings.
+pub(crate) fn check_count(n: usize) -> Result<(), Error> {
+    if n <= MOST_KEYS {
+        return Ok(());
+    }
+    Err(Error::Unsupported(format!("{n} strings are more than {MOST_KEYS}; sort them in parts")))
+}
+
+/// Words of scratch that an argsort of so many strings keeps at most, whatever they are.
+pub(crate) fn scratch_of_strings(gpu: &Gpu, n: usize) -> Result<usize, Error> {
+    let content = Content {
+        key_bytes: size_of::<u64>(),
+        payload: Payload::Moved(size_of::<u32>()),
+        code: Code::Unsigned,
+        order: Order::default(),
+    };
+    let next = copies_words(content, n) + listed_words(n / 2 + 1);
+    // Two levels are there at a time.
+    Ok(WORD * n + scratch_of_words(gpu, n)? + most_tied(n) + next)
+}
+
+/// The same of a sort of words that there are, and the list of what ties then.
+pub(crate) fn scratch_of_words(gpu: &Gpu, n: usize) -> Result<usize, Error> {
+    let wanted = wanted(Order::default());
+    let way = gpu.way::<u64>(n, wanted, Algorithm::Auto)?;
+    let sorted: usize = gpu.array_words::<u64>(&way, n, wanted).into_iter().sum();
+    Ok(fixed_words(n) + sorted + most_tied(n))
+}
+
+/// Words of a level in which all tie, in groups of two at the least.
+fn most_tied(n: usize) -> usize {
+    Tied::lengths(n, n / 2).into_iter().sum()
+}
+
+struct Kernels {
+    find_shared: Kernel,
+    encode: Kernel,
+    count_ties: Kernel,
+    sum_ties: Kernel,
+    list_ties: Kernel,
+    find_longest: Kernel,
+}
+
+impl Kernels {
+    fn new(gpu: &Gpu, strings: StoredStrings<'_>) -> Result<Kernels, Error> {
+        let names = ["find_shared", "encode", "count_ties", "sum_ties", "list_ties", "find_longest"];
+        let instances = names.map(|kernel| instance(kernel, strings));
+        let kernels = <[Kernel; 6]>::try_from(gpu.kernels(&instances)?).expect("as many as instances");
+        let [find_shared, encode, count_ties, sum_ties, list_ties, find_longest] = kernels;
+        Ok(Kernels { find_shared, encode, count_ties, sum_ties, list_ties, find_longest })
+    }
+}
+
+fn instance(kernel: &'static str, strings: StoredStrings<'_>) -> Instance {
+    Instance { kernel, file: File::Strings, defines: vec![("SORTIE_STRINGS", strings.kind().to_string())] }
+}
+
+/// Strings that tie: groups of them, and where they belong. In one piece of scratch, with the words of what follows.
+pub(crate) struct Tied {
+    scratch: Buffer<u32>,
+    count: usize,
+    groups: usize,
+    longest: u64,
+    /// Bytes that each group shares at the least.
+    depth: u64,
+}
+
+impl Tied {
+    /// Words of scratch: places, slots, heads, starts of groups, and the words of strings.
+    fn lengths(count: usize, groups: usize) -> [usize; 5] {
+        [count, count, count.div_ceil(4), 2 * (groups + 1), 2 * count].map(|words| words.next_multiple_of(4))
+    }
+
+    fn part(&self, i: usize) -> View<'_, u32> {
+        let lengths = Tied::lengths(self.count, self.groups);
+        let start = lengths[..i].iter().sum();
+        self.scratch.range(start..start + lengths[i])
+    }
+
+    fn places(&self) -> View<'_, u32> {
+        self.part(0).range(0..self.count)
+    }
+
+    /// Where each of them belongs in the whole.
+    pub fn slots(&self) -> View<'_, u32> {
+        self.part(1).range(0..self.count)
+    }
+
+    /// Where each group begins among them, and the last one ends.
+    pub fn starts(&self) -> View<'_, u64> {
+        self.part(3).cast().range(0..self.groups + 1)
+    }
+
+    pub fn groups(&self) -> usize {
+        self.groups
+    }
+
+    pub fn into_scratch(self) -> Buffer<u32> {
+        self.scratch
+    }
+
+    fn words(&self) -> View<'_, u64> {
+        self.part(4).cast().range(0..self.count)
+    }
+
+    fn level(&self) -> Level {
+        Level {
+            places: self.places().address(),
+            slots: self.slots().address(),
+            heads: self.part(2).address(),
+            count: self.count as u32,
+        }
+    }
+}
+
+/// One argsort.
+struct Job<'a> {
+    gpu: &'a Gpu,
+    stream: &'a Stream,
+    strings: StoredStrings<'a>,
+    places: View<'a, u32>,
+    order: Order,
+    kernels: Kernels,
+    /// The state, the alphabet's symbols, the table of buffers, and of each tile its counts and what comes before.
+    fixed: Buffer<u32>,
+    addresses: Addresses,
+    base: u32,
+    /// Bytes that are sorted by, unless it is all of them.
+    end: Option<u64>,
+}
+
+impl<'a> Job<'a> {
+    /// With no alphabet.
+    fn new(
+        gpu: &'a Gpu,
+        stream: &'a Stream,
+        strings: StoredStrings<'a>,
+        places: View<'a, u32>,
+        order: Order,
+    ) -> Result<Job<'a>, Error> {
+        let kernels = Kernels::new(gpu, strings)?;
+        let fixed = gpu.scratch(fixed_words(places.len()) + strings.table_words())?;
+        let table = fixed.range(TABLE..TABLE + strings.table_words());
+        let addresses = strings.addresses(stream, table)?;
+        let job = Job { gpu, stream, strings, places, order, kernels, fixed, addresses, base: 0, end: None };
+        let unknown = State { shared: u64::MAX, ..bytemuck::Zeroable::zeroed() };
+        stream.copy_in(job.state(), &[unknown])?;
+        Ok(job)
+    }
+
+    /// Finds out which bytes there are, and numbers them. Returns how many symbols that makes, with the end.
+    fn find_alphabet(&self) -> Result<u32, Error> {
+        let find_alphabet = self.gpu.kernel(&instance("find_alphabet", self.strings))?;
+        let symbols = self.symbols();
+        self.stream.fill(symbols, 0)?;
+        let launch = launch(self.gpu, self.strings.work().div_ceil(BLOCK as usize), SYMBOLS_SHARED);
+        let arguments = (self.addresses, self.places.len() as u64, symbols);
+        // SAFETY: these are the kernel's arguments; it reads the bytes of the strings. The engine keeps the kernels.
+        unsafe { find_alphabet.launch(self.stream, launch, arguments)? };
+        let mut numbers = [0u32; 256];
+        self.stream.copy_out(&mut numbers, symbols)?;
+        let mut base = 1;
+        for number in numbers.iter_mut().filter(|seen| **seen != 0) {
+            *number = base;
+            base += 1;
+        }
+        self.stream.copy_in(symbols, &numbers)?;
+        // A base of one, from empty strings alone, would fit words without end.
+        Ok(base.max(2))
+    }
+
+    /// Sorts all strings by their first group of symbols, and returns those that tie.
+    ///
+    /// # Safety
+    /// As [`Gpu::argsort_strings`], so of all methods.
+    unsafe fn sort_all(&self) -> Result<Option<Tied>, Error> {
+        let n = self.places.len();
+        let words = self.gpu.scratch(WORD * n)?;
+        let keys = words.range(0..WORD * n).cast::<u64>();
+        let all = Level { places: 0, slots: 0, heads: 0, count: n as u32 };
+        let alphabet = self.alphabet(0);
+        // SAFETY: as the caller states; the places are written before they are sorted.
+        let tied = unsafe {
+            self.encode(all, alphabet, keys)?;
+            self.gpu.sort_array(self.stream, keys, self.places.address(), wanted(self.order))?.wait()?;
+            let sorted = Level { places: self.places.address(), ..all };
+            self.find_ties(sorted, alphabet.count, keys)?
+        };
+        self.release(words)?;
+        Ok(tied)
+    }
+
+    /// Sorts each group of strings by the next group of symbols, and returns those that tie then.
+    unsafe fn sort_ties(&self, tied: &Tied) -> Result<Option<Tied>, Error> {
+        let segments = Segments::Offsets { offsets: tied.starts(), longest: tied.longest };
+        let payload = tied.places().address();
+        let moved = Moved { keys: tied.words(), payload, kind: Payload::Moved(size_of::<u32>()) };
+        let alphabet = self.alphabet(tied.depth);
+        // SAFETY: as the caller states; the groups are within what ties.
+        unsafe {
+            self.encode(tied.level(), alphabet, tied.words())?;
+            self.gpu.sort_moved(self.stream, moved, segments, Code::Unsigned, self.order)?.wait()?;
+            self.find_ties(tied.level(), alphabet.count, tied.words())
+        }
+    }
+
+    /// Writes the words of what follows, of a level's strings.
+    unsafe fn encode(&self, level: Level, alphabet: Alphabet, words: View<'_, u64>) -> Result<(), Error> {
+        let (strings, state, kernels) = (self.addresses, self.state(), &self.kernels);
+        let by_warp = launch(self.gpu, (level.count as usize).div_ceil(BLOCK as usize / 32), 0);
+        let by_thread = launch(self.gpu, (level.count as usize).div_ceil(BLOCK as usize), SYMBOLS_SHARED);
+        // SAFETY: these are the kernels' arguments; they read the strings, and write the state and the words.
+        unsafe {
+            if self.end.is_some() {
+                // What is passed over would count as well.
+                self.stream.fill(state.cast::<u64>().range(1..2), 0)?;
+            } else {
+                kernels.find_shared.launch(self.stream, by_warp, (strings, level, state))?;
+            }
+            let arguments = (strings, level, self.places, alphabet, state, words);
+            kernels.encode.launch(self.stream, by_thread, arguments)?;
+        }
+        Ok(())
+    }
+
+    /// Brings a level's places to their slots, and returns what ties, if anything does.
+    unsafe fn find_ties(
+        &self,
+        level: Level,
+        symbols: u32,
+        words: View<'_, u64>,
+    ) -> Result<Option<Tied>, Error> {
+        let (stream, state, base, kernels) = (self.stream, self.state(), self.base, &self.kernels);
+        let tiles = (level.count as usize).div_ceil(TILE);
+        let [counts, items_before, groups_before] = self.of_tiles();
+        let launch = launch(self.gpu, tiles, WARPS_SHARED);
+        let one = Launch { blocks: 1, shared: 2 * WARPS_SHARED, ..launch };
+        // SAFETY: these are the kernels' arguments; what they list has room for all that is left.
+        unsafe {
+            kernels.count_ties.launch(stream, launch, (level, words, base, counts))?;
+            let arguments = (counts, tiles as u32, symbols, items_before, groups_before, state);
+            kernels.sum_ties.launch(stream, one, arguments)?;
+            let left = self.read_state()?;
+            let (count, groups) = (left.items as usize, left.groups as usize);
+            let scratch = self.gpu.scratch(Tied::lengths(count, groups).iter().sum())?;
+            let mut tied = Tied { scratch, count, groups, longest: 0, depth: left.depth };
+            let Level { places, slots, heads, .. } = tied.level();
+            let next = Left { places, slots, heads, starts: tied.starts().address() };
+            let arguments = (level, words, base, items_before, groups_before, self.places, next, state);
+            kernels.list_ties.launch(stream, launch, arguments)?;
+            if count == 0 {
+                self.release(tied.scratch)?;
+                return Ok(None);
+            }
+            let of_groups = self::launch(self.gpu, groups.div_ceil(BLOCK as usize), 0);
+            kernels.find_longest.launch(stream, of_groups, (tied.starts(), state))?;
+            tied.longest = self.read_state()?.longest.into();
+            Ok(Some(tied))
+        }
+    }
+
+    /// How words of this depth have symbols.
+    fn alphabet(&self, depth: u64) -> Alphabet {
+        let powers = std::iter::successors(Some(1u64), |power| power.checked_mul(self.base.into()));
+        let fit = powers.skip(1).count() as u64;
+        let count = self.end.map_or(fit, |end| fit.min(end - depth)) as u32;
+        Alphabet { symbols: self.symbols().address(), base: self.base, count }
+    }
+
+    /// What ties, on the host.
+    fn ties(&self, tied: &Tied) -> Result<Ties, Error> {
+        let mut ties = Ties::with_room(tied.count, tied.groups)?;
+        self.stream.copy_out(&mut ties.slots, tied.slots())?;
+        self.stream.copy_out(&mut ties.starts, tied.starts())?;
+        Ok(ties)
+    }
+
+    fn state(&self) -> View<'_, State> {
+        self.fixed.range(0..STATE_WORDS).cast()
+    }
+
+    fn read_state(&self) -> Result<State, Error> {
+        let mut state = [bytemuck::Zeroable::zeroed()];
+        self.stream.copy_out(&mut state, self.state())?;
+        Ok(state[0])
+    }
+
+    fn symbols(&self) -> View<'_, u32> {
+        self.fixed.range(STATE_WORDS..TABLE)
+    }
+
+    fn of_tiles(&self) -> [View<'_, u32>; 3] {
+        let tiles = self.places.len().div_ceil(TILE);
+        let start = TABLE + self.strings.table_words();
+        [0, 1, 2].map(|part| self.fixed.range(start + part * tiles..start + (part + 1) * tiles))
+    }
+
+    /// Gives scratch back to the engine once nothing uses it.
+    fn release(&self, scratch: Buffer<u32>) -> Result<(), Error> {
+        self.gpu.pending(self.stream, Some(scratch))?.wait()
+    }
+}
+
+/// How all strings are sorted by their first words, with their places.
+fn wanted(order: Order) -> Wanted {
+    // Payloads go below the keys, or else their order is kept, so that equal words come out by their places.
+    let with = With::Payload { bytes: size_of::<u32>(), stable: false };
+    Wanted { with, code: Code::Unsigned, order }
+}
+
+/// As many blocks as there is work for, up to those that keep the device busy.
+pub(crate) fn launch(gpu: &Gpu, blocks: usize, shared: usize) -> Launch {
+    let most = gpu.device().properties().multiprocessors * BLOCKS;
+    Launch { blocks: blocks.clamp(1, most as usize) as u32, threads: BLOCK, shared }
+}
+
+/// Words of scratch that are there from the beginning to the end, but for the table of buffers.
+fn fixed_words(n: usize) -> usize {
+    TABLE + 3 * n.div_ceil(TILE)
+}
+
+const STATE_WORDS: usize = size_of::<State>() / size_of::<u32>();
+/// Where the table of buffers begins.
+const TABLE: usize = STATE_WORDS + 256;
