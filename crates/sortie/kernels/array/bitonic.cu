@@ -387,4 +387,7 @@ run_superstep(Arrays arrays, Superstep s, code::Transform transform) {
     store_high(row, high, part, arrays);
 }
 
+// As the host has them.
+SORTIE_LAYOUTS
+
 } // namespace simt::bitonic

@@ -5,12 +5,12 @@
 // 2^32 - 2^16 keys. Zero before: `counts` (a word a bucket), `groups` (a word a group).
 // - count_buckets, of any number of blocks, counts, and notes in the profile whether a code is outside of an exact range. A
 //   slice is whole groups: `buckets` from `first_bucket` on, which `counts` and `groups` begin with too. Dynamic shared
-//   memory: CELLS + 2 words, and two bytes a bucket. Cost: one read of the keys, an atomic in shared memory a key of the
+//   memory: Cells, and two bytes a bucket. Cost: one read of the keys, an atomic in shared memory a key of the
 //   slice; for each block one in global memory a pair of buckets. Keys in order are not counted.
 // - place_buckets, a block a group of at least 2^bits threads, says where groups and buckets begin: `group_starts` (one
 //   more than groups) and `group_cursors`, and in `ends`, one more than buckets, the start of bucket b at place b + 1. Where
 //   nothing is to be distributed all `ends` are 0. `tiles_before` says how many tiles of `tile` keys come before each group,
-//   one more than groups. Dynamic shared memory: a word for each warp, and two.
+//   one more than groups. Dynamic shared memory: Before.
 //
 // A counter has 16 bits, so that enough of them fit a block. Who fills the lower half of its range moves that to global
 // memory.
@@ -140,14 +140,19 @@ SIMT_FN void count_keys(const Key* keys, u64 count, const Classifier<Key, UNEVEN
         atomic_or(&profile->seen, classify::OUTSIDE);
 }
 
+struct Cells {
+    // Of the profile; one more, so that what comes next begins where 8 bytes do.
+    u32 cells[classify::CELLS + 2];
+};
+
 SIMT_KERNEL(BLOCK, 1)
 count_buckets(const Key* keys, u64 count, Profile* profile, u32 bits, u32 first_bucket, u32 buckets, u32* counts,
               u32* groups, code::Transform transform) {
     // What is in order needs no counts; OUTSIDE does not matter to that.
     const u32 order = atomic_load<Relaxed>(&profile->seen) & (classify::ASCENT | classify::DESCENT);
     if (order != (classify::ASCENT | classify::DESCENT)) return;
-    u32* cells = reinterpret_cast<u32*>(shared_memory());
-    u32* pairs = cells + classify::CELLS + 2;
+    u32* cells = reinterpret_cast<Cells*>(shared_memory())->cells;
+    u32* pairs = reinterpret_cast<u32*>(reinterpret_cast<Cells*>(shared_memory()) + 1);
     for (u32 i = thread_rank(); i < buckets / 2; i += BLOCK) pairs[i] = 0;
     if (profile->uneven) classify::load_cells<BLOCK>(cells, *profile);
     barrier();
@@ -171,36 +176,44 @@ count_buckets(const Key* keys, u64 count, Profile* profile, u32 bits, u32 first_
     }
 }
 
+struct Before {
+    u32 sums[PLACE_BLOCK / WARP];
+    // In the groups before.
+    u32 keys, tiles;
+};
+
 SIMT_KERNEL(PLACE_BLOCK, 1)
 place_buckets(const Profile* profile, u32 bits, u32 groups_count, const u32* counts, const u32* groups, u32 tile,
               u64* group_starts, u64* group_cursors, u32* tiles_before, u64* ends) {
-    u32* sums = reinterpret_cast<u32*>(shared_memory());
-    u32* before = sums + PLACE_BLOCK / WARP;
+    Before& before = *reinterpret_cast<Before*>(shared_memory());
     const bool distributed = classify::plan(*profile) == classify::DISTRIBUTE;
     const u32 group = block_rank();
-    if (thread_rank() < 2) before[thread_rank()] = 0;
+    if (thread_rank() == 0) before.keys = before.tiles = 0;
     barrier();
     for (u32 g = thread_rank(); g < group; g += PLACE_BLOCK) {
-        atomic_add<Relaxed, Block>(&before[0], groups[g]);
-        atomic_add<Relaxed, Block>(&before[1], (groups[g] + tile - 1) / tile);
+        atomic_add<Relaxed, Block>(&before.keys, groups[g]);
+        atomic_add<Relaxed, Block>(&before.tiles, (groups[g] + tile - 1) / tile);
     }
     barrier();
-    const u32 start = before[0];
+    const u32 start = before.keys;
     if (thread_rank() == 0) {
         group_starts[group] = start;
         group_cursors[group] = start;
-        tiles_before[group] = before[1];
+        tiles_before[group] = before.tiles;
         if (group + 1 == groups_count) {
             group_starts[groups_count] = start + groups[group];
-            tiles_before[groups_count] = before[1] + (groups[group] + tile - 1) / tile;
+            tiles_before[groups_count] = before.tiles + (groups[group] + tile - 1) / tile;
         }
         if (group == 0) ends[0] = 0;
     }
     const bool own = thread_rank() < 1u << bits;
     const u64 bucket = (u64(group) << bits) + thread_rank();
     const u32 keys = own ? counts[bucket] : 0;
-    const u32 sum = scan::exclusive<PLACE_BLOCK>(keys, sums);
+    const u32 sum = scan::exclusive<PLACE_BLOCK>(keys, before.sums);
     if (own) ends[bucket + 1] = distributed ? start + sum : 0;
 }
+
+// As the host has them.
+SORTIE_LAYOUTS
 
 } // namespace simt::count_buckets

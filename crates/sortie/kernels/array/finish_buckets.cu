@@ -439,4 +439,7 @@ take_apart(Arrays arrays, const u64* left, const u32* left_count, code::Transfor
     }
 }
 
+// As the host has them.
+SORTIE_LAYOUTS
+
 } // namespace simt::finish_buckets

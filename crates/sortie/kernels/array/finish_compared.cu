@@ -123,4 +123,7 @@ SIMT_KERNEL(BLOCK, 1) sort_left(Arrays arrays, Item* other, const u64* left, con
     }
 }
 
+// As the host has them.
+SORTIE_LAYOUTS
+
 } // namespace simt::finish_compared

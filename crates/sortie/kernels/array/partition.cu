@@ -247,4 +247,7 @@ SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) partition(Job job, code::Transform transfor
     }
 }
 
+// As the host has them.
+SORTIE_LAYOUTS
+
 } // namespace simt::partition

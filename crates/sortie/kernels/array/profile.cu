@@ -5,10 +5,10 @@
 // - sample, of one block, guesses the range from SAMPLED keys, and sees their order. Dynamic shared memory: two codes.
 // - check_order, of any number of blocks, compares all neighbours where those keys are in order, and goes on until it sees
 //   that the rest is not. Cost: a read of the keys, if they are in order.
-// - sample_cells, of any number of blocks, counts `sampled` keys in the cells of the range. Dynamic shared memory: CELLS
-//   words.
+// - sample_cells, of any number of blocks, counts `sampled` keys in the cells of the range. Dynamic shared memory:
+//   CellCounts.
 // - share_buckets, of one block, gives each cell its share of the buckets, if there are cells with far more keys than
-//   others. Dynamic shared memory: a word a warp, and one.
+//   others. Dynamic shared memory: Crowded.
 #include "classify.cuh"
 #include "code.cuh"
 #include "item.cuh"
@@ -115,10 +115,14 @@ SIMT_KERNEL(BLOCK, 2) check_order(const Key* keys, u64 count, Profile* profile, 
     }
 }
 
+struct CellCounts {
+    u32 counts[CELLS];
+};
+
 SIMT_KERNEL(BLOCK, 2)
 sample_cells(const Key* keys, u64 count, u32 sampled, Profile* profile, code::Transform transform) {
     if ((atomic_load<Relaxed>(&profile->seen) & BOTH) != BOTH || profile->exact) return;
-    u32* counts = reinterpret_cast<u32*>(shared_memory());
+    u32* counts = reinterpret_cast<CellCounts*>(shared_memory())->counts;
     for (u32 c = thread_rank(); c < CELLS; c += BLOCK) counts[c] = 0;
     barrier();
     const classify::Classifier<Key> classifier(profile->range);
@@ -131,21 +135,26 @@ sample_cells(const Key* keys, u64 count, u32 sampled, Profile* profile, code::Tr
         if (counts[c] > 0) atomic_add(&profile->cells[c], counts[c]);
 }
 
+struct Crowded {
+    u32 sums[BLOCK / WARP];
+    // Keys in crowded cells.
+    u32 crowded;
+};
+
 SIMT_KERNEL(BLOCK, 1) share_buckets(u32 sampled, u32 buckets, Profile* profile) {
     static_assert(CELLS == BLOCK, "a thread for each cell");
     if ((atomic_load<Relaxed>(&profile->seen) & BOTH) != BOTH || profile->exact) return;
-    u32* sums = reinterpret_cast<u32*>(shared_memory());
-    u32* crowded = sums + BLOCK / WARP;
-    if (thread_rank() == 0) *crowded = 0;
+    Crowded& shared = *reinterpret_cast<Crowded*>(shared_memory());
+    if (thread_rank() == 0) shared.crowded = 0;
     const u32 keys = profile->cells[thread_rank()];
-    const u32 before = scan::exclusive<BLOCK>(keys, sums);
+    const u32 before = scan::exclusive<BLOCK>(keys, shared.sums);
     // The range ends within the upper half of the cells.
     const classify::Classifier<Key> classifier(profile->range);
     const u32 last = classifier.cell_of(Key(profile->range.low + profile->range.span));
     const u32 share = sampled / (last + 1);
-    if (is_crowded(keys, share)) atomic_add<Relaxed, Block>(crowded, keys);
+    if (is_crowded(keys, share)) atomic_add<Relaxed, Block>(&shared.crowded, keys);
     barrier();
-    const bool uneven = *crowded > sampled / CROWDED;
+    const bool uneven = shared.crowded > sampled / CROWDED;
     // Half a key for each cell besides, for what the sample has missed.
     const u64 all = u64(sampled) * 2 + CELLS, own = u64(before) * 2 + thread_rank();
     profile->cells[thread_rank()] = u32((u64(buckets) << classify::CELL_FRACTION) * own / all);
@@ -154,5 +163,8 @@ SIMT_KERNEL(BLOCK, 1) share_buckets(u32 sampled, u32 buckets, Profile* profile) 
     profile->cells[CELLS] = (buckets << classify::CELL_FRACTION) - 1;
     profile->uneven = uneven;
 }
+
+// As the host has them.
+SORTIE_LAYOUTS
 
 } // namespace simt::profile

@@ -162,4 +162,7 @@ SIMT_KERNEL(BLOCK, 1) sample(const Key* keys, u64 count, u64 sampled, u64 seed, 
     to[i] = keys[sampled == count ? i : mixed(mixed(seed) + i) % count];
 }
 
+// As the host has them.
+SORTIE_LAYOUTS
+
 } // namespace simt::ranges

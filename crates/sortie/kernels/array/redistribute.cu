@@ -4,12 +4,12 @@
 // `listed`, `placed_count`, `counts`. The kernels run in this order, with partition.cu's step AGAIN before the last; any
 // number of blocks of BLOCK threads but where said.
 // - list_long lists those of the buckets that have more than `longest` keys.
-// - count_tiles, of one block, writes `tiles_before`. Dynamic shared memory: a word a warp.
+// - count_tiles, of one block, writes `tiles_before`. Dynamic shared memory: Shared.
 // - find_extremes finds the least and greatest code of each.
-// - count_long counts the keys of their buckets in `counts`, 2^BITS words each. Dynamic shared memory: 2^BITS words.
+// - count_long counts the keys of their buckets in `counts`, 2^BITS words each. Dynamic shared memory: Shared.
 // - place_long says where they begin: `cursors`, 2^BITS each; and lists in `placed` where each begins and ends,
 //   `placed_count` of them: with SORTIE_ALL all that have a key, else those that have something to sort. Dynamic shared
-//   memory: a word a warp.
+//   memory: Shared.
 // - bring_back copies the keys of the buckets, and the payload beside them.
 // Cost: two reads of the keys, and a read and a write more.
 #include "code.cuh"
@@ -31,6 +31,14 @@ constexpr u32 OWN = 1u << BITS;
 constexpr u32 ROW = 8;
 static_assert(OWN <= BLOCK, "a thread for each bucket");
 
+struct Shared {
+    // Of own buckets; or sums over warps.
+    u32 counts[OWN];
+};
+static_assert(BLOCK / WARP <= OWN, "a word a warp");
+
+SIMT_FN u32* shared_words() { return reinterpret_cast<Shared*>(shared_memory())->counts; }
+
 SIMT_KERNEL(BLOCK, 4) list_long(placed::Buckets buckets, u64 longest, Bucket* list, u32* listed) {
     const u32 count = placed::count(buckets);
     for (u32 b = block_rank() * BLOCK + thread_rank(); b < count; b += grid_blocks() * BLOCK) {
@@ -40,7 +48,7 @@ SIMT_KERNEL(BLOCK, 4) list_long(placed::Buckets buckets, u64 longest, Bucket* li
 }
 
 SIMT_KERNEL(BLOCK, 1) count_tiles(const Bucket* list, const u32* listed, u32 tile, u32* tiles_before) {
-    u32* sums = reinterpret_cast<u32*>(shared_memory());
+    u32* sums = shared_words();
     const u32 count = *listed;
     u32 before = 0;
     for (u32 first = 0; first <= count; first += BLOCK) {
@@ -84,7 +92,7 @@ SIMT_KERNEL(BLOCK, 4) find_extremes(const Key* keys, Buckets all, code::Transfor
 }
 
 SIMT_KERNEL(BLOCK, 4) count_long(const Key* keys, Buckets all, u32* counts, code::Transform transform) {
-    u32* own = reinterpret_cast<u32*>(shared_memory());
+    u32* own = shared_words();
     for (u32 number = block_rank(); number < tiles(all); number += grid_blocks()) {
         const u32 bucket = bucket_of(all, number);
         const Tile tile = tile_of(all, bucket, number);
@@ -113,7 +121,7 @@ SIMT_KERNEL(BLOCK, 4) count_long(const Key* keys, Buckets all, u32* counts, code
 
 SIMT_KERNEL(BLOCK, 4)
 place_long(Buckets all, const u32* counts, u64* cursors, u64* placed, u32* placed_count) {
-    u32* sums = reinterpret_cast<u32*>(shared_memory());
+    u32* sums = shared_words();
     for (u32 b = block_rank(); b < *all.listed; b += grid_blocks()) {
         const Bucket& bucket = all.buckets[b];
         const u32 i = thread_rank();
@@ -143,5 +151,8 @@ bring_back(Key* keys, const Key* copy, payload::Word* payload, const payload::Wo
             payload[first + i] = payload_copy[first + i];
     }
 }
+
+// As the host has them.
+SORTIE_LAYOUTS
 
 } // namespace simt::redistribute

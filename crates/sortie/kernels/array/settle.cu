@@ -98,4 +98,7 @@ fill(Key* keys, const Profile* profile, u32 bits, u32 groups, const u32* counts,
     }
 }
 
+// As the host has them.
+SORTIE_LAYOUTS
+
 } // namespace simt::settle

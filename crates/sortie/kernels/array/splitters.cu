@@ -354,4 +354,7 @@ SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) move_items(Level level) {
     }
 }
 
+// As the host has them.
+SORTIE_LAYOUTS
+
 } // namespace simt::splitters

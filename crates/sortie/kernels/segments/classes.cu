@@ -17,6 +17,7 @@ constexpr u32 BLOCK = 256;
 constexpr u32 TAKEN = 8;
 constexpr u32 MOST = 64;
 constexpr u32 NONE = ~0u;
+static_assert(BLOCK / WARP <= MOST, "a word a warp");
 
 struct Capacities {
     u64 longest;
@@ -90,7 +91,7 @@ list_classes(const u64* offsets, u64 segments, Capacities capacities, const u32*
 
 SIMT_KERNEL(BLOCK, 1)
 count_tiles(const u64* offsets, const u32* list, const u32* counts, u32 size, u32 tile, u32* tiles_before) {
-    u32* sums = reinterpret_cast<u32*>(shared_memory());
+    u32* sums = reinterpret_cast<Shared*>(shared_memory())->counts;
     u32 before = 0;
     for (u32 c = 0; c < size; ++c) before += counts[c];
     const u32 segments = counts[size];
@@ -110,5 +111,8 @@ count_tiles(const u64* offsets, const u32* list, const u32* counts, u32 size, u3
     }
     if (thread_rank() == 0) tiles_before[segments] = tiles;
 }
+
+// As the host has them.
+SORTIE_LAYOUTS
 
 } // namespace simt::classes

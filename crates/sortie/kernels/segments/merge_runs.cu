@@ -158,4 +158,7 @@ merge_runs(Arrays arrays, long_segments::Segments segments, u32 passes, Progress
     }
 }
 
+// As the host has them.
+SORTIE_LAYOUTS
+
 } // namespace simt::merge_runs

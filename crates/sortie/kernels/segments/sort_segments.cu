@@ -97,4 +97,7 @@ sort_tiles(Arrays arrays, long_segments::Segments segments, code::Transform tran
 
 #endif
 
+// As the host has them.
+SORTIE_LAYOUTS
+
 } // namespace simt::sort_segments

@@ -4,9 +4,9 @@
 // places[i], of `count`. Any number of blocks of BLOCK threads, but where said. Of views:
 // - gather_views: the views; their buffers stay.
 // Of strings with offsets, in this order:
-// - sum_lengths: the bytes of each tile of strings. Dynamic shared memory: two words a warp.
-// - sum_tiles, of one block: how many bytes come before each tile. Dynamic shared memory: two words a warp.
-// - write_offsets: where each string goes, from 0 on, and where the last one ends. Dynamic shared memory: two words a warp.
+// - sum_lengths: the bytes of each tile of strings. Dynamic shared memory: Sums.
+// - sum_tiles, of one block: how many bytes come before each tile. Dynamic shared memory: Sums.
+// - write_offsets: where each string goes, from 0 on, and where the last one ends. Dynamic shared memory: Sums.
 // - copy_bytes: the bytes. Each thread writes COPIED of them that lie together, whichever strings they are of, so a long
 //   string is copied by many. Cost: a search among the offsets for each.
 #include "scan.cuh"
@@ -21,6 +21,11 @@ constexpr u32 ROW = 8;
 constexpr u32 TILE = BLOCK * ROW;
 constexpr u32 COPIED = 16;
 
+// Over the block.
+struct Sums {
+    u64 sums[BLOCK / WARP];
+};
+
 #if SORTIE_STRINGS == 16
 
 SIMT_KERNEL(BLOCK, 4) gather_views(const View* views, const u32* places, u32 count, View* to) {
@@ -29,7 +34,7 @@ SIMT_KERNEL(BLOCK, 4) gather_views(const View* views, const u32* places, u32 cou
 
 #else
 
-SIMT_FN u64 length_of(const Strings& strings, u32 place) { return strings.offsets[place + 1] - strings.offsets[place]; }
+SIMT_FN u64 length_of(const Strings& strings, u32 place) { return strings.index[place + 1] - strings.index[place]; }
 
 // The lengths of a thread's strings.
 SIMT_FN u64 sum_row(const Strings& strings, const u32* places, u64 first, u32 count) {
@@ -39,7 +44,7 @@ SIMT_FN u64 sum_row(const Strings& strings, const u32* places, u64 first, u32 co
 }
 
 SIMT_KERNEL(BLOCK, 4) sum_lengths(Strings strings, const u32* places, u32 count, u64* tiles) {
-    u64* sums = reinterpret_cast<u64*>(shared_memory());
+    u64* sums = reinterpret_cast<Sums*>(shared_memory())->sums;
     for (u64 tile = block_rank(); tile * TILE < count; tile += grid_blocks()) {
         u64 total;
         scan::exclusive<BLOCK>(sum_row(strings, places, tile * TILE + thread_rank() * ROW, count), sums, total);
@@ -49,7 +54,7 @@ SIMT_KERNEL(BLOCK, 4) sum_lengths(Strings strings, const u32* places, u32 count,
 }
 
 SIMT_KERNEL(BLOCK, 1) sum_tiles(u64* tiles, u32 count) {
-    u64* sums = reinterpret_cast<u64*>(shared_memory());
+    u64* sums = reinterpret_cast<Sums*>(shared_memory())->sums;
     u64 before = 0;
     for (u32 first = 0; first < count; first += BLOCK) {
         const u32 i = first + thread_rank();
@@ -63,7 +68,7 @@ SIMT_KERNEL(BLOCK, 1) sum_tiles(u64* tiles, u32 count) {
 
 SIMT_KERNEL(BLOCK, 4)
 write_offsets(Strings strings, const u32* places, u32 count, const u64* tiles, Offset* offsets) {
-    u64* sums = reinterpret_cast<u64*>(shared_memory());
+    u64* sums = reinterpret_cast<Sums*>(shared_memory())->sums;
     for (u64 tile = block_rank(); tile * TILE < count; tile += grid_blocks()) {
         const u64 first = tile * TILE + thread_rank() * ROW;
         u64 total;
@@ -84,7 +89,7 @@ SIMT_KERNEL(BLOCK, 4) copy_bytes(Strings strings, const u32* places, u32 count, 
         // The last that begins here or before; of those that begin here all but one are empty.
         u32 i = search::first_of(1, count, [&](u32 next) { return offsets[next] > at; }) - 1;
         for (u64 b = at; b < to;) {
-            const u8* from = strings.bytes + strings.offsets[places[i]] + (b - offsets[i]);
+            const u8* from = strings.data + strings.index[places[i]] + (b - offsets[i]);
             const u64 stop = lesser(to, u64(offsets[i + 1]));
             for (; b < stop; ++b) bytes[b] = *from++;
             ++i;
@@ -93,5 +98,8 @@ SIMT_KERNEL(BLOCK, 4) copy_bytes(Strings strings, const u32* places, u32 count, 
 }
 
 #endif
+
+// As the host has them.
+SORTIE_LAYOUTS
 
 } // namespace simt::gather_strings

@@ -8,14 +8,13 @@
 // first of each group, and `slots` says where each item belongs in the whole. At the first level all strings are one group:
 // places and heads and slots are null, and encode writes the places. Any number of blocks of BLOCK threads, but where said;
 // the kernels of a level run in this order, with a sort of each group's words after encode.
-// - find_alphabet: sets `seen`, zero before, where a byte occurs. Dynamic shared memory: 256 words.
+// - find_alphabet: sets `seen`, zero before, where a byte occurs. Dynamic shared memory: Symbols.
 // - find_shared: the least of what neighbours of a group share beyond the depth, at once where that is nothing.
-// - encode: the words of what follows. Dynamic shared memory: 256 words.
-// - count_ties: of each tile the items that tie with a neighbour, and the groups that those make. Dynamic shared memory: a
-//   word a warp.
-// - sum_ties, of one block: sums of those, and what is left in the state. Dynamic shared memory: two words a warp.
+// - encode: the words of what follows. Dynamic shared memory: Symbols.
+// - count_ties: of each tile the items that tie with a neighbour, and the groups that those make. Dynamic shared memory: Sums.
+// - sum_ties, of one block: sums of those, and what is left in the state. Dynamic shared memory: Sums.
 // - list_ties: writes each item's place to its slot in `out`, and what is left, the next level, with where its groups begin.
-//   Dynamic shared memory: a word a warp.
+//   Dynamic shared memory: Sums.
 // - find_longest: the longest of the groups.
 // - number: for words that come with no strings, each place itself.
 //
@@ -40,6 +39,7 @@ struct State {
     u64 depth, shared;
     // What is left.
     u32 items, groups, longest;
+    u32 padding;
 };
 
 struct Level {
@@ -55,6 +55,16 @@ struct Alphabet {
     u32 base, count;
 };
 
+struct Symbols {
+    u32 numbers[256];
+};
+static_assert(BLOCK == 256, "a thread for each symbol");
+
+// Over the block, of a thread each.
+struct Sums {
+    u32 items[WARPS], groups[WARPS];
+};
+
 SIMT_FN u32 place_of(const Level& level, u32 i) { return level.places == nullptr ? i : level.places[i]; }
 
 SIMT_FN bool is_head(const Level& level, u32 i) { return level.heads == nullptr ? i == 0 : level.heads[i] != 0; }
@@ -68,7 +78,7 @@ SIMT_FN void see(u32* seen, u64 bytes, u32 from, u32 to) {
 }
 
 SIMT_KERNEL(BLOCK, 4) find_alphabet(Strings strings, u64 count, u32* seen) {
-    u32* own = reinterpret_cast<u32*>(shared_memory());
+    u32* own = reinterpret_cast<Symbols*>(shared_memory())->numbers;
     own[thread_rank()] = 0;
     barrier();
 #if SORTIE_STRINGS == 16
@@ -83,12 +93,12 @@ SIMT_KERNEL(BLOCK, 4) find_alphabet(Strings strings, u64 count, u32* seen) {
 #else
     // All of them at once, which lie one after the other.
     const u64 first = u64(block_rank()) * BLOCK + thread_rank(), step = u64(grid_blocks()) * BLOCK;
-    const u8* start = strings.bytes + strings.offsets[0];
-    const u8* end = strings.bytes + strings.offsets[count];
+    const u8* start = strings.data + strings.index[0];
+    const u8* end = strings.data + strings.index[count];
     const u8* aligned = start - reinterpret_cast<u64>(start) % 8;
     for (const u8* from = aligned + first * 8; from < end; from += step * 8) {
         const u64 before = from < start ? u64(start - from) : 0;
-        see(own, Bytes::aligned({strings.bytes, strings.size}, from), u32(before), u32(lesser(u64(end - from), u64(8))));
+        see(own, Bytes::aligned({strings.data, strings.size}, from), u32(before), u32(lesser(u64(end - from), u64(8))));
     }
 #endif
     barrier();
@@ -123,7 +133,7 @@ SIMT_KERNEL(BLOCK, 4) find_shared(Strings strings, Level level, State* state) {
 }
 
 SIMT_KERNEL(BLOCK, 4) encode(Strings strings, Level level, u32* places, Alphabet alphabet, const State* state, u64* words) {
-    u32* symbols = reinterpret_cast<u32*>(shared_memory());
+    u32* symbols = reinterpret_cast<Symbols*>(shared_memory())->numbers;
     symbols[thread_rank()] = alphabet.symbols[thread_rank()];
     barrier();
     const u64 depth = state->depth + state->shared;
@@ -173,7 +183,7 @@ SIMT_FN Ties ties_of(const Level& level, const u64* words, u32 base, u64 first) 
 }
 
 SIMT_KERNEL(BLOCK, 4) count_ties(Level level, const u64* words, u32 base, u32* counts) {
-    u32* sums = reinterpret_cast<u32*>(shared_memory());
+    u32* sums = reinterpret_cast<Sums*>(shared_memory())->items;
     for (u64 tile = block_rank(); tile * TILE < level.count; tile += grid_blocks()) {
         const Ties ties = ties_of(level, words, base, tile * TILE + thread_rank() * ROW);
         u32 total;
@@ -185,14 +195,14 @@ SIMT_KERNEL(BLOCK, 4) count_ties(Level level, const u64* words, u32 base, u32* c
 
 SIMT_KERNEL(BLOCK, 1)
 sum_ties(const u32* counts, u32 tiles, u32 symbols, u32* items_before, u32* groups_before, State* state) {
-    u32* sums = reinterpret_cast<u32*>(shared_memory());
+    Sums& sums = *reinterpret_cast<Sums*>(shared_memory());
     u32 items = 0, groups = 0;
     for (u32 first = 0; first < tiles; first += BLOCK) {
         const u32 i = first + thread_rank();
         const u32 count = i < tiles ? counts[i] : 0;
         u32 more_items, more_groups;
-        const u32 items_own = scan::exclusive<BLOCK>(count & 0xFFFF, sums, more_items);
-        const u32 groups_own = scan::exclusive<BLOCK>(count >> 16, sums + WARPS, more_groups);
+        const u32 items_own = scan::exclusive<BLOCK>(count & 0xFFFF, sums.items, more_items);
+        const u32 groups_own = scan::exclusive<BLOCK>(count >> 16, sums.groups, more_groups);
         if (i < tiles) {
             items_before[i] = items + items_own;
             groups_before[i] = groups + groups_own;
@@ -201,7 +211,7 @@ sum_ties(const u32* counts, u32 tiles, u32 symbols, u32* items_before, u32* grou
         groups += more_groups;
         barrier();
     }
-    if (thread_rank() == 0) *state = {state->depth + state->shared + symbols, ~u64(0), items, groups, 0};
+    if (thread_rank() == 0) *state = {state->depth + state->shared + symbols, ~u64(0), items, groups, 0, 0};
 }
 
 // The next level, but for its words.
@@ -216,7 +226,7 @@ struct Left {
 SIMT_KERNEL(BLOCK, 4)
 list_ties(Level level, const u64* words, u32 base, const u32* items_before, const u32* groups_before, u32* out, Left left,
           const State* state) {
-    u32* sums = reinterpret_cast<u32*>(shared_memory());
+    u32* sums = reinterpret_cast<Sums*>(shared_memory())->items;
     for (u64 tile = block_rank(); tile * TILE < level.count; tile += grid_blocks()) {
         const u64 first = tile * TILE + thread_rank() * ROW;
         const Ties ties = ties_of(level, words, base, first);
@@ -251,5 +261,8 @@ SIMT_KERNEL(BLOCK, 4) find_longest(const u64* starts, State* state) {
 SIMT_KERNEL(BLOCK, 4) number(u32* places, u64 count) {
     for (u64 i = u64(block_rank()) * BLOCK + thread_rank(); i < count; i += u64(grid_blocks()) * BLOCK) places[i] = u32(i);
 }
+
+// As the host has them.
+SORTIE_LAYOUTS
 
 } // namespace simt::strings

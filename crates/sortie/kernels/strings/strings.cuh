@@ -1,9 +1,10 @@
 // Strings in memory, as Arrow lays them out.
 //
 // An instantiation is made for SORTIE_STRINGS:
-// - 4, 8: one after the other, string s is bytes[offsets[s]..offsets[s + 1]], with offsets of so many bytes; of bytes there
-//   are `size`.
-// - 16: views of so many bytes, with the string in them or where it is in one of the buffers.
+// - 4, 8: one after the other, string s is data[index[s]..index[s + 1]], with offsets of so many bytes; of bytes there are
+//   `size`.
+// - 16: views of so many bytes, with the string in them or where it is in one of the buffers; of views
+//   there are `size`.
 #pragma once
 
 #include "simt.cuh"
@@ -35,18 +36,18 @@ struct alignas(16) View {
 };
 
 struct Strings {
-    const Readable* buffers;
-    const View* views;
-    u64 count;
+    const Readable* data;
+    const View* index;
+    u64 size;
 
     SIMT_FN String operator[](u32 place) const {
-        const View& view = views[place];
+        const View& view = index[place];
         const u32 length = view.length;
         if (length <= sizeof(view.rest)) {
-            const Readable all = {reinterpret_cast<const u8*>(views), count * sizeof(View)};
+            const Readable all = {reinterpret_cast<const u8*>(index), size * sizeof(View)};
             return {all, reinterpret_cast<const u8*>(view.rest), length};
         }
-        const Readable buffer = buffers[view.rest[1]];
+        const Readable buffer = data[view.rest[1]];
         return {buffer, buffer.bytes + view.rest[2], length};
     }
 };
@@ -56,13 +57,13 @@ struct Strings {
 using Offset = detail::Unsigned<SORTIE_STRINGS>::Type;
 
 struct Strings {
-    const u8* bytes;
-    const Offset* offsets;
+    const u8* data;
+    const Offset* index;
     u64 size;
 
     SIMT_FN String operator[](u32 place) const {
-        const u64 start = offsets[place];
-        return {{bytes, size}, bytes + start, offsets[place + 1] - start};
+        const u64 start = index[place];
+        return {{data, size}, data + start, index[place + 1] - start};
     }
 };
 

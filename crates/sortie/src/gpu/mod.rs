@@ -35,7 +35,7 @@ use std::sync::{Arc, LazyLock, Mutex};
 use sortie_device::{Buffer, Device, Event, Kernel, Module, Stream};
 
 pub use array::Compared;
-pub(crate) use array::{Divided, Place, RANGES};
+pub(crate) use array::{Divided, Place};
 pub(crate) use host::*;
 pub use segments::Segments;
 pub(crate) use segments::{check_payload, code};

@@ -3,10 +3,9 @@
 
 use sortie_device::{Launch, Stream, View, WARP};
 
-use crate::gpu::kernels::{File, Instance};
-use crate::gpu::segments::{Numbers, blocks};
+use crate::gpu::kernels::{CodeTransform, File, Instance, blocks};
 use crate::gpu::{Gpu, Pending};
-use crate::key::{Form, Transform};
+use crate::key::Form;
 use crate::{Error, Key, Order};
 
 /// Section 5.1: the keys that a bucket should have.
@@ -69,7 +68,7 @@ pub unsafe fn array_sort<'gpu>(
         (scratch.range(0..arrays * shape.buckets), scratch.range(arrays * shape.buckets..scratch.len()));
 
     let Form::Bits(code) = f32::FORM else { unreachable!("floats have codes") };
-    let transform = Numbers(Transform::<u32>::new(code, Order::default()).numbers());
+    let transform = CodeTransform::new::<u32>(code, Order::default());
     let threads = (shape.buckets as u32).next_multiple_of(WARP);
     let [n, m, p] = [length, shape.samples, shape.buckets].map(|number| number as u32);
     let launch = |threads, words| Launch { blocks, threads, shared: 4 * words };

@@ -6,8 +6,8 @@ use sortie_device::{Launch, Stream, View};
 use super::scan::{Scan, sums_of};
 use super::{BLOCK, check_count};
 use crate::Error;
+use crate::gpu::kernels::blocks;
 use crate::gpu::kernels::{File, Instance};
-use crate::gpu::segments::blocks;
 use crate::gpu::{Gpu, Pending};
 
 const DIGIT_BITS: usize = 4;

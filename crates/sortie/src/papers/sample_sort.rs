@@ -10,8 +10,8 @@ use super::quicksort::{Finish, Sequence};
 use super::scan::{Scan, sums_of};
 use super::{BLOCK, check_count};
 use crate::Error;
+use crate::gpu::kernels::blocks;
 use crate::gpu::kernels::{File, Instance};
-use crate::gpu::segments::blocks;
 use crate::gpu::{Gpu, Pending};
 
 const BUCKETS: usize = 128;

@@ -5,8 +5,8 @@ use sortie_device::{Kernel, Launch, Stream, View};
 use super::BLOCK;
 use crate::Error;
 use crate::gpu::Gpu;
+use crate::gpu::kernels::blocks;
 use crate::gpu::kernels::{File, Instance};
-use crate::gpu::segments::blocks;
 
 /// Words that a block takes: `papers::SCANNED` of the kernels.
 const SCANNED: usize = 2048;

@@ -8,7 +8,8 @@ use super::Share;
 use super::split::Cut;
 use crate::Error;
 use crate::gpu::Gpu;
-use crate::gpu::{Divided, Place, RANGES};
+use crate::gpu::kernels::array::RANGES;
+use crate::gpu::{Divided, Place};
 use crate::key::Bits;
 use crate::plan::{LINKS, SPARE_DEVIATIONS, SPARE_SAMPLED};
 

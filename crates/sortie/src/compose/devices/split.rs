@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use crate::gpu::RANGES;
+use crate::gpu::kernels::array::RANGES;
 use crate::key::Bits;
 use crate::plan::{MOST_UNEVEN, SUB_RANGES};
 

@@ -9,10 +9,11 @@
 use bytemuck::Pod;
 use sortie_device::{Launch, Stream, View};
 
-use crate::gpu::kernels::{File, Instance, kind};
-use crate::gpu::segments::{Numbers, blocks, check_payload, code};
+use crate::gpu::kernels::array::{BitonicArrays, Superstep};
+use crate::gpu::kernels::{CodeTransform, File, Instance, blocks, kind};
+use crate::gpu::segments::{check_payload, code};
 use crate::gpu::{Gpu, Pending};
-use crate::key::{Bits, Code, Transform};
+use crate::key::{Bits, Code};
 use crate::plan::{BITONIC_COALESCED_BYTES, BITONIC_ROW_BITS, BITONIC_TILE_BITS};
 use crate::{Error, Key, Order};
 
@@ -111,13 +112,13 @@ impl Gpu {
             })
         });
         let (sort_tiles, run_superstep) = (sort_tiles?, run_superstep?);
-        let transform = Numbers(Transform::<B>::new(code, order).numbers());
+        let transform = CodeTransform::new::<B>(code, order);
         let launch = |parts| {
             let threads = 1 << (shape.tile_bits - shape.row_bits);
             Ok::<_, Error>(Launch { blocks: blocks(parts)?, threads, shared: shape.shared })
         };
         let tiles = launch(count.div_ceil(1 << shape.tile_bits))?;
-        let arrays = Arrays { keys: keys.address(), payload, count };
+        let arrays = BitonicArrays { keys: keys.address(), payload, count };
         // SAFETY: these are the kernels' arguments; they stay within the arrays. The engine keeps the kernels.
         unsafe {
             sort_tiles.launch(stream, tiles, (arrays, u32::from(supersteps.is_empty()), transform))?;
@@ -129,18 +130,6 @@ impl Gpu {
         self.pending(stream, None)
     }
 }
-
-/// `bitonic::Arrays` of the kernels: addresses.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-struct Arrays {
-    keys: u64,
-    payload: u64,
-    count: u64,
-}
-
-// SAFETY: laid out as its C equivalent.
-unsafe impl sortie_device::Argument for Arrays {}
 
 /// What a block takes at a time.
 struct Shape {
@@ -176,23 +165,6 @@ impl Shape {
         Ok(Shape { tile_bits, row_bits, coalesced_bits, shared: shared(tile_bits) })
     }
 }
-
-/// `bitonic::Superstep` of the kernels: a superstep and its Γ-sequence, the lowest `low_bits` bits and as many from
-/// `high_first` on as a tile has left. Its steps: those of the low bits under `low_steps`, then those of all high
-/// bits.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Superstep {
-    low_bits: u32,
-    high_first: u32,
-    low_steps: u32,
-    /// Whether the high bits begin a merge.
-    mirrored: u32,
-    last: u32,
-}
-
-// SAFETY: laid out as its C equivalent.
-unsafe impl sortie_device::Argument for Superstep {}
 
 impl Superstep {
     /// The parts of its Γ-partition that have a key. They are numbered by their least place, so that these come first.

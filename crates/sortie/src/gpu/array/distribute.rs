@@ -8,12 +8,15 @@ use std::ops::Range;
 use sortie_device::{Kernel, Launch, Properties, Stream, View};
 
 use super::finish::Block;
-use super::items::{Arrays, Items};
-use super::redistribute::{self, LongBuckets};
+use super::items::Items;
+use super::redistribute;
 use crate::Error;
 use crate::gpu::Gpu;
-use crate::gpu::kernels::{Define, File, Instance};
-use crate::gpu::segments::{Numbers, blocks};
+use crate::gpu::kernels::array::{
+    Before, CELLS, CellCounts, Cells, Crowded, ItemArrays, LONG_OWN, LongBuckets, PLACE_BLOCK, PROFILE_BLOCK,
+    Pass, Profile, SETTLE_BLOCK, SettleShared,
+};
+use crate::gpu::kernels::{CodeTransform, Define, File, Instance, blocks};
 
 /// Buckets are in groups of at least two warps, and at most a thread each.
 const GROUP_BITS: std::ops::RangeInclusive<u32> = 6..=9;
@@ -22,7 +25,6 @@ const MOST_GROUPS: usize = PARTITION_BLOCK as usize;
 /// too long for a block two reads and two writes.
 const MOST_SLICES: usize = 3;
 
-const PROFILE_BLOCK: u32 = 1024;
 /// Blocks on a multiprocessor that compare or sample.
 const PROFILE_BLOCKS: u32 = 2;
 /// One key of so many is sampled to see how they are spread: of 2^28, some 500 a cell, whose share is right within a tenth
@@ -31,10 +33,6 @@ const SAMPLED_OF: usize = 512;
 const SAMPLED_LEAST: usize = 1 << 16;
 const COUNT_BLOCK: u32 = 1024;
 const COUNT_TILE: usize = 1024 * 8;
-/// Bytes of shared memory besides the counts.
-const COUNT_CELLS: usize = 4 * (CELLS + 2);
-const PLACE_BLOCK: u32 = 512;
-const SETTLE_BLOCK: u32 = 512;
 /// Its blocks on a multiprocessor: all that there is room for.
 const SETTLE_BLOCKS: u32 = 4;
 
@@ -44,9 +42,8 @@ pub(super) const PARTITION_BLOCK: u32 = 512;
 /// stay and load the next tile's keys while they write, two passes of u32 took 0.13 ms more, of u64 0.6.
 const PARTITION_WORDS: [usize; 2] = [24, 16];
 
-/// `CELLS` of classify.cuh, and its `Profile` in words.
-const CELLS: usize = 1 << 10;
-const PROFILE_WORDS: usize = 9 + CELLS + 1;
+/// Of a profile, in words of scratch.
+const PROFILE_WORDS: usize = size_of::<Profile>() / size_of::<u32>();
 
 /// How many buckets there are: groups of 2^bits.
 #[derive(Debug, Clone, Copy)]
@@ -89,7 +86,7 @@ impl Buckets {
 
 /// The buckets that a block has counters for, of two bytes each, in so many bytes of shared memory.
 fn counters(shared: usize) -> usize {
-    (shared - COUNT_CELLS) / 2
+    (shared - size_of::<Cells>()) / 2
 }
 
 /// What decides on how many buckets, keys and threads there are.
@@ -137,12 +134,6 @@ fn partition_shared(row: usize, item_bytes: usize) -> usize {
     let threads = PARTITION_BLOCK as usize;
     let cells = 4 * (CELLS + 1);
     (threads * row * item_bytes + threads * (4 + 4 + 4) + threads / 32 * 4 + 8 + cells).next_multiple_of(8)
-}
-
-/// Bytes of `settle::Shared`.
-fn settle_shared() -> usize {
-    let threads = SETTLE_BLOCK as usize;
-    threads * 4 + threads / 32 * 4 + 8
 }
 
 /// Kernels that put keys in order which need no distribution.
@@ -276,27 +267,6 @@ impl<'a> Tables<'a> {
     }
 }
 
-/// `partition::Job` of the kernels.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Pass {
-    from: u64,
-    payload: u64,
-    to: u64,
-    payload_to: u64,
-    count: u64,
-    profile: u64,
-    bits: u32,
-    groups: u32,
-    group_starts: u64,
-    tiles_before: u64,
-    cursors: u64,
-    long_buckets: LongBuckets,
-}
-
-// SAFETY: laid out as its C equivalent.
-unsafe impl sortie_device::Argument for Pass {}
-
 /// Addresses of items, or of the keys that they are made from, and of the payload beside them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Side {
@@ -308,16 +278,16 @@ pub(super) struct Side {
 pub(super) struct Job<'a> {
     pub stream: &'a Stream,
     pub n: usize,
-    pub arrays: Arrays,
+    pub arrays: ItemArrays,
     /// Room for another copy of the items and the payload.
     pub copy: Side,
     pub shape: Shape,
     pub tables: Tables<'a>,
     pub kernels: Kernels,
     /// Of the keys.
-    pub transform: Numbers,
+    pub transform: CodeTransform,
     /// Of the items, as keys of their own.
-    pub item_transform: Numbers,
+    pub item_transform: CodeTransform,
 }
 
 // SAFETY of all launches: the arguments are the kernel's; it stays within the arrays and the tables, whose lengths are as it
@@ -333,10 +303,10 @@ impl Job<'_> {
         let sampled = (n / SAMPLED_OF).max((n / 8).min(SAMPLED_LEAST)) as u32;
         let sampling = Launch {
             blocks: many.blocks.min(sampled.div_ceil(PROFILE_BLOCK)),
-            shared: CELLS * size_of::<u32>(),
+            shared: size_of::<CellCounts>(),
             ..many
         };
-        let sharing = Launch { shared: (PROFILE_BLOCK as usize / 32 + 1) * size_of::<u32>(), ..one };
+        let sharing = Launch { shared: size_of::<Crowded>(), ..one };
         // SAFETY: see above.
         unsafe {
             kernels.sample.launch(stream, one, (keys, n, buckets, profile, self.transform))?;
@@ -357,7 +327,7 @@ impl Job<'_> {
             let launch = Launch {
                 blocks: blocks(n.div_ceil(COUNT_TILE) as u64)?.min(self.shape.multiprocessors),
                 threads: COUNT_BLOCK,
-                shared: COUNT_CELLS + buckets.len() * size_of::<u16>(),
+                shared: size_of::<Cells>() + buckets.len() * size_of::<u16>(),
             };
             let (first, count, transform) = (buckets.start as u32, buckets.len() as u32, self.transform);
             let (counts, groups) = (counts.range(buckets), groups.range(slice));
@@ -365,11 +335,7 @@ impl Job<'_> {
             // SAFETY: see above.
             unsafe { self.kernels.count_buckets.launch(self.stream, launch, arguments)? };
         }
-        let launch = Launch {
-            blocks: self.group_count(),
-            threads: PLACE_BLOCK,
-            shared: (PLACE_BLOCK as usize / 32 + 2) * size_of::<u32>(),
-        };
+        let launch = Launch { blocks: self.group_count(), threads: PLACE_BLOCK, shared: size_of::<Before>() };
         let (bits, group_count, tile) = (self.bits(), self.group_count(), self.tile());
         #[rustfmt::skip]
         let arguments =
@@ -427,7 +393,7 @@ impl Job<'_> {
     /// The pass that moves the items of long buckets to the copy.
     pub fn pass_again(&self, cursors: u64, long_buckets: LongBuckets) -> Pass {
         // Each has 2^7 buckets, whose cursors lie together.
-        let bits = redistribute::OWN.ilog2();
+        let bits = LONG_OWN.ilog2();
         Pass { bits, long_buckets, ..self.pass(self.items(), self.copy, cursors) }
     }
 
@@ -440,7 +406,7 @@ impl Job<'_> {
         let Tables { profile, counts, group_starts, tiles_before, .. } = self.tables;
         let (keys, stream) = (self.arrays.keys, self.stream);
         let blocks = self.shape.multiprocessors * SETTLE_BLOCKS;
-        let launch = Launch { blocks, threads: SETTLE_BLOCK, shared: settle_shared() };
+        let launch = Launch { blocks, threads: SETTLE_BLOCK, shared: size_of::<SettleShared>() };
         let (bits, groups, tile) = (self.bits(), self.group_count(), self.tile());
         let filled = (keys, profile, bits, groups, counts, group_starts, tiles_before, tile, self.transform);
         // SAFETY: see above.

@@ -6,8 +6,8 @@ use super::distribute::Job;
 use super::items::Items;
 use crate::Error;
 use crate::gpu::Gpu;
-use crate::gpu::kernels::{File, Instance};
-use crate::gpu::segments::blocks;
+use crate::gpu::kernels::array::PlacedBuckets;
+use crate::gpu::kernels::{File, Instance, blocks};
 
 /// Threads of a block, the first that are enough: fewer wait less for one another, more take longer buckets, of which there
 /// are fewer to distribute to. The last are for devices of little shared memory. A sort of 2^28 u32 and u64 on an H200: 3.46
@@ -68,28 +68,15 @@ impl Block {
     }
 }
 
-/// `placed::Buckets` of the kernels.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Buckets {
-    ends: u64,
-    listed: u64,
-    count: u32,
-    stride: u32,
-}
-
-// SAFETY: laid out as its C equivalent.
-unsafe impl sortie_device::Argument for Buckets {}
-
-impl Buckets {
+impl PlacedBuckets {
     /// All between these places.
-    pub fn between(ends: View<'_, u64>) -> Buckets {
-        Buckets { ends: ends.address(), listed: 0, count: ends.len() as u32 - 1, stride: 1 }
+    pub fn between(ends: View<'_, u64>) -> PlacedBuckets {
+        PlacedBuckets { ends: ends.address(), listed: 0, count: ends.len() as u32 - 1, stride: 1 }
     }
 
     /// Pairs of places, as many as that.
-    pub fn listed(pairs: View<'_, u64>, count: View<'_, u32>) -> Buckets {
-        Buckets { ends: pairs.address(), listed: count.address(), count: 0, stride: 2 }
+    pub fn listed(pairs: View<'_, u64>, count: View<'_, u32>) -> PlacedBuckets {
+        PlacedBuckets { ends: pairs.address(), listed: count.address(), count: 0, stride: 2 }
     }
 }
 
@@ -145,7 +132,7 @@ impl Finish {
     }
 
     /// Sorts the buckets of up to `longest` items.
-    pub unsafe fn sort(&self, job: &Job<'_>, buckets: Buckets, longest: usize) -> Result<(), Error> {
+    pub unsafe fn sort(&self, job: &Job<'_>, buckets: PlacedBuckets, longest: usize) -> Result<(), Error> {
         let count = if buckets.listed == 0 { buckets.count } else { job.shape.multiprocessors * BLOCKS };
         let launch = Launch {
             blocks: blocks(count.into())?,

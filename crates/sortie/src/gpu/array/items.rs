@@ -80,19 +80,3 @@ impl Items {
         ("SORTIE_PAYLOAD_BYTES", self.payload_bytes().to_string())
     }
 }
-
-/// `finish_buckets::Arrays` of the kernels: addresses.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Arrays {
-    /// Where items are distributed to: the keys, if they are alone.
-    pub items: u64,
-    pub keys: u64,
-    /// Or places.
-    pub payload: u64,
-    /// Of items.
-    pub count: u64,
-}
-
-// SAFETY: laid out as its C equivalent.
-unsafe impl sortie_device::Argument for Arrays {}

@@ -11,5 +11,5 @@ mod sample_sort;
 mod sort;
 
 pub use compared::Compared;
-pub(crate) use ranges::{Divided, Place, RANGES};
+pub(crate) use ranges::{Divided, Place};
 pub(super) use sort::{MOST_KEYS, Wanted, Way, With};

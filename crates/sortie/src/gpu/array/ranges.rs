@@ -6,14 +6,11 @@ use sortie_device::{Launch, Stream, View};
 
 use super::distribute::PARTITION_BLOCK;
 use super::sort::{Wanted, With};
-use crate::gpu::kernels::{File, Instance, kind};
-use crate::gpu::segments::{Numbers, blocks};
+use crate::gpu::kernels::array::{RANGES, RangesPass};
+use crate::gpu::kernels::{CodeTransform, File, Instance, blocks, kind};
 use crate::gpu::{Gpu, Pending};
-use crate::key::{Bits, Code, Transform};
+use crate::key::{Bits, Code};
 use crate::{Error, Order};
-
-/// Ranges that a device's keys are moved to: a lane each.
-pub(crate) const RANGES: usize = 32;
 
 /// Words of keys that a thread holds in registers, as many as there is shared memory for. With 24 one register is spilled.
 const WORDS: [usize; 2] = [22, 16];
@@ -32,22 +29,6 @@ pub(crate) struct Place<'a, B> {
     pub keys: View<'a, B>,
     pub payload: u64,
 }
-
-/// `ranges::Job` of the kernels.
-#[repr(C)]
-struct Job {
-    from: u64,
-    payload: u64,
-    to: u64,
-    payload_to: u64,
-    count: u64,
-    counts: u64,
-    starts: [u64; RANGES + 1],
-    splitters: [u64; RANGES - 1],
-}
-
-// SAFETY: laid out as its C equivalent.
-unsafe impl sortie_device::Argument for Job {}
 
 impl<B: Bits> Place<'_, B> {
     /// Some of the keys, whose payloads have so many bytes.
@@ -139,7 +120,7 @@ impl Gpu {
         let tiles = from.keys.len().div_ceil(row * PARTITION_BLOCK as usize) as u64;
         let launch =
             Launch { blocks: blocks(tiles)?, threads: PARTITION_BLOCK, shared: divided.shared::<B>(row) };
-        let job = Job {
+        let job = RangesPass {
             from: from.keys.address(),
             payload: from.payload,
             to: to.keys.address(),
@@ -149,7 +130,7 @@ impl Gpu {
             starts,
             splitters: splitters.map(B::low),
         };
-        let transform = Numbers(Transform::<B>::new(divided.code, divided.order).numbers());
+        let transform = CodeTransform::new::<B>(divided.code, divided.order);
         stream.fill(counts, 0)?;
         // SAFETY: the arguments are the kernel's; it stays within both places, as the caller states. The engine keeps it.
         unsafe { kernel.launch(stream, launch, (job, transform))? };

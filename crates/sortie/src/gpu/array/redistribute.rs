@@ -3,10 +3,10 @@
 use sortie_device::{Buffer, Kernel, Launch, View};
 
 use super::distribute::{Job, PARTITION_BLOCK, Side};
-use super::finish;
 use super::items::Items;
 use crate::Error;
 use crate::gpu::Gpu;
+use crate::gpu::kernels::array::{LONG_OWN, LongBucket, LongBuckets, PlacedBuckets, RedistributeShared};
 use crate::gpu::kernels::{File, Instance};
 
 /// Threads of the kernels of redistribute.cu.
@@ -16,24 +16,8 @@ const BLOCKS: u32 = 8;
 /// The same of the pass, which has larger ones. A block for each tile that there could be took 0.1 ms of 2^28 keys to find
 /// none.
 const MOVING_BLOCKS: u32 = 2;
-/// Buckets that a long one is distributed to, at most.
-pub(super) const OWN: usize = 1 << 7;
-/// `long_buckets::Bucket` in words.
-const BUCKET_WORDS: usize = 8;
-
-/// `long_buckets::Buckets` of the kernels.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct LongBuckets {
-    buckets: u64,
-    listed: u64,
-    tiles_before: u64,
-    tile: u32,
-    share: u32,
-}
-
-// SAFETY: laid out as its C equivalent.
-unsafe impl sortie_device::Argument for LongBuckets {}
+/// Of a long bucket, in words of scratch.
+const BUCKET_WORDS: usize = size_of::<LongBucket>() / size_of::<u32>();
 
 /// The kernels of redistribute.cu, and partition.cu's step.
 pub(super) struct Kernels {
@@ -85,7 +69,7 @@ impl Tables {
         let most = keys / longest;
         // As `own_buckets` of long_buckets.cuh has it, for all of them.
         let placed = keys / share(longest) + 2 * most;
-        [2, most * OWN, most * BUCKET_WORDS, most + 1, 2 * most * OWN, 4 * placed]
+        [2, most * LONG_OWN, most * BUCKET_WORDS, most + 1, 2 * most * LONG_OWN, 4 * placed]
             .map(|words: usize| words.next_multiple_of(4))
     }
 
@@ -105,9 +89,9 @@ impl Tables {
     }
 
     /// The buckets of long ones.
-    pub fn placed(&self) -> finish::Buckets {
+    pub fn placed(&self) -> PlacedBuckets {
         let count = self.part(0).range(1..2);
-        finish::Buckets::listed(self.part(5).cast(), count)
+        PlacedBuckets::listed(self.part(5).cast(), count)
     }
 
     pub fn into_scratch(self) -> Buffer<u32> {
@@ -123,7 +107,7 @@ impl Job<'_> {
     pub(super) unsafe fn redistribute(
         &self,
         tables: &Tables,
-        buckets: finish::Buckets,
+        buckets: PlacedBuckets,
         longest: usize,
     ) -> Result<(), Error> {
         let kernels = self.redistribution();
@@ -139,7 +123,11 @@ impl Job<'_> {
         };
         let stream = self.stream;
         stream.fill(tables.scratch.range(0..tables.lengths[0] + tables.lengths[1]), 0)?;
-        let launch = Launch { blocks: self.shape.multiprocessors * BLOCKS, threads: BLOCK, shared: 4 * OWN };
+        let launch = Launch {
+            blocks: self.shape.multiprocessors * BLOCKS,
+            threads: BLOCK,
+            shared: size_of::<RedistributeShared>(),
+        };
         let one = Launch { blocks: 1, ..launch };
         let again = self.pass_again(cursors.address(), long);
         let (Side { items, payload }, copy, transform) = (self.items(), self.copy, self.item_transform);

@@ -12,8 +12,8 @@ use sortie_device::{Buffer, Kernel, Launch, Properties, Stream, View};
 use super::compared::Compared;
 use super::sort::MOST_KEYS;
 use crate::error::same_length;
-use crate::gpu::kernels::{Define, File, Instance};
-use crate::gpu::segments::blocks;
+use crate::gpu::kernels::array::{GroupCut, SampleArrays, SampleBuckets, SplitterLevel};
+use crate::gpu::kernels::{Define, File, Instance, blocks};
 use crate::gpu::{Gpu, Pending};
 use crate::{Error, Order};
 
@@ -58,8 +58,8 @@ const LEAST_SAMPLED: usize = 8;
 const SHARE: (usize, usize) = (5, 8);
 /// Blocks on a multiprocessor of those that take more than one piece of work.
 const RESIDENT: u32 = 2;
-/// `splitters::Cut` in words.
-const CUT_WORDS: usize = 3;
+/// Of a cut, in words of scratch.
+const CUT_WORDS: usize = size_of::<GroupCut>() / size_of::<u32>();
 
 /// What is sorted.
 #[derive(Debug, Clone)]
@@ -376,53 +376,6 @@ impl Layout {
     }
 }
 
-/// `splitters::Level` of the kernels.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-struct Level {
-    from: u64,
-    to: u64,
-    count: u64,
-    starts: u64,
-    groups: u32,
-    nested: u32,
-    most_ways: u32,
-    nodes: u32,
-    share: u32,
-    tiles_before: u64,
-    cuts: u64,
-    trees: u64,
-    ends: u64,
-}
-
-// SAFETY: laid out as its C equivalent.
-unsafe impl sortie_device::Argument for Level {}
-
-/// `finish_compared::Buckets` of the kernels.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-struct Buckets {
-    ends: u64,
-    count: u64,
-    ways: u32,
-}
-
-// SAFETY: laid out as its C equivalent.
-unsafe impl sortie_device::Argument for Buckets {}
-
-/// `finish_compared::Arrays` of the kernels: addresses.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-struct Arrays {
-    items: u64,
-    keys: u64,
-    payload: u64,
-    payload_from: u64,
-}
-
-// SAFETY: laid out as its C equivalent.
-unsafe impl sortie_device::Argument for Arrays {}
-
 struct Kernels {
     /// Of each level: plan_groups, choose_splitters, count_items, place_buckets, move_items.
     levels: Vec<[Kernel; 5]>,
@@ -495,10 +448,10 @@ impl Job<'_> {
         stream.fill(scratch.range(layout.left_count.clone()), 0)?;
         let items = if sorted.is_placed() { at(&layout.items) } else { self.keys };
         let copy = at(&layout.copy);
-        let mut buckets = Buckets { ends: 0, count: *n as u64, ways: 1 };
+        let mut buckets = SampleBuckets { ends: 0, count: *n as u64, ways: 1 };
         let mut bucket_count = 1;
         if let Some([first, second]) = shape.levels {
-            let level = |i: usize, cut: Cut, from, to, starts| Level {
+            let level = |i: usize, cut: Cut, from, to, starts| SplitterLevel {
                 from,
                 to,
                 count: *n as u64,
@@ -520,11 +473,11 @@ impl Job<'_> {
                 self.cut(&kernels.levels[0], first, level(0, first, self.keys, copy, 0))?;
                 self.cut(&kernels.levels[1], second, level(1, second, copy, items, at(&layout.ends[0])))?;
             }
-            buckets = Buckets { ends: at(&layout.ends[1]), ways: second.most_ways as u32, ..buckets };
+            buckets = SampleBuckets { ends: at(&layout.ends[1]), ways: second.most_ways as u32, ..buckets };
             bucket_count = first.most_ways * second.most_ways;
         }
         let arrays =
-            Arrays { items, keys: self.keys, payload: self.payload, payload_from: fetched.address() };
+            SampleArrays { items, keys: self.keys, payload: self.payload, payload_from: fetched.address() };
         let (left, left_count) = (at(&layout.left), at(&layout.left_count));
         let (threads, _) = shape.blocks.sorting;
         let launch = Launch {
@@ -545,7 +498,7 @@ impl Job<'_> {
     }
 
     /// Moves the items of each group of a level to its buckets.
-    unsafe fn cut(&self, kernels: &[Kernel; 5], cut: Cut, level: Level) -> Result<(), Error> {
+    unsafe fn cut(&self, kernels: &[Kernel; 5], cut: Cut, level: SplitterLevel) -> Result<(), Error> {
         let [plan_groups, choose_splitters, count_items, place_buckets, move_items] = kernels;
         let (stream, shape) = (self.stream, self.shape);
         let groups = cut.groups as u32;

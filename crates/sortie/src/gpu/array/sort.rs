@@ -11,15 +11,17 @@ use sortie_device::{Buffer, Stream, View};
 
 use super::compared::by_codes;
 use super::distribute::{Job, Kernels, Shape, Side, Tables};
-use super::finish::{self, Finish};
-use super::items::{Arrays, Items, Low};
+use super::finish::Finish;
+use super::items::{Items, Low};
 use super::redistribute;
 use super::sample_sort::Keys;
 use crate::error::same_length;
+use crate::gpu::kernels::CodeTransform;
+use crate::gpu::kernels::array::{ItemArrays, PlacedBuckets};
 use crate::gpu::segments::{Content, Payload, Worker};
-use crate::gpu::segments::{Moved, Numbers, Rest, check_payload, code, listed_words, of_one_length_words};
+use crate::gpu::segments::{Moved, Rest, check_payload, code, listed_words, of_one_length_words};
 use crate::gpu::{Gpu, Pending, Segments};
-use crate::key::{Bits, Code, Transform};
+use crate::key::{Bits, Code};
 use crate::{Algorithm, Error, Key, Order};
 
 /// Places are 32 bits wide, also those just past a tile that is the last.
@@ -321,13 +323,13 @@ impl Gpu {
         let parts = Parts::new(n, shape, items);
         let scratch = self.scratch(parts.words())?;
         let [copy, payload_copy, items_apart] = parts.of(&scratch);
-        let arrays = Arrays {
+        let arrays = ItemArrays {
             items: if items.are_alone() { keys.address() } else { items_apart.address() },
             keys: keys.address(),
             payload,
             count: n as u64,
         };
-        let transform = Numbers(Transform::<B>::new(items.code, items.order).numbers());
+        let transform = CodeTransform::new::<B>(items.code, items.order);
         let job = Job {
             stream,
             n,
@@ -337,7 +339,7 @@ impl Gpu {
             tables: Tables::new(scratch.view(), shape),
             kernels,
             transform,
-            item_transform: if items.are_alone() { transform } else { Numbers([0; 4]) },
+            item_transform: if items.are_alone() { transform } else { CodeTransform::default() },
         };
         let steps = Steps {
             again: (0..redistributions(items))
@@ -388,7 +390,7 @@ impl Gpu {
             job.count()?;
             job.distribute()?;
             job.settle()?;
-            let mut buckets = vec![finish::Buckets::between(job.tables.ends)];
+            let mut buckets = vec![PlacedBuckets::between(job.tables.ends)];
             for tables in again {
                 job.redistribute(tables, buckets[buckets.len() - 1], longest)?;
                 buckets.push(tables.placed());

@@ -1,9 +1,15 @@
-//! The kernels' source, and how it is instantiated.
+//! The kernels' source, how it is instantiated, and what it shares with the host.
+
+pub(crate) mod array;
+mod layout;
+pub(crate) mod segments;
+pub(crate) mod strings;
 
 use sortie_device::Program;
 
-use crate::Order;
-use crate::key::Code;
+use crate::key::{Bits, Code, Transform};
+use crate::{Error, Order};
+use layout::{Layout, shared};
 
 /// A macro that a kernel's source is compiled with.
 pub(crate) type Define = (&'static str, String);
@@ -64,6 +70,35 @@ const HEADERS: &[(&str, &str)] = &[
     ("worker.cuh", include_str!("../../../kernels/segments/worker.cuh")),
 ];
 
+shared! {
+    /// A key's code, as the kernels make it.
+    #[derive(Default)]
+    argument "code::Transform" CodeTransform {
+        flip: u64,
+        nans: u64,
+        top: u64,
+        rotate: u64,
+    }
+}
+
+impl CodeTransform {
+    pub fn new<B: Bits>(code: Code, order: Order) -> CodeTransform {
+        let [flip, nans, top, rotate] = Transform::<B>::new(code, order).numbers();
+        CodeTransform { flip, nans, top, rotate }
+    }
+}
+
+/// A number of blocks that a launch can have.
+pub(crate) fn blocks(count: u64) -> Result<u32, Error> {
+    let most = i32::MAX as u64;
+    if count > most {
+        return Err(Error::Unsupported(format!(
+            "{count} blocks are more than the {most} of a launch; sort in parts"
+        )));
+    }
+    Ok(count as u32)
+}
+
 /// `code::Kind` of the kernels.
 pub(crate) fn kind(code: Code, order: Order) -> &'static str {
     match code {
@@ -107,20 +142,75 @@ impl File {
             File::ScanTable => ("scan_table", include_str!("../../../kernels/papers/scan_table.cu")),
         }
     }
+
+    /// The structs that it shares with the host.
+    fn layouts(self) -> &'static [Layout] {
+        use {array as a, segments as g, strings as t};
+        match self {
+            File::SortSegments => &[CodeTransform::LAYOUT, g::SegmentArrays::LAYOUT, g::LongSegments::LAYOUT],
+            File::MergeRuns => &[
+                CodeTransform::LAYOUT,
+                g::SegmentArrays::LAYOUT,
+                g::LongSegments::LAYOUT,
+                g::MergeProgress::LAYOUT,
+            ],
+            File::Classes => &[g::Capacities::LAYOUT, g::ClassesShared::LAYOUT],
+            File::Bitonic => &[CodeTransform::LAYOUT, a::BitonicArrays::LAYOUT, a::Superstep::LAYOUT],
+            File::Profile => &[
+                CodeTransform::LAYOUT,
+                a::CodeRange::LAYOUT,
+                a::Profile::LAYOUT,
+                a::CellCounts::LAYOUT,
+                a::Crowded::LAYOUT,
+            ],
+            File::CountBuckets => {
+                &[CodeTransform::LAYOUT, a::Profile::LAYOUT, a::Cells::LAYOUT, a::Before::LAYOUT]
+            }
+            File::Partition => {
+                &[CodeTransform::LAYOUT, a::Profile::LAYOUT, a::LongBuckets::LAYOUT, a::Pass::LAYOUT]
+            }
+            File::FinishBuckets => &[CodeTransform::LAYOUT, a::PlacedBuckets::LAYOUT, a::ItemArrays::LAYOUT],
+            File::Ranges => &[CodeTransform::LAYOUT, a::RangesPass::LAYOUT],
+            File::Settle => &[CodeTransform::LAYOUT, a::Profile::LAYOUT, a::SettleShared::LAYOUT],
+            File::Redistribute => &[
+                CodeTransform::LAYOUT,
+                a::PlacedBuckets::LAYOUT,
+                a::LongBucket::LAYOUT,
+                a::LongBuckets::LAYOUT,
+                a::RedistributeShared::LAYOUT,
+            ],
+            File::Splitters => &[a::GroupCut::LAYOUT, a::SplitterLevel::LAYOUT],
+            File::FinishCompared => &[a::SampleBuckets::LAYOUT, a::SampleArrays::LAYOUT],
+            File::Strings => &[
+                t::StringArrays::LAYOUT,
+                t::StringBuffer::LAYOUT,
+                t::TieState::LAYOUT,
+                t::TieLevel::LAYOUT,
+                t::Alphabet::LAYOUT,
+                t::LeftTies::LAYOUT,
+                t::Symbols::LAYOUT,
+                t::TieSums::LAYOUT,
+            ],
+            File::GatherStrings => &[t::StringArrays::LAYOUT, t::LengthSums::LAYOUT],
+            File::ArraySort | File::Quicksort | File::SampleSort | File::RadixSort | File::ScanTable => &[],
+        }
+    }
 }
 
 impl Instance {
     /// The program that it is in, with the other kernels of the file.
     pub fn program(&self) -> Program {
         let (name, source) = self.file.source();
-        // Code is no part of a name.
-        let numbers = self.defines.iter().filter(|(name, _)| *name != "SORTIE_KEY_COMPARE");
-        let numbers = numbers.map(|(_, value)| value.as_str());
+        // Code is no part of a name, nor are bytes of shared memory, which follow from the rest.
+        let named = |name: &str| name != "SORTIE_KEY_COMPARE" && !name.ends_with("_MEMORY");
+        let numbers = self.defines.iter().filter(|(name, _)| named(name)).map(|(_, value)| value.as_str());
+        let layouts = ("SORTIE_LAYOUTS".into(), layout::asserts(self.file.layouts()));
+        let defines = self.defines.iter().map(|(name, value)| ((*name).into(), value.clone()));
         Program {
             name: std::iter::once(name).chain(numbers).collect::<Vec<_>>().join("-"),
             source,
             headers: HEADERS,
-            defines: self.defines.iter().map(|(name, value)| ((*name).into(), value.clone())).collect(),
+            defines: defines.chain([layouts]).collect(),
         }
     }
 

@@ -5,5 +5,5 @@ mod worker;
 
 pub use sort::Segments;
 pub(super) use sort::{Moved, Rest, copies_words, listed_words, of_one_length_words};
-pub(crate) use sort::{Numbers, blocks, check_payload, code};
+pub(crate) use sort::{check_payload, code};
 pub(super) use worker::{Content, Payload, Worker};

@@ -10,9 +10,12 @@ use sortie_device::{Buffer, Kernel, Launch, Stream, View};
 
 use super::worker::{CHUNK, Content, From, Payload, Worker};
 use crate::error::same_length;
-use crate::gpu::kernels::{File, Instance};
+use crate::gpu::kernels::segments::{
+    CLASSES_BLOCK, Capacities, ClassesShared, LongSegments, MOST_CLASSES, MergeProgress, SegmentArrays,
+};
+use crate::gpu::kernels::{CodeTransform, File, Instance, blocks};
 use crate::gpu::{Gpu, Pending};
-use crate::key::{Bits, Code, Form, Transform};
+use crate::key::{Bits, Code, Form};
 use crate::{Error, Key, Order};
 
 /// How keys on a device fall into segments.
@@ -25,70 +28,13 @@ pub enum Segments<'a> {
     Offsets { offsets: View<'a, u64>, longest: u64 },
 }
 
-/// `code::Transform` of the kernels.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Numbers(pub [u64; 4]);
-
-// SAFETY: laid out as its C equivalent.
-unsafe impl sortie_device::Argument for Numbers {}
-
-const MOST_CLASSES: usize = 64;
-
-/// `classes::Capacities` of the kernels.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-struct Capacities {
-    longest: u64,
-    count: u32,
-    least: u32,
-    of: [u32; MOST_CLASSES - 1],
-}
-
-// SAFETY: laid out as its C equivalent.
-unsafe impl sortie_device::Argument for Capacities {}
-
-/// `Arrays` of the kernels: addresses.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-struct Arrays {
-    keys_in: u64,
-    payload_in: u64,
-    keys: [u64; 2],
-    payload: [u64; 2],
-}
-
-// SAFETY: laid out as its C equivalent.
-unsafe impl sortie_device::Argument for Arrays {}
-
-/// `long_segments::Segments` of the kernels.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Default)]
-struct LongSegments {
-    length: u64,
-    segments: u64,
-    offsets: u64,
-    list: u64,
-    counts: u64,
-    tiles_before: u64,
-    size: u32,
-    tile: u32,
-}
-
-// SAFETY: laid out as its C equivalent.
-unsafe impl sortie_device::Argument for LongSegments {}
-
 /// Threads of a block that merges.
 const MERGE_BLOCK: u32 = 128;
-/// `Progress` of merge_runs.cu.
-const PROGRESS_WORDS: usize = 4;
+/// The progress of merges, in words of scratch.
+const PROGRESS_WORDS: usize = size_of::<MergeProgress>() / size_of::<u32>();
 
-/// Threads of a block that puts segments into classes, and the segments that it takes at a time.
-const CLASSES_BLOCK: u32 = 256;
+/// Segments that a block which puts them into classes takes at a time.
 const CLASSES_TAKEN: u64 = 256 * 8;
-/// Bytes of shared memory that it uses: three words a class.
-const CLASSES_SHARED: usize = 3 * 4 * MOST_CLASSES;
-
 impl Gpu {
     /// Enqueues a sort of every segment by itself, in place, and does not wait.
     ///
@@ -202,13 +148,7 @@ impl Gpu {
             )));
         }
         let content = Content { key_bytes: size_of::<B>(), payload: moved.kind, code, order };
-        let job = Job {
-            gpu: self,
-            stream,
-            moved,
-            content,
-            transform: Numbers(Transform::<B>::new(code, order).numbers()),
-        };
+        let job = Job { gpu: self, stream, moved, content, transform: CodeTransform::new::<B>(code, order) };
         match segments {
             // SAFETY: as the caller states.
             Segments::Length(length) => unsafe { job.of_one_length(length) },
@@ -227,13 +167,7 @@ impl Gpu {
         order: Order,
     ) -> Result<PreparedRest<'gpu, 'a, B>, Error> {
         let content = Content { key_bytes: size_of::<B>(), payload: moved.kind, code, order };
-        let job = Job {
-            gpu: self,
-            stream,
-            moved,
-            content,
-            transform: Numbers(Transform::<B>::new(code, order).numbers()),
-        };
+        let job = Job { gpu: self, stream, moved, content, transform: CodeTransform::new::<B>(code, order) };
         let listing = job.listing(rest.offsets.len(), rest.longest, Some(rest))?;
         Ok(PreparedRest { job, listing, rest })
     }
@@ -322,7 +256,7 @@ struct Job<'gpu, 'a, B> {
     stream: &'a Stream,
     moved: Moved<'a, B>,
     content: Content,
-    transform: Numbers,
+    transform: CodeTransform,
 }
 
 impl<'gpu, B: Bits> Job<'gpu, '_, B> {
@@ -436,7 +370,7 @@ impl<'gpu, B: Bits> Job<'gpu, '_, B> {
         let launch = Launch {
             blocks: self.resident((segments as u64).div_ceil(CLASSES_TAKEN), CLASSES_BLOCK),
             threads: CLASSES_BLOCK,
-            shared: CLASSES_SHARED,
+            shared: size_of::<ClassesShared>(),
         };
         // SAFETY: these are the kernels' arguments; they read the offsets and write the scratch, which is large enough.
         unsafe {
@@ -539,13 +473,13 @@ impl<'gpu, B: Bits> Job<'gpu, '_, B> {
         if self.content.payload == Payload::Places { 1 } else { 2 }
     }
 
-    fn in_place(&self) -> Arrays {
+    fn in_place(&self) -> SegmentArrays {
         let (keys, payload) = (self.moved.keys.address(), self.moved.payload);
-        Arrays { keys_in: keys, payload_in: payload, keys: [keys; 2], payload: [payload; 2] }
+        SegmentArrays { keys_in: keys, payload_in: payload, keys: [keys; 2], payload: [payload; 2] }
     }
 
     /// The arrays and their copies, which begin at this address.
-    fn with_copies(&self, address: u64) -> Arrays {
+    fn with_copies(&self, address: u64) -> SegmentArrays {
         let key_copy = 4 * words(self.moved.keys.bytes().div_ceil(4)) as u64;
         let mut arrays = self.in_place();
         match self.content.payload {
@@ -609,15 +543,4 @@ pub(crate) fn copies_words(content: Content, keys: usize) -> usize {
         Payload::Moved(bytes) => copy + words(keys * bytes / 4),
         Payload::Places => 2 * copy + words(keys),
     }
-}
-
-/// A number of blocks that a launch can have.
-pub(crate) fn blocks(count: u64) -> Result<u32, Error> {
-    let most = i32::MAX as u64;
-    if count > most {
-        return Err(Error::Unsupported(format!(
-            "{count} blocks are more than the {most} of a launch; sort in parts"
-        )));
-    }
-    Ok(count as u32)
 }

@@ -9,10 +9,13 @@ use std::num::NonZeroUsize;
 
 use sortie_device::{Buffer, Kernel, Launch, Stream, View};
 
-use super::stored::{Addresses, Offsets, StoredStrings, Strings};
+use super::stored::{Offsets, StoredStrings, Strings};
 use super::ties::Ties;
 use crate::error::same_length;
 use crate::gpu::array::{MOST_KEYS, Wanted, With};
+use crate::gpu::kernels::strings::{
+    Alphabet, BLOCK, LeftTies, StringArrays, Symbols, TILE, TieLevel, TieState, TieSums,
+};
 use crate::gpu::kernels::{File, Instance};
 use crate::gpu::segments::{Content, Payload};
 use crate::gpu::segments::{Moved, Segments, copies_words, listed_words};
@@ -21,63 +24,11 @@ use crate::key::Code;
 use crate::plan::{CUT_OFF_LARGE_ALPHABET, CUT_OFF_SMALL_ALPHABET, SMALL_ALPHABET};
 use crate::{Algorithm, Error, Order};
 
-/// Threads of the kernels, the items of a tile, and blocks on a multiprocessor where there is work for all.
-pub(crate) const BLOCK: u32 = 256;
-pub(crate) const TILE: usize = 8 * BLOCK as usize;
+/// Blocks on a multiprocessor where there is work for all.
 const BLOCKS: u32 = 8;
 /// Of a group of symbols, in words of scratch. By 64 bits all strings are sorted a little faster than by 32 where few tie, and
 /// where many do in half the time: 10^8 real words in 22.7 ms in place of 43.5, 10^7 URLs in 11.2 in place of 16.9 (H200).
 const WORD: usize = size_of::<u64>() / size_of::<u32>();
-const SYMBOLS_SHARED: usize = 256 * size_of::<u32>();
-pub(crate) const WARPS_SHARED: usize = BLOCK as usize / 32 * size_of::<u32>();
-
-/// `strings::State`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
-struct State {
-    depth: u64,
-    shared: u64,
-    items: u32,
-    groups: u32,
-    longest: u32,
-    padding: u32,
-}
-
-/// `strings::Level`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-struct Level {
-    places: u64,
-    slots: u64,
-    heads: u64,
-    count: u32,
-}
-
-/// `strings::Alphabet`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-struct Alphabet {
-    symbols: u64,
-    base: u32,
-    count: u32,
-}
-
-/// `strings::Left`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-struct Left {
-    places: u64,
-    slots: u64,
-    heads: u64,
-    starts: u64,
-}
-
-// SAFETY: laid out as their C equivalents.
-unsafe impl sortie_device::Argument for Level {}
-// SAFETY: as above.
-unsafe impl sortie_device::Argument for Alphabet {}
-// SAFETY: as above.
-unsafe impl sortie_device::Argument for Left {}
 
 impl Gpu {
     /// Writes the places of the strings in order, by their bytes. Stable. Waits until they are: how many strings tie, and so
@@ -202,7 +153,7 @@ pub(crate) unsafe fn sort_words(
     let tied = unsafe {
         number.launch(stream, numbering, (places, n as u64))?;
         gpu.sort_array(stream, words, places.address(), wanted(order))?.wait()?;
-        let sorted = Level { places: places.address(), slots: 0, heads: 0, count: n as u32 };
+        let sorted = TieLevel { places: places.address(), slots: 0, heads: 0, count: n as u32 };
         job.find_ties(sorted, job.alphabet(0).count, words)?
     };
     let Job { fixed, .. } = job;
@@ -320,8 +271,8 @@ impl Tied {
         self.part(4).cast().range(0..self.count)
     }
 
-    fn level(&self) -> Level {
-        Level {
+    fn level(&self) -> TieLevel {
+        TieLevel {
             places: self.places().address(),
             slots: self.slots().address(),
             heads: self.part(2).address(),
@@ -340,7 +291,7 @@ struct Job<'a> {
     kernels: Kernels,
     /// The state, the alphabet's symbols, the table of buffers, and of each tile its counts and what comes before.
     fixed: Buffer<u32>,
-    addresses: Addresses,
+    addresses: StringArrays,
     base: u32,
     /// Bytes that are sorted by, unless it is all of them.
     end: Option<u64>,
@@ -360,7 +311,7 @@ impl<'a> Job<'a> {
         let table = fixed.range(TABLE..TABLE + strings.table_words());
         let addresses = strings.addresses(stream, table)?;
         let job = Job { gpu, stream, strings, places, order, kernels, fixed, addresses, base: 0, end: None };
-        let unknown = State { shared: u64::MAX, ..bytemuck::Zeroable::zeroed() };
+        let unknown = TieState { shared: u64::MAX, ..bytemuck::Zeroable::zeroed() };
         stream.copy_in(job.state(), &[unknown])?;
         Ok(job)
     }
@@ -370,7 +321,7 @@ impl<'a> Job<'a> {
         let find_alphabet = self.gpu.kernel(&instance("find_alphabet", self.strings))?;
         let symbols = self.symbols();
         self.stream.fill(symbols, 0)?;
-        let launch = launch(self.gpu, self.strings.work().div_ceil(BLOCK as usize), SYMBOLS_SHARED);
+        let launch = launch(self.gpu, self.strings.work().div_ceil(BLOCK as usize), size_of::<Symbols>());
         let arguments = (self.addresses, self.places.len() as u64, symbols);
         // SAFETY: these are the kernel's arguments; it reads the bytes of the strings. The engine keeps the kernels.
         unsafe { find_alphabet.launch(self.stream, launch, arguments)? };
@@ -394,13 +345,13 @@ impl<'a> Job<'a> {
         let n = self.places.len();
         let words = self.gpu.scratch(WORD * n)?;
         let keys = words.range(0..WORD * n).cast::<u64>();
-        let all = Level { places: 0, slots: 0, heads: 0, count: n as u32 };
+        let all = TieLevel { places: 0, slots: 0, heads: 0, count: n as u32 };
         let alphabet = self.alphabet(0);
         // SAFETY: as the caller states; the places are written before they are sorted.
         let tied = unsafe {
             self.encode(all, alphabet, keys)?;
             self.gpu.sort_array(self.stream, keys, self.places.address(), wanted(self.order))?.wait()?;
-            let sorted = Level { places: self.places.address(), ..all };
+            let sorted = TieLevel { places: self.places.address(), ..all };
             self.find_ties(sorted, alphabet.count, keys)?
         };
         self.release(words)?;
@@ -422,10 +373,11 @@ impl<'a> Job<'a> {
     }
 
     /// Writes the words of what follows, of a level's strings.
-    unsafe fn encode(&self, level: Level, alphabet: Alphabet, words: View<'_, u64>) -> Result<(), Error> {
+    unsafe fn encode(&self, level: TieLevel, alphabet: Alphabet, words: View<'_, u64>) -> Result<(), Error> {
         let (strings, state, kernels) = (self.addresses, self.state(), &self.kernels);
         let by_warp = launch(self.gpu, (level.count as usize).div_ceil(BLOCK as usize / 32), 0);
-        let by_thread = launch(self.gpu, (level.count as usize).div_ceil(BLOCK as usize), SYMBOLS_SHARED);
+        let by_thread =
+            launch(self.gpu, (level.count as usize).div_ceil(BLOCK as usize), size_of::<Symbols>());
         // SAFETY: these are the kernels' arguments; they read the strings, and write the state and the words.
         unsafe {
             if self.end.is_some() {
@@ -443,15 +395,15 @@ impl<'a> Job<'a> {
     /// Brings a level's places to their slots, and returns what ties, if anything does.
     unsafe fn find_ties(
         &self,
-        level: Level,
+        level: TieLevel,
         symbols: u32,
         words: View<'_, u64>,
     ) -> Result<Option<Tied>, Error> {
         let (stream, state, base, kernels) = (self.stream, self.state(), self.base, &self.kernels);
         let tiles = (level.count as usize).div_ceil(TILE);
         let [counts, items_before, groups_before] = self.of_tiles();
-        let launch = launch(self.gpu, tiles, WARPS_SHARED);
-        let one = Launch { blocks: 1, shared: 2 * WARPS_SHARED, ..launch };
+        let launch = launch(self.gpu, tiles, size_of::<TieSums>());
+        let one = Launch { blocks: 1, shared: size_of::<TieSums>(), ..launch };
         // SAFETY: these are the kernels' arguments; what they list has room for all that is left.
         unsafe {
             kernels.count_ties.launch(stream, launch, (level, words, base, counts))?;
@@ -461,8 +413,8 @@ impl<'a> Job<'a> {
             let (count, groups) = (left.items as usize, left.groups as usize);
             let scratch = self.gpu.scratch(Tied::lengths(count, groups).iter().sum())?;
             let mut tied = Tied { scratch, count, groups, longest: 0, depth: left.depth };
-            let Level { places, slots, heads, .. } = tied.level();
-            let next = Left { places, slots, heads, starts: tied.starts().address() };
+            let TieLevel { places, slots, heads, .. } = tied.level();
+            let next = LeftTies { places, slots, heads, starts: tied.starts().address() };
             let arguments = (level, words, base, items_before, groups_before, self.places, next, state);
             kernels.list_ties.launch(stream, launch, arguments)?;
             if count == 0 {
@@ -492,11 +444,11 @@ impl<'a> Job<'a> {
         Ok(ties)
     }
 
-    fn state(&self) -> View<'_, State> {
+    fn state(&self) -> View<'_, TieState> {
         self.fixed.range(0..STATE_WORDS).cast()
     }
 
-    fn read_state(&self) -> Result<State, Error> {
+    fn read_state(&self) -> Result<TieState, Error> {
         let mut state = [bytemuck::Zeroable::zeroed()];
         self.stream.copy_out(&mut state, self.state())?;
         Ok(state[0])
@@ -536,6 +488,6 @@ fn fixed_words(n: usize) -> usize {
     TABLE + 3 * n.div_ceil(TILE)
 }
 
-const STATE_WORDS: usize = size_of::<State>() / size_of::<u32>();
+const STATE_WORDS: usize = size_of::<TieState>() / size_of::<u32>();
 /// Where the table of buffers begins.
 const TABLE: usize = STATE_WORDS + 256;

@@ -2,10 +2,11 @@
 
 use sortie_device::{Kernel, Launch, Stream, View};
 
-use super::argsort::{BLOCK, TILE, WARPS_SHARED, check_count, launch};
-use super::stored::{Addresses, Strings};
+use super::argsort::{check_count, launch};
+use super::stored::Strings;
 use crate::Error;
 use crate::error::same_length;
+use crate::gpu::kernels::strings::{BLOCK, LengthSums, StringArrays, TILE};
 use crate::gpu::kernels::{File, Instance};
 use crate::gpu::{Gpu, Pending};
 
@@ -45,11 +46,11 @@ impl Gpu {
         let tiles = places.len().div_ceil(TILE);
         let scratch = self.scratch(2 * tiles)?;
         let sums = scratch.range(0..2 * tiles);
-        let by_tile = launch(self, tiles, 2 * WARPS_SHARED);
+        let by_tile = launch(self, tiles, size_of::<LengthSums>());
         let one = Launch { blocks: 1, ..by_tile };
         let copying = launch(self, to.bytes.len().div_ceil(COPIED * BLOCK as usize), 0);
         let (from, count) = (strings.addresses(), places.len() as u32);
-        let Addresses { bytes, offsets, .. } = to.addresses();
+        let StringArrays { data, index, .. } = to.addresses();
         // SAFETY: these are the kernels' arguments; as the caller states, there is room for all that they write.
         unsafe {
             if count == 0 {
@@ -57,8 +58,8 @@ impl Gpu {
             } else {
                 sum_lengths.launch(stream, by_tile, (from, places, count, sums))?;
                 sum_tiles.launch(stream, one, (sums, tiles as u32))?;
-                write_offsets.launch(stream, by_tile, (from, places, count, sums, offsets))?;
-                copy_bytes.launch(stream, copying, (from, places, count, offsets, bytes))?;
+                write_offsets.launch(stream, by_tile, (from, places, count, sums, index))?;
+                copy_bytes.launch(stream, copying, (from, places, count, index, data))?;
             }
         }
         self.pending(stream, Some(scratch))

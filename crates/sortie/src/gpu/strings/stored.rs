@@ -3,6 +3,7 @@
 use sortie_device::{Stream, View, WARP};
 
 use crate::Error;
+use crate::gpu::kernels::strings::{StringArrays, StringBuffer};
 
 /// Strings one after the other: string `i` is `bytes[offsets[i]..offsets[i + 1]]`, so there is one offset more than strings.
 /// They never go backwards and stay within the bytes.
@@ -47,21 +48,6 @@ impl<'a> From<StringViews<'a>> for StoredStrings<'a> {
     }
 }
 
-/// `Strings` of the kernels.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Addresses {
-    /// Of the bytes, or of the table of buffers.
-    pub bytes: u64,
-    /// Or of the views.
-    pub offsets: u64,
-    /// Bytes, or views.
-    pub size: u64,
-}
-
-// SAFETY: laid out as its C equivalent.
-unsafe impl sortie_device::Argument for Addresses {}
-
 impl Strings<'_> {
     pub(super) fn count(self) -> usize {
         match self.offsets {
@@ -78,12 +64,12 @@ impl Strings<'_> {
         }
     }
 
-    pub(super) fn addresses(self) -> Addresses {
+    pub(super) fn addresses(self) -> StringArrays {
         let offsets = match self.offsets {
             Offsets::Narrow(offsets) => offsets.address(),
             Offsets::Wide(offsets) => offsets.address(),
         };
-        Addresses { bytes: self.bytes.address(), offsets, size: self.bytes.len() as u64 }
+        StringArrays { data: self.bytes.address(), index: offsets, size: self.bytes.len() as u64 }
     }
 
     pub(super) fn offset_bytes(self) -> usize {
@@ -127,18 +113,18 @@ impl StoredStrings<'_> {
     }
 
     /// With the table of buffers written to memory that has its words.
-    pub(super) fn addresses(self, stream: &Stream, table: View<'_, u32>) -> Result<Addresses, Error> {
+    pub(super) fn addresses(self, stream: &Stream, table: View<'_, u32>) -> Result<StringArrays, Error> {
         Ok(match self {
             StoredStrings::Offsets(strings) => strings.addresses(),
             StoredStrings::Views(StringViews { views, buffers }) => {
                 let entries: Vec<[u64; 2]> =
                     buffers.iter().map(|buffer| [buffer.address(), buffer.len() as u64]).collect();
                 stream.copy_in(table, bytemuck::cast_slice(&entries))?;
-                Addresses { bytes: table.address(), offsets: views.address(), size: views.len() as u64 }
+                StringArrays { data: table.address(), index: views.address(), size: views.len() as u64 }
             }
         })
     }
 }
 
-/// Of a buffer, its address and its size.
-const TABLE_WORDS: usize = 4;
+/// Of a buffer, in words.
+const TABLE_WORDS: usize = size_of::<StringBuffer>() / size_of::<u32>();

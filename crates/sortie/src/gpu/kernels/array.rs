@@ -1,0 +1,194 @@
+//! What the kernels of one array share with the host.
+
+use super::layout::shared;
+
+/// Cells of a range of codes, whose keys a sample counts.
+pub(crate) const CELLS: usize = 1 << 10;
+/// Buckets that a long one is distributed to, at most.
+pub(crate) const LONG_OWN: usize = 1 << 7;
+/// Ranges that a device's keys are moved to: a lane each.
+pub(crate) const RANGES: usize = 32;
+
+pub(crate) const PROFILE_BLOCK: u32 = 1024;
+pub(crate) const PLACE_BLOCK: u32 = 512;
+pub(crate) const SETTLE_BLOCK: u32 = 512;
+
+const WARP: usize = sortie_device::WARP as usize;
+
+shared! {
+    /// Where codes are cut into buckets.
+    memory "classify::Range" CodeRange {
+        low: u64,
+        span: u64,
+        shift: u32,
+        scale: u32,
+    }
+
+    /// What is known of the keys.
+    memory "classify::Profile" Profile {
+        range: CodeRange,
+        exact: u32,
+        seen: u32,
+        uneven: u32,
+        cells: [u32; CELLS + 1],
+    }
+
+    /// Shared memory of `sample_cells`.
+    memory "CellCounts" CellCounts {
+        counts: [u32; CELLS],
+    }
+
+    /// Shared memory of `share_buckets`.
+    memory "Crowded" Crowded {
+        sums: [u32; PROFILE_BLOCK as usize / WARP],
+        crowded: u32,
+    }
+
+    /// Shared memory of `count_buckets`, before its counters.
+    memory "Cells" Cells {
+        cells: [u32; CELLS + 2],
+    }
+
+    /// Shared memory of `place_buckets`.
+    memory "Before" Before {
+        sums: [u32; PLACE_BLOCK as usize / WARP],
+        keys: u32,
+        tiles: u32,
+    }
+
+    /// Shared memory of `fill`.
+    memory "Shared" SettleShared {
+        starts: [u32; SETTLE_BLOCK as usize],
+        sums: [u32; SETTLE_BLOCK as usize / WARP],
+        group: u32,
+        tiles_before: u32,
+    }
+
+    /// A bucket that is too long for a block.
+    memory "long_buckets::Bucket" LongBucket {
+        start: u64,
+        end: u64,
+        low: u64,
+        high: u64,
+    }
+
+    /// The buckets that are too long for a block.
+    #[derive(Default)]
+    argument "long_buckets::Buckets" LongBuckets {
+        buckets: u64,
+        listed: u64,
+        tiles_before: u64,
+        tile: u32,
+        share: u32,
+    }
+
+    /// Shared memory of the kernels of redistribute.cu.
+    memory "Shared" RedistributeShared {
+        counts: [u32; LONG_OWN],
+    }
+
+    /// A pass that moves items to groups of buckets, or to buckets.
+    argument "Job" Pass {
+        from: u64,
+        payload: u64,
+        to: u64,
+        payload_to: u64,
+        count: u64,
+        profile: u64,
+        bits: u32,
+        groups: u32,
+        group_starts: u64,
+        tiles_before: u64,
+        cursors: u64,
+        long_buckets: LongBuckets,
+    }
+
+    /// Buckets by where they begin and end.
+    argument "placed::Buckets" PlacedBuckets {
+        ends: u64,
+        listed: u64,
+        count: u32,
+        stride: u32,
+    }
+
+    /// Addresses of what a distribution reads and writes.
+    argument "Arrays" ItemArrays {
+        /// Where items are distributed to: the keys, if they are alone.
+        items: u64,
+        keys: u64,
+        /// Or places.
+        payload: u64,
+        /// Of items.
+        count: u64,
+    }
+
+    /// Addresses of what a bitonic network sorts.
+    argument "Arrays" BitonicArrays {
+        keys: u64,
+        payload: u64,
+        count: u64,
+    }
+
+    /// A superstep and its Γ-sequence, the lowest `low_bits` bits and as many from `high_first` on as a tile has left. Its
+    /// steps: those of the low bits under `low_steps`, then those of all high bits.
+    #[derive(PartialEq, Eq)]
+    argument "Superstep" Superstep {
+        low_bits: u32,
+        high_first: u32,
+        low_steps: u32,
+        /// Whether the high bits begin a merge.
+        mirrored: u32,
+        last: u32,
+    }
+
+    /// A device's keys on the way to ranges.
+    argument "Job" RangesPass {
+        from: u64,
+        payload: u64,
+        to: u64,
+        payload_to: u64,
+        count: u64,
+        counts: u64,
+        starts: [u64; RANGES + 1],
+        splitters: [u64; RANGES - 1],
+    }
+
+    /// How a group of a sample sort is cut.
+    memory "Cut" GroupCut {
+        ways: u32,
+        tree_bits: u32,
+        with_equal: u32,
+    }
+
+    /// A level of a sample sort.
+    argument "Level" SplitterLevel {
+        from: u64,
+        to: u64,
+        count: u64,
+        starts: u64,
+        groups: u32,
+        nested: u32,
+        most_ways: u32,
+        nodes: u32,
+        share: u32,
+        tiles_before: u64,
+        cuts: u64,
+        trees: u64,
+        ends: u64,
+    }
+
+    /// The buckets that a sample sort leaves.
+    argument "Buckets" SampleBuckets {
+        ends: u64,
+        count: u64,
+        ways: u32,
+    }
+
+    /// Addresses of what a sample sort finishes.
+    argument "Arrays" SampleArrays {
+        items: u64,
+        keys: u64,
+        payload: u64,
+        payload_from: u64,
+    }
+}
