@@ -3,27 +3,16 @@
 //! One read counts the keys of every bucket and completes the profile. The first pass moves items to groups of buckets in a
 //! copy, the second from there to their buckets. All of it is decided on the device: nothing is read back.
 
-use std::ops::Range;
+use sortie_device::{Kernel, Launch, Stream, View};
 
-use sortie_device::{Kernel, Launch, Properties, Stream, View};
-
-use super::finish::Block;
 use super::items::Items;
-use super::redistribute;
+use super::shape::{PARTITION_BLOCK, Shape};
 use crate::Error;
-use crate::gpu::Gpu;
 use crate::gpu::kernels::array::{
-    Before, CELLS, CellCounts, Cells, Crowded, ItemArrays, LONG_OWN, LongBuckets, PLACE_BLOCK, PROFILE_BLOCK,
-    Pass, Profile, SETTLE_BLOCK, SettleShared,
+    Before, CellCounts, Cells, Crowded, ItemArrays, LONG_OWN, LongBuckets, PLACE_BLOCK, PROFILE_BLOCK, Pass,
+    Profile, SETTLE_BLOCK, SettleShared,
 };
-use crate::gpu::kernels::{CodeTransform, Define, File, Instance, blocks};
-
-/// Buckets are in groups of at least two warps, and at most a thread each.
-const GROUP_BITS: std::ops::RangeInclusive<u32> = 6..=9;
-const MOST_GROUPS: usize = PARTITION_BLOCK as usize;
-/// More buckets than there are counters for are counted in slices, so many at most: each takes a read of the keys, buckets
-/// too long for a block two reads and two writes.
-const MOST_SLICES: usize = 3;
+use crate::gpu::kernels::{CodeTransform, File, Instance, blocks};
 
 /// Blocks on a multiprocessor that compare or sample.
 const PROFILE_BLOCKS: u32 = 2;
@@ -36,105 +25,8 @@ const COUNT_TILE: usize = 1024 * 8;
 /// Its blocks on a multiprocessor: all that there is room for.
 const SETTLE_BLOCKS: u32 = 4;
 
-pub(super) const PARTITION_BLOCK: u32 = 512;
-/// Words of keys that a thread of a pass holds in registers, as many as there is shared memory for. The first pass of
-/// 2^28 u32 by 226 groups on an H200: 0.79 ms with 24, 0.82 with 20, 0.89 with 16. A block takes one tile: with blocks that
-/// stay and load the next tile's keys while they write, two passes of u32 took 0.13 ms more, of u64 0.6.
-const PARTITION_WORDS: [usize; 2] = [24, 16];
-
 /// Of a profile, in words of scratch.
 const PROFILE_WORDS: usize = size_of::<Profile>() / size_of::<u32>();
-
-/// How many buckets there are: groups of 2^bits.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Buckets {
-    bits: u32,
-    groups: usize,
-    /// Groups that are counted at a time.
-    slice: usize,
-}
-
-impl Buckets {
-    /// For so many keys, and blocks that sort a bucket each, where so many are counted at a time.
-    fn new(keys: usize, block: Block, counters: usize) -> Buckets {
-        let most = Buckets::most(counters, MOST_SLICES);
-        let wanted = (keys / block.bucket_keys()).clamp(1, most);
-        let half = wanted.next_power_of_two().ilog2().div_ceil(2);
-        let bits = half.clamp(*GROUP_BITS.start(), *GROUP_BITS.end());
-        let slice = counters >> bits;
-        // Never fewer buckets than wanted, where there is room for them: few keys more would be too many for a block.
-        let groups = wanted.div_ceil(1 << bits);
-        let most = if wanted > counters { (MOST_SLICES * slice).min(MOST_GROUPS) } else { slice };
-        let groups = groups.min(most);
-        Buckets { bits, groups: groups.max(1), slice }
-    }
-
-    /// The most that are counted in so many slices.
-    fn most(counters: usize, slices: usize) -> usize {
-        (slices * counters).min(MOST_GROUPS << GROUP_BITS.end())
-    }
-
-    pub fn count(self) -> usize {
-        self.groups << self.bits
-    }
-
-    /// Groups of each slice.
-    fn slices(self) -> impl Iterator<Item = Range<usize>> {
-        (0..self.groups).step_by(self.slice).map(move |first| first..self.groups.min(first + self.slice))
-    }
-}
-
-/// The buckets that a block has counters for, of two bytes each, in so many bytes of shared memory.
-fn counters(shared: usize) -> usize {
-    (shared - size_of::<Cells>()) / 2
-}
-
-/// What decides on how many buckets, keys and threads there are.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Shape {
-    pub buckets: Buckets,
-    pub block: Block,
-    /// Items that a thread of a pass holds.
-    row: usize,
-    item_bytes: usize,
-    pub multiprocessors: u32,
-}
-
-impl Shape {
-    pub fn new(n: usize, items: Items, device: &Properties) -> Shape {
-        let (shared, item_bytes) = (device.shared_per_block, items.bytes());
-        let counters = counters(shared);
-        let most = (1..=MOST_SLICES).map(|slices| Buckets::most(counters, slices));
-        let block = Block::new(n, items, most, shared);
-        let buckets = Buckets::new(n, block, counters);
-        let [large, small] = PARTITION_WORDS.map(|words| words / item_bytes.div_ceil(4));
-        let row = if partition_shared(large, item_bytes) <= shared { large } else { small };
-        Shape { buckets, block, row, item_bytes, multiprocessors: device.multiprocessors }
-    }
-
-    /// The same with so many buckets, too many to be counted at once.
-    #[cfg(test)]
-    pub fn sliced(self, buckets: usize) -> Shape {
-        let bits = *GROUP_BITS.start();
-        Shape { buckets: Buckets { bits, groups: buckets >> bits, slice: 4 }, ..self }
-    }
-
-    pub fn tile(self) -> usize {
-        PARTITION_BLOCK as usize * self.row
-    }
-
-    /// Bytes of shared memory of a pass.
-    pub fn partition_shared(self) -> usize {
-        partition_shared(self.row, self.item_bytes)
-    }
-}
-
-/// Bytes of `partition::Shared`, with rows of so many items.
-fn partition_shared(row: usize, item_bytes: usize) -> usize {
-    let threads = PARTITION_BLOCK as usize;
-    let cells = 4 * (CELLS + 1);
-    (threads * row * item_bytes + threads * (4 + 4 + 4) + threads / 32 * 4 + 8 + cells).next_multiple_of(8)
-}
 
 /// Kernels that put keys in order which need no distribution.
 enum Settle {
@@ -148,7 +40,7 @@ enum Settle {
     Pairs,
 }
 
-pub(super) struct Kernels {
+pub(super) struct DistributionKernels {
     sample: Kernel,
     check_order: Kernel,
     sample_cells: Kernel,
@@ -158,45 +50,37 @@ pub(super) struct Kernels {
     first: Kernel,
     second: Kernel,
     settle: Settle,
-    redistribute: redistribute::Kernels,
 }
 
-impl Kernels {
-    pub fn new(gpu: &Gpu, shape: Shape, items: Items) -> Result<Kernels, Error> {
-        let payload = items.payload_define();
-        let pass = |items: Items, step: &str| {
-            let mut defines: Vec<Define> = items.defines();
-            defines.push(payload.clone());
-            defines.push(("SORTIE_THREADS", PARTITION_BLOCK.to_string()));
-            defines.push(("SORTIE_ROW", shape.row.to_string()));
-            defines.push(("SORTIE_STEP", step.into()));
-            Instance { kernel: "partition", file: File::Partition, defines }
-        };
+impl DistributionKernels {
+    pub fn instances(shape: Shape, items: Items) -> Vec<Instance> {
         let own = |file, kernel| Instance { kernel, file, defines: items.defines() };
         let counting = |kernel| {
             let Instance { mut defines, .. } = own(File::CountBuckets, kernel);
             defines.push(("SORTIE_SLICED", u8::from(shape.buckets.slices().count() > 1).to_string()));
             Instance { kernel, file: File::CountBuckets, defines }
         };
-        let instances = [
+        vec![
             own(File::Profile, "sample"),
             own(File::Profile, "check_order"),
             own(File::Profile, "sample_cells"),
             own(File::Profile, "share_buckets"),
             counting("count_buckets"),
             counting("place_buckets"),
-            pass(items, "FIRST"),
-            pass(items, "SECOND"),
-            pass(items.as_keys(), "AGAIN"),
+            shape.pass(items, items.payload_define(), "FIRST"),
+            shape.pass(items, items.payload_define(), "SECOND"),
             own(File::Settle, "reverse"),
             own(File::Settle, "fill"),
             own(File::Settle, "number"),
-        ];
-        let kernels = gpu.kernels(&instances)?;
+        ]
+    }
+
+    /// Of those instances.
+    pub fn new(kernels: &[Kernel], items: Items) -> DistributionKernels {
         let [sample, check_order, sample_cells, share_buckets, count_buckets, place_buckets, rest @ ..] =
-            <[Kernel; 12]>::try_from(kernels).expect("as many as instances");
-        let [first, second, again, reverse, fill, number] = rest;
-        Ok(Kernels {
+            <[Kernel; 11]>::try_from(kernels.to_vec()).expect("as many as instances");
+        let [first, second, reverse, fill, number] = rest;
+        DistributionKernels {
             sample,
             check_order,
             sample_cells,
@@ -212,12 +96,11 @@ impl Kernels {
             } else {
                 Settle::Pairs
             },
-            redistribute: redistribute::Kernels::new(gpu, items, again)?,
-        })
+        }
     }
 }
 
-/// The scratch of a sort, as the kernels say.
+/// The scratch of a distribution, as the kernels say.
 #[derive(Clone, Copy)]
 pub(super) struct Tables<'a> {
     /// What is zero before: the profile, counts and groups.
@@ -274,8 +157,8 @@ pub(super) struct Side {
     pub payload: u64,
 }
 
-/// Its methods enqueue, in this order. Each needs what [`Gpu::sort`] needs.
-pub(super) struct Job<'a> {
+/// A large array on its way to buckets. Its methods enqueue, in this order. Each needs what [`Gpu::sort`] needs.
+pub(super) struct Distribution<'a> {
     pub stream: &'a Stream,
     pub n: usize,
     pub arrays: ItemArrays,
@@ -283,7 +166,7 @@ pub(super) struct Job<'a> {
     pub copy: Side,
     pub shape: Shape,
     pub tables: Tables<'a>,
-    pub kernels: Kernels,
+    pub kernels: DistributionKernels,
     /// Of the keys.
     pub transform: CodeTransform,
     /// Of the items, as keys of their own.
@@ -292,7 +175,7 @@ pub(super) struct Job<'a> {
 
 // SAFETY of all launches: the arguments are the kernel's; it stays within the arrays and the tables, whose lengths are as it
 // says. The engine keeps the kernels.
-impl Job<'_> {
+impl Distribution<'_> {
     /// Looks at the keys: their range, their order, how they are spread.
     pub unsafe fn profile(&self) -> Result<(), Error> {
         let (keys, n, profile) = (self.arrays.keys, self.n, self.tables.profile);
@@ -397,10 +280,6 @@ impl Job<'_> {
         Pass { bits, long_buckets, ..self.pass(self.items(), self.copy, cursors) }
     }
 
-    pub fn redistribution(&self) -> &redistribute::Kernels {
-        &self.kernels.redistribute
-    }
-
     /// Does what there is to do where nothing was distributed.
     pub unsafe fn settle(&self) -> Result<(), Error> {
         let Tables { profile, counts, group_starts, tiles_before, .. } = self.tables;
@@ -439,64 +318,5 @@ impl Job<'_> {
 
     fn tile(&self) -> u32 {
         self.shape.tile() as u32
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::items::Low;
-    use super::*;
-    use crate::Order;
-    use crate::key::Code;
-
-    fn shape(key_bytes: usize, low: Low, n: usize, shared_per_block: usize) -> Shape {
-        let device = Properties {
-            name: "a device".into(),
-            kind: "none",
-            ordinal: 0,
-            id: String::new(),
-            compute_capability: (9, 0),
-            multiprocessors: 132,
-            shared_per_block,
-            memory_total: 141 << 30,
-            l2_bytes: 50 << 20,
-        };
-        let items = Items { key_bytes, code: Code::Unsigned, order: Order::default(), low };
-        let shape = Shape::new(n, items, &device);
-        let slices: Vec<_> = shape.buckets.slices().collect();
-        assert_eq!(slices.iter().map(Range::len).sum::<usize>(), shape.buckets.groups);
-        assert!(slices.len() <= MOST_SLICES, "{n} keys of {key_bytes} bytes in {shared_per_block}");
-        shape
-    }
-
-    /// Of 2^31 keys every bucket was once too long: the smallest block was taken where there were slices.
-    #[test]
-    fn buckets_fit_their_blocks_however_many_keys_there_are() {
-        for key_bytes in [4, 8] {
-            for n in [1 << 24, 1 << 28, 1 << 30, 1_900_000_000, 1 << 31, 3_000_000_000, 4_000_000_000] {
-                let shape = shape(key_bytes, Low::Nothing, n, 227 << 10);
-                let keys = n / shape.buckets.count();
-                assert!(keys <= shape.block.bucket_keys(), "{n} keys of {key_bytes} bytes: {keys} a bucket");
-                assert!(n > 1_700_000_000 || shape.buckets.slices().count() == 1);
-            }
-        }
-    }
-
-    /// Where none is enough, the largest block still has the fewest buckets that are too long.
-    #[test]
-    fn the_largest_block_takes_what_is_too_much_for_any() {
-        let most = super::super::sort::MOST_KEYS;
-        assert_eq!(shape(4, Low::Nothing, most, 227 << 10).block.capacity(), 1 << 14);
-        let wide = |n| shape(4, Low::Place { payload_bytes: 8 }, n, 227 << 10).block.capacity();
-        assert!(wide(3_000_000_000) > wide(1 << 28));
-    }
-
-    /// There were four where the buckets of one slice are no whole number of groups.
-    #[test]
-    fn slices_are_no_more_than_allowed_in_little_shared_memory() {
-        for log in 24..32 {
-            shape(4, Low::Nothing, 1 << log, 48 << 10);
-            shape(8, Low::Nothing, 3 << (log - 1), 48 << 10);
-        }
     }
 }

@@ -8,8 +8,10 @@ mod items;
 mod ranges;
 mod redistribute;
 mod sample_sort;
+mod shape;
 mod sort;
 
 pub use compared::Compared;
+pub(crate) use items::MOST_KEYS;
 pub(crate) use ranges::{Divided, Place};
-pub(super) use sort::{MOST_KEYS, Wanted, Way, With};
+pub(super) use sort::{Wanted, Way, With};

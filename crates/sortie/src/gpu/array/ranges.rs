@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use sortie_device::{Launch, Stream, View};
 
-use super::distribute::PARTITION_BLOCK;
+use super::shape::PARTITION_BLOCK;
 use super::sort::{Wanted, With};
 use crate::gpu::kernels::array::{RANGES, RangesPass};
 use crate::gpu::kernels::{CodeTransform, File, Instance, blocks, kind};

@@ -2,8 +2,9 @@
 
 use sortie_device::{Buffer, Kernel, Launch, View};
 
-use super::distribute::{Job, PARTITION_BLOCK, Side};
+use super::distribute::{Distribution, Side};
 use super::items::Items;
+use super::shape::{PARTITION_BLOCK, Shape};
 use crate::Error;
 use crate::gpu::Gpu;
 use crate::gpu::kernels::array::{LONG_OWN, LongBucket, LongBuckets, PlacedBuckets, RedistributeShared};
@@ -20,34 +21,41 @@ const MOVING_BLOCKS: u32 = 2;
 const BUCKET_WORDS: usize = size_of::<LongBucket>() / size_of::<u32>();
 
 /// The kernels of redistribute.cu, and partition.cu's step.
-pub(super) struct Kernels {
+pub(super) struct RedistributionKernels {
     list_long: Kernel,
     count_tiles: Kernel,
     find_extremes: Kernel,
     count_long: Kernel,
     place_long: Kernel,
-    again: Kernel,
     bring_back: Kernel,
+    again: Kernel,
 }
 
-impl Kernels {
-    /// For such items, and the step of partition.cu.
-    pub fn new(gpu: &Gpu, items: Items, again: Kernel) -> Result<Kernels, Error> {
+impl RedistributionKernels {
+    pub fn instances(shape: Shape, items: Items) -> Vec<Instance> {
         let mut defines = items.as_keys().defines();
         defines.push(items.payload_define());
         // What is to be taken apart is so even where it is in order already.
         defines.push(("SORTIE_ALL", u8::from(!items.are_alone()).to_string()));
-        let kernel =
-            |kernel| gpu.kernel(&Instance { kernel, file: File::Redistribute, defines: defines.clone() });
-        Ok(Kernels {
-            list_long: kernel("list_long")?,
-            count_tiles: kernel("count_tiles")?,
-            find_extremes: kernel("find_extremes")?,
-            count_long: kernel("count_long")?,
-            place_long: kernel("place_long")?,
-            bring_back: kernel("bring_back")?,
+        let names = ["list_long", "count_tiles", "find_extremes", "count_long", "place_long", "bring_back"];
+        let own = names.map(|kernel| Instance { kernel, file: File::Redistribute, defines: defines.clone() });
+        let again = shape.pass(items.as_keys(), items.payload_define(), "AGAIN");
+        own.into_iter().chain([again]).collect()
+    }
+
+    /// Of those instances.
+    pub fn new(kernels: &[Kernel]) -> RedistributionKernels {
+        let kernels = <[Kernel; 7]>::try_from(kernels.to_vec()).expect("as many as instances");
+        let [list_long, count_tiles, find_extremes, count_long, place_long, bring_back, again] = kernels;
+        RedistributionKernels {
+            list_long,
+            count_tiles,
+            find_extremes,
+            count_long,
+            place_long,
+            bring_back,
             again,
-        })
+        }
     }
 }
 
@@ -57,13 +65,13 @@ fn share(longest: usize) -> usize {
 }
 
 /// The scratch of a redistribution.
-pub(super) struct Tables {
+pub(super) struct LongTables {
     scratch: Buffer<u32>,
     /// Words of each table, in order: `listed` and `placed_count`, `counts`, the list, `tiles_before`, `cursors`, `placed`.
     lengths: [usize; 6],
 }
 
-impl Tables {
+impl LongTables {
     /// Words of each table, where buckets of more than `longest` keys are long.
     fn lengths(keys: usize, longest: usize) -> [usize; 6] {
         let most = keys / longest;
@@ -75,12 +83,12 @@ impl Tables {
 
     /// Words of all.
     pub fn words(keys: usize, longest: usize) -> usize {
-        Tables::lengths(keys, longest).into_iter().sum()
+        LongTables::lengths(keys, longest).into_iter().sum()
     }
 
-    pub fn new(gpu: &Gpu, keys: usize, longest: usize) -> Result<Tables, Error> {
-        let lengths = Tables::lengths(keys, longest);
-        Ok(Tables { scratch: gpu.scratch(lengths.iter().sum())?, lengths })
+    pub fn new(gpu: &Gpu, keys: usize, longest: usize) -> Result<LongTables, Error> {
+        let lengths = LongTables::lengths(keys, longest);
+        Ok(LongTables { scratch: gpu.scratch(lengths.iter().sum())?, lengths })
     }
 
     fn part(&self, i: usize) -> View<'_, u32> {
@@ -99,21 +107,21 @@ impl Tables {
     }
 }
 
-impl Job<'_> {
+impl RedistributionKernels {
     /// Distributes those of the buckets again that have more than `longest` items, to some that are likely shorter.
     ///
     /// # Safety
     /// As of [`Gpu::sort`].
     pub(super) unsafe fn redistribute(
         &self,
-        tables: &Tables,
+        job: &Distribution<'_>,
+        tables: &LongTables,
         buckets: PlacedBuckets,
         longest: usize,
     ) -> Result<(), Error> {
-        let kernels = self.redistribution();
         let [listed, counts, list, tiles_before, cursors, placed] = std::array::from_fn(|i| tables.part(i));
         let (listed, placed_count) = (listed.range(0..1), listed.range(1..2));
-        let tile = self.shape.tile() as u32;
+        let tile = job.shape.tile() as u32;
         let long = LongBuckets {
             buckets: list.address(),
             listed: listed.address(),
@@ -121,31 +129,31 @@ impl Job<'_> {
             tile,
             share: share(longest) as u32,
         };
-        let stream = self.stream;
+        let stream = job.stream;
         stream.fill(tables.scratch.range(0..tables.lengths[0] + tables.lengths[1]), 0)?;
         let launch = Launch {
-            blocks: self.shape.multiprocessors * BLOCKS,
+            blocks: job.shape.multiprocessors * BLOCKS,
             threads: BLOCK,
             shared: size_of::<RedistributeShared>(),
         };
         let one = Launch { blocks: 1, ..launch };
-        let again = self.pass_again(cursors.address(), long);
-        let (Side { items, payload }, copy, transform) = (self.items(), self.copy, self.item_transform);
+        let again = job.pass_again(cursors.address(), long);
+        let (Side { items, payload }, copy, transform) = (job.items(), job.copy, job.item_transform);
         let moved = Launch {
-            blocks: self.shape.multiprocessors * MOVING_BLOCKS,
+            blocks: job.shape.multiprocessors * MOVING_BLOCKS,
             threads: PARTITION_BLOCK,
-            shared: self.shape.partition_shared(),
+            shared: job.shape.partition_shared(),
         };
         // SAFETY: these are the kernels' arguments; they stay within the keys and the tables, which are as they say. The
-        // engine keeps the kernels.
+        // engine keeps the self.
         unsafe {
-            kernels.list_long.launch(stream, launch, (buckets, longest as u64, list, listed))?;
-            kernels.count_tiles.launch(stream, one, (list, listed, tile, tiles_before))?;
-            kernels.find_extremes.launch(stream, launch, (items, long, transform))?;
-            kernels.count_long.launch(stream, launch, (items, long, counts, transform))?;
-            kernels.place_long.launch(stream, launch, (long, counts, cursors, placed, placed_count))?;
-            kernels.again.launch(stream, moved, (again, transform))?;
-            kernels.bring_back.launch(stream, launch, (items, copy.items, payload, copy.payload, long))?;
+            self.list_long.launch(stream, launch, (buckets, longest as u64, list, listed))?;
+            self.count_tiles.launch(stream, one, (list, listed, tile, tiles_before))?;
+            self.find_extremes.launch(stream, launch, (items, long, transform))?;
+            self.count_long.launch(stream, launch, (items, long, counts, transform))?;
+            self.place_long.launch(stream, launch, (long, counts, cursors, placed, placed_count))?;
+            self.again.launch(stream, moved, (again, transform))?;
+            self.bring_back.launch(stream, launch, (items, copy.items, payload, copy.payload, long))?;
         }
         Ok(())
     }

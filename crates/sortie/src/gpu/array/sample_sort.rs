@@ -10,7 +10,7 @@ use bytemuck::Pod;
 use sortie_device::{Buffer, Kernel, Launch, Properties, Stream, View};
 
 use super::compared::Compared;
-use super::sort::MOST_KEYS;
+use super::items::MOST_KEYS;
 use crate::error::same_length;
 use crate::gpu::kernels::array::{GroupCut, SampleArrays, SampleBuckets, SplitterLevel};
 use crate::gpu::kernels::{Define, File, Instance, blocks};

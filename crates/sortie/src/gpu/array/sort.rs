@@ -10,11 +10,12 @@ use bytemuck::Pod;
 use sortie_device::{Buffer, Stream, View};
 
 use super::compared::by_codes;
-use super::distribute::{Job, Kernels, Shape, Side, Tables};
+use super::distribute::{Distribution, DistributionKernels, Side, Tables};
 use super::finish::Finish;
-use super::items::{Items, Low};
-use super::redistribute;
+use super::items::{Items, Low, MOST_KEYS};
+use super::redistribute::{LongTables, RedistributionKernels};
 use super::sample_sort::Keys;
+use super::shape::Shape;
 use crate::error::same_length;
 use crate::gpu::kernels::CodeTransform;
 use crate::gpu::kernels::array::{ItemArrays, PlacedBuckets};
@@ -24,8 +25,6 @@ use crate::gpu::{Gpu, Pending, Segments};
 use crate::key::{Bits, Code};
 use crate::{Algorithm, Error, Key, Order};
 
-/// Places are 32 bits wide, also those just past a tile that is the last.
-pub(crate) const MOST_KEYS: usize = (1 << 32) - (1 << 16);
 /// Fewer keys for each multiprocessor are not distributed: the launches alone would take longer than their sort. On an H200
 /// 2^20 u32 took 0.31 ms distributed, 0.10 by a bitonic network; 2^24 0.35 and 0.90.
 const DISTRIBUTE_FROM: usize = 1 << 15;
@@ -271,7 +270,7 @@ impl Gpu {
             }
         };
         let shape = Shape::new(n, items, properties);
-        let again = redistribute::Tables::words(n, shape.block.capacity());
+        let again = LongTables::words(n, shape.block.capacity());
         let rest = listed_words(Finish::most_left(n));
         let mut words = vec![Parts::new(n, shape, items).words(), Finish::words(n), rest];
         words.extend(vec![again; redistributions(items)]);
@@ -319,7 +318,14 @@ impl Gpu {
     ) -> Result<Pending<'_>, Error> {
         let n = keys.len();
         // Kernels first: what cannot be had is found out before any of them runs.
-        let kernels = Kernels::new(self, shape, items)?;
+        let instances = [
+            DistributionKernels::instances(shape, items),
+            RedistributionKernels::instances(shape, items),
+            Finish::instances(shape.block, items),
+        ];
+        let kernels = self.kernels(&instances.concat())?;
+        let (distributing, kernels) = kernels.split_at(instances[0].len());
+        let (redistributing, finishing) = kernels.split_at(instances[1].len());
         let parts = Parts::new(n, shape, items);
         let scratch = self.scratch(parts.words())?;
         let [copy, payload_copy, items_apart] = parts.of(&scratch);
@@ -330,22 +336,23 @@ impl Gpu {
             count: n as u64,
         };
         let transform = CodeTransform::new::<B>(items.code, items.order);
-        let job = Job {
+        let job = Distribution {
             stream,
             n,
             arrays,
             copy: Side { items: copy.address(), payload: payload_copy.address() },
             shape,
             tables: Tables::new(scratch.view(), shape),
-            kernels,
+            kernels: DistributionKernels::new(distributing, items),
             transform,
             item_transform: if items.are_alone() { transform } else { CodeTransform::default() },
         };
         let steps = Steps {
             again: (0..redistributions(items))
-                .map(|_| redistribute::Tables::new(self, n, shape.block.capacity()))
+                .map(|_| LongTables::new(self, n, shape.block.capacity()))
                 .collect::<Result<_, _>>()?,
-            finish: Finish::new(self, shape.block, n, items)?,
+            redistribution: RedistributionKernels::new(redistributing),
+            finish: Finish::new(self, finishing, shape.block, n)?,
             job,
             copy,
         };
@@ -360,7 +367,7 @@ impl Gpu {
             }
         };
         let Steps { again, finish, .. } = steps;
-        let again = again.into_iter().map(redistribute::Tables::into_scratch);
+        let again = again.into_iter().map(LongTables::into_scratch);
         Ok(again.fold(done, Pending::holding).holding(finish.into_scratch()).holding(scratch))
     }
 
@@ -375,7 +382,7 @@ impl Gpu {
         items: Items,
         beside: usize,
     ) -> Result<Pending<'_>, Error> {
-        let Steps { job, again, finish, copy } = steps;
+        let Steps { job, redistribution, again, finish, copy } = steps;
         let (n, longest) = (job.n, job.shape.block.capacity());
         let rest = Rest { offsets: finish.left(), longest: n as u64, shortest: longest, copy: *copy };
         let kind = match beside {
@@ -392,7 +399,7 @@ impl Gpu {
             job.settle()?;
             let mut buckets = vec![PlacedBuckets::between(job.tables.ends)];
             for tables in again {
-                job.redistribute(tables, buckets[buckets.len() - 1], longest)?;
+                redistribution.redistribute(job, tables, buckets[buckets.len() - 1], longest)?;
                 buckets.push(tables.placed());
             }
             finish.begin(job)?;
@@ -416,9 +423,10 @@ fn redistributions(items: Items) -> usize {
 
 /// What the steps of a sort take, one after the other.
 struct Steps<'a> {
-    job: Job<'a>,
+    job: Distribution<'a>,
+    redistribution: RedistributionKernels,
     /// One for each redistribution.
-    again: Vec<redistribute::Tables>,
+    again: Vec<LongTables>,
     finish: Finish,
     /// Room for a copy of the items, and behind it of the payload.
     copy: View<'a, u32>,

@@ -1,5 +1,7 @@
 //! What the kernels of one array share with the host.
 
+use sortie_device::View;
+
 use super::layout::shared;
 
 /// Cells of a range of codes, whose keys a sample counts.
@@ -190,5 +192,17 @@ shared! {
         keys: u64,
         payload: u64,
         payload_from: u64,
+    }
+}
+
+impl PlacedBuckets {
+    /// All between these places.
+    pub fn between(ends: View<'_, u64>) -> PlacedBuckets {
+        PlacedBuckets { ends: ends.address(), listed: 0, count: ends.len() as u32 - 1, stride: 1 }
+    }
+
+    /// Pairs of places, as many as that.
+    pub fn listed(pairs: View<'_, u64>, count: View<'_, u32>) -> PlacedBuckets {
+        PlacedBuckets { ends: pairs.address(), listed: count.address(), count: 0, stride: 2 }
     }
 }
