@@ -155,7 +155,7 @@ fn sort_moved<B: Bits, const N: usize>(
         let in_order = unsafe { held.payload.written() };
         report.phase("move", N * n, N * n, || gpu::copy(payload, in_order, threads));
     }
-    rings.into_iter().for_each(|ring| ring.keep(gpu));
+    rings.into_iter().for_each(|ring| ring.keep(&gpu.rings));
     device.keep(gpu);
     Ok(Some(report))
 }

@@ -4,10 +4,10 @@ use std::time::Instant;
 
 use sortie_device::Buffer;
 
-use super::memory;
 use super::segments::{Allowed, HostPayload, bytes, bytes_mut, copy};
 use super::stage::Stage;
 use crate::gpu::Gpu;
+use crate::gpu::alloc::{alloc, reserve};
 use crate::gpu::array::{Wanted, Way, With};
 use crate::key::{Bits, Code};
 use crate::plan::{LEAST_TRIP_BYTES, LEFT_FREE};
@@ -124,8 +124,8 @@ pub(crate) fn sort<B: Bits>(
         if there > available {
             return Err(too_much(Bound::Device, there, available));
         }
-        let (keys, payload) = (memory::alloc(device, n)?, memory::alloc(device, n * each)?);
-        let scratch = scratch.iter().map(|&words| memory::alloc(device, words)).collect::<Result<_, _>>()?;
+        let (keys, payload) = (alloc(device, n)?, alloc(device, n * each)?);
+        let scratch = scratch.iter().map(|&words| alloc(device, words)).collect::<Result<_, _>>()?;
         Ok(Held { keys, payload, gpu: gpu.with_scratch(scratch), way, bytes: needed })
     };
     let mut ways = ways::<B>(gpu, n, wanted, algorithm)?.into_iter();
@@ -198,18 +198,6 @@ pub(crate) fn most_at_once<B: Bits>(
 }
 
 const HINT: &str = "sort in parts, or use the CPU engine";
-
-/// Room for so many items on the host, or what is missing.
-pub(crate) fn reserve<T>(count: usize) -> Result<Vec<T>, Error> {
-    let mut held = Vec::new();
-    held.try_reserve_exact(count).map_err(|_| Error::Memory {
-        bound: Bound::Host,
-        needed: count.saturating_mul(size_of::<T>()) as u64,
-        available: 0,
-        hint: HINT,
-    })?;
-    Ok(held)
-}
 
 #[cfg(test)]
 mod tests {

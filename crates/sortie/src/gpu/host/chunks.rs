@@ -8,10 +8,10 @@ use std::sync::{Arc, Mutex};
 
 use sortie_device::Buffer;
 
-use super::memory;
 use super::segments::{Allowed, bytes};
 use super::stage::Stage;
 use crate::gpu::Gpu;
+use crate::gpu::alloc::alloc;
 use crate::gpu::array::{Wanted, With};
 use crate::key::{Bits, Code};
 use crate::plan::{
@@ -134,12 +134,12 @@ impl<B: Bits> Carrier<B> {
     fn new(gpu: &Gpu, most: usize, payload_bytes: usize, scratch: &[usize]) -> Result<Self, Error> {
         let device = gpu.device();
         // What is pinned for so many is not kept for later calls.
-        let gpu = Gpu { pinned: Arc::default(), ..gpu.with_scratch(Vec::new()) };
-        let scratch = scratch.iter().map(|&words| memory::alloc(device, words)).collect::<Result<_, _>>()?;
+        let gpu = gpu.with_pinned_of_its_own();
+        let scratch = scratch.iter().map(|&words| alloc(device, words)).collect::<Result<_, _>>()?;
         Ok(Carrier {
             stage: Stage::new(&gpu, (most * size_of::<B>().max(payload_bytes)).min(CARRIER_SLOT_BYTES), 1)?,
-            keys: memory::alloc(device, most)?,
-            payload: memory::alloc(device, most * payload_bytes)?,
+            keys: alloc(device, most)?,
+            payload: alloc(device, most * payload_bytes)?,
             gpu: gpu.with_scratch(scratch),
         })
     }

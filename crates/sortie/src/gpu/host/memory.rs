@@ -3,30 +3,13 @@
 
 use std::ops::Range;
 
-use bytemuck::Pod;
-use sortie_device::{Buffer, Device};
+use sortie_device::Device;
 
+use crate::gpu::alloc::too_little;
 use crate::gpu::segments::{Content, Payload, Worker};
 use crate::gpu::segments::{copies_words, listed_words, of_one_length_words};
 use crate::plan::{CHUNK_BYTES, CHUNKS_UNDER_WAY, LEAST_CHUNK_BYTES, LEFT_FREE, OVERLAPPED_CHUNK_BYTES};
 use crate::{Bound, Error, Segments};
-
-/// Device memory, or [`Error::Memory`] with both numbers.
-pub(crate) fn alloc<T: Pod>(device: &Device, len: usize) -> Result<Buffer<T>, Error> {
-    let needed = (len as u64).saturating_mul(size_of::<T>() as u64);
-    let available = device.free_memory()?;
-    if needed > available {
-        return Err(too_little(needed, available));
-    }
-    device.alloc(len).map_err(|error| match error {
-        sortie_device::Error::OutOfMemory { needed, available } => too_little(needed, available),
-        other => other.into(),
-    })
-}
-
-fn too_little(needed: u64, available: u64) -> Error {
-    Error::Memory { bound: Bound::Device, needed, available, hint: "sort in parts, or free some" }
-}
 
 /// Neighbouring segments, and the keys that hold them.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -9,7 +9,8 @@ use bytemuck::Pod;
 use rayon::prelude::*;
 use sortie_device::{Buffer, Event, Pinned, Stream, View};
 
-use super::memory::{self, Chunk, Plan, Request};
+use super::memory::{Chunk, Plan, Request};
+use crate::gpu::alloc::alloc;
 use crate::gpu::segments::Moved;
 use crate::gpu::segments::{Content, Payload};
 use crate::gpu::{Gpu, Segments};
@@ -199,8 +200,8 @@ struct Way<B> {
 impl<B: Bits> Way<B> {
     fn new(gpu: &Gpu, plan: &Plan) -> Result<Self, Error> {
         let device = gpu.device();
-        let gpu = gpu.with_scratch(vec![memory::alloc(device, plan.scratch)?]);
-        let offsets = memory::alloc(device, plan.offsets)?;
+        let gpu = gpu.with_scratch(vec![alloc(device, plan.scratch)?]);
+        let offsets = alloc(device, plan.offsets)?;
         let mut slots: Vec<Slot<B>> = Vec::new();
         for _ in 0..plan.slots {
             let slot = Slot::new(&gpu, plan).map_err(|error| match error {
@@ -236,7 +237,7 @@ struct Lane<T> {
 
 impl<T: Pod> Lane<T> {
     fn new(gpu: &Gpu, len: usize, pinned: usize) -> Result<Self, Error> {
-        Ok(Lane { buffer: memory::alloc(gpu.device(), len)?, pinned: gpu.device().alloc_pinned(pinned)? })
+        Ok(Lane { buffer: alloc(gpu.device(), len)?, pinned: gpu.device().alloc_pinned(pinned)? })
     }
 
     fn view(&self, count: usize) -> View<'_, T> {

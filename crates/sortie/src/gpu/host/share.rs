@@ -7,9 +7,9 @@ use std::sync::Mutex;
 
 use sortie_device::{Buffer, Event, Stream, View};
 
-use super::ring::{Origin, Ring, Span, between};
 use super::segments::Allowed;
 use crate::gpu::array::{MOST_KEYS, Wanted, With};
+use crate::gpu::ring::{Origin, Ring, Span, between};
 use crate::gpu::{Gpu, Pending};
 use crate::key::{Bits, Code};
 use crate::plan::{KEPT_PART, LEFT_FREE};
@@ -99,9 +99,11 @@ impl<B: Bits> HostShare<B> {
             let sent = array()?;
             let in_order = (copies == 2).then(array).transpose()?;
             let scratch = scratch.iter().map(|&words| gpu.scratch(words)).collect::<Result<_, _>>()?;
-            let rings = (0..allowed.threads).map(|_| Ring::new(gpu, slot)).collect::<Result<_, _>>()?;
+            let rings = (0..allowed.threads)
+                .map(|_| Ring::new(gpu.device(), &gpu.rings, slot))
+                .collect::<Result<_, _>>()?;
             let stream = device.stream()?;
-            let origin = Origin::new(gpu, &stream)?;
+            let origin = Origin::new(gpu.device(), &stream)?;
             let share = HostShare {
                 keys: PhantomData,
                 gpu: gpu.with_scratch(scratch),
@@ -157,7 +159,7 @@ impl<B: Bits> HostShare<B> {
         rings: &[Ring],
         pieces: impl Iterator<Item = Range<usize>>,
     ) -> Result<(usize, Pending<'_>), Error> {
-        rings.iter().try_for_each(|ring| ring.hold_up(&self.gpu, &self.stream))?;
+        rings.iter().try_for_each(|ring| ring.hold_up(self.gpu.device(), &self.stream))?;
         self.stream.record(&self.begun)?;
         let mut n = 0;
         for piece in pieces {
@@ -185,13 +187,13 @@ impl<B: Bits> HostShare<B> {
     pub fn keep(self, gpu: &Gpu) {
         let mut room =
             (gpu.device().properties().memory_total / KEPT_PART).saturating_sub(gpu.kept_scratch());
-        let scratch = self.gpu.scratch.into_inner().expect("no holder panics");
+        let scratch = self.gpu.into_scratch();
         let arrays = self.in_order.into_iter().chain([self.sent]).flatten();
         for array in scratch.into_iter().chain(arrays).filter(|array| !array.is_empty()) {
             let bytes = array.view().bytes() as u64;
             if bytes <= room {
                 room -= bytes;
-                gpu.scratch.lock().expect("no holder panics").push(array);
+                gpu.keep(array);
             }
         }
     }

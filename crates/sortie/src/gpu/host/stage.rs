@@ -14,15 +14,13 @@ use crate::{Bound, Error};
 /// Pieces under way at a time: one between host and pinned memory, one between that and the device.
 const STAGES: usize = 2;
 
-/// Pinned memory that is free, kept from call to call.
-pub(crate) type Kept = Arc<Mutex<Vec<Pinned<u8>>>>;
-
 /// One array or text at a time goes through it.
 pub(crate) struct Stage {
     pub stream: Stream,
     slots: Vec<(Pinned<u8>, Event)>,
     threads: usize,
-    kept: Kept,
+    /// Where slots go that are free again.
+    kept: Arc<Mutex<Vec<Pinned<u8>>>>,
 }
 
 impl Stage {

@@ -7,11 +7,10 @@ use std::time::Instant;
 use rayon::prelude::*;
 use sortie_device::View;
 
-use super::array::reserve;
-use super::memory;
 use super::segments::{Allowed, bytes};
 use super::stage::Stage;
 use crate::gpu::Gpu;
+use crate::gpu::alloc::{alloc, reserve};
 use crate::gpu::strings::{Offsets, Strings};
 use crate::gpu::strings::{check_count, scratch_of_strings};
 use crate::plan::COPIED_BY_A_TASK_BYTES;
@@ -48,11 +47,7 @@ pub(crate) fn argsort_strings<S: Sync, I: Index>(
     }
     let device = gpu.device();
     let (text, offsets_there, places_there) = gpu.take_room(|| {
-        Ok((
-            memory::alloc::<u8>(device, text_bytes)?,
-            memory::alloc::<u64>(device, n + 1)?,
-            memory::alloc::<u32>(device, n)?,
-        ))
+        Ok((alloc::<u8>(device, text_bytes)?, alloc::<u64>(device, n + 1)?, alloc::<u32>(device, n)?))
     })?;
     let mut stage = Stage::new(gpu, staged, allowed.threads)?;
 

@@ -7,11 +7,11 @@ use std::time::Instant;
 
 use sortie_device::Buffer;
 
-use super::memory;
 use super::segments::{Allowed, bytes_mut};
 use super::stage::Stage;
 use super::strings::take_places;
 use crate::gpu::Gpu;
+use crate::gpu::alloc::alloc;
 use crate::gpu::strings::Ties;
 use crate::gpu::strings::{self, check_count, scratch_of_words};
 use crate::{Bound, Error, Index, Order, Ran, Report};
@@ -55,8 +55,7 @@ pub(crate) fn sort_words(
         return Ok(Some(SortedWords { stage, places: None, ties: Ties::default(), report }));
     }
     let device = gpu.device();
-    let (words, places) =
-        gpu.take_room(|| Ok((memory::alloc::<u64>(device, n)?, memory::alloc::<u32>(device, n)?)))?;
+    let (words, places) = gpu.take_room(|| Ok((alloc::<u64>(device, n)?, alloc::<u32>(device, n)?)))?;
     let mut stage = Stage::new(gpu, staged, allowed.threads)?;
 
     let start = Instant::now();

@@ -259,7 +259,7 @@ fn scratch_that_was_kept_is_given_back() {
     let Ok(device) = bench else { return println!("skipped: {bench:?}") };
     let gpu = Gpu::new(device);
     let kept = gpu.scratch(250_000).unwrap();
-    gpu.scratch.lock().unwrap().push(kept);
+    gpu.keep(kept);
     let (_, offsets, length) = jobs().swap_remove(0);
     let (mut unsorted, sorted) = keys(&offsets);
     sort(&gpu, &mut unsorted, &offsets, length, u64::MAX).unwrap();

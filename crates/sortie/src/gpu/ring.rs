@@ -1,17 +1,13 @@
 //! The way of one thread to a device and back: a ring of slots of pinned memory, each of which waits for its own copies alone.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use sortie_device::{Event, Pinned, Stream, View};
+use sortie_device::{Device, Event, Pinned, Stream, View};
 
-use crate::gpu::Gpu;
 use crate::plan::RING_SLOTS;
 use crate::{Bound, Error};
-
-/// Rings that are free, kept from call to call.
-pub(crate) type Kept = Arc<Mutex<Vec<Ring>>>;
 
 /// A stream of its own, with its slots.
 #[derive(Debug)]
@@ -39,9 +35,9 @@ impl Ring {
     }
 
     /// One that was kept, or a new one.
-    pub fn new(gpu: &Gpu, slot: usize) -> Result<Ring, Error> {
+    pub fn new(device: &Device, kept: &Mutex<Vec<Ring>>, slot: usize) -> Result<Ring, Error> {
         let words = slot.div_ceil(size_of::<u64>());
-        let mut kept = gpu.rings.lock().expect("no holder panics");
+        let mut kept = kept.lock().expect("no holder panics");
         if let Some(fits) =
             kept.iter().position(|ring| ring.slots.iter().all(|slot| slot.pinned.len() >= words))
         {
@@ -49,7 +45,6 @@ impl Ring {
         }
         // What is too small will not be asked for again.
         kept.clear();
-        let device = gpu.device();
         let slot = |_| -> Result<Slot, Error> {
             let pinned = device.alloc_pinned(words).map_err(|error| match error {
                 sortie_device::Error::OutOfPinned { .. } => Error::Memory {
@@ -67,9 +62,9 @@ impl Ring {
     }
 
     /// Back to the others, once nothing is under way.
-    pub fn keep(self, gpu: &Gpu) {
+    pub fn keep(self, kept: &Mutex<Vec<Ring>>) {
         if self.stream.wait().is_ok() {
-            gpu.rings.lock().expect("no holder panics").push(self);
+            kept.lock().expect("no holder panics").push(self);
         }
     }
 
@@ -130,8 +125,8 @@ impl Ring {
     }
 
     /// What another stream does from now on waits for what was enqueued here.
-    pub fn hold_up(&self, gpu: &Gpu, other: &Stream) -> Result<(), Error> {
-        let sent = gpu.device().event()?;
+    pub fn hold_up(&self, device: &Device, other: &Stream) -> Result<(), Error> {
+        let sent = device.event()?;
         self.stream.record(&sent)?;
         Ok(other.wait_for(&sent)?)
     }
@@ -177,8 +172,8 @@ pub(crate) struct Origin {
 
 impl Origin {
     /// Now.
-    pub fn new(gpu: &Gpu, stream: &Stream) -> Result<Origin, Error> {
-        let event = gpu.device().event()?;
+    pub fn new(device: &Device, stream: &Stream) -> Result<Origin, Error> {
+        let event = device.event()?;
         stream.record(&event)?;
         event.wait()?;
         Ok(Origin { event, host: Instant::now() })
