@@ -3,7 +3,7 @@
 //! The free functions cannot fail and run on the CPU. From 65,536 elements on they use the rayon pool that the caller is in,
 //! or rayon's global pool, which they start. Where the system refuses its threads, they sort by the caller's thread alone.
 //! [`Sorter`] is for everything that can be chosen; its calls return a [`Report`] or an [`Error`]. A program that calls
-//! [`gpu::enable`] lets both take a GPU where that is faster.
+//! [`enable_gpu`] lets both take a GPU where that is faster.
 //!
 //! ```
 //! let mut v = [3.5, -1.0, f64::NAN, -0.0, 0.0];
@@ -41,8 +41,10 @@ mod segments;
 mod sorter;
 mod threads;
 
+pub use compose::devices as gpus;
 pub use error::{Bound, Error};
 pub use key::{Index, Key, Nans, Nulls, Order};
+pub use plan::auto::{Enabled, enable as enable_gpu};
 pub use report::{Phase, Ran, Report};
 pub use segments::Segments;
 pub use sorter::{Algorithm, Devices, Engine, Sorter, SorterBuilder};
@@ -98,7 +100,7 @@ pub fn argsort<K: Key>(keys: &[K]) -> Vec<usize> {
     places
 }
 
-/// Sorts every segment of `keys` by itself. On the CPU; after [`gpu::enable`] on a GPU where that is predicted to be
+/// Sorts every segment of `keys` by itself. On the CPU; after [`enable_gpu`] on a GPU where that is predicted to be
 /// faster, and on the CPU all the same where the GPU fails.
 ///
 /// # Panics

@@ -1,6 +1,6 @@
 //! Opting in to GPUs: what is kept on disk, in a process of its own.
 
-use sortie::gpu::{Enabled, enable};
+use sortie::{Enabled, enable_gpu};
 use sortie::{Ran, Segments, Sorter, rates};
 use sortie_simt::Options;
 
@@ -11,7 +11,7 @@ fn a_machine_is_enabled_once_it_was_measured() {
     // SAFETY: this is the only test of the process, and no other thread has started.
     unsafe { std::env::set_var("SORTIE_CACHE", &folder) };
 
-    assert_eq!(enable(), Enabled::NotMeasured);
+    assert_eq!(enable_gpu(), Enabled::NotMeasured);
     assert_eq!(rates::known(), None);
     assert!(!folder.exists(), "asking leaves nothing behind");
 
@@ -19,9 +19,9 @@ fn a_machine_is_enabled_once_it_was_measured() {
     let Ok(device) = bench else { return println!("skipped: {bench:?}") };
     let cpu = rates::measure(&device);
     assert_eq!(rates::known().as_ref(), Some(&cpu));
-    assert_eq!(enable(), Enabled::NotMeasured, "the device was not measured");
+    assert_eq!(enable_gpu(), Enabled::NotMeasured, "the device was not measured");
     sortie_device::rates::measure(&device).unwrap();
-    assert_eq!(enable(), Enabled::Measured);
+    assert_eq!(enable_gpu(), Enabled::Measured);
 
     // The device that was measured is not this machine's first CUDA device: the CPU sorts, whatever was predicted.
     let mut keys: Vec<u32> = (0..4 << 20).rev().collect();

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytemuck::Pod;
-use sortie::gpu::{Exchange, Gpu, Gpus, Share};
+use sortie::gpu::Gpu;
+use sortie::gpus::{Exchange, Gpus, Share};
 use sortie::{Order, Report};
 use sortie_device::Device;
 

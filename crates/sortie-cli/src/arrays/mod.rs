@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use bytemuck::Pod;
-use sortie::{Bound, Engine, Report, Segments, Sorter, gpu};
+use sortie::{Bound, Engine, Report, Segments, Sorter};
 use sortie_formats::Kind;
 
 use crate::cli::{ArrayOptions, Resources, SegmentsArgs, SortArgs, StatsFormat, temporary_folder};
@@ -134,7 +134,7 @@ impl<'a> Job<'a> {
     fn run_as<T: Element>(&self, array: &ArrayFile) -> Result<(), Failure> {
         if self.engine == Engine::Auto {
             // Where nothing was measured, the CPU sorts.
-            let _ = gpu::enable();
+            let _ = sortie::enable_gpu();
         }
         let mut output = Output::open(self.output, &self.temporary)?;
         let mut report = Report::default();

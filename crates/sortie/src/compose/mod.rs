@@ -2,7 +2,7 @@
 
 pub(crate) mod array;
 mod chunks;
-pub(crate) mod devices;
+pub mod devices;
 pub(crate) mod hybrid;
 mod ranges;
 pub(crate) mod segments;

@@ -1,9 +1,9 @@
 //! The GPU engine: sorts what lies in a device's memory, by kernels compiled for the device at hand.
 //!
 //! [`Gpu`] is the engine on one device. Its calls enqueue on a stream of the caller and do not wait; what they return
-//! holds their scratch until they are done. [`Gpus`] is the engine on several, whose calls wait. A
+//! holds their scratch until they are done. [`Gpus`](crate::gpus::Gpus) is the engine on several, whose calls wait. A
 //! [`Sorter`](crate::Sorter) with [`Engine::Cuda`](crate::Engine::Cuda) brings data from the host and back; so does one
-//! with [`Engine::Auto`](crate::Engine::Auto), of segments alone, once [`enable`] was called, where that is predicted to
+//! with [`Engine::Auto`](crate::Engine::Auto), of segments alone, once [`enable_gpu`](crate::enable_gpu) was called, where that is predicted to
 //! be faster.
 //!
 //! ```no_run
@@ -41,6 +41,3 @@ pub(crate) use ring::{Clock, Origin, Ring, Span, busy};
 pub use segments::Segments;
 pub(crate) use segments::{check_payload, code};
 pub use strings::{Offsets, StoredStrings, StringViews, Strings, Ties};
-
-pub use crate::compose::devices::{Exchange, Gpus, Share};
-pub use crate::plan::auto::{Enabled, enable};

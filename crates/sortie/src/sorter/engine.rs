@@ -8,13 +8,13 @@ use super::devices;
 use super::{Algorithm, Sorter};
 use crate::Error;
 #[cfg(doc)]
-use crate::gpu;
+use crate::{enable_gpu, gpus::Gpus};
 
 /// Where a sort runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Engine {
-    /// On the CPU; after [`gpu::enable`], where the plan predicts the shortest time for the algorithm of choice. Whatever
+    /// On the CPU; after [`enable_gpu`], where the plan predicts the shortest time for the algorithm of choice. Whatever
     /// goes wrong on a GPU, the sort then runs on the CPU.
     #[default]
     Auto,
@@ -34,7 +34,7 @@ pub enum Engine {
     /// bits. What fits the first one goes there alone, as with [`Engine::Cuda`]: once there and back, which takes the host's
     /// memory as much as all devices could. What does not is sorted by all of them in chunks, which go there twice, with a copy
     /// of it on the host and 4 MiB of pinned memory for each thread. Other calls return [`Error::Unsupported`], as do
-    /// algorithms but [`Algorithm::Auto`] and [`Algorithm::Radix`]. What lies on devices already is for [`gpu::Gpus`].
+    /// algorithms but [`Algorithm::Auto`] and [`Algorithm::Radix`]. What lies on devices already is for [`Gpus`].
     CudaDevices(Devices),
 }
 

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use bytemuck::Pod;
-use sortie::gpu::{Gpu, Gpus, Share};
+use sortie::gpu::Gpu;
+use sortie::gpus::{Gpus, Share};
 use sortie::{Devices, Engine, Key, Order, Sorter};
 use sortie_device::cuda;
 

@@ -5,7 +5,8 @@ use std::env;
 use std::sync::Arc;
 
 use sortie::Order;
-use sortie::gpu::{Gpu, Gpus};
+use sortie::gpu::Gpu;
+use sortie::gpus::Gpus;
 use sortie_simt::{Options, Sanitizer};
 
 use crate::support::on_bench;

@@ -16,7 +16,8 @@ use std::time::Instant;
 use bytemuck::Pod;
 use half::f16;
 use rayon::prelude::*;
-use sortie::gpu::{Compared, Gpu, Gpus, Offsets, Segments, Share, StringViews, Strings};
+use sortie::gpu::{Compared, Gpu, Offsets, Segments, StringViews, Strings};
+use sortie::gpus::{Gpus, Share};
 use sortie::{Error, Key, Order, papers};
 use sortie_device::{Program, Stream, View, cuda};
 
