@@ -27,7 +27,7 @@ pub fn run(args: &Args) -> Result<bool> {
     let end = Instant::now() + Duration::from_secs(args.seconds);
     let mut seed = args.seed;
     loop {
-        let job = Job::draw(seed);
+        let job = SoakJob::draw(seed);
         let dir = TempDir::with_prefix_in("sortie-soak-", &args.dir)?;
         if let Err(problem) = job.run(&sortie, dir.path()) {
             println!("WRONG, seed {seed}: sortie sort {}: {problem}", job.options.join(" "));
@@ -42,7 +42,7 @@ pub fn run(args: &Args) -> Result<bool> {
 }
 
 /// What is sorted, and how.
-struct Job {
+struct SoakJob {
     content: Content,
     bytes: Vec<u8>,
     options: Vec<String>,
@@ -51,8 +51,8 @@ struct Job {
     killed_after: Option<Duration>,
 }
 
-impl Job {
-    fn draw(seed: u64) -> Job {
+impl SoakJob {
+    fn draw(seed: u64) -> SoakJob {
         let mut rng = Rng::seed_from_u64(seed);
         // As many small ones as large ones.
         let size = LARGEST.powf(rng.random_range(0.0..1.0)) as usize;
@@ -95,7 +95,7 @@ impl Job {
         let killed_after =
             (rng.random_range(0..KILLED) == 0).then(|| Duration::from_millis(rng.random_range(0..400)));
         let (from_pipe, in_place) = (rng.random(), rng.random());
-        Job { content, bytes, options, from_pipe, in_place, killed_after }
+        SoakJob { content, bytes, options, from_pipe, in_place, killed_after }
     }
 
     fn run(&self, sortie: &Path, dir: &Path) -> Result<()> {

@@ -11,7 +11,7 @@ use sortie_device::{Driver, Error, Launch, Program, Properties, peer};
 
 use crate::compiler::{self, Build};
 use crate::memory::Memory;
-use crate::runtime::{Job, Module, Runtime};
+use crate::runtime::{LaunchJob, Module, Runtime};
 use crate::{LaunchCounts, Options, Sanitizer};
 
 /// Threads that a multiprocessor holds, and a block.
@@ -333,7 +333,7 @@ unsafe impl Driver for Simulated {
         let State { memory, modules, functions, launches, .. } = &mut *state;
         let Function { module, entry, name } = &functions[&function];
         self.check(launch).map_err(|message| Error::Driver { call: "launch", code: 0, message })?;
-        let job = Job {
+        let job = LaunchJob {
             launch: *launch,
             arguments,
             regions: &memory.regions(),

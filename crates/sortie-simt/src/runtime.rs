@@ -112,7 +112,7 @@ impl Module {
     /// # Safety
     ///
     /// `entry` is from this module, and the arguments are what the kernel takes.
-    pub unsafe fn run(&self, entry: u64, job: &Job) -> Result<Counts, String> {
+    pub unsafe fn run(&self, entry: u64, job: &LaunchJob) -> Result<Counts, String> {
         let entry = entry as *const Entry;
         // SAFETY: the module is loaded, and the entry a constant of it.
         let most = unsafe { (*entry).threads };
@@ -151,7 +151,7 @@ impl Module {
 }
 
 /// What is to be run, and what for.
-pub struct Job<'a> {
+pub struct LaunchJob<'a> {
     pub launch: Launch,
     pub arguments: &'a [*const c_void],
     pub regions: &'a [Region],

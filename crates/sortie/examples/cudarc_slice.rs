@@ -6,7 +6,7 @@
 
 use cudarc::driver::{CudaContext, DevicePtrMut};
 use sortie::Order;
-use sortie::gpu::{Gpu, Segments};
+use sortie::gpu::{DeviceSegments, Gpu};
 use sortie_device::{Stream, View};
 
 const ROWS: usize = 100_000;
@@ -27,7 +27,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         (view, Stream::borrowed(gpu.device(), stream.cu_stream() as u64))
     };
     // SAFETY: what else uses the matrix comes later on the same stream.
-    let sort = unsafe { gpu.sort_segments(&ours, view, Segments::Length(COLUMNS as u64), Order::default())? };
+    let sort =
+        unsafe { gpu.sort_segments(&ours, view, DeviceSegments::Length(COLUMNS as u64), Order::default())? };
     // The sort may be still to come; more work can be enqueued behind it meanwhile.
     sort.wait()?;
     drop(in_use);

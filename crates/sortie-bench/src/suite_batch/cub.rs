@@ -83,7 +83,7 @@ impl Cub {
     }
 
     /// Makes a peer ready for this batch, its temporary storage allocated.
-    pub fn open<'a, K: BenchKey + Pod>(&self, peer: Peer, batch: &'a Batch<K>) -> Result<Job<'a>> {
+    pub fn open<'a, K: BenchKey + Pod>(&self, peer: Peer, batch: &'a Batch<K>) -> Result<CubSort<'a>> {
         let raw = RawBatch {
             input: batch.input.address(),
             keys: batch.keys.address(),
@@ -103,7 +103,7 @@ impl Cub {
         bytes: View<'a, u8>,
         offsets: View<'a, u64>,
         places: View<'a, u32>,
-    ) -> Result<Job<'a>> {
+    ) -> Result<CubSort<'a>> {
         let raw = RawBatch {
             input: bytes.address(),
             keys: places.address(),
@@ -124,7 +124,7 @@ impl Cub {
         key: &str,
         raw: &RawBatch,
         stream: &'a Stream,
-    ) -> Result<Job<'a>> {
+    ) -> Result<CubSort<'a>> {
         let key = CString::new(key)?;
         let device = stream.device().properties().ordinal as c_int;
         let mut job = std::ptr::null_mut();
@@ -132,18 +132,18 @@ impl Cub {
         unsafe {
             said((self.0.open)(peer as c_int, key.as_ptr(), device, raw, stream.raw(), &mut job))?;
         }
-        Ok(Job { cub: self.clone(), job, stream })
+        Ok(CubSort { cub: self.clone(), job, stream })
     }
 }
 
 /// A peer that is ready for a batch.
-pub struct Job<'a> {
+pub struct CubSort<'a> {
     cub: Cub,
     job: *mut RawJob,
     stream: &'a Stream,
 }
 
-impl Job<'_> {
+impl CubSort<'_> {
     /// Enqueues the sort on the batch's stream.
     pub fn run(&self) -> Result<()> {
         // SAFETY: the job is open, and the batch it was opened for lives.
@@ -157,7 +157,7 @@ impl Job<'_> {
     }
 }
 
-impl Drop for Job<'_> {
+impl Drop for CubSort<'_> {
     fn drop(&mut self) {
         // SAFETY: opened once, closed once.
         unsafe { (self.cub.0.close)(self.job) }

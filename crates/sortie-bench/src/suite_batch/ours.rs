@@ -1,7 +1,7 @@
 //! Sortie's side.
 
 use bytemuck::Pod;
-use sortie::gpu::{Gpu, Pending, Segments};
+use sortie::gpu::{DeviceSegments, Gpu, Pending};
 use sortie::papers::{self, Histograms};
 use sortie::{Error, Order};
 use sortie_device::{Stream, View};
@@ -40,8 +40,8 @@ pub fn work<'a, K: BenchKey + Pod>(gpu: &'a Gpu, batch: &'a Batch<K>, work: Work
     let longest = batch.longest();
     Ok(Box::new(move |seed| {
         let segments = match (&batch.offsets, batch.length) {
-            (Some(offsets), _) => Segments::Offsets { offsets: offsets.view(), longest },
-            (None, length) => Segments::Length(length.unwrap_or(0)),
+            (Some(offsets), _) => DeviceSegments::Offsets { offsets: offsets.view(), longest },
+            (None, length) => DeviceSegments::Length(length.unwrap_or(0)),
         };
         // For this run alone: with those of all contenders there would be no room.
         let payload = gpu.device().alloc::<u32>(work.words() * batch.keys.len())?;

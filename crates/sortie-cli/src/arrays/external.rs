@@ -10,7 +10,7 @@ use sortie_formats::{Endian, Kind, raw};
 
 use super::element::{Element, of_kind};
 use super::file::{ArrayFile, ArrayStretches, Format};
-use super::{Cut, Job, Lanes};
+use super::{ArraySort, Cut, Lanes};
 use crate::cli::SortArgs;
 use crate::external::{self, Items, RunFolder, Sink};
 use crate::failure::Failure;
@@ -32,7 +32,7 @@ pub struct Task {
 
 impl Task {
     /// For an array that is sorted as a whole and does not fit, or comes through a pipe, which does not say whether it does.
-    pub fn of(args: &SortArgs, job: &Job<'_>, array: &ArrayFile) -> Option<Task> {
+    pub fn of(args: &SortArgs, job: &ArraySort<'_>, array: &ArrayFile) -> Option<Task> {
         let is_one = match (&job.cut, &array.format) {
             (Cut::Whole, _) => true,
             (Cut::Axis(Lanes { len, columns: 1 }), Format::Npy(header)) => *len == header.count(),
@@ -58,14 +58,14 @@ impl Task {
     }
 
     /// Sorts the array, or its places.
-    pub fn run(self, job: Job<'_>, array: ArrayFile) -> Result<(), Failure> {
+    pub fn run(self, job: ArraySort<'_>, array: ArrayFile) -> Result<(), Failure> {
         threads::start(job.threads, array.size())?;
         let run = of_kind!(array.format.kind(), Self::run_as);
         run(&self, &job, array)?;
         job.ledger.close(job.stats)
     }
 
-    fn run_as<T: Element>(&self, job: &Job<'_>, array: ArrayFile) -> Result<(), Failure> {
+    fn run_as<T: Element>(&self, job: &ArraySort<'_>, array: ArrayFile) -> Result<(), Failure> {
         let mut output = Output::open(job.output, &job.temporary)?;
         let (mut stretches, format) = array.stretches()?;
         let order = Order { descending: job.descending, ..Order::default() };

@@ -51,7 +51,7 @@ pub fn sort(args: &SortArgs) -> Result<(), Failure> {
         (axis, Format::Npy(header)) => Cut::Axis(Lanes::along(header, axis.unwrap_or(-1))?),
     };
     let temporary = args.temporary_folders().swap_remove(0);
-    let job = Job::new(cut, &args.array, &args.resources, args.output(), temporary);
+    let job = ArraySort::new(cut, &args.array, &args.resources, args.output(), temporary);
     match external::Task::of(args, &job, &array) {
         Some(task) => task.run(job, array),
         None => job.run(&array),
@@ -75,7 +75,7 @@ pub fn segments(args: &SegmentsArgs) -> Result<(), Failure> {
         (None, length) => Cut::Length(length.map_or(0, Into::into)),
     };
     let output = Some(args.output.as_path()).filter(|path| path.as_os_str() != "-");
-    Job::new(cut, &args.array, &args.resources, output, temporary_folder()).run(&array)
+    ArraySort::new(cut, &args.array, &args.resources, output, temporary_folder()).run(&array)
 }
 
 /// What of an array is sorted by itself.
@@ -88,7 +88,7 @@ enum Cut {
 }
 
 /// What to do with an array, whatever its type.
-struct Job<'a> {
+struct ArraySort<'a> {
     cut: Cut,
     descending: bool,
     argsort: bool,
@@ -103,7 +103,7 @@ struct Job<'a> {
     ledger: Ledger,
 }
 
-impl<'a> Job<'a> {
+impl<'a> ArraySort<'a> {
     fn new(
         cut: Cut,
         array: &ArrayOptions,
@@ -111,7 +111,7 @@ impl<'a> Job<'a> {
         output: Option<&'a Path>,
         temporary: PathBuf,
     ) -> Self {
-        Job {
+        ArraySort {
             cut,
             descending: array.descending,
             argsort: array.argsort,

@@ -40,7 +40,7 @@ pub fn run(args: &SortArgs, format: RecordFormat) -> Result<(), Failure> {
     let limit = memory::budget(Some(all), size, || threads::of_use(args.resources.parallel, size));
     let pool = threads::pool(args.resources.parallel, size)?;
     let mut job =
-        Job { args, format, compress, limit, progress: Progress::start(), report: Report::default() };
+        RecordSort { args, format, compress, limit, progress: Progress::start(), report: Report::default() };
     job.progress.stage("reading", size.unwrap_or(0));
     let done = pool.install(|| match args.check_mode() {
         Some(how) => job.check(&inputs, how),
@@ -50,7 +50,7 @@ pub fn run(args: &SortArgs, format: RecordFormat) -> Result<(), Failure> {
         Failure::Memory(bytes) => Failure::new(shortage::refused("sorting records", bytes, IN_MEMORY)),
         other => other,
     })?;
-    let Job { progress, report, .. } = job;
+    let RecordSort { progress, report, .. } = job;
     drop(progress);
     match args.resources.stats {
         Some(format) => stats::print(&report, format),
@@ -58,7 +58,7 @@ pub fn run(args: &SortArgs, format: RecordFormat) -> Result<(), Failure> {
     }
 }
 
-struct Job<'a> {
+struct RecordSort<'a> {
     args: &'a SortArgs,
     format: RecordFormat,
     compress: bool,
@@ -68,7 +68,7 @@ struct Job<'a> {
     report: Report,
 }
 
-impl Job<'_> {
+impl RecordSort<'_> {
     fn sort(&mut self, inputs: &[Input]) -> Result<(), Failure> {
         let mut output = Output::open(self.args.output(), &self.args.temporary_folders()[0])?;
         let records = self.read(inputs)?;

@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use rayon::prelude::*;
 
-use super::Job;
+use super::LineSort;
 use super::input::Input;
 use crate::cli::Check;
 use crate::failure::Failure;
@@ -20,7 +20,7 @@ const READ_LARGE: usize = 4 * READ;
 const LARGE_AFTER: usize = 8;
 
 /// Fails with the first line that does not belong after the one before it.
-pub fn check(input: &Input, how: Check, job: &Job) -> Result<(), Failure> {
+pub fn check(input: &Input, how: Check, job: &LineSort) -> Result<(), Failure> {
     let mut blocks = Blocks::of(input, job.terminator)?;
     let mut lines_before = 0;
     while let Some(block) = blocks.next().map_err(Failure::file("read", input.name()))? {
@@ -39,7 +39,7 @@ pub fn check(input: &Input, how: Check, job: &Job) -> Result<(), Failure> {
 }
 
 /// How many lines there are, where all are in order; else the number of the first that is not, and that line.
-fn disorder<'a>(block: &'a [u8], job: &Job) -> Result<u64, (u64, &'a [u8])> {
+fn disorder<'a>(block: &'a [u8], job: &LineSort) -> Result<u64, (u64, &'a [u8])> {
     if block.len() <= READ {
         return disorder_in_piece(block, job);
     }
@@ -70,7 +70,7 @@ fn start_of_last_line(lines: &[u8], terminator: u8) -> usize {
     memchr::memrchr(terminator, &lines[..lines.len() - 1]).map_or(0, |at| at + 1)
 }
 
-fn disorder_in_piece<'a>(block: &'a [u8], job: &Job) -> Result<u64, (u64, &'a [u8])> {
+fn disorder_in_piece<'a>(block: &'a [u8], job: &LineSort) -> Result<u64, (u64, &'a [u8])> {
     let unique = job.order.unique();
     let Some(descending) = job.order.plain() else {
         let find = |line| job.order.find(line);

@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use sortie_formats::lines;
 
-use super::Job;
+use super::LineSort;
 use super::cost::Cost;
 use super::input::Input;
 use super::items::Lines;
@@ -30,7 +30,7 @@ pub fn sort(
     budget: u64,
     folder: &RunFolder,
     mut parts: Parts<'_>,
-    job: &Job,
+    job: &LineSort,
     sink: Sink<'_>,
 ) -> Result<(), Failure> {
     job.ledger.progress.stage("sorting", size.unwrap_or(0));
@@ -71,7 +71,7 @@ struct Feed<'a> {
     open: Option<(&'a Input, File)>,
     /// What was read and not yet handed out: the start of a line, or the first lines.
     rest: Vec<u8>,
-    job: &'a Job,
+    job: &'a LineSort,
 }
 
 impl Feed<'_> {
@@ -79,7 +79,7 @@ impl Feed<'_> {
     fn needed(&mut self, size: u64, budget: u64) -> Result<u64, Failure> {
         let mut text = std::mem::take(&mut self.rest);
         self.read(&mut text, budget)?;
-        let Job { order, terminator, .. } = self.job;
+        let LineSort { order, terminator, .. } = self.job;
         let mut cost = Cost::default();
         cost.add(order, lines::count(&text, *terminator), &text, *terminator)?;
         let each = cost.bytes() as f64 / text.len().max(1) as f64;

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::Job;
+use super::LineSort;
 use super::items::Item;
 use crate::external::Sink;
 use crate::failure::Failure;
@@ -17,12 +17,12 @@ use crate::memory::append_line;
 const BLOCK: usize = 128 << 10;
 
 /// Writes `items` in order, and of equal keys only the first where the order is `unique`.
-pub fn gather<'a, T: Item<'a>>(items: &[T], job: &Job, sink: Sink<'_>) -> Result<(), Failure> {
+pub fn gather<'a, T: Item<'a>>(items: &[T], job: &LineSort, sink: Sink<'_>) -> Result<(), Failure> {
     let bytes = items.iter().map(|item| item.line().len() + 1).sum();
     job.ledger.timed("write", bytes, bytes, || write_windows(items, job, sink))
 }
 
-fn write_windows<'a, T: Item<'a>>(items: &[T], job: &Job, sink: Sink<'_>) -> Result<(), Failure> {
+fn write_windows<'a, T: Item<'a>>(items: &[T], job: &LineSort, sink: Sink<'_>) -> Result<(), Failure> {
     let mut start = 0;
     let mut full: Vec<Vec<u8>> = Vec::new();
     let mut empty: Vec<Vec<u8>> = Vec::new();
@@ -87,7 +87,7 @@ fn fill<'a, T: Item<'a>>(
     items: &[T],
     window: Window,
     blocks: &mut Vec<Vec<u8>>,
-    job: &Job,
+    job: &LineSort,
 ) -> Result<(), Failure> {
     let Window { places, bytes } = window;
     blocks.resize_with(bytes.div_ceil(BLOCK).max(1), Vec::new);

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use sortie::Sorter;
 use sortie_formats::lines;
 
-use super::Job;
+use super::LineSort;
 use super::cost::Cost;
 use super::gather::gather;
 use crate::external::Sink;
@@ -67,7 +67,7 @@ pub enum Sorted<'a, 's> {
 
 impl Sorted<'_, '_> {
     /// Writes them into `sink`.
-    pub fn write(self, job: &Job, sink: Sink<'_>) -> Result<(), Failure> {
+    pub fn write(self, job: &LineSort, sink: Sink<'_>) -> Result<(), Failure> {
         match self {
             Sorted::Plain(lines) => gather(lines, job, sink),
             Sorted::Keyed(items) => gather(items, job, sink),
@@ -77,7 +77,7 @@ impl Sorted<'_, '_> {
 
 impl<'a> Lines<'a> {
     /// The lines of texts that each end with a terminator, one after the other.
-    pub fn of(texts: &'a [Vec<u8>], job: &Job) -> Self {
+    pub fn of(texts: &'a [Vec<u8>], job: &LineSort) -> Self {
         let cut = |text: &'a Vec<u8>| lines::parts(text, job.terminator, text.len().div_ceil(PART));
         let parts: Vec<_> = texts.iter().flat_map(cut).collect();
         let count = |part: &&[u8]| lines::count(part, job.terminator);
@@ -91,7 +91,7 @@ impl<'a> Lines<'a> {
     }
 
     /// What sorting them takes, text included, in bytes.
-    pub fn cost(&self, job: &Job) -> Result<u64, Failure> {
+    pub fn cost(&self, job: &LineSort) -> Result<u64, Failure> {
         let mut cost = Cost::default();
         for (part, &count) in self.parts.iter().zip(&self.counts) {
             cost.add(&job.order, count, part, job.terminator)?;
@@ -102,7 +102,7 @@ impl<'a> Lines<'a> {
     /// Sorts them; `then` does something with them.
     pub fn sort(
         self,
-        job: &Job,
+        job: &LineSort,
         then: impl FnOnce(Sorted<'_, '_>) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let bytes = self.bytes();
@@ -143,7 +143,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-fn sorter(job: &Job, descending: bool) -> Result<Sorter, sortie::Error> {
+fn sorter(job: &LineSort, descending: bool) -> Result<Sorter, sortie::Error> {
     Sorter::builder().engine(job.engine).descending(descending).build()
 }
 
@@ -153,7 +153,7 @@ struct Block {
     ends: Vec<usize>,
 }
 
-fn encode(lines: &[&[u8]], job: &Job) -> Result<Vec<Block>, Failure> {
+fn encode(lines: &[&[u8]], job: &LineSort) -> Result<Vec<Block>, Failure> {
     let encode = |lines: &[&[u8]]| {
         let mut block = Block { keys: Vec::new(), ends: room(lines.len())? };
         for line in lines {

@@ -9,7 +9,7 @@ use std::thread;
 use sortie::merge::Tournament;
 use sortie_formats::lines::LineReader;
 
-use super::Job;
+use super::LineSort;
 use super::input::Input;
 use super::items::{direct, encode_key};
 use crate::external::{Content, Part, Sink};
@@ -57,7 +57,7 @@ pub struct Slice<'a> {
 }
 
 impl<'a> Slice<'a> {
-    pub fn new(text: &'a [u8], job: &Job) -> Self {
+    pub fn new(text: &'a [u8], job: &LineSort) -> Self {
         Slice { rest: text, line: &[], terminator: job.terminator }
     }
 }
@@ -86,13 +86,13 @@ struct Source<C> {
 
 impl<C: Cursor> Source<C> {
     /// At the first line.
-    fn new(lines: C, job: &Job) -> Result<Self, Failure> {
+    fn new(lines: C, job: &LineSort) -> Result<Self, Failure> {
         let mut source = Source { lines, key: Vec::new(), prefix: 0, exhausted: false };
         source.advance(job)?;
         Ok(source)
     }
 
-    fn advance(&mut self, job: &Job) -> Result<(), Failure> {
+    fn advance(&mut self, job: &LineSort) -> Result<(), Failure> {
         self.exhausted = !self.lines.advance()?;
         if self.exhausted {
             self.prefix = u64::MAX;
@@ -115,11 +115,11 @@ impl<C: Cursor> Source<C> {
         Ok(())
     }
 
-    fn key(&self, job: &Job) -> &[u8] {
+    fn key(&self, job: &LineSort) -> &[u8] {
         if job.order.plain().is_some() { self.lines.line() } else { &self.key }
     }
 
-    fn compare(&self, other: &Self, job: &Job) -> Ordering {
+    fn compare(&self, other: &Self, job: &LineSort) -> Ordering {
         let prefixes = self.prefix.cmp(&other.prefix).then(self.exhausted.cmp(&other.exhausted));
         if prefixes.is_ne() || self.exhausted {
             return prefixes;
@@ -135,7 +135,7 @@ impl<C: Cursor> Source<C> {
 }
 
 /// Merges inputs that all fit memory, each read at once: as many as there are, for none of them stays open.
-pub fn merge_whole(inputs: &[Input], job: &Job, sink: Sink<'_>) -> Result<(), Failure> {
+pub fn merge_whole(inputs: &[Input], job: &LineSort, sink: Sink<'_>) -> Result<(), Failure> {
     let texts = inputs.iter().map(|input| input.read_whole(job.terminator, &|_| ()));
     let texts: Vec<Vec<u8>> = texts.collect::<Result<_, _>>()?;
     let mut block = room(texts.iter().map(Vec::len).sum::<usize>().min(WHOLE_BLOCK))?;
@@ -151,7 +151,7 @@ pub fn merge_whole(inputs: &[Input], job: &Job, sink: Sink<'_>) -> Result<(), Fa
 }
 
 /// Merges parts into `sink`, with buffers of half of `budget` bytes.
-pub fn merge(parts: Vec<Part>, budget: u64, job: &Job, sink: Sink<'_>) -> Result<(), Failure> {
+pub fn merge(parts: Vec<Part>, budget: u64, job: &LineSort, sink: Sink<'_>) -> Result<(), Failure> {
     if parts.is_empty() {
         return Ok(());
     }
@@ -189,7 +189,7 @@ pub fn merge(parts: Vec<Part>, budget: u64, job: &Job, sink: Sink<'_>) -> Result
 /// Sends the merged lines to `full` in blocks. Ends early where nobody takes them any more.
 fn merge_into(
     sources: Vec<PartLines>,
-    job: &Job,
+    job: &LineSort,
     full: mpsc::SyncSender<Vec<u8>>,
     empty: &mut mpsc::Receiver<Vec<u8>>,
 ) -> Result<(), Failure> {
@@ -211,7 +211,7 @@ fn merge_into(
 /// takes no more.
 pub fn merge_cursors<C: Cursor>(
     sources: impl IntoIterator<Item = C>,
-    job: &Job,
+    job: &LineSort,
     mut take: impl FnMut(&[u8]) -> Result<bool, Failure>,
 ) -> Result<(), Failure> {
     let sources = sources.into_iter().map(|lines| Source::new(lines, job));

@@ -30,7 +30,7 @@ const RUNS_AT_ONCE: usize = 64;
 const MERGED_WHOLE: u64 = 4 << 20;
 
 /// What every step of a sort needs to know.
-pub struct Job {
+pub struct LineSort {
     order: LineOrder,
     terminator: u8,
     debug: bool,
@@ -45,7 +45,7 @@ pub struct Job {
 
 /// Sorts, merges or checks text as the command line says.
 pub fn run(args: &SortArgs) -> Result<(), Failure> {
-    let mut job = Job {
+    let mut job = LineSort {
         order: LineOrder::new(args)?,
         terminator: if args.zero_terminated { 0 } else { b'\n' },
         debug: args.debug,
@@ -66,7 +66,7 @@ pub fn run(args: &SortArgs) -> Result<(), Failure> {
     job.ledger.close(args.resources.stats)
 }
 
-fn sort(inputs: Vec<Input>, args: &SortArgs, job: &mut Job) -> Result<(), Failure> {
+fn sort(inputs: Vec<Input>, args: &SortArgs, job: &mut LineSort) -> Result<(), Failure> {
     let size = inputs.iter().map(Input::size).sum::<Option<u64>>();
     let of_use = || threads::of_use(args.resources.parallel, None);
     let budget = memory::budget(args.resources.buffer_size, size, of_use);
@@ -106,7 +106,7 @@ fn sort_at_once(
     inputs: &[Input],
     size: Option<u64>,
     budget: u64,
-    job: &Job,
+    job: &LineSort,
     sink: Sink<'_>,
 ) -> Result<bool, Failure> {
     let Some(size) = size.filter(|&size| size <= budget / 2) else { return Ok(false) };
@@ -131,7 +131,7 @@ fn sort_at_once(
     Ok(true)
 }
 
-impl Job {
+impl LineSort {
     /// Starts the threads, the first time that it is called, for an input of so many bytes where that is known.
     fn start_threads(&self, bytes: Option<u64>) -> Result<(), Failure> {
         if self.started.set(()).is_err() {

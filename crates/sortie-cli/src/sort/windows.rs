@@ -8,7 +8,7 @@ use std::io;
 
 use rayon::prelude::*;
 
-use super::Job;
+use super::LineSort;
 use super::merge::{Slice, merge_cursors};
 use crate::external::{Content, Part, Sink, Stretch, ends, relay, runners};
 use crate::failure::Failure;
@@ -21,7 +21,7 @@ const PIECE: usize = 256 << 10;
 const LEAST: u64 = 16 << 10;
 
 /// Merges runs, which lie in the order in which their lines were read, within `budget` bytes.
-pub fn merge(parts: Vec<Part>, budget: u64, job: &Job, sink: Sink<'_>) -> Result<(), Failure> {
+pub fn merge(parts: Vec<Part>, budget: u64, job: &LineSort, sink: Sink<'_>) -> Result<(), Failure> {
     let runners = runners(budget);
     // A runner holds a window, and what comes of it.
     let share = budget / (1 + 2 * runners as u64) / parts.len().max(1) as u64;
@@ -39,7 +39,7 @@ pub fn merge(parts: Vec<Part>, budget: u64, job: &Job, sink: Sink<'_>) -> Result
 
 struct Windows<'a> {
     sources: Vec<Source>,
-    job: &'a Job,
+    job: &'a LineSort,
 }
 
 impl Windows<'_> {
@@ -145,7 +145,7 @@ struct Window {
 }
 
 impl Window {
-    fn merge(&mut self, job: &Job) -> Result<(), Failure> {
+    fn merge(&mut self, job: &LineSort) -> Result<(), Failure> {
         let starts = [0].into_iter().chain(self.ends.iter().copied());
         let runs: Vec<&[u8]> = starts.zip(&self.ends).map(|(start, &end)| &self.text[start..end]).collect();
         let cuts = cuts(&runs, self.text.len().div_ceil(PIECE), &job.order, job.terminator);
@@ -158,7 +158,7 @@ impl Window {
     }
 
     /// Writes what was merged. `last` is the line that was written before it, and then its own last one.
-    fn write(&self, job: &Job, last: &mut Option<Vec<u8>>, sink: Sink<'_>) -> Result<(), Failure> {
+    fn write(&self, job: &LineSort, last: &mut Option<Vec<u8>>, sink: Sink<'_>) -> Result<(), Failure> {
         let mut pieces = self.pieces.iter().map(|piece| &piece[..]).filter(|piece| !piece.is_empty());
         if !job.order.unique() {
             return pieces.try_for_each(sink);
@@ -225,7 +225,7 @@ fn last_line(lines: &[u8], terminator: u8) -> &[u8] {
     line_at(lines, lines.len() - 1, terminator).1
 }
 
-fn merge_piece(runs: Vec<&[u8]>, piece: &mut Vec<u8>, job: &Job) -> Result<(), Failure> {
+fn merge_piece(runs: Vec<&[u8]>, piece: &mut Vec<u8>, job: &LineSort) -> Result<(), Failure> {
     piece.clear();
     let bytes: usize = runs.iter().map(|run| run.len()).sum();
     // What an uneven window has left here is not held beside what the next one makes elsewhere. To shrink it would end the

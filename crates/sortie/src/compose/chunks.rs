@@ -17,7 +17,7 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use crate::cpu::scratch::Scratch;
-use crate::gpu::{Allowed, Carriers, Chunk, Gpu, HostArray, Work, bytes_mut};
+use crate::gpu::{Allowed, ArrayChunk, Carriers, Gpu, HostArray, Work, bytes_mut};
 use crate::key::{Bits, Code, Transform};
 use crate::{Error, Order, Ran, Report};
 
@@ -87,7 +87,7 @@ fn by_trips<B: Bits>(
 
     let start = Instant::now();
     let (mut keys_to, mut payload_to) = (key_runs.bytes_mut(), payload_runs.bytes_mut());
-    let runs = all.chunks(each).enumerate().map(|(i, keys)| Chunk {
+    let runs = all.chunks(each).enumerate().map(|(i, keys)| ArrayChunk {
         keys: vec![keys],
         payload: vec![&payload[i * each * payload_bytes..][..keys.len() * payload_bytes]],
         keys_to: Some(taken(&mut keys_to, size_of_val(keys))),
@@ -124,7 +124,7 @@ fn by_trips<B: Bits>(
             let of_payload = |(first, _, part): (usize, &[B], Range<usize>)| {
                 &payload_runs[(first + part.start) * payload_bytes..(first + part.end) * payload_bytes]
             };
-            Chunk {
+            ArrayChunk {
                 keys: parts().map(|(_, run, part)| &run[part]).collect(),
                 payload: parts().map(of_payload).collect(),
                 keys_to: keys_to.as_mut().map(|to| taken(to, count * size_of::<B>())),

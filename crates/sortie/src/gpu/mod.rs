@@ -16,7 +16,7 @@
 //! let keys = device.alloc::<f32>(1000 * 4096)?;
 //! stream.copy_in(keys.view(), &vec![0.5; keys.len()])?;
 //! // SAFETY: nothing else uses the keys until the sort is done.
-//! unsafe { gpu.sort_segments(&stream, keys.view(), gpu::Segments::Length(4096), Order::default())? }.wait()?;
+//! unsafe { gpu.sort_segments(&stream, keys.view(), gpu::DeviceSegments::Length(4096), Order::default())? }.wait()?;
 //! # Ok(())
 //! # }
 //! ```
@@ -38,6 +38,6 @@ pub(crate) use array::{Divided, Place};
 pub use engine::{Gpu, Pending};
 pub(crate) use host::*;
 pub(crate) use ring::{Clock, Origin, Ring, Span, busy};
-pub use segments::Segments;
+pub use segments::DeviceSegments;
 pub(crate) use segments::{check_payload, code};
 pub use strings::{Offsets, StoredStrings, StringViews, Strings, Ties};

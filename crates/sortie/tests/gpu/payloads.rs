@@ -29,11 +29,11 @@ impl Cut {
         Cut { host, length: None, offsets }
     }
 
-    fn there(&self) -> gpu::Segments<'_> {
+    fn there(&self) -> gpu::DeviceSegments<'_> {
         let longest = self.host.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap() as u64;
         match self.length {
-            Some(length) => gpu::Segments::Length(length as u64),
-            None => gpu::Segments::Offsets { offsets: self.offsets.view(), longest },
+            Some(length) => gpu::DeviceSegments::Length(length as u64),
+            None => gpu::DeviceSegments::Offsets { offsets: self.offsets.view(), longest },
         }
     }
 
@@ -205,7 +205,7 @@ fn payloads_of_other_sizes_are_told() {
         let stream = gpu.device().stream().unwrap();
         let keys = gpu.device().alloc::<u32>(8).unwrap();
         let (short, odd) = (gpu.device().alloc::<u32>(7).unwrap(), gpu.device().alloc::<[u8; 3]>(8).unwrap());
-        let segments = gpu::Segments::Length(4);
+        let segments = gpu::DeviceSegments::Length(4);
         // SAFETY: nothing else uses the buffers.
         unsafe {
             let refused =

@@ -26,13 +26,13 @@ fn compare<K: Key + Pod + Debug>(
     let view = buffer.range(8..8 + keys.len());
     let offsets;
     let on_device = match segments {
-        sortie::Segments::Length(length) => gpu::Segments::Length(length as u64),
+        sortie::Segments::Length(length) => gpu::DeviceSegments::Length(length as u64),
         sortie::Segments::Offsets(host) => {
             let host: Vec<u64> = host.iter().map(|&offset| offset as u64).collect();
             offsets = gpu.device().alloc::<u64>(host.len()).unwrap();
             stream.copy_in(offsets.view(), &host).unwrap();
             let longest = (0..host.len() - 1).map(|i| host[i + 1] - host[i]).max().unwrap_or(0);
-            gpu::Segments::Offsets { offsets: offsets.view(), longest }
+            gpu::DeviceSegments::Offsets { offsets: offsets.view(), longest }
         }
     };
     // SAFETY: nothing else uses the buffers meanwhile.
@@ -146,7 +146,7 @@ fn segments_longer_than_said_are_left() {
         stream.copy_in(buffer.view(), &keys).unwrap();
         let offsets = gpu.device().alloc::<u64>(4).unwrap();
         stream.copy_in(offsets.view(), &[0, 100, 9000, 9100]).unwrap();
-        let segments = gpu::Segments::Offsets { offsets: offsets.view(), longest: 100 };
+        let segments = gpu::DeviceSegments::Offsets { offsets: offsets.view(), longest: 100 };
         // SAFETY: nothing else uses the buffers meanwhile.
         unsafe { gpu.sort_segments(&stream, buffer.view(), segments, Order::default()) }
             .unwrap()

@@ -214,11 +214,13 @@ impl Gpu {
             return self.pending(stream, None);
         }
         let shape = Shape::new(n, sorted, self.device().properties());
-        let kernels = Kernels::new(self, shape, sorted)?;
+        let kernels = SampleSortKernels::new(self, shape, sorted)?;
         let layout = Layout::new(n, shape, sorted);
         let scratch = self.scratch(layout.words)?;
         // SAFETY: as the caller states.
-        unsafe { Job { stream, n, keys, payload, shape, kernels, sorted }.enqueue(&scratch, &layout)? };
+        unsafe {
+            SampleSort { stream, n, keys, payload, shape, kernels, sorted }.enqueue(&scratch, &layout)?
+        };
         self.pending(stream, Some(scratch))
     }
 
@@ -376,15 +378,15 @@ impl Layout {
     }
 }
 
-struct Kernels {
+struct SampleSortKernels {
     /// Of each level: plan_groups, choose_splitters, count_items, place_buckets, move_items.
     levels: Vec<[Kernel; 5]>,
     sort_buckets: Kernel,
     sort_left: Kernel,
 }
 
-impl Kernels {
-    fn new(gpu: &Gpu, shape: Shape, sorted: &Keys) -> Result<Kernels, Error> {
+impl SampleSortKernels {
+    fn new(gpu: &Gpu, shape: Shape, sorted: &Keys) -> Result<SampleSortKernels, Error> {
         let Blocks { moving, sorting, sampling, .. } = shape.blocks;
         let common: Vec<Define> = vec![
             ("SORTIE_KEY_BYTES", sorted.bytes.to_string()),
@@ -422,25 +424,25 @@ impl Kernels {
         let mut next = || kernels.next().expect("as many as instances");
         let (sort_buckets, sort_left) = (next(), next());
         let levels = (0..(instances.len() - 2) / 5).map(|_| std::array::from_fn(|_| next())).collect();
-        Ok(Kernels { levels, sort_buckets, sort_left })
+        Ok(SampleSortKernels { levels, sort_buckets, sort_left })
     }
 }
 
-struct Job<'a> {
+struct SampleSort<'a> {
     stream: &'a Stream,
     n: usize,
     keys: u64,
     payload: u64,
     shape: Shape,
     sorted: &'a Keys,
-    kernels: Kernels,
+    kernels: SampleSortKernels,
 }
 
-impl Job<'_> {
+impl SampleSort<'_> {
     /// # Safety
     /// As [`Gpu::sample_sort`]; the scratch is as the layout has it.
     unsafe fn enqueue(&self, scratch: &Buffer<u32>, layout: &Layout) -> Result<(), Error> {
-        let Job { stream, n, shape, sorted, kernels, .. } = self;
+        let SampleSort { stream, n, shape, sorted, kernels, .. } = self;
         let at = |range: &Range<usize>| scratch.range(range.clone()).address();
         let fetched = scratch.range(layout.fetched.clone());
         // SAFETY: the payload has as many words as there is room for in its copy.

@@ -21,7 +21,7 @@ use crate::gpu::kernels::CodeTransform;
 use crate::gpu::kernels::array::{ItemArrays, PlacedBuckets};
 use crate::gpu::segments::{Content, Payload, Worker};
 use crate::gpu::segments::{Moved, Rest, check_payload, code, listed_words, of_one_length_words};
-use crate::gpu::{Gpu, Pending, Segments};
+use crate::gpu::{DeviceSegments, Gpu, Pending};
 use crate::key::{Bits, Code};
 use crate::{Algorithm, Error, Key, Order};
 
@@ -173,7 +173,7 @@ impl Gpu {
     /// As there.
     pub(crate) unsafe fn sort_array_by<B: Bits>(
         &self,
-        way: Way,
+        way: ArrayWay,
         stream: &Stream,
         keys: View<'_, B>,
         payload: u64,
@@ -184,22 +184,27 @@ impl Gpu {
         // SAFETY: as the caller states.
         unsafe {
             match way {
-                Way::Digits(items) => self.sort_items(stream, keys, payload, items),
-                Way::Network => {
+                ArrayWay::Digits(items) => self.sort_items(stream, keys, payload, items),
+                ArrayWay::Network => {
                     let payload = (payload, with.payload_bytes());
                     self.sort_bits_bitonic(stream, keys, payload, code, order)
                 }
-                Way::Samples(sorted) => self.sample_sort(stream, keys.address(), n, payload, &sorted),
-                Way::Segment => {
+                ArrayWay::Samples(sorted) => self.sample_sort(stream, keys.address(), n, payload, &sorted),
+                ArrayWay::Segment => {
                     let moved = Moved { keys, payload, kind: with.in_segments() };
-                    self.sort_moved(stream, moved, Segments::Length(n.max(1) as u64), code, order)
+                    self.sort_moved(stream, moved, DeviceSegments::Length(n.max(1) as u64), code, order)
                 }
             }
         }
     }
 
     /// The way of so many keys, by this algorithm or whichever is fastest.
-    pub(crate) fn way<B: Bits>(&self, n: usize, wanted: Wanted, algorithm: Algorithm) -> Result<Way, Error> {
+    pub(crate) fn way<B: Bits>(
+        &self,
+        n: usize,
+        wanted: Wanted,
+        algorithm: Algorithm,
+    ) -> Result<ArrayWay, Error> {
         let unsupported =
             |what| Err(Error::Unsupported(format!("{what} on a GPU; choose Auto or another engine")));
         let wide = B::WIDTH > 64;
@@ -209,28 +214,28 @@ impl Gpu {
             Algorithm::Bitonic if !in_network => {
                 return unsupported("Bitonic sorts keys of up to 64 bits alone, or unstable with a payload");
             }
-            Algorithm::Bitonic => Way::Network,
+            Algorithm::Bitonic => ArrayWay::Network,
             Algorithm::SampleSort if B::WIDTH < 32 => {
                 return unsupported("SampleSort sorts keys of 32 to 128 bits");
             }
-            Algorithm::SampleSort => Way::Samples(wanted.compared::<B>()),
+            Algorithm::SampleSort => ArrayWay::Samples(wanted.compared::<B>()),
             Algorithm::Radix | Algorithm::Merge if wide => {
                 return unsupported("keys of 128 bits are sorted by SampleSort alone");
             }
-            Algorithm::Merge => Way::Segment,
-            Algorithm::Auto if wide => Way::Samples(wanted.compared::<B>()),
+            Algorithm::Merge => ArrayWay::Segment,
+            Algorithm::Auto if wide => ArrayWay::Samples(wanted.compared::<B>()),
             Algorithm::Auto | Algorithm::Radix => match self.items::<B>(n, wanted) {
-                _ if n > MOST_KEYS && in_network => Way::Network,
-                Some(items) => Way::Digits(items),
-                None if wanted.with == With::Nothing && n >= NETWORK_FROM => Way::Network,
+                _ if n > MOST_KEYS && in_network => ArrayWay::Network,
+                Some(items) => ArrayWay::Digits(items),
+                None if wanted.with == With::Nothing && n >= NETWORK_FROM => ArrayWay::Network,
                 // Pairs of 64 bits.
                 None if n >= self.distributed_from() && algorithm == Algorithm::Auto => {
-                    Way::Samples(wanted.compared::<B>())
+                    ArrayWay::Samples(wanted.compared::<B>())
                 }
-                None => Way::Segment,
+                None => ArrayWay::Segment,
             },
         };
-        if n > MOST_KEYS && !matches!(way, Way::Network) {
+        if n > MOST_KEYS && !matches!(way, ArrayWay::Network) {
             return unsupported(&format!("{n} keys are more than the {MOST_KEYS} of such a sort"));
         }
         Ok(way)
@@ -256,14 +261,14 @@ impl Gpu {
     }
 
     /// Words of each piece of scratch that a sort takes in this way.
-    pub(crate) fn array_words<B: Bits>(&self, way: &Way, n: usize, wanted: Wanted) -> Vec<usize> {
+    pub(crate) fn array_words<B: Bits>(&self, way: &ArrayWay, n: usize, wanted: Wanted) -> Vec<usize> {
         let Wanted { with, code, order } = wanted;
         let properties = self.device().properties();
         let items = match way {
-            Way::Digits(items) => *items,
-            Way::Network => return vec![],
-            Way::Samples(sorted) => return vec![self.sample_sort_words(n, sorted)],
-            Way::Segment => {
+            ArrayWay::Digits(items) => *items,
+            ArrayWay::Network => return vec![],
+            ArrayWay::Samples(sorted) => return vec![self.sample_sort_words(n, sorted)],
+            ArrayWay::Segment => {
                 let content = Content { key_bytes: size_of::<B>(), payload: with.in_segments(), code, order };
                 let fits = Worker::for_length(n, content, properties.shared_per_block).is_some();
                 return if fits { vec![] } else { vec![of_one_length_words(content, n)] };
@@ -434,7 +439,7 @@ struct Steps<'a> {
 
 /// How one array is sorted.
 #[derive(Debug, Clone)]
-pub(crate) enum Way {
+pub(crate) enum ArrayWay {
     /// Distributed by digits to buckets that fit a block.
     Digits(Items),
     /// By a bitonic network, in place.

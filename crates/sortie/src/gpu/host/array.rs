@@ -8,7 +8,7 @@ use super::segments::{Allowed, HostPayload, bytes, bytes_mut, copy};
 use super::stage::Stage;
 use crate::gpu::Gpu;
 use crate::gpu::alloc::{alloc, reserve};
-use crate::gpu::array::{Wanted, Way, With};
+use crate::gpu::array::{ArrayWay, Wanted, With};
 use crate::key::{Bits, Code};
 use crate::plan::{LEAST_TRIP_BYTES, LEFT_FREE};
 use crate::{Algorithm, Bound, Error, Order, Ran, Report};
@@ -60,13 +60,13 @@ fn ways<B: Bits>(
     n: usize,
     wanted: Wanted,
     algorithm: Algorithm,
-) -> Result<Vec<(Way, Vec<usize>)>, Error> {
+) -> Result<Vec<(ArrayWay, Vec<usize>)>, Error> {
     let way = gpu.way::<B>(n, wanted, algorithm)?;
     let words = gpu.array_words::<B>(&way, n, wanted);
     let mut ways = vec![(way, words)];
     if algorithm == Algorithm::Auto && B::WIDTH <= 64 {
         // What takes less memory.
-        let other = if wanted.with.may_change_order() { Way::Network } else { Way::Segment };
+        let other = if wanted.with.may_change_order() { ArrayWay::Network } else { ArrayWay::Segment };
         let words = gpu.array_words::<B>(&other, n, wanted);
         ways.push((other, words));
     }
@@ -79,7 +79,7 @@ struct Held<B> {
     payload: Buffer<u8>,
     /// With the scratch.
     gpu: Gpu,
-    way: Way,
+    way: ArrayWay,
     /// Bytes of it, the pinned memory and what is held on the host.
     bytes: u64,
 }
@@ -107,7 +107,7 @@ pub(crate) fn sort<B: Bits>(
     let staged = n * size_of::<B>().max(each);
     // A payload comes back as a whole or not at all: half of one would have some elements twice.
     let held_back = if let With::Payload { bytes, .. } = with { n * bytes } else { 0 };
-    let hold = |(way, scratch): (Way, Vec<usize>)| -> Result<Held<B>, Error> {
+    let hold = |(way, scratch): (ArrayWay, Vec<usize>)| -> Result<Held<B>, Error> {
         let there = (n * (size_of::<B>() + each) + 4 * scratch.iter().sum::<usize>()) as u64;
         let needed = there + (Stage::bytes(staged) + held_back) as u64;
         let too_much = |bound, needed, available| Error::Memory { bound, needed, available, hint: HINT };

@@ -20,7 +20,7 @@ use crate::plan::{
 use crate::{Bound, Error, Order, threads};
 
 /// Some keys with their payloads: where they come from, in parts, and where they go to in order.
-pub(crate) struct Chunk<'a, B> {
+pub(crate) struct ArrayChunk<'a, B> {
     pub keys: Vec<&'a [B]>,
     /// As many parts as of the keys.
     pub payload: Vec<&'a [MaybeUninit<u8>]>,
@@ -116,7 +116,7 @@ impl<B: Bits> Carriers<B> {
 
     /// Sorts each chunk by itself; in the order in which they come, as carriers are free. After an error some are not, and
     /// what they would be written to may have been written in part.
-    pub fn sort<'a>(&mut self, chunks: impl Iterator<Item = Chunk<'a, B>> + Send) -> Result<(), Error> {
+    pub fn sort<'a>(&mut self, chunks: impl Iterator<Item = ArrayChunk<'a, B>> + Send) -> Result<(), Error> {
         let (chunks, wanted) = (Mutex::new(chunks), self.wanted);
         let next = || chunks.lock().expect("no holder panics").next();
         threads::for_each(&mut self.carriers, |_, carrier, failed| {
@@ -144,7 +144,7 @@ impl<B: Bits> Carrier<B> {
         })
     }
 
-    fn sort(&mut self, chunk: Chunk<'_, B>, wanted: Wanted) -> Result<(), Error> {
+    fn sort(&mut self, chunk: ArrayChunk<'_, B>, wanted: Wanted) -> Result<(), Error> {
         let n = chunk.keys.iter().map(|part| part.len()).sum();
         let keys = self.keys.range(0..n);
         let payload = self.payload.range(0..n * wanted.with.payload_bytes());

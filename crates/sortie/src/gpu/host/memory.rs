@@ -13,7 +13,7 @@ use crate::{Bound, Error, Segments};
 
 /// Neighbouring segments, and the keys that hold them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Chunk {
+pub(crate) struct SegmentChunk {
     pub segments: Range<usize>,
     pub keys: Range<usize>,
     /// Keys of the longest of them.
@@ -23,7 +23,7 @@ pub(crate) struct Chunk {
 /// What a sort of host segments holds, all of it until its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Plan {
-    pub chunks: Vec<Chunk>,
+    pub chunks: Vec<SegmentChunk>,
     /// Chunks under way at a time.
     pub slots: usize,
     /// Keys that a slot has room for, in pinned memory and on the device.
@@ -109,7 +109,7 @@ impl Request<'_> {
     /// The plan with so many chunks under way, each of up to so many bytes, or of one segment that is longer.
     fn plan(&self, slots: usize, chunk_bytes: usize) -> Plan {
         let chunks = self.chunks(chunk_bytes / self.bytes_a_key());
-        let most = |of: fn(&Chunk) -> usize| chunks.iter().map(of).max().unwrap_or(0);
+        let most = |of: fn(&SegmentChunk) -> usize| chunks.iter().map(of).max().unwrap_or(0);
         Plan {
             slots: slots.min(chunks.len()),
             keys: most(|chunk| chunk.keys.len()),
@@ -126,7 +126,7 @@ impl Request<'_> {
     }
 
     /// Cuts the segments into chunks of up to `most` keys, or of one segment that is longer.
-    fn chunks(&self, most: usize) -> Vec<Chunk> {
+    fn chunks(&self, most: usize) -> Vec<SegmentChunk> {
         match self.segments {
             // Not one by one: there can be more of them than it takes time to copy them.
             Segments::Length(length) => {
@@ -134,12 +134,16 @@ impl Request<'_> {
                 let each = (most / length.max(1)).max(1);
                 let chunk = |first: usize| {
                     let segments = first..count.min(first + each);
-                    Chunk { keys: segments.start * length..segments.end * length, segments, longest: length }
+                    SegmentChunk {
+                        keys: segments.start * length..segments.end * length,
+                        segments,
+                        longest: length,
+                    }
                 };
                 (0..count).step_by(each).map(chunk).collect()
             }
             Segments::Offsets(offsets) => {
-                let mut chunks: Vec<Chunk> = Vec::new();
+                let mut chunks: Vec<SegmentChunk> = Vec::new();
                 for (i, ends) in offsets.windows(2).enumerate() {
                     let length = ends[1] - ends[0];
                     match chunks.last_mut() {
@@ -148,9 +152,11 @@ impl Request<'_> {
                             chunk.keys.end = ends[1];
                             chunk.longest = chunk.longest.max(length);
                         }
-                        _ => {
-                            chunks.push(Chunk { segments: i..i + 1, keys: ends[0]..ends[1], longest: length })
-                        }
+                        _ => chunks.push(SegmentChunk {
+                            segments: i..i + 1,
+                            keys: ends[0]..ends[1],
+                            longest: length,
+                        }),
                     }
                 }
                 chunks
@@ -159,7 +165,7 @@ impl Request<'_> {
     }
 
     /// What `Gpu::sort_moved` takes for a chunk.
-    fn scratch_words(&self, chunk: &Chunk) -> usize {
+    fn scratch_words(&self, chunk: &SegmentChunk) -> usize {
         if chunk.longest < 2 {
             return 0;
         }

@@ -10,7 +10,7 @@ mod strings;
 mod words;
 
 pub(crate) use array::{HostArray, most_at_once, sort as sort_host_array};
-pub(crate) use chunks::{Carriers, Chunk, Work};
+pub(crate) use chunks::{ArrayChunk, Carriers, Work};
 pub(crate) use segments::{Allowed, Host, HostPayload, bytes_mut, copy, sort_segments};
 pub(crate) use share::{HostShare, Room};
 pub(crate) use strings::argsort_strings;

@@ -9,11 +9,11 @@ use bytemuck::Pod;
 use rayon::prelude::*;
 use sortie_device::{Buffer, Event, Pinned, Stream, View};
 
-use super::memory::{Chunk, Plan, Request};
+use super::memory::{Plan, Request, SegmentChunk};
 use crate::gpu::alloc::alloc;
 use crate::gpu::segments::Moved;
 use crate::gpu::segments::{Content, Payload};
-use crate::gpu::{Gpu, Segments};
+use crate::gpu::{DeviceSegments, Gpu};
 use crate::key::{Bits, Code, Form};
 use crate::plan::COPIED_BY_A_TASK_BYTES;
 use crate::{Bound, Error, Key, Order, Ran, Report};
@@ -169,7 +169,8 @@ pub(crate) fn sort_segments<B: Bits>(
         pinned: host.pinned,
         shared_per_block: gpu.device().properties().shared_per_block,
     };
-    let reserve = || request.reserve(gpu.device(), allowed.memory_limit, |plan| Way::<B>::new(gpu, plan));
+    let reserve =
+        || request.reserve(gpu.device(), allowed.memory_limit, |plan| SegmentPipeline::<B>::new(gpu, plan));
     let (plan, mut way) = gpu.take_room(reserve)?;
     let chunks = &plan.chunks;
     for (i, chunk) in chunks.iter().enumerate() {
@@ -189,7 +190,7 @@ pub(crate) fn sort_segments<B: Bits>(
 }
 
 /// The memory for all chunks.
-struct Way<B> {
+struct SegmentPipeline<B> {
     slots: Vec<Slot<B>>,
     /// Of the chunk that is being sorted.
     offsets: Buffer<u64>,
@@ -197,7 +198,7 @@ struct Way<B> {
     gpu: Gpu,
 }
 
-impl<B: Bits> Way<B> {
+impl<B: Bits> SegmentPipeline<B> {
     fn new(gpu: &Gpu, plan: &Plan) -> Result<Self, Error> {
         let device = gpu.device();
         let gpu = gpu.with_scratch(vec![alloc(device, plan.scratch)?]);
@@ -215,7 +216,7 @@ impl<B: Bits> Way<B> {
             })?;
             slots.push(slot);
         }
-        Ok(Way { slots, offsets, gpu })
+        Ok(SegmentPipeline { slots, offsets, gpu })
     }
 }
 
@@ -258,7 +259,7 @@ impl<B: Bits> Slot<B> {
     }
 
     /// Sends a chunk to the device.
-    fn copy_in(&mut self, host: &mut Host<'_, B>, chunk: &Chunk, threads: usize) -> Result<(), Error> {
+    fn copy_in(&mut self, host: &mut Host<'_, B>, chunk: &SegmentChunk, threads: usize) -> Result<(), Error> {
         let (keys, count) = (&host.keys[chunk.keys.clone()], chunk.keys.len());
         // From here on something of the slot is on its way.
         self.under_way = Some(chunk.keys.clone());
@@ -288,7 +289,7 @@ impl<B: Bits> Slot<B> {
         gpu: &Gpu,
         offsets: &Buffer<u64>,
         request: &Request<'_>,
-        chunk: &Chunk,
+        chunk: &SegmentChunk,
     ) -> Result<(), Error> {
         let content = request.content;
         let moved = Moved {
@@ -298,7 +299,7 @@ impl<B: Bits> Slot<B> {
         };
         match request.segments {
             crate::Segments::Length(length) => {
-                let segments = Segments::Length(length as u64);
+                let segments = DeviceSegments::Length(length as u64);
                 // SAFETY: the keys are the slot's own; all that uses them is on its stream.
                 drop(unsafe { gpu.sort_moved(&self.stream, moved, segments, content.code, content.order)? });
             }
@@ -307,7 +308,7 @@ impl<B: Bits> Slot<B> {
                 let host: Vec<u64> = part.iter().map(|&offset| (offset - chunk.keys.start) as u64).collect();
                 let there = offsets.range(0..host.len());
                 self.stream.copy_in(there, &host)?;
-                let segments = Segments::Offsets { offsets: there, longest: chunk.longest as u64 };
+                let segments = DeviceSegments::Offsets { offsets: there, longest: chunk.longest as u64 };
                 // SAFETY: as above; the offsets stay until the sort is done.
                 unsafe { gpu.sort_moved(&self.stream, moved, segments, content.code, content.order)? }
                     .wait()?;
@@ -317,7 +318,7 @@ impl<B: Bits> Slot<B> {
     }
 
     /// Sends a sorted chunk back.
-    fn copy_out(&mut self, host: &mut Host<'_, B>, chunk: &Chunk) -> Result<(), Error> {
+    fn copy_out(&mut self, host: &mut Host<'_, B>, chunk: &SegmentChunk) -> Result<(), Error> {
         let count = chunk.keys.len();
         let to = match host.pinned {
             true => &mut host.keys[chunk.keys.clone()],

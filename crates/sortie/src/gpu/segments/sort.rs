@@ -20,7 +20,7 @@ use crate::{Error, Key, Order};
 
 /// How keys on a device fall into segments.
 #[derive(Debug, Clone, Copy)]
-pub enum Segments<'a> {
+pub enum DeviceSegments<'a> {
     /// Segments of one length, which divides the number of keys.
     Length(u64),
     /// Segment `i` is `offsets[i]..offsets[i + 1]`; the offsets, on the device too, never go backwards and stay within the
@@ -50,13 +50,13 @@ impl Gpu {
     /// could not be had. Nothing has been enqueued that changes the keys then.
     ///
     /// # Safety
-    /// Nothing else uses the keys or the offsets until the sort is done, and offsets are as [`Segments::Offsets`]
+    /// Nothing else uses the keys or the offsets until the sort is done, and offsets are as [`DeviceSegments::Offsets`]
     /// states. The stream is of this engine's device.
     pub unsafe fn sort_segments<K: Key + Pod>(
         &self,
         stream: &Stream,
         keys: View<'_, K>,
-        segments: Segments<'_>,
+        segments: DeviceSegments<'_>,
         order: Order,
     ) -> Result<Pending<'_>, Error> {
         let moved = Moved { keys: keys.cast::<K::Bits>(), payload: 0, kind: Payload::None };
@@ -82,7 +82,7 @@ impl Gpu {
         stream: &Stream,
         keys: View<'_, K>,
         payload: View<'_, V>,
-        segments: Segments<'_>,
+        segments: DeviceSegments<'_>,
         order: Order,
     ) -> Result<Pending<'_>, Error> {
         check_payload(keys.len(), payload)?;
@@ -110,14 +110,14 @@ impl Gpu {
         stream: &Stream,
         keys: View<'_, K>,
         places: View<'_, u32>,
-        segments: Segments<'_>,
+        segments: DeviceSegments<'_>,
         order: Order,
     ) -> Result<Pending<'_>, Error> {
         same_length("places", keys.len(), places.len())?;
         order.carries_on_gpu(code::<K>()?)?;
         let longest = match segments {
-            Segments::Length(length) => length,
-            Segments::Offsets { longest, .. } => longest.min(keys.len() as u64),
+            DeviceSegments::Length(length) => length,
+            DeviceSegments::Offsets { longest, .. } => longest.min(keys.len() as u64),
         };
         if longest > 1 << 32 {
             return Err(Error::Unsupported(format!(
@@ -137,7 +137,7 @@ impl Gpu {
         &self,
         stream: &Stream,
         moved: Moved<'_, B>,
-        segments: Segments<'_>,
+        segments: DeviceSegments<'_>,
         code: Code,
         order: Order,
     ) -> Result<Pending<'_>, Error> {
@@ -148,12 +148,18 @@ impl Gpu {
             )));
         }
         let content = Content { key_bytes: size_of::<B>(), payload: moved.kind, code, order };
-        let job = Job { gpu: self, stream, moved, content, transform: CodeTransform::new::<B>(code, order) };
+        let job = SegmentSort {
+            gpu: self,
+            stream,
+            moved,
+            content,
+            transform: CodeTransform::new::<B>(code, order),
+        };
         match segments {
             // SAFETY: as the caller states.
-            Segments::Length(length) => unsafe { job.of_one_length(length) },
+            DeviceSegments::Length(length) => unsafe { job.of_one_length(length) },
             // SAFETY: as the caller states.
-            Segments::Offsets { offsets, longest } => unsafe { job.between_offsets(offsets, longest) },
+            DeviceSegments::Offsets { offsets, longest } => unsafe { job.between_offsets(offsets, longest) },
         }
     }
 
@@ -167,7 +173,13 @@ impl Gpu {
         order: Order,
     ) -> Result<PreparedRest<'gpu, 'a, B>, Error> {
         let content = Content { key_bytes: size_of::<B>(), payload: moved.kind, code, order };
-        let job = Job { gpu: self, stream, moved, content, transform: CodeTransform::new::<B>(code, order) };
+        let job = SegmentSort {
+            gpu: self,
+            stream,
+            moved,
+            content,
+            transform: CodeTransform::new::<B>(code, order),
+        };
         let listing = job.listing(rest.offsets.len(), rest.longest, Some(rest))?;
         Ok(PreparedRest { job, listing, rest })
     }
@@ -175,7 +187,7 @@ impl Gpu {
 
 /// A sort of what is left, ready to be enqueued.
 pub(crate) struct PreparedRest<'gpu, 'a, B> {
-    job: Job<'gpu, 'a, B>,
+    job: SegmentSort<'gpu, 'a, B>,
     listing: Option<Listing>,
     rest: Rest<'a>,
 }
@@ -192,7 +204,7 @@ impl<'gpu, B: Bits> PreparedRest<'gpu, '_, B> {
 /// Segments that another sort has left.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rest<'a> {
-    /// As of [`Segments::Offsets`].
+    /// As of [`DeviceSegments::Offsets`].
     pub offsets: View<'a, u64>,
     pub longest: u64,
     /// Shorter ones are not worth a launch of their own.
@@ -251,7 +263,7 @@ struct Listing {
     scratch: Buffer<u32>,
 }
 
-struct Job<'gpu, 'a, B> {
+struct SegmentSort<'gpu, 'a, B> {
     gpu: &'gpu Gpu,
     stream: &'a Stream,
     moved: Moved<'a, B>,
@@ -259,7 +271,7 @@ struct Job<'gpu, 'a, B> {
     transform: CodeTransform,
 }
 
-impl<'gpu, B: Bits> Job<'gpu, '_, B> {
+impl<'gpu, B: Bits> SegmentSort<'gpu, '_, B> {
     /// # Safety
     /// As [`Gpu::sort_segments`].
     unsafe fn of_one_length(self, length: u64) -> Result<Pending<'gpu>, Error> {

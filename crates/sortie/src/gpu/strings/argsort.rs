@@ -18,7 +18,7 @@ use crate::gpu::kernels::strings::{
 };
 use crate::gpu::kernels::{File, Instance};
 use crate::gpu::segments::{Content, Payload};
-use crate::gpu::segments::{Moved, Segments, copies_words, listed_words};
+use crate::gpu::segments::{DeviceSegments, Moved, copies_words, listed_words};
 use crate::gpu::{Gpu, Pending};
 use crate::key::Code;
 use crate::plan::{CUT_OFF_LARGE_ALPHABET, CUT_OFF_SMALL_ALPHABET, SMALL_ALPHABET};
@@ -64,7 +64,7 @@ impl Gpu {
             stream.fill(places, 0)?;
             return self.pending(stream, None);
         }
-        let mut job = Job::new(self, stream, strings, places, order)?;
+        let mut job = StringSort::new(self, stream, strings, places, order)?;
         job.base = job.find_alphabet()?;
         // SAFETY: as the caller states.
         let mut tied = unsafe { job.sort_all()? };
@@ -73,7 +73,7 @@ impl Gpu {
             tied = unsafe { job.sort_ties(&level)? };
             job.release(level.scratch)?;
         }
-        let Job { fixed, .. } = job;
+        let StringSort { fixed, .. } = job;
         self.pending(stream, Some(fixed))
     }
 
@@ -107,7 +107,7 @@ impl Gpu {
             self.pending(stream, None)?.wait()?;
             return Ok(Ties::default());
         }
-        let mut job = Job::new(self, stream, strings, places, order)?;
+        let mut job = StringSort::new(self, stream, strings, places, order)?;
         job.base = job.find_alphabet()?;
         let of_paper =
             if job.base <= SMALL_ALPHABET { CUT_OFF_SMALL_ALPHABET } else { CUT_OFF_LARGE_ALPHABET };
@@ -124,7 +124,7 @@ impl Gpu {
         if let Some(tied) = tied {
             job.release(tied.scratch)?;
         }
-        let Job { fixed, .. } = job;
+        let StringSort { fixed, .. } = job;
         self.pending(stream, Some(fixed))?.wait()?;
         Ok(ties)
     }
@@ -146,7 +146,7 @@ pub(crate) unsafe fn sort_words(
     let n = places.len();
     let nowhere =
         Strings { bytes: words.cast().range(0..0), offsets: Offsets::Wide(words.range(0..0)) }.into();
-    let job = Job { base, ..Job::new(gpu, stream, nowhere, places, order)? };
+    let job = StringSort { base, ..StringSort::new(gpu, stream, nowhere, places, order)? };
     let number = gpu.kernel(&instance("number", nowhere))?;
     let numbering = launch(gpu, n.div_ceil(BLOCK as usize), 0);
     // SAFETY: as the caller states; these are the kernel's arguments.
@@ -156,7 +156,7 @@ pub(crate) unsafe fn sort_words(
         let sorted = TieLevel { places: places.address(), slots: 0, heads: 0, count: n as u32 };
         job.find_ties(sorted, job.alphabet(0).count, words)?
     };
-    let Job { fixed, .. } = job;
+    let StringSort { fixed, .. } = job;
     gpu.pending(stream, Some(fixed))?.wait()?;
     Ok(tied)
 }
@@ -200,7 +200,7 @@ fn most_tied(n: usize) -> usize {
     Tied::lengths(n, n / 2).into_iter().sum()
 }
 
-struct Kernels {
+struct StringKernels {
     find_shared: Kernel,
     encode: Kernel,
     count_ties: Kernel,
@@ -209,13 +209,13 @@ struct Kernels {
     find_longest: Kernel,
 }
 
-impl Kernels {
-    fn new(gpu: &Gpu, strings: StoredStrings<'_>) -> Result<Kernels, Error> {
+impl StringKernels {
+    fn new(gpu: &Gpu, strings: StoredStrings<'_>) -> Result<StringKernels, Error> {
         let names = ["find_shared", "encode", "count_ties", "sum_ties", "list_ties", "find_longest"];
         let instances = names.map(|kernel| instance(kernel, strings));
         let kernels = <[Kernel; 6]>::try_from(gpu.kernels(&instances)?).expect("as many as instances");
         let [find_shared, encode, count_ties, sum_ties, list_ties, find_longest] = kernels;
-        Ok(Kernels { find_shared, encode, count_ties, sum_ties, list_ties, find_longest })
+        Ok(StringKernels { find_shared, encode, count_ties, sum_ties, list_ties, find_longest })
     }
 }
 
@@ -282,13 +282,13 @@ impl Tied {
 }
 
 /// One argsort.
-struct Job<'a> {
+struct StringSort<'a> {
     gpu: &'a Gpu,
     stream: &'a Stream,
     strings: StoredStrings<'a>,
     places: View<'a, u32>,
     order: Order,
-    kernels: Kernels,
+    kernels: StringKernels,
     /// The state, the alphabet's symbols, the table of buffers, and of each tile its counts and what comes before.
     fixed: Buffer<u32>,
     addresses: StringArrays,
@@ -297,7 +297,7 @@ struct Job<'a> {
     end: Option<u64>,
 }
 
-impl<'a> Job<'a> {
+impl<'a> StringSort<'a> {
     /// With no alphabet.
     fn new(
         gpu: &'a Gpu,
@@ -305,12 +305,13 @@ impl<'a> Job<'a> {
         strings: StoredStrings<'a>,
         places: View<'a, u32>,
         order: Order,
-    ) -> Result<Job<'a>, Error> {
-        let kernels = Kernels::new(gpu, strings)?;
+    ) -> Result<StringSort<'a>, Error> {
+        let kernels = StringKernels::new(gpu, strings)?;
         let fixed = gpu.scratch(fixed_words(places.len()) + strings.table_words())?;
         let table = fixed.range(TABLE..TABLE + strings.table_words());
         let addresses = strings.addresses(stream, table)?;
-        let job = Job { gpu, stream, strings, places, order, kernels, fixed, addresses, base: 0, end: None };
+        let job =
+            StringSort { gpu, stream, strings, places, order, kernels, fixed, addresses, base: 0, end: None };
         let unknown = TieState { shared: u64::MAX, ..bytemuck::Zeroable::zeroed() };
         stream.copy_in(job.state(), &[unknown])?;
         Ok(job)
@@ -360,7 +361,7 @@ impl<'a> Job<'a> {
 
     /// Sorts each group of strings by the next group of symbols, and returns those that tie then.
     unsafe fn sort_ties(&self, tied: &Tied) -> Result<Option<Tied>, Error> {
-        let segments = Segments::Offsets { offsets: tied.starts(), longest: tied.longest };
+        let segments = DeviceSegments::Offsets { offsets: tied.starts(), longest: tied.longest };
         let payload = tied.places().address();
         let moved = Moved { keys: tied.words(), payload, kind: Payload::Moved(size_of::<u32>()) };
         let alphabet = self.alphabet(tied.depth);

@@ -16,7 +16,7 @@ use std::time::Instant;
 use bytemuck::Pod;
 use half::f16;
 use rayon::prelude::*;
-use sortie::gpu::{Compared, Gpu, Offsets, Segments, StringViews, Strings};
+use sortie::gpu::{Compared, DeviceSegments, Gpu, Offsets, StringViews, Strings};
 use sortie::gpus::{Gpus, Share};
 use sortie::{Error, Key, Order, papers};
 use sortie_device::{Program, Stream, View, cuda};
@@ -266,13 +266,13 @@ fn argsort<K: Key + Pod>(gpu: &Gpu, length: Option<usize>) -> Result<(), Error> 
 fn with_segments<K: Pod>(
     gpu: &Gpu,
     length: Option<usize>,
-    sort: impl FnOnce(&Stream, View<'_, K>, Segments<'_>) -> Result<(), Error>,
+    sort: impl FnOnce(&Stream, View<'_, K>, DeviceSegments<'_>) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let keys = gpu.device().alloc::<K>(length.unwrap_or(1 << 10) << 10)?;
     let offsets = gpu.device().alloc::<u64>(1000)?;
     let segments = match length {
-        Some(length) => Segments::Length(length as u64),
-        None => Segments::Offsets { offsets: offsets.view(), longest: keys.len() as u64 },
+        Some(length) => DeviceSegments::Length(length as u64),
+        None => DeviceSegments::Offsets { offsets: offsets.view(), longest: keys.len() as u64 },
     };
     sort(&gpu.device().stream()?, keys.view(), segments)
 }

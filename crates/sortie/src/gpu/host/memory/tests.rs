@@ -41,8 +41,9 @@ fn chunks_hold_every_segment_once() {
             }
             assert_eq!(next, segments.count(keys));
             // Two neighbours would not have fit one.
-            let fits =
-                |pair: &[Chunk]| pair[0].keys.len() + segments.range(pair[1].segments.start).len() <= most;
+            let fits = |pair: &[SegmentChunk]| {
+                pair[0].keys.len() + segments.range(pair[1].segments.start).len() <= most
+            };
             assert!(!chunks.windows(2).any(fits), "{segments:?}, {most}");
         }
     }
@@ -278,9 +279,9 @@ fn scratch_that_does_not_fit_is_refused_with_both_numbers() {
     stream.copy_in(buffer.view(), &unsorted).unwrap();
     let offsets = device.alloc::<u64>(3).unwrap();
     stream.copy_in(offsets.view(), &[0, 13_000, 15_000]).unwrap();
-    let offsets = crate::gpu::Segments::Offsets { offsets: offsets.view(), longest: 13_000 };
+    let offsets = crate::gpu::DeviceSegments::Offsets { offsets: offsets.view(), longest: 13_000 };
     for (segments, words) in
-        [(crate::gpu::Segments::Length(15_000), 15_004), (offsets, 15_000 + listed_words(2))]
+        [(crate::gpu::DeviceSegments::Length(15_000), 15_004), (offsets, 15_000 + listed_words(2))]
     {
         // SAFETY: nothing else uses the keys.
         let sorted = unsafe { gpu.sort_segments(&stream, buffer.view(), segments, Order::default()) };
