@@ -95,6 +95,8 @@ struct Superstep {
 // Bank conflicts of items of a word: none, in any window.
 SIMT_FN constexpr u32 padded(u32 place) { return place + place / WARP; }
 
+static_assert((TILE + TILE / WARP) * sizeof(Item) == SORTIE_TILE_MEMORY, "as the host has it");
+
 SIMT_FN Item* shared_items() { return reinterpret_cast<Item*>(shared_memory()); }
 
 // ------------------------------------------------------------------------------------------------------------- columns

@@ -35,6 +35,7 @@ struct Shared {
     // Where a chunk of two runs begins and ends in the first.
     u64 crossings[2];
 };
+static_assert(sizeof(Shared) == SORTIE_SORT_MEMORY, "as the host has it");
 
 // Copies by words, so that lanes read side by side.
 SIMT_FN void copy(Item* to, const Item* from, u32 count) {

@@ -133,6 +133,7 @@ struct Shared {
     u32 halves[CAPACITY];
 #endif
 };
+static_assert(sizeof(Shared) == SORTIE_BLOCK_MEMORY, "as the host has it");
 
 // Where the item of a place is kept, or the count of a bin.
 SIMT_FN u32 spot(u32 place) { return place + place / ROW * (STRIDE - ROW); }
@@ -414,6 +415,7 @@ struct Stretches {
     u32 listed;
     u32 list[BLOCK];
 };
+static_assert(sizeof(Stretches) == SORTIE_STRETCHES_MEMORY, "as the host has it");
 
 SIMT_KERNEL(BLOCK, RESIDENT / BLOCK)
 take_apart(Arrays arrays, const u64* left, const u32* left_count, code::Transform transform) {

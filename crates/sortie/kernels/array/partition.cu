@@ -58,6 +58,7 @@ struct Shared {
     // Of the profile.
     u32 cells[classify::CELLS + 1];
 };
+static_assert(sizeof(Shared) == SORTIE_BLOCK_MEMORY, "as the host has it");
 
 struct Job {
     const From* from;

@@ -2,7 +2,7 @@
 //
 // Contract. An instantiation is made as item.cuh says. Keys that something goes with are left as they are where they are in
 // order, else distributed. Zero before: `profile`. The kernels run in this order:
-// - sample, of one block, guesses the range from SAMPLED keys, and sees their order. Dynamic shared memory: two codes.
+// - sample, of one block, guesses the range from SAMPLED keys, and sees their order. Dynamic shared memory: Ends.
 // - check_order, of any number of blocks, compares all neighbours where those keys are in order, and goes on until it sees
 //   that the rest is not. Cost: a read of the keys, if they are in order.
 // - sample_cells, of any number of blocks, counts `sampled` keys in the cells of the range. Dynamic shared memory:
@@ -50,9 +50,15 @@ SIMT_FN u32 order_of(Word code, Word next) {
     return code < next ? classify::ASCENT : next < code ? classify::DESCENT : 0;
 }
 
+struct Ends {
+    // The least code and the greatest.
+    Word ends[2];
+};
+static_assert(sizeof(Ends) == SORTIE_ENDS_MEMORY, "as the host has it");
+
 SIMT_KERNEL(BLOCK, 1)
 sample(const Key* keys, u64 count, u32 buckets, Profile* profile, code::Transform transform) {
-    Word* ends = reinterpret_cast<Word*>(shared_memory());
+    Word* ends = reinterpret_cast<Ends*>(shared_memory())->ends;
     if (thread_rank() < 2) ends[thread_rank()] = thread_rank() == 0 ? ~Word(0) : 0;
     barrier();
     constexpr u32 EACH = SAMPLED / BLOCK;

@@ -53,6 +53,7 @@ struct Shared {
     u32 sums[BLOCK / WARP];
     Key splitters[RANGES - 1];
 };
+static_assert(sizeof(Shared) == SORTIE_BLOCK_MEMORY, "as the host has it");
 
 struct Job {
     const Key* from;

@@ -8,10 +8,10 @@
 // a bucket itself is moved as it is, and so is one of few items. There are at most 2^32 - 2^16 items. Zero before: `ends`,
 // but for the groups' own. The kernels run in this order:
 // - plan_groups, of one block: how many buckets and tiles each group has. Dynamic shared memory: SumsOfWarps.
-// - choose_splitters, of a block a group: the splitters, as a tree. Dynamic shared memory: a block_sort::Shared, and a word.
-// - count_items, of any number of blocks. Dynamic shared memory: shared_bytes without items.
+// - choose_splitters, of a block a group: the splitters, as a tree. Dynamic shared memory: Choosing.
+// - count_items, of any number of blocks. Dynamic shared memory: counting_bytes.
 // - place_buckets, of a block a group: where buckets begin. Dynamic shared memory: SumsOfWarps.
-// - move_items, of a block for each tile that there can be. Dynamic shared memory: shared_bytes.
+// - move_items, of a block for each tile that there can be. Dynamic shared memory: moving_bytes.
 // Afterwards `ends` has where each bucket begins, from its second place on where it ends. Cost: two reads and one write of
 // the items, two walks down a tree in shared memory an item, two atomics there.
 //
@@ -50,6 +50,8 @@ constexpr u32 SAMPLING = block_sort::BLOCK;
 constexpr u32 OVERSAMPLING = 64;
 // Threads that a multiprocessor is to hold: 64 registers are left for each.
 constexpr u32 RESIDENT = 1024;
+// Ways that a group can be cut, and nodes of its tree.
+constexpr u32 MOST_WAYS = 1024;
 static_assert(TILE < 1u << 16, "a rank has 16 bits");
 
 // How a group is cut.
@@ -81,6 +83,14 @@ struct Level {
 };
 
 using SumsOfWarps = u32[BLOCK / WARP];
+static_assert(sizeof(SumsOfWarps) == SORTIE_SUMS_MEMORY, "as the host has it");
+
+struct Choosing {
+    block_sort::Shared sorting;
+    // Whether splitters repeat.
+    u32 repeats;
+};
+static_assert(sizeof(Choosing) == SORTIE_CHOOSE_MEMORY, "as the host has it");
 
 SIMT_FN u64 start_of(const Level& level, u32 group) {
     return level.starts ? level.starts[group] : group == 0 ? 0 : level.count;
@@ -134,9 +144,9 @@ SIMT_KERNEL(SAMPLING, 1) choose_splitters(Level level) {
     const u32 group = block_rank(), thread = thread_rank();
     const Cut cut = level.cuts[group];
     if (cut.ways == 1) return;
-    Item* sample = reinterpret_cast<block_sort::Shared*>(shared_memory())->items;
-    u32* repeats = reinterpret_cast<u32*>(reinterpret_cast<block_sort::Shared*>(shared_memory()) + 1);
-    if (thread == 0) *repeats = 0;
+    Choosing& shared = *reinterpret_cast<Choosing*>(shared_memory());
+    Item* sample = shared.sorting.items;
+    if (thread == 0) shared.repeats = 0;
     const u64 start = start_of(level, group), length = length_of(level, group);
     const u32 count = u32(lesser<u64>(lesser(cut.ways * OVERSAMPLING, block_sort::CAPACITY), length));
     for (u32 i = thread; i < count; i += SAMPLING) sample[i] = sampled(level, start, length, i, count);
@@ -152,10 +162,10 @@ SIMT_KERNEL(SAMPLING, 1) choose_splitters(Level level) {
         const u32 rank = ((2 * (node - (1u << depth)) + 1) << (cut.tree_bits - 1 - depth)) - 1;
         const u32 at = splitter_at(lesser(rank, cut.ways - 2));
         tree[node] = sample[at];
-        if (!compared::PLACED && !less(sample[at - 1], sample[at])) atomic_or<Relaxed, Block>(repeats, 1);
+        if (!compared::PLACED && !less(sample[at - 1], sample[at])) atomic_or<Relaxed, Block>(&shared.repeats, 1);
     }
     barrier();
-    if (thread == 0) level.cuts[group].with_equal = *repeats;
+    if (thread == 0) level.cuts[group].with_equal = shared.repeats;
 }
 
 // What a block has in shared memory to count and to move a group's items; the sizes are known when it is launched.
@@ -179,6 +189,14 @@ struct Pieces {
         digits = reinterpret_cast<u16*>(items + TILE);
     }
 };
+
+// Bytes of that for trees of so many nodes and groups of so many ways, without the items and with them.
+constexpr u64 counting_bytes(u64 nodes, u64 ways) {
+    return nodes * sizeof(Item) + 2 * ways * (sizeof(u64) + sizeof(u32)) + sizeof(SumsOfWarps);
+}
+constexpr u64 moving_bytes(u64 nodes, u64 ways) { return counting_bytes(nodes, ways) + TILE * (sizeof(Item) + sizeof(u16)); }
+static_assert(counting_bytes(MOST_WAYS, MOST_WAYS) == SORTIE_COUNT_MEMORY, "as the host has it");
+static_assert(moving_bytes(MOST_WAYS, MOST_WAYS) == SORTIE_MOVE_MEMORY, "as the host has it");
 
 // The group of a tile. By a warp together.
 SIMT_FN u32 group_of(const Level& level, u32 tile) {

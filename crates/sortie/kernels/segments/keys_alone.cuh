@@ -17,6 +17,9 @@ SIMT_FN u32 item(Key key, bool there, const code::Transform& transform) {
     return there ? u32(code::encode<KIND>(key, transform)) : ~0u;
 }
 
+static_assert(WORKERS * SPAN * sizeof(u32) == SORTIE_BLOCK_MEMORY, "as the host has it");
+static_assert(sizeof(Key) == SORTIE_TILED_KEY_MEMORY, "as the host has it");
+
 SIMT_FN void sort_segment(const Segment& segment, const code::Transform& transform) {
     // A thread reads and writes every THREADS-th key: neighbours have neighbouring keys.
     const u32 thread = own_thread(), count = segment.count;

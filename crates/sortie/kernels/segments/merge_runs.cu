@@ -2,9 +2,9 @@
 //
 // Contract. An instantiation is made for what is merged (segment.cuh); an argsort's places are a payload like any other.
 // Before pass p the runs have 2^p tiles; a tile is a multiple of CHUNK. As many passes as the longest segment takes, or
-// more. Zero before: `progress`. Any number of blocks; shared memory for CHUNK codes, three more words, and CHUNK places of 2
-// bytes where there is a payload. Cost: one read and one write of the keys and their payload a pass, and two searches a chunk.
-// Stable.
+// more. Zero before: `progress`. Any number of blocks. Dynamic shared memory: a Shared, and
+// with a payload CHUNK indices of 2 bytes. Cost: one read and one write of the keys and their payload a pass, and two
+// searches a chunk. Stable.
 //
 // All passes are one launch, for most often there is nothing to merge, and a launch that finds nothing takes 4 microseconds.
 // Blocks take chunks in turn, pass after pass; who takes one of the next pass waits until all before it are done. Those are
@@ -27,8 +27,16 @@ constexpr u32 BLOCK = 128;
 // Codes that a thread merges.
 constexpr u32 MERGED = 16;
 constexpr u32 CHUNK = BLOCK * MERGED;
-// Behind the codes: where the chunk begins and ends in the first run, and its number.
-constexpr u32 SHARED_WORDS = 3;
+
+struct Shared {
+    Key codes[CHUNK];
+    // Where the chunk begins and ends in the first run.
+    u64 crossings[2];
+    // Its number.
+    u64 taken;
+};
+// With a payload, where each key of the chunk was among the codes comes next.
+static_assert(sizeof(Shared) + (WORDS > 0 ? CHUNK * sizeof(u16) : 0) == SORTIE_BLOCK_MEMORY, "as the host has it");
 
 // Chunks of all passes.
 struct Progress {
@@ -45,9 +53,10 @@ struct Runs {
 
 SIMT_FN void merge_chunk(const Key* keys_in, Key* keys, const Word* payload_in, Word* payload, const Runs& runs,
                          const code::Transform& transform) {
-    Key* codes = reinterpret_cast<Key*>(shared_memory());
-    u64* crossings = reinterpret_cast<u64*>(codes + CHUNK);
-    u16* sources = reinterpret_cast<u16*>(crossings + SHARED_WORDS);
+    Shared& shared = *reinterpret_cast<Shared*>(shared_memory());
+    Key* codes = shared.codes;
+    u64* crossings = shared.crossings;
+    u16* sources = reinterpret_cast<u16*>(&shared + 1);
 
     const Key* a = keys_in + runs.start;
     const Key* b = a + runs.a_count;
@@ -134,7 +143,7 @@ SIMT_FN void merge_numbered(const Arrays& arrays, const long_segments::Segments&
 
 SIMT_KERNEL(BLOCK, 8)
 merge_runs(Arrays arrays, long_segments::Segments segments, u32 passes, Progress* progress, code::Transform transform) {
-    u64* taken = reinterpret_cast<u64*>(reinterpret_cast<Key*>(shared_memory()) + CHUNK) + 2;
+    u64* taken = &reinterpret_cast<Shared*>(shared_memory())->taken;
     const u64 chunks = long_segments::tile_count(segments) * (segments.tile / CHUNK);
     if (chunks == 0) return;
     u64 next = 0;

@@ -41,6 +41,10 @@ struct alignas(16) Notes {
     u32 any;
 };
 
+static_assert(sizeof(Notes) + WORKERS * (CAPACITY * STAGE_BYTES + SPAN * sizeof(u32)) == SORTIE_BLOCK_MEMORY,
+              "as the host has it");
+static_assert(STAGE_BYTES + sizeof(u8) == SORTIE_TILED_KEY_MEMORY, "as the host has it");
+
 SIMT_FN Code encode(Key key, const code::Transform& transform) { return code::encode<KIND>(key, transform); }
 SIMT_FN Key decode(Code code, const code::Transform& transform) { return code::decode<KIND>(Key(code), transform); }
 

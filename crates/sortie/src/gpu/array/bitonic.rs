@@ -10,7 +10,7 @@ use bytemuck::Pod;
 use sortie_device::{Launch, Stream, View};
 
 use crate::gpu::kernels::array::{BitonicArrays, Superstep};
-use crate::gpu::kernels::{CodeTransform, File, Instance, blocks, kind};
+use crate::gpu::kernels::{CodeTransform, File, Instance, blocks, kind, numbers, struct_bytes};
 use crate::gpu::segments::{check_payload, code};
 use crate::gpu::{Gpu, Pending};
 use crate::key::{Bits, Code};
@@ -108,6 +108,7 @@ impl Gpu {
                     ("SORTIE_TILE_BITS", shape.tile_bits.to_string()),
                     ("SORTIE_ROW_BITS", shape.row_bits.to_string()),
                     ("SORTIE_COALESCED_BITS", shape.coalesced_bits.to_string()),
+                    ("SORTIE_TILE_MEMORY", shape.shared.to_string()),
                 ],
             })
         });
@@ -146,8 +147,12 @@ impl Shape {
     fn new(key_bytes: usize, payload_bytes: usize, shared_per_block: usize) -> Result<Shape, Error> {
         // Narrow keys are sorted as words; wider items make tiles of as many bytes, at most.
         let code_bytes = key_bytes.max(4);
-        let item_bytes = (code_bytes + payload_bytes).next_multiple_of(code_bytes.max(payload_bytes.min(8)));
-        let shared = |bits: u32| (33usize << (bits - 5)) * item_bytes;
+        let word_bytes = if payload_bytes < 8 { 4 } else { 8 };
+        let words = payload_bytes / word_bytes;
+        let payload = if words > 0 { numbers(word_bytes, words) } else { (0, 1, 0) };
+        let item_bytes = struct_bytes(&[numbers(code_bytes, 1), payload]);
+        // One item in 33 is padding.
+        let shared = |bits: u32| ((1usize << bits) + (1 << bits) / 32) * item_bytes;
         let fewer = item_bytes.next_power_of_two().ilog2() - 2;
         let row_bits = if item_bytes > 8 { BITONIC_ROW_BITS - 1 } else { BITONIC_ROW_BITS };
         let tile_bits = BITONIC_TILE_BITS

@@ -12,7 +12,7 @@ use crate::gpu::kernels::array::{
     Before, CellCounts, Cells, Crowded, ItemArrays, LONG_OWN, LongBuckets, PLACE_BLOCK, PROFILE_BLOCK, Pass,
     Profile, SETTLE_BLOCK, SettleShared,
 };
-use crate::gpu::kernels::{CodeTransform, File, Instance, blocks};
+use crate::gpu::kernels::{CodeTransform, File, Instance, blocks, numbers, struct_bytes};
 
 /// Blocks on a multiprocessor that compare or sample.
 const PROFILE_BLOCKS: u32 = 2;
@@ -27,6 +27,11 @@ const SETTLE_BLOCKS: u32 = 4;
 
 /// Of a profile, in words of scratch.
 const PROFILE_WORDS: usize = size_of::<Profile>() / size_of::<u32>();
+
+/// Bytes of `profile::Ends`: two codes, as words that have atomics.
+fn ends_shared(key_bytes: usize) -> usize {
+    struct_bytes(&[numbers(key_bytes.max(size_of::<u32>()), 2)])
+}
 
 /// Kernels that put keys in order which need no distribution.
 enum Settle {
@@ -55,16 +60,21 @@ pub(super) struct DistributionKernels {
 impl DistributionKernels {
     pub fn instances(shape: Shape, items: Items) -> Vec<Instance> {
         let own = |file, kernel| Instance { kernel, file, defines: items.defines() };
+        let profiling = |kernel| {
+            let Instance { mut defines, .. } = own(File::Profile, kernel);
+            defines.push(("SORTIE_ENDS_MEMORY", ends_shared(items.key_bytes).to_string()));
+            Instance { kernel, file: File::Profile, defines }
+        };
         let counting = |kernel| {
             let Instance { mut defines, .. } = own(File::CountBuckets, kernel);
             defines.push(("SORTIE_SLICED", u8::from(shape.buckets.slices().count() > 1).to_string()));
             Instance { kernel, file: File::CountBuckets, defines }
         };
         vec![
-            own(File::Profile, "sample"),
-            own(File::Profile, "check_order"),
-            own(File::Profile, "sample_cells"),
-            own(File::Profile, "share_buckets"),
+            profiling("sample"),
+            profiling("check_order"),
+            profiling("sample_cells"),
+            profiling("share_buckets"),
             counting("count_buckets"),
             counting("place_buckets"),
             shape.pass(items, items.payload_define(), "FIRST"),
@@ -161,6 +171,7 @@ pub(super) struct Side {
 pub(super) struct Distribution<'a> {
     pub stream: &'a Stream,
     pub n: usize,
+    pub key_bytes: usize,
     pub arrays: ItemArrays,
     /// Room for another copy of the items and the payload.
     pub copy: Side,
@@ -181,7 +192,7 @@ impl Distribution<'_> {
         let (keys, n, profile) = (self.arrays.keys, self.n, self.tables.profile);
         let (stream, kernels, buckets) = (self.stream, &self.kernels, self.bucket_count());
         stream.fill(self.tables.zero, 0)?;
-        let one = Launch { blocks: 1, threads: PROFILE_BLOCK, shared: 2 * size_of::<u64>() };
+        let one = Launch { blocks: 1, threads: PROFILE_BLOCK, shared: ends_shared(self.key_bytes) };
         let many = Launch { blocks: self.shape.multiprocessors * PROFILE_BLOCKS, ..one };
         let sampled = (n / SAMPLED_OF).max((n / 8).min(SAMPLED_LEAST)) as u32;
         let sampling = Launch {

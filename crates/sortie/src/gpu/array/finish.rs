@@ -32,6 +32,8 @@ impl Finish {
         defines.push(items.payload_define());
         defines.push(("SORTIE_THREADS", block.threads.to_string()));
         defines.push(("SORTIE_ROW", ROW.to_string()));
+        defines.push(("SORTIE_BLOCK_MEMORY", block.shared().to_string()));
+        defines.push(("SORTIE_STRETCHES_MEMORY", block.stretches_shared().to_string()));
         let names: &[_] =
             if items.are_alone() { &["finish_buckets"] } else { &["finish_buckets", "take_apart"] };
         let of = |&kernel| Instance { kernel, file: File::FinishBuckets, defines: defines.clone() };
@@ -95,8 +97,7 @@ impl Finish {
     pub unsafe fn take_apart(&self, job: &Distribution<'_>) -> Result<(), Error> {
         let Some(take_apart) = &self.take_apart else { return Ok(()) };
         let blocks = job.shape.multiprocessors * BLOCKS;
-        // `Stretches` of the kernel.
-        let shared = 4 * (1 + self.block.threads);
+        let shared = self.block.stretches_shared();
         let launch = Launch { blocks, threads: self.block.threads as u32, shared };
         let arguments = (job.arrays, self.left(), self.left_count(), job.transform);
         // SAFETY: as above.

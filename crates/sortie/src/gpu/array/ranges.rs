@@ -7,7 +7,7 @@ use sortie_device::{Launch, Stream, View};
 use super::shape::PARTITION_BLOCK;
 use super::sort::{Wanted, With};
 use crate::gpu::kernels::array::{RANGES, RangesPass};
-use crate::gpu::kernels::{CodeTransform, File, Instance, blocks, kind};
+use crate::gpu::kernels::{CodeTransform, File, Instance, blocks, kind, numbers, struct_bytes};
 use crate::gpu::{Gpu, Pending};
 use crate::key::{Bits, Code};
 use crate::{Error, Order};
@@ -62,17 +62,23 @@ impl Divided {
     /// Bytes of `ranges::Shared`, with rows of so many keys.
     fn shared<B: Bits>(self, row: usize) -> usize {
         let threads = PARTITION_BLOCK as usize;
-        let tables = RANGES * 8 + threads * (4 + 4) + threads / 32 * 4 + (RANGES - 1) * size_of::<B>();
-        (threads * row * self.moved_bytes::<B>() + tables).next_multiple_of(8)
+        struct_bytes(&[
+            numbers(self.moved_bytes::<B>(), threads * row),
+            numbers(size_of::<u64>(), RANGES),
+            numbers(size_of::<u32>(), 2 * threads + threads / 32),
+            numbers(size_of::<B>(), RANGES - 1),
+        ])
     }
 
     fn instance<B: Bits>(self, kernel: &'static str, shared: usize) -> Instance {
+        let row = self.row::<B>(shared);
         let defines = vec![
             ("SORTIE_KEY_BYTES", size_of::<B>().to_string()),
             ("SORTIE_KIND", kind(self.code, self.order).into()),
             ("SORTIE_PAYLOAD_BYTES", self.payload_bytes.to_string()),
             ("SORTIE_THREADS", PARTITION_BLOCK.to_string()),
-            ("SORTIE_ROW", self.row::<B>(shared).to_string()),
+            ("SORTIE_ROW", row.to_string()),
+            ("SORTIE_BLOCK_MEMORY", self.shared::<B>(row).to_string()),
         ];
         Instance { kernel, file: File::Ranges, defines }
     }

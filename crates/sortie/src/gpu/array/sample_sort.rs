@@ -13,7 +13,7 @@ use super::compared::Compared;
 use super::items::MOST_KEYS;
 use crate::error::same_length;
 use crate::gpu::kernels::array::{GroupCut, SampleArrays, SampleBuckets, SplitterLevel};
-use crate::gpu::kernels::{Define, File, Instance, blocks};
+use crate::gpu::kernels::{Define, File, Instance, blocks, numbers, struct_bytes};
 use crate::gpu::{Gpu, Pending};
 use crate::{Error, Order};
 
@@ -48,7 +48,7 @@ const BLOCKS: [Blocks; 6] = [
     blocks_of(68, (128, 2), (128, 1), (128, 5)),
 ];
 
-/// Buckets of a group, at most; and where blocks have little shared memory.
+/// Buckets of a group, at most, the first of which is `MOST_WAYS` of splitters.cu; and where blocks have little shared memory.
 const MOST_WAYS: [usize; 2] = [1 << 10, 1 << 7];
 /// Items of a sample for each of them, at least.
 const LEAST_SAMPLED: usize = 8;
@@ -83,6 +83,12 @@ impl Keys {
 
     fn payload_bytes(&self) -> usize {
         self.placed.unwrap_or(0)
+    }
+
+    /// Of what items move by.
+    fn word_bytes(&self) -> usize {
+        let divides = |&by: &usize| !self.is_placed() && self.bytes.is_multiple_of(by);
+        [16, 8].into_iter().find(divides).unwrap_or(4)
     }
 
     fn item_bytes(&self) -> usize {
@@ -235,6 +241,7 @@ impl Gpu {
 struct Shape {
     blocks: Blocks,
     item_bytes: usize,
+    word_bytes: usize,
     /// None where a block sorts all.
     levels: Option<[Cut; 2]>,
     multiprocessors: u32,
@@ -265,8 +272,10 @@ fn nodes(ways: usize) -> usize {
 
 impl Shape {
     fn new(n: usize, sorted: &Keys, device: &Properties) -> Shape {
-        let (item_bytes, multiprocessors) = (sorted.item_bytes(), device.multiprocessors);
-        let shapes = BLOCKS.map(|blocks| Shape { blocks, item_bytes, levels: None, multiprocessors });
+        let (item_bytes, word_bytes) = (sorted.item_bytes(), sorted.word_bytes());
+        let multiprocessors = device.multiprocessors;
+        let shapes =
+            BLOCKS.map(|blocks| Shape { blocks, item_bytes, word_bytes, levels: None, multiprocessors });
         let fits = |&(shape, ways): &(Shape, usize)| {
             item_bytes <= shape.blocks.item_bytes
                 && shape.moving_shared(ways).max(shape.choosing_shared()) <= device.shared_per_block
@@ -312,27 +321,31 @@ impl Shape {
         self.shared_of(self.blocks.sorting)
     }
 
-    /// The same of the block that sorts a sample, and a word.
+    /// Bytes of `splitters::Choosing`, of the block that sorts a sample.
     fn choosing_shared(self) -> usize {
-        self.shared_of(self.blocks.sampling) + 16
+        let align = self.word_bytes.max(size_of::<u64>());
+        struct_bytes(&[(self.shared_of(self.blocks.sampling), align, 1), numbers(size_of::<u32>(), 1)])
     }
 
     fn shared_of(self, (threads, row): Threads) -> usize {
-        ((threads * row + 2 * (row + 1)) * self.item_bytes).next_multiple_of(16) + 16
+        let items = threads * row + 2 * (row + 1);
+        struct_bytes(&[(self.item_bytes, self.word_bytes, items), numbers(size_of::<u64>(), 2)])
     }
 
     /// Bytes of `splitters::SumsOfWarps`.
     fn sums_of_warps(self) -> usize {
-        (self.blocks.moving.0 / 32 * size_of::<u32>()).next_multiple_of(16)
+        struct_bytes(&[numbers(size_of::<u32>(), self.blocks.moving.0 / 32)])
     }
 
     /// Bytes of `splitters::Pieces`, but for its items.
     fn counting_shared(self, ways: usize) -> usize {
-        nodes(ways) * self.item_bytes + 2 * ways * (8 + 4) + self.sums_of_warps()
+        let of_buckets = 2 * ways * (size_of::<u64>() + size_of::<u32>());
+        nodes(ways) * self.item_bytes + of_buckets + self.sums_of_warps()
     }
 
+    /// Bytes of all of it.
     fn moving_shared(self, ways: usize) -> usize {
-        self.counting_shared(ways) + self.tile() * (self.item_bytes + 2)
+        self.counting_shared(ways) + self.tile() * (self.item_bytes + size_of::<u16>())
     }
 }
 
@@ -399,6 +412,7 @@ impl SampleSortKernels {
             ("SORTIE_SORT_THREADS", sorting.0.to_string()),
             ("SORTIE_SORT_ROW", sorting.1.to_string()),
             ("SORTIE_PAYLOAD_BYTES", sorted.payload_bytes().to_string()),
+            ("SORTIE_SORT_MEMORY", shape.sorting_shared().to_string()),
         ]);
         let mut instances: Vec<Instance> = ["sort_buckets", "sort_left"]
             .map(|kernel| Instance { kernel, file: File::FinishCompared, defines: finishing.clone() })
@@ -412,6 +426,11 @@ impl SampleSortKernels {
                 ("SORTIE_THREADS", moving.0.to_string()),
                 ("SORTIE_ROW", moving.1.to_string()),
                 ("SORTIE_STEP", step.into()),
+                ("SORTIE_SORT_MEMORY", shape.shared_of(sampling).to_string()),
+                ("SORTIE_CHOOSE_MEMORY", shape.choosing_shared().to_string()),
+                ("SORTIE_SUMS_MEMORY", shape.sums_of_warps().to_string()),
+                ("SORTIE_COUNT_MEMORY", shape.counting_shared(MOST_WAYS[0]).to_string()),
+                ("SORTIE_MOVE_MEMORY", shape.moving_shared(MOST_WAYS[0]).to_string()),
             ]);
             let kernels = ["plan_groups", "choose_splitters", "count_items", "place_buckets", "move_items"];
             instances.extend(kernels.map(|kernel| Instance {

@@ -5,8 +5,8 @@ use std::ops::{Range, RangeInclusive};
 use sortie_device::Properties;
 
 use super::items::Items;
-use crate::gpu::kernels::array::{CELLS, Cells};
-use crate::gpu::kernels::{Define, File, Instance};
+use crate::gpu::kernels::array::{CELLS, Cells, CodeRange};
+use crate::gpu::kernels::{Define, File, Instance, numbers, struct_bytes};
 
 /// Buckets are in groups of at least two warps, and at most a thread each.
 const GROUP_BITS: RangeInclusive<u32> = 6..=9;
@@ -113,6 +113,7 @@ impl Shape {
         defines.push(("SORTIE_THREADS", PARTITION_BLOCK.to_string()));
         defines.push(("SORTIE_ROW", self.row.to_string()));
         defines.push(("SORTIE_STEP", step.into()));
+        defines.push(("SORTIE_BLOCK_MEMORY", self.partition_shared().to_string()));
         Instance { kernel: "partition", file: File::Partition, defines }
     }
 
@@ -129,8 +130,9 @@ impl Shape {
 /// Bytes of `partition::Shared`, with rows of so many items.
 fn partition_shared(row: usize, item_bytes: usize) -> usize {
     let threads = PARTITION_BLOCK as usize;
-    let cells = 4 * (CELLS + 1);
-    (threads * row * item_bytes + threads * (4 + 4 + 4) + threads / 32 * 4 + 8 + cells).next_multiple_of(8)
+    // The group and its tiles come before the cells.
+    let words = 3 * threads + threads / 32 + 2 + CELLS + 1;
+    struct_bytes(&[numbers(item_bytes, threads * row), numbers(size_of::<u32>(), words)])
 }
 
 /// A block that sorts a bucket.
@@ -164,16 +166,30 @@ impl Block {
         self.capacity() - 7 * self.capacity().isqrt()
     }
 
-    /// Bytes of `Shared` of the kernel.
+    /// Bytes of `finish_buckets::Shared`.
     pub fn shared(self) -> usize {
-        let warps = self.threads / 32;
+        let (warps, has_payload) = (self.threads / 32, self.word_bytes > 0);
         let item = self.item_bytes.max(4);
-        // Beside payloads 32 bits of each item are sorted, and places wait too.
-        let (sorted, beside) = if self.word_bytes > 0 { (4, self.word_bytes + 4) } else { (item, 0) };
-        let packing = if self.word_bytes > 0 { 16 } else { 0 };
-        (2 * warps * item + 24 + packing + 4 * warps + 4).next_multiple_of(8)
-            + self.threads * (ROW | 1) * sorted
-            + self.capacity() * beside
+        // Beside payloads 32 bits of each item are sorted.
+        let sorted = if has_payload { 4 } else { item };
+        let mut fields = vec![numbers(item, 2 * warps)];
+        if has_payload {
+            // A `Packing`.
+            fields.extend([numbers(size_of::<u64>(), 1), numbers(size_of::<u32>(), 2)]);
+        }
+        fields.push((size_of::<CodeRange>(), align_of::<CodeRange>(), 1));
+        fields.push(numbers(size_of::<u32>(), warps + 1));
+        fields.push(numbers(sorted, self.threads * (ROW | 1)));
+        if has_payload {
+            fields.push(numbers(self.word_bytes, self.capacity()));
+            fields.push(numbers(size_of::<u32>(), self.capacity()));
+        }
+        struct_bytes(&fields)
+    }
+
+    /// Bytes of `finish_buckets::Stretches`.
+    pub fn stretches_shared(self) -> usize {
+        struct_bytes(&[numbers(size_of::<u32>(), 1 + self.threads)])
     }
 }
 

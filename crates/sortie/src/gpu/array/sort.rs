@@ -344,6 +344,7 @@ impl Gpu {
         let job = Distribution {
             stream,
             n,
+            key_bytes: items.key_bytes,
             arrays,
             copy: Side { items: copy.address(), payload: payload_copy.address() },
             shape,

@@ -56,3 +56,18 @@ pub(super) fn asserts(layouts: &[Layout]) -> String {
     };
     layouts.iter().map(of_one).collect()
 }
+
+/// Fields of a struct: their size, their alignment, and how many there are one after the other.
+pub(crate) type Fields = (usize, usize, usize);
+
+/// Numbers of so many bytes.
+pub(crate) fn numbers(bytes: usize, count: usize) -> Fields {
+    (bytes, bytes, count)
+}
+
+/// Bytes of a struct in shared memory that an instance has, with these fields. The kernel asserts that they are as many.
+pub(crate) fn struct_bytes(fields: &[Fields]) -> usize {
+    let end =
+        fields.iter().fold(0usize, |end, (size, align, count)| end.next_multiple_of(*align) + size * count);
+    end.next_multiple_of(fields.iter().map(|(_, align, _)| *align).max().unwrap_or(1))
+}

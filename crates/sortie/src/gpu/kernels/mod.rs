@@ -7,6 +7,8 @@ pub(crate) mod strings;
 
 use sortie_device::Program;
 
+pub(crate) use layout::{numbers, struct_bytes};
+
 use crate::key::{Bits, Code, Transform};
 use crate::{Error, Order};
 use layout::{Layout, shared};

@@ -13,7 +13,7 @@ use crate::error::same_length;
 use crate::gpu::kernels::segments::{
     CLASSES_BLOCK, Capacities, ClassesShared, LongSegments, MOST_CLASSES, MergeProgress, SegmentArrays,
 };
-use crate::gpu::kernels::{CodeTransform, File, Instance, blocks};
+use crate::gpu::kernels::{CodeTransform, File, Instance, blocks, numbers, struct_bytes};
 use crate::gpu::{Gpu, Pending};
 use crate::key::{Bits, Code, Form};
 use crate::{Error, Key, Order};
@@ -436,7 +436,9 @@ impl<'gpu, B: Bits> SegmentSort<'gpu, '_, B> {
             Payload::Places => Content { payload: Payload::Moved(4), ..self.content },
             _ => self.content,
         };
-        let merge_runs = Instance { kernel: "merge_runs", file: File::MergeRuns, defines: merged.defines() };
+        let mut defines = merged.defines();
+        defines.push(("SORTIE_BLOCK_MEMORY", merge_shared(merged).to_string()));
+        let merge_runs = Instance { kernel: "merge_runs", file: File::MergeRuns, defines };
         Ok(Tiles {
             worker,
             length: tile,
@@ -468,11 +470,10 @@ impl<'gpu, B: Bits> SegmentSort<'gpu, '_, B> {
         };
         // SAFETY: these are the kernel's arguments; it stays within the segments, and the same places of the copies.
         unsafe { tiles.sort.launch(self.stream, launch, (arrays, long, self.transform))? };
-        let places = if self.content.payload == Payload::None { 0 } else { CHUNK * size_of::<u16>() };
         let launch = Launch {
             blocks: self.resident(count * (tiles.length / CHUNK) as u64, MERGE_BLOCK),
             threads: MERGE_BLOCK,
-            shared: CHUNK * size_of::<B>() + 3 * size_of::<u64>() + places,
+            shared: merge_shared(self.content),
         };
         let passes = longest.div_ceil(tiles.length as u64).next_power_of_two().ilog2();
         // SAFETY: as above.
@@ -522,6 +523,16 @@ impl<'gpu, B: Bits> SegmentSort<'gpu, '_, B> {
     fn shared_per_block(&self) -> usize {
         self.gpu.device().properties().shared_per_block
     }
+}
+
+/// Bytes of `merge_runs::Shared`: codes, three numbers, and with a payload where each came from.
+fn merge_shared(content: Content) -> usize {
+    let sources = if content.payload == Payload::None { 0 } else { CHUNK };
+    struct_bytes(&[
+        numbers(content.key_bytes, CHUNK),
+        numbers(size_of::<u64>(), 3),
+        numbers(size_of::<u16>(), sources),
+    ])
 }
 
 /// Threads that a multiprocessor has at most.

@@ -1,6 +1,6 @@
 //! The worker for a segment: how many threads, and how many items each holds in registers.
 
-use crate::gpu::kernels::{Define, File, Instance, kind};
+use crate::gpu::kernels::{Define, File, Instance, kind, numbers, struct_bytes};
 use crate::key::{Code, Order};
 
 /// Items that a thread holds, at most: with more than 40 the compiler runs out of 64 registers.
@@ -112,25 +112,38 @@ impl Worker {
 
     /// Bytes of shared memory that a block needs to sort segments between offsets, or of this one length.
     pub fn shared(self, source: From, length: usize) -> usize {
-        let staged = self.content.staged();
         match source {
             From::OneLength if self.is_tiled() => {
-                let each = if staged == 0 { self.content.key_bytes } else { staged + 1 };
-                (self.workers * length * each).next_multiple_of(LINE)
+                (self.workers * length * self.tiled_key_shared()).next_multiple_of(LINE)
             }
-            _ => self.workers * (self.threads * (self.row | 1) * 4 + self.capacity() * staged) + self.notes(),
+            _ => self.block_shared(),
         }
+    }
+
+    /// Bytes of a key of a block that copies its segments as they lie: its stage, and its place in a byte.
+    fn tiled_key_shared(self) -> usize {
+        match self.content.staged() {
+            0 => self.content.key_bytes,
+            staged => staged + size_of::<u8>(),
+        }
+    }
+
+    /// Bytes of a block whose workers each take a segment: their stages and items, and `Notes` of the kernels.
+    fn block_shared(self) -> usize {
+        let items = numbers(size_of::<u32>(), self.threads * (self.row | 1));
+        let stages = self.capacity() * self.content.staged();
+        self.workers * (struct_bytes(&[items]) + stages) + self.notes()
     }
 
     /// Bytes of `Notes` of the kernels.
     fn notes(self) -> usize {
-        match self.content.staged() {
-            0 => 0,
-            _ => {
-                let warps = (self.threads * self.workers).div_ceil(WARP);
-                (warps * 2 * self.content.key_bytes.max(4) + 4).next_multiple_of(16)
-            }
+        if self.content.staged() == 0 {
+            return 0;
         }
+        let warps = (self.threads * self.workers).div_ceil(WARP);
+        let ranges = numbers(self.content.key_bytes.max(4), 2 * warps);
+        // What follows begins where 16 bytes do.
+        struct_bytes(&[ranges, numbers(size_of::<u32>(), 1)]).next_multiple_of(16)
     }
 
     /// Items that a thread holds at most.
@@ -222,6 +235,8 @@ impl Worker {
             ("SORTIE_ROW", self.row.to_string()),
             ("SORTIE_FULL", self.full.to_string()),
             ("SORTIE_WORKERS", self.workers.to_string()),
+            ("SORTIE_BLOCK_MEMORY", self.block_shared().to_string()),
+            ("SORTIE_TILED_KEY_MEMORY", self.tiled_key_shared().to_string()),
         ]);
         Instance { kernel, file: File::SortSegments, defines }
     }
