@@ -13,10 +13,13 @@
 //! - with [`Sanitizer::Address`]: what AddressSanitizer and UndefinedBehaviorSanitizer find. They report on standard
 //!   error and end the process.
 //!
+//! [`machine_code`] looks at what the same kernels become on GPUs.
+//!
 //! What it cannot show: reorderings of a weak memory model, and accesses that race with another stream's work.
 
 mod compiler;
 mod driver;
+pub mod machine_code;
 mod memory;
 mod places;
 mod runtime;

@@ -1,15 +1,13 @@
-//! A device that runs nothing: it has the limits of one, and records what the engine would compile and launch on it.
+//! A device that runs nothing: it has the limits of one, and records what a sort would compile and launch on it.
 
 use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use sortie::Error;
-use sortie::gpu::Gpu;
-use sortie_device::{Device, Driver, Error as DeviceError, Launch, Program, Properties};
+use sortie_device::{Device, Driver, Error, Launch, Program, Properties};
 
-/// A program that the engine asked for, and how it launched the kernels that it took from it.
+/// A program that a sort asked for, and how it launched the kernels that it took from it.
 #[derive(Debug, Clone)]
 pub struct Recorded {
     pub program: Program,
@@ -17,11 +15,11 @@ pub struct Recorded {
     pub shared: BTreeMap<String, usize>,
 }
 
-/// What the engine asks for while it sorts on a device of these limits, in that order.
+/// What a sort asks for on a device of these limits, in that order.
 pub fn record(
     compute_capability: (u32, u32),
     shared_per_block: usize,
-    sort: impl FnOnce(&Gpu) -> Result<(), Error>,
+    sort: impl FnOnce(Device),
 ) -> Vec<Recorded> {
     let log = Arc::new(Mutex::new(Log::default()));
     let properties = Properties {
@@ -35,9 +33,9 @@ pub fn record(
         memory_total: 1 << 40,
         l2_bytes: 1 << 25,
     };
-    sort(&Gpu::new(Device::new(Recorder { properties, log: log.clone() }))).expect("nothing is refused");
+    sort(Device::new(Recorder { properties, log: log.clone() }));
     let log = log.lock().unwrap();
-    // Several are loaded at a time, in any order; the order of launches is the engine's.
+    // Several are loaded at a time, in any order; the order of launches is the sort's.
     let mut modules: Vec<usize> = (0..log.recorded.len()).collect();
     modules.sort_by_key(|module| {
         log.launched.iter().position(|launched| launched == module).unwrap_or(usize::MAX)
@@ -70,90 +68,72 @@ unsafe impl Driver for Recorder {
         &self.properties
     }
 
-    fn start(&self) -> Result<Duration, DeviceError> {
+    fn start(&self) -> Result<Duration, Error> {
         Ok(Duration::ZERO)
     }
 
-    fn free_memory(&self) -> Result<u64, DeviceError> {
+    fn free_memory(&self) -> Result<u64, Error> {
         Ok(self.properties.memory_total)
     }
 
-    fn alloc(&self, _bytes: usize) -> Result<u64, DeviceError> {
+    fn alloc(&self, _bytes: usize) -> Result<u64, Error> {
         Ok(ADDRESS)
     }
 
     unsafe fn free(&self, _address: u64) {}
 
-    fn alloc_pinned(&self, needed: usize) -> Result<*mut u8, DeviceError> {
+    fn alloc_pinned(&self, needed: usize) -> Result<*mut u8, Error> {
         let reason = "nothing is copied here".into();
-        Err(DeviceError::OutOfPinned { needed: needed as u64, reason })
+        Err(Error::OutOfPinned { needed: needed as u64, reason })
     }
 
     unsafe fn free_pinned(&self, _at: *mut u8) {}
 
-    fn stream(&self) -> Result<u64, DeviceError> {
+    fn stream(&self) -> Result<u64, Error> {
         Ok(0)
     }
 
     unsafe fn free_stream(&self, _stream: u64) {}
 
-    unsafe fn wait_stream(&self, _stream: u64) -> Result<(), DeviceError> {
+    unsafe fn wait_stream(&self, _stream: u64) -> Result<(), Error> {
         Ok(())
     }
 
-    fn event(&self) -> Result<u64, DeviceError> {
+    fn event(&self) -> Result<u64, Error> {
         Ok(0)
     }
 
     unsafe fn free_event(&self, _event: u64) {}
 
-    unsafe fn record(&self, _event: u64, _stream: u64) -> Result<(), DeviceError> {
+    unsafe fn record(&self, _event: u64, _stream: u64) -> Result<(), Error> {
         Ok(())
     }
 
-    unsafe fn stream_waits(&self, _stream: u64, _event: u64) -> Result<(), DeviceError> {
+    unsafe fn stream_waits(&self, _stream: u64, _event: u64) -> Result<(), Error> {
         Ok(())
     }
 
-    unsafe fn wait_event(&self, _event: u64) -> Result<(), DeviceError> {
+    unsafe fn wait_event(&self, _event: u64) -> Result<(), Error> {
         Ok(())
     }
 
-    unsafe fn elapsed_ms(&self, _from: u64, _to: u64) -> Result<f32, DeviceError> {
+    unsafe fn elapsed_ms(&self, _from: u64, _to: u64) -> Result<f32, Error> {
         Ok(0.0)
     }
 
-    unsafe fn copy_in(
-        &self,
-        _to: u64,
-        _from: *const u8,
-        _bytes: usize,
-        _stream: u64,
-    ) -> Result<(), DeviceError> {
+    unsafe fn copy_in(&self, _to: u64, _from: *const u8, _bytes: usize, _stream: u64) -> Result<(), Error> {
         Ok(())
     }
 
-    unsafe fn copy_out(
-        &self,
-        _to: *mut u8,
-        _from: u64,
-        _bytes: usize,
-        _stream: u64,
-    ) -> Result<(), DeviceError> {
+    unsafe fn copy_out(&self, _to: *mut u8, _from: u64, _bytes: usize, _stream: u64) -> Result<(), Error> {
         Ok(())
     }
 
-    unsafe fn copy_within(
-        &self,
-        _to: u64,
-        _from: u64,
-        _bytes: usize,
-        _stream: u64,
-    ) -> Result<(), DeviceError> {
+    unsafe fn copy_within(&self, _to: u64, _from: u64, _bytes: usize, _stream: u64) -> Result<(), Error> {
         Ok(())
     }
 
-    fn is_linked_to(&self, _other: &dyn Driver) -> Result<bool, DeviceError> {
+    fn is_linked_to(&self, _other: &dyn Driver) -> Result<bool, Error> {
         Ok(true)
     }
 
@@ -164,15 +144,15 @@ unsafe impl Driver for Recorder {
         _from: u64,
         _bytes: usize,
         _stream: u64,
-    ) -> Result<(), DeviceError> {
+    ) -> Result<(), Error> {
         Ok(())
     }
 
-    unsafe fn fill(&self, _to: u64, _byte: u8, _bytes: usize, _stream: u64) -> Result<(), DeviceError> {
+    unsafe fn fill(&self, _to: u64, _byte: u8, _bytes: usize, _stream: u64) -> Result<(), Error> {
         Ok(())
     }
 
-    fn load(&self, program: &Program) -> Result<u64, DeviceError> {
+    fn load(&self, program: &Program) -> Result<u64, Error> {
         let recorded = &mut self.log.lock().unwrap().recorded;
         recorded.push(Recorded { program: program.clone(), shared: BTreeMap::new() });
         Ok(recorded.len() as u64 - 1)
@@ -180,7 +160,7 @@ unsafe impl Driver for Recorder {
 
     unsafe fn unload(&self, _module: u64) {}
 
-    unsafe fn function(&self, module: u64, name: &str) -> Result<u64, DeviceError> {
+    unsafe fn function(&self, module: u64, name: &str) -> Result<u64, Error> {
         let functions = &mut self.log.lock().unwrap().functions;
         functions.push((module, name.into()));
         Ok(functions.len() as u64 - 1)
@@ -192,7 +172,7 @@ unsafe impl Driver for Recorder {
         launch: &Launch,
         _arguments: &[*const c_void],
         _stream: u64,
-    ) -> Result<(), DeviceError> {
+    ) -> Result<(), Error> {
         let log = &mut *self.log.lock().unwrap();
         let (module, name) = &log.functions[function as usize];
         let most = log.recorded[*module as usize].shared.entry(name.clone()).or_default();

@@ -1,0 +1,275 @@
+//! What kernels become as machine code: on each architecture, no register is spilled and no block asks for more shared memory
+//! than there is, but for what is known. Needs no GPU: a sort runs on a [`recorder`] with the limits of a device, and what
+//! it asks for there is compiled with the same options, to PTX by NVRTC and from that by `ptxas`, which reports.
+
+mod recorder;
+mod report;
+
+use std::env;
+use std::fmt::Debug;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use rayon::prelude::*;
+use sortie_device::{Device, cuda};
+
+pub use recorder::Recorded;
+use recorder::record;
+use report::{Function, parse};
+
+/// Names the folder with NVIDIA's `bin/ptxas`, of the same version as the NVRTC that the loader finds.
+const TOOLKIT: &str = "SORTIE_CUDA_TOOLKIT";
+
+/// A name, and what enqueues the sort of that name by an engine of type `G`.
+pub type Sort<G, E> = (&'static str, fn(&G) -> Result<(), E>);
+
+pub struct Architecture {
+    pub name: &'static str,
+    pub capability: (u32, u32),
+    /// Bytes of shared memory that a block can ask for.
+    pub shared: usize,
+    /// Whether every instance is compiled; else the first and the last that a sort asks for of each kernel, which are
+    /// those for its shortest and longest segments.
+    pub every: bool,
+}
+
+pub const ARCHITECTURES: [Architecture; 4] = [
+    Architecture { name: "sm_80", capability: (8, 0), shared: 163 << 10, every: false },
+    Architecture { name: "sm_89", capability: (8, 9), shared: 99 << 10, every: false },
+    Architecture { name: "sm_90", capability: (9, 0), shared: 227 << 10, every: true },
+    Architecture { name: "sm_100", capability: (10, 0), shared: 227 << 10, every: false },
+];
+
+/// Programs that are known to spill registers, and why they may.
+pub struct Known {
+    pub reason: &'static str,
+    /// Each program's bytes on each architecture, at most, as `spilled_bytes` counts.
+    pub programs: &'static [(&'static str, &'static [(&'static str, usize)])],
+}
+
+/// Panics where a kernel that one of the sorts launches spills registers or asks for too much shared memory, but for what is
+/// known, or where what is known is so no more. Skipped where the environment names no toolkit.
+pub fn check<G, E: Debug>(sorts: &[Sort<G, E>], engine: fn(Device) -> G, known: &[Known]) {
+    let Some(toolkit) = env::var_os(TOOLKIT).map(PathBuf::from) else {
+        return println!("skipped: {TOOLKIT} names no folder with NVIDIA's bin/ptxas");
+    };
+    let version = cuda::compiler_version().unwrap();
+    println!("NVRTC {}.{}, ptxas of {}", version.0, version.1, toolkit.display());
+    let jobs: Vec<Job> = ARCHITECTURES.iter().flat_map(|on| jobs(sorts, engine, on)).collect();
+    let compiled: Vec<Compiled> = jobs.into_par_iter().map(|job| job.compile(&toolkit)).collect();
+    compiled.iter().for_each(Compiled::print);
+    let faults = faults(&compiled, known);
+    assert!(
+        faults.is_empty(),
+        "{} faults; a spill that has to be belongs with those that are known:\n{}",
+        faults.len(),
+        faults.join("\n")
+    );
+}
+
+/// A program to compile.
+pub struct Job {
+    /// The first sort that asked for it.
+    pub sort: &'static str,
+    architecture: &'static Architecture,
+    pub recorded: Recorded,
+}
+
+/// What the sorts ask for on an architecture, each program once.
+pub fn jobs<G, E: Debug>(
+    sorts: &[Sort<G, E>],
+    engine: fn(Device) -> G,
+    architecture: &'static Architecture,
+) -> Vec<Job> {
+    let mut jobs: Vec<Job> = Vec::new();
+    for &(sort, enqueue) in sorts {
+        let recorded = record(architecture.capability, architecture.shared, |device| {
+            enqueue(&engine(device)).expect("nothing is refused");
+        });
+        assert!(recorded.iter().any(|recorded| !recorded.shared.is_empty()), "{sort}: nothing is launched");
+        for recorded in chosen(recorded, architecture.every) {
+            let same = jobs.iter_mut().find(|job| {
+                let (a, b) = (&job.recorded.program, &recorded.program);
+                (a.source, &a.defines) == (b.source, &b.defines)
+            });
+            match same {
+                Some(job) => {
+                    for (kernel, shared) in recorded.shared {
+                        let most = job.recorded.shared.entry(kernel).or_default();
+                        *most = shared.max(*most);
+                    }
+                }
+                None => jobs.push(Job { sort, architecture, recorded }),
+            }
+        }
+    }
+    jobs
+}
+
+/// All, or the first and the last of those that launch the same kernels.
+fn chosen(recorded: Vec<Recorded>, every: bool) -> Vec<Recorded> {
+    let alike = |a: &Recorded, b: &Recorded| a.shared.keys().eq(b.shared.keys());
+    let at_an_end = |i: usize| {
+        let count = |others: &[Recorded]| others.iter().filter(|other| alike(other, &recorded[i])).count();
+        count(&recorded[..i]) == 0 || count(&recorded[i + 1..]) == 0
+    };
+    (0..recorded.len()).filter(|&i| every || at_an_end(i)).map(|i| recorded[i].clone()).collect()
+}
+
+struct Compiled {
+    job: Job,
+    /// Seconds in NVRTC, and in ptxas.
+    seconds: [f64; 2],
+    /// What ptxas reports, or the complaints of one of the two.
+    functions: Result<Vec<Function>, String>,
+}
+
+impl Job {
+    fn compile(self, toolkit: &Path) -> Compiled {
+        let start = Instant::now();
+        let ptx = cuda::ptx(&self.recorded.program, self.architecture.capability);
+        let translated = start.elapsed().as_secs_f64();
+        let functions = ptx.map_err(|error| error.to_string()).and_then(|ptx| self.assemble(&ptx, toolkit));
+        let seconds = [translated, start.elapsed().as_secs_f64() - translated];
+        Compiled { job: self, seconds, functions }
+    }
+
+    fn assemble(&self, ptx: &[u8], toolkit: &Path) -> Result<Vec<Function>, String> {
+        let program = toolkit.join("bin/ptxas");
+        let mut child = Command::new(&program)
+            .args(["-v", "-lineinfo", "-arch", self.architecture.name, "-o", "/dev/null", "-"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(|error| format!("{}: {error}", program.display()))?;
+        // Where it does not read all of it, it says why.
+        let _ = child.stdin.take().expect("it is piped").write_all(ptx);
+        let output = child.wait_with_output().map_err(|error| error.to_string())?;
+        let said = String::from_utf8_lossy(&output.stderr);
+        if output.status.success() { Ok(parse(&said)) } else { Err(said.into_owned()) }
+    }
+}
+
+impl Compiled {
+    fn print(&self) {
+        let Job { sort, architecture, recorded } = &self.job;
+        for function in self.functions.iter().flatten() {
+            println!(
+                "{:6} {:52} {:14} {:2} registers, spills {:?}, frame {}, shared {} + {}; {:.1?} s for {sort}",
+                architecture.name,
+                recorded.program.name,
+                function.name,
+                function.registers.unwrap_or(0),
+                function.spilled,
+                function.frame,
+                function.shared,
+                recorded.shared.get(&function.name).unwrap_or(&0),
+                self.seconds,
+            );
+        }
+    }
+}
+
+/// Bytes that the function's instructions write and read for spilled registers.
+fn spilled_bytes(function: &Function) -> usize {
+    function.spilled.iter().sum()
+}
+
+/// What is wrong: what did not compile, a spill that is not known, too much shared memory; and what is known and
+/// not so any more.
+fn faults(compiled: &[Compiled], known: &[Known]) -> Vec<String> {
+    let known: Vec<_> = known
+        .iter()
+        .flat_map(|known| known.programs.iter().map(move |&(program, on)| (program, on, known.reason)))
+        .flat_map(|(program, on, reason)| on.iter().map(move |&(on, bytes)| (program, on, bytes, reason)))
+        .collect();
+    let mut met = vec![false; known.len()];
+    let mut faults = Vec::new();
+    for Compiled { job, functions, .. } in compiled {
+        let Job { sort, architecture, recorded } = job;
+        let (name, on, limit) = (&recorded.program.name, architecture.name, architecture.shared);
+        let mut fault = |what: String| faults.push(format!("{name} on {on} ({sort}): {what}"));
+        let functions = match functions {
+            Ok(functions) => functions,
+            Err(why) => {
+                fault(why.trim().into());
+                continue;
+            }
+        };
+        for function in functions.iter().filter(|function| spilled_bytes(function) > 0) {
+            let bytes = spilled_bytes(function);
+            let place = known.iter().position(|&(program, there, ..)| program == name && there == on);
+            if let Some(place) = place {
+                met[place] = true;
+            }
+            let allowed = place.map_or(0, |place| known[place].2);
+            if bytes > allowed {
+                let why = place.map_or("none", |place| known[place].3);
+                let function = &function.name;
+                fault(format!("{function} spills {bytes} bytes, {allowed} are known: {why}"));
+            }
+        }
+        for (kernel, &asked) in &recorded.shared {
+            match functions.iter().find(|function| function.name == *kernel && function.registers.is_some()) {
+                None => fault(format!("ptxas does not report on {kernel}")),
+                Some(Function { shared, .. }) if shared + asked > limit => fault(format!(
+                    "{kernel} has {shared} bytes of shared memory and asks for {asked}; a block has {limit}"
+                )),
+                Some(_) => {}
+            }
+        }
+    }
+    for ((program, on, bytes, _), _) in known.iter().zip(met).filter(|(_, met)| !met) {
+        faults.push(format!(
+            "{program} on {on} spills nothing any more; take its {bytes} bytes from the known ones"
+        ));
+    }
+    faults
+}
+
+#[cfg(test)]
+mod tests {
+    use sortie_device::Program;
+
+    use super::*;
+
+    /// A report on one kernel, `sort`, that was launched with so many bytes of shared memory on the first architecture.
+    fn compiled(asked: usize, function: Function) -> Compiled {
+        let program = Program { name: "sort-4".into(), source: "", headers: &[], defines: vec![] };
+        let recorded = Recorded { program, shared: [("sort".into(), asked)].into() };
+        let job = Job { sort: "u32", architecture: &ARCHITECTURES[0], recorded };
+        Compiled { job, seconds: [0.0; 2], functions: Ok(vec![function]) }
+    }
+
+    #[test]
+    fn each_fault_is_found() {
+        let plain = || Function { name: "sort".into(), registers: Some(64), ..Function::default() };
+        let spilled = || Function { spilled: [8, 12], ..plain() };
+        let limit = ARCHITECTURES[0].shared;
+        let of = |compiled: Compiled, known: &[Known]| faults(&[compiled], known).join("\n");
+        let only = |fault: String, words: &str| {
+            assert!(fault.contains(words) && fault.lines().count() == 1, "{fault}")
+        };
+        assert_eq!(of(compiled(limit, plain()), &[]), "");
+        only(of(compiled(limit - 7, Function { shared: 8, ..plain() }), &[]), "has 8 bytes of shared memory");
+        only(of(compiled(0, spilled()), &[]), "spills 20 bytes, 0 are known");
+        only(of(compiled(0, Function { registers: None, ..plain() }), &[]), "does not report on sort");
+        only(
+            of(Compiled { functions: Err("no".into()), ..compiled(0, plain()) }, &[]),
+            "sort-4 on sm_80 (u32): no",
+        );
+
+        const TWENTY: &[Known] = &[Known { reason: "why", programs: &[("sort-4", &[("sm_80", 20)])] }];
+        assert_eq!(of(compiled(0, spilled()), TWENTY), "");
+        only(
+            of(compiled(0, Function { spilled: [12, 12], ..plain() }), TWENTY),
+            "spills 24 bytes, 20 are known: why",
+        );
+        only(of(compiled(0, plain()), TWENTY), "take its 20 bytes from the known ones");
+        const ELSEWHERE: &[Known] = &[Known { reason: "why", programs: &[("sort-4", &[("sm_90", 20)])] }];
+        assert_eq!(faults(&[compiled(0, spilled())], ELSEWHERE).len(), 2);
+    }
+}
