@@ -1,29 +1,11 @@
-//! What only data in a device's memory can be asked for: sorts by comparison alone, strings, and the published algorithms.
+//! What only data in a device's memory can be asked for: sorts by comparison alone, and strings.
 
 use bytemuck::Pod;
 use sortie::gpu::{Compared, Gpu, Offsets, Pending, Strings};
-use sortie::papers::{self, Histograms, Sent};
-use sortie::{Error, Key, Order, Segments};
+use sortie::{Error, Key, Order};
 use sortie_device::{Stream, View};
 
 use super::{Both, bytes};
-
-type Sort = for<'a> unsafe fn(&'a Gpu, &Stream, View<'_, u32>) -> Result<Pending<'a>, Error>;
-
-/// The published sorts of one array, each unsafe as [`Gpu::sort`] is.
-const PUBLISHED: [(&str, Sort); 5] = [
-    ("quicksort", papers::quicksort),
-    ("sample sort", papers::sample_sort),
-    ("fine sample sort", |gpu, stream, keys| {
-        // SAFETY: as the caller states.
-        unsafe { papers::fine_sample_sort(gpu, stream, keys, Histograms::OfAllBlocks) }
-    }),
-    ("fine sample sort with a single histogram", |gpu, stream, keys| {
-        // SAFETY: as the caller states.
-        unsafe { papers::fine_sample_sort(gpu, stream, keys, Histograms::Single) }
-    }),
-    ("radix sort", papers::radix_sort),
-];
 
 impl Both {
     /// One array by comparison alone: its keys, as pairs, and as an argsort.
@@ -85,10 +67,6 @@ impl Both {
         let mut found = here.clone();
         stream.copy_out(&mut found, places.view())?;
         self.note(found == here, format!("argsort of {} strings", strings.len()));
-        for (sent, name) in [(Sent::Whole, "whole"), (Sent::Cut, "cut")] {
-            papers::argsort_sent_strings(&gpu, strings, sent, &mut found)?;
-            self.note(found == here, format!("argsort of {} {name} strings of the host", strings.len()));
-        }
 
         let sorted_bytes = gpu.device().alloc::<u8>(text.len())?;
         let sorted_offsets = gpu.device().alloc::<u64>(offsets.len())?;
@@ -101,31 +79,6 @@ impl Both {
         let gathered = offsets.windows(2).map(|ends| text.get(ends[0] as usize..ends[1] as usize));
         let right = here.iter().map(|&place| Some(&strings[place as usize][..])).eq(gathered);
         self.note(right, format!("{} strings in order", strings.len()));
-        Ok(())
-    }
-
-    /// One array by each published sort.
-    pub fn compare_published(&mut self, keys: &[u32]) -> Result<(), Error> {
-        let mut here = keys.to_vec();
-        self.cpu.sort(&mut here)?;
-        let gpu = self.there.clone();
-        for (name, sort) in PUBLISHED {
-            // SAFETY: nothing else uses the keys meanwhile.
-            let there = sorted(&gpu, keys, |stream, keys| unsafe { sort(&gpu, stream, keys) })?;
-            self.note(there == here, format!("{name} of {}", keys.len()));
-        }
-        Ok(())
-    }
-
-    /// Segments by GPU-ArraySort.
-    pub fn compare_array_sort(&mut self, keys: &[f32], length: usize) -> Result<(), Error> {
-        let mut here = keys.to_vec();
-        self.cpu.sort_segments(&mut here, Segments::Length(length))?;
-        let gpu = self.there.clone();
-        // SAFETY: nothing else uses the keys meanwhile.
-        let there =
-            sorted(&gpu, keys, |stream, keys| unsafe { papers::array_sort(&gpu, stream, keys, length) })?;
-        self.note(bytes(&there) == bytes(&here), format!("array sort of segments of {length}"));
         Ok(())
     }
 }

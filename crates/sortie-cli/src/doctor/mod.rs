@@ -32,13 +32,10 @@ const ARRAYS: [usize; 2] = [1000, 200_003];
 const DISTRIBUTED: usize = (1 << 15) + 5;
 const LONGEST_ARRAY: usize = 1 << 26;
 
-/// Arrays that are sorted by comparison alone and by the published algorithms: without keys to compare, of one block, just
+/// Arrays that are sorted by comparison alone, and strings: without keys to compare, of one block, just
 /// beyond the longest of them, of several buckets. The longest of keys of more than 4 bytes is shorter.
 const COMPARED_ARRAYS: [usize; 5] = [1, 2, 1000, 7937, 200_003];
 const LONGEST_WIDE_ARRAY: usize = 1 << 24;
-
-/// Segments that GPU-ArraySort sorts.
-const ARRAY_SORT_LENGTHS: [usize; 3] = [50, 1000, 4000];
 
 /// Keys that are drawn and checked at a time.
 const CHUNK: usize = 1 << 26;
@@ -90,22 +87,20 @@ pub fn run(engine: Engine, large: bool) -> Result<(), Failure> {
             }
         }
     }
-    let compared: [Check; 8] = [
+    let compared: [Check; 6] = [
         compare_compared::<u32>,
         compare_compared::<u64>,
         compare_compared::<u128>,
         compare_compared::<[u8; 16]>,
         compare_compared::<[u8; 64]>,
         compare_strings,
-        compare_published,
-        compare_array_sort,
     ];
     checks.extend(compared.map(|check| (chosen, check)));
     // At the same time, for most of it is compiling.
     let short = checks.into_par_iter().map(|(chosen, check)| check(chosen));
     short.collect::<Result<Vec<_>, _>>()?.into_iter().for_each(|found| tally += found);
     // One after the other, for they take memory.
-    let longest: [Check; 10] = [
+    let longest: [Check; 9] = [
         compare_longest::<u32>,
         compare_longest::<f32>,
         compare_longest::<i64>,
@@ -115,7 +110,6 @@ pub fn run(engine: Engine, large: bool) -> Result<(), Failure> {
         compare_longest_compared::<[u8; 16]>,
         compare_longest_compared::<[u8; 64]>,
         compare_longest_strings,
-        compare_longest_published,
     ];
     for check in longest {
         tally += check(chosen)?;
@@ -213,21 +207,6 @@ fn compare_strings(chosen: Chosen) -> Result<Tally, Failure> {
     })
 }
 
-/// One array by the published algorithms.
-fn compare_published(chosen: Chosen) -> Result<Tally, Failure> {
-    of_each_pattern(chosen, "u32", "published", &PATTERNS, |both, bits| {
-        COMPARED_ARRAYS.into_iter().try_for_each(|n| both.compare_published(&keys(n, bits)))
-    })
-}
-
-/// Segments by a published algorithm.
-fn compare_array_sort(chosen: Chosen) -> Result<Tally, Failure> {
-    of_each_pattern(chosen, "f32", "published", &PATTERNS, |both, bits| {
-        let mut lengths = ARRAY_SORT_LENGTHS.into_iter();
-        lengths.try_for_each(|n| both.compare_array_sort(&keys(KEYS.next_multiple_of(n), bits), n))
-    })
-}
-
 /// The longest array.
 fn compare_longest<K: Key + Pod>(chosen: Chosen) -> Result<Tally, Failure> {
     of_each_pattern(chosen, name::<K>(), chosen.name(), &[RANDOM, CROWDED], |both, bits| {
@@ -245,12 +224,6 @@ fn compare_longest_compared<K: Key + Compared>(chosen: Chosen) -> Result<Tally, 
 fn compare_longest_strings(chosen: Chosen) -> Result<Tally, Failure> {
     of_each_pattern(chosen, "strings", "argsort", &[RANDOM, CROWDED], |both, bits| {
         both.compare_strings(&strings(LONGEST_WIDE_ARRAY, bits))
-    })
-}
-
-fn compare_longest_published(chosen: Chosen) -> Result<Tally, Failure> {
-    of_each_pattern(chosen, "u32", "published", &[RANDOM], |both, bits| {
-        both.compare_published(&keys(LONGEST_ARRAY, bits))
     })
 }
 
@@ -465,12 +438,10 @@ mod tests {
             both.compare_by_comparison(&keys::<u32>(20_000, bits)).unwrap();
             both.compare_by_comparison(&keys::<[u8; 64]>(2000, bits)).unwrap();
             both.compare_strings(&strings(3000, bits)).unwrap();
-            both.compare_published(&keys(15_000, bits)).unwrap();
-            both.compare_array_sort(&keys(10_000, bits), 1000).unwrap();
         }
         for (n, chunk) in [(1, 10), (10_001, 2500), (10_000, 2500)] {
             assert!(large::sorts(&both.there, n, chunk).unwrap(), "{n} by chunks of {chunk}");
         }
-        assert_eq!((both.sorts, both.wrong), (2 * (3 + 3 + 4 + 5 + 1), Vec::<String>::new()));
+        assert_eq!((both.sorts, both.wrong), (2 * (3 + 3 + 2), Vec::<String>::new()));
     }
 }
