@@ -23,7 +23,7 @@ use half::{bf16, f16};
 use sortie_device::{Stream, View};
 
 use crate::error::same_length;
-use crate::gpu::{self, Gpu, Pending};
+use crate::gpu::{DeviceSegments, Gpu, Pending};
 use crate::{Error, Index, Key, Order, Report, Segments, Sorter};
 
 /// A type of number, in the byte order of the machine.
@@ -272,7 +272,7 @@ pub unsafe fn sort_segments_on_device<'gpu>(
     stream: &Stream,
     dtype: Dtype,
     keys: View<'_, u8>,
-    segments: gpu::Segments<'_>,
+    segments: DeviceSegments<'_>,
     order: Order,
 ) -> Result<Pending<'gpu>, Error> {
     // SAFETY: as the caller states.

@@ -30,9 +30,10 @@ mod cpu;
 pub mod dynamic;
 mod error;
 pub mod gpu;
+#[doc(hidden)]
+pub mod internals;
 mod key;
 pub mod merge;
-pub mod papers;
 mod plan;
 mod profile;
 pub mod rates;

@@ -9,7 +9,7 @@ use sortie_device::Device;
 
 use super::batch::{After, Batch, Before, Shape};
 use super::cub::{self, Cub, Peer};
-use super::ours::{self, Published, Work};
+use super::ours::{self, Engines, Published, Work};
 use super::torch::Torch;
 use crate::Result;
 use crate::keys::BenchKey;
@@ -28,7 +28,7 @@ pub enum Contender {
     Torch,
     /// STA: a stable sort of all keys with the number of their segment, then one by that number.
     ByTags,
-    /// As published, see `sortie::papers`.
+    /// As published, see `sortie_papers`.
     ArraySort,
     /// Of one array.
     OneArray(OneArray),
@@ -148,7 +148,7 @@ pub struct Ready<'a> {
 /// What the contenders need, found when first asked for.
 pub struct Rig {
     pub device: Device,
-    gpu: Gpu,
+    engines: Engines,
     peers: Option<PathBuf>,
     cub: OnceCell<Option<Cub>>,
     torch: OnceCell<Option<RefCell<Torch>>>,
@@ -156,11 +156,17 @@ pub struct Rig {
 
 impl Rig {
     pub fn new(device: Device, peers: Option<PathBuf>) -> Rig {
-        Rig { gpu: Gpu::new(device.clone()), device, peers, cub: OnceCell::new(), torch: OnceCell::new() }
+        Rig {
+            engines: Engines::new(device.clone()),
+            device,
+            peers,
+            cub: OnceCell::new(),
+            torch: OnceCell::new(),
+        }
     }
 
     pub fn gpu(&self) -> &Gpu {
-        &self.gpu
+        &self.engines.gpu
     }
 
     pub fn cub(&self) -> Option<&Cub> {
@@ -195,8 +201,8 @@ impl Rig {
             Contender::Copy => on_device(batch, Before::Poison, After::Same, || {
                 Ok(batch.stream.copy_within(batch.keys.view(), batch.input.view())?)
             }),
-            Contender::Sortie => ours::work(&self.gpu, batch, Work::Keys)?,
-            Contender::Ours(work) => ours::work(&self.gpu, batch, work)?,
+            Contender::Sortie => ours::work(&self.engines.gpu, batch, Work::Keys)?,
+            Contender::Ours(work) => ours::work(&self.engines.gpu, batch, work)?,
             Contender::ByHand => return from_cub(Peer::ByHand, Before::Copy),
             Contender::SegmentedSort => return from_cub(Peer::SegmentedSort, Before::Poison),
             Contender::SegmentedRadixSort => return from_cub(Peer::SegmentedRadixSort, Before::Poison),
@@ -204,12 +210,12 @@ impl Rig {
             Contender::CubRadix => return from_cub(Peer::Radix, Before::Poison),
             Contender::CubMerge => return from_cub(Peer::Merge, Before::Copy),
             Contender::CubRadixPairs => return from_cub(Peer::RadixPairs, Before::Poison),
-            Contender::OneArray(work) => ours::one_array(&self.gpu, batch, work),
+            Contender::OneArray(work) => ours::one_array(&self.engines.gpu, batch, work),
             Contender::Published(sort) => {
-                on_device(batch, Before::Copy, After::Sorted, ours::published(&self.gpu, batch, sort))
+                on_device(batch, Before::Copy, After::Sorted, ours::published(&self.engines, batch, sort))
             }
             Contender::ArraySort => {
-                on_device(batch, Before::Copy, After::Sorted, ours::array_sort(&self.gpu, batch))
+                on_device(batch, Before::Copy, After::Sorted, ours::array_sort(&self.engines.papers, batch))
             }
             Contender::Torch => match (self.torch(), batch.length) {
                 (Some(torch), Some(length)) => {

@@ -2,9 +2,9 @@
 
 use bytemuck::Pod;
 use sortie::gpu::{DeviceSegments, Gpu, Pending};
-use sortie::papers::{self, Histograms};
 use sortie::{Error, Order};
-use sortie_device::{Stream, View};
+use sortie_device::{Device, Stream, View};
+use sortie_papers::{self as papers, Histograms, Papers};
 
 use super::batch::{After, Batch, Before};
 use super::contenders::{OneArray, Run};
@@ -113,7 +113,7 @@ pub fn one_array<'a, K: BenchKey + Pod>(gpu: &'a Gpu, batch: &'a Batch<K>, work:
     })
 }
 
-/// A published sort of one array. All but the bitonic network are in `sortie::papers`, and for u32 alone.
+/// A published sort of one array. All but the bitonic network are in `sortie_papers`, and for u32 alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Published {
     Bitonic,
@@ -139,50 +139,81 @@ impl Published {
     /// As that sort.
     pub unsafe fn enqueue<'a, K: BenchKey + Pod>(
         self,
-        gpu: &'a Gpu,
+        engines: &'a Engines,
         stream: &Stream,
         keys: View<'_, K>,
-    ) -> std::result::Result<Pending<'a>, Error> {
+    ) -> std::result::Result<Enqueued<'a>, Error> {
+        let papers = &engines.papers;
         // SAFETY: as the caller states.
-        unsafe {
+        let published = unsafe {
             match self {
-                Published::Bitonic => gpu.sort_bitonic(stream, keys, Order::default()),
-                Published::Quicksort => papers::quicksort(gpu, stream, keys.cast()),
-                Published::RadixSort => papers::radix_sort(gpu, stream, keys.cast()),
-                Published::SampleSort => papers::sample_sort(gpu, stream, keys.cast()),
+                Published::Bitonic => {
+                    return Ok(Enqueued::Ours(engines.gpu.sort_bitonic(stream, keys, Order::default())?));
+                }
+                Published::Quicksort => papers::quicksort(papers, stream, keys.cast())?,
+                Published::RadixSort => papers::radix_sort(papers, stream, keys.cast())?,
+                Published::SampleSort => papers::sample_sort(papers, stream, keys.cast())?,
                 Published::FineSampleSort(histograms) => {
-                    papers::fine_sample_sort(gpu, stream, keys.cast(), histograms)
+                    papers::fine_sample_sort(papers, stream, keys.cast(), histograms)?
                 }
             }
+        };
+        Ok(Enqueued::Published(published))
+    }
+}
+
+/// What sorts on a device: Sortie, and the published algorithms.
+pub struct Engines {
+    pub gpu: Gpu,
+    pub papers: Papers,
+}
+
+impl Engines {
+    pub fn new(device: Device) -> Engines {
+        Engines { gpu: Gpu::new(device.clone()), papers: Papers::new(device) }
+    }
+}
+
+/// A sort of either that has been enqueued. Dropping it waits for it and gives its scratch back.
+pub enum Enqueued<'a> {
+    Ours(Pending<'a>),
+    Published(papers::Pending<'a>),
+}
+
+impl Enqueued<'_> {
+    pub fn wait(self) -> std::result::Result<(), Error> {
+        match self {
+            Enqueued::Ours(pending) => pending.wait(),
+            Enqueued::Published(pending) => pending.wait(),
         }
     }
 }
 
 /// What enqueues the published sort of the batch's keys as one array.
 pub fn published<'a, K: BenchKey + Pod>(
-    gpu: &'a Gpu,
+    engines: &'a Engines,
     batch: &'a Batch<K>,
     sort: Published,
 ) -> impl FnMut() -> Result<()> + 'a {
     // SAFETY: all that uses the keys is on the batch's stream.
-    enqueuing(move || unsafe { sort.enqueue(gpu, &batch.stream, batch.keys.view()) })
+    enqueuing(move || unsafe { sort.enqueue(engines, &batch.stream, batch.keys.view()) })
 }
 
 /// What enqueues GPU-ArraySort of the batch's keys, which are f32 in segments of one length.
 pub fn array_sort<'a, K: BenchKey + Pod>(
-    gpu: &'a Gpu,
+    papers: &'a Papers,
     batch: &'a Batch<K>,
 ) -> impl FnMut() -> Result<()> + 'a {
     let length = batch.length.unwrap_or(0) as usize;
     // SAFETY: all that uses the keys is on the batch's stream.
-    enqueuing(move || unsafe { papers::array_sort(gpu, &batch.stream, batch.keys.view().cast(), length) })
+    enqueuing(move || unsafe { papers::array_sort(papers, &batch.stream, batch.keys.view().cast(), length) })
 }
 
 /// Holds a sort's scratch until the next one is to begin, by when it is done.
-fn enqueuing<'a>(
-    sort: impl Fn() -> std::result::Result<Pending<'a>, Error> + 'a,
+fn enqueuing<'a, P: 'a>(
+    sort: impl Fn() -> std::result::Result<P, Error> + 'a,
 ) -> impl FnMut() -> Result<()> + 'a {
-    let mut pending: Option<Pending<'a>> = None;
+    let mut pending = None;
     move || {
         drop(pending.take());
         pending = Some(sort()?);

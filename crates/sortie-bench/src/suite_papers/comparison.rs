@@ -4,7 +4,7 @@
 use std::marker::PhantomData;
 use std::rc::Rc;
 
-use sortie::papers::Histograms;
+use sortie_papers::Histograms;
 
 use super::closed_forms::{self, ClosedForms};
 use super::counting::{Counting, TABLE_1};

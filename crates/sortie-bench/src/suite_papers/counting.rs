@@ -6,7 +6,6 @@ use std::process::{Command, Stdio};
 use std::rc::Rc;
 
 use rand::SeedableRng;
-use sortie::gpu::Gpu;
 use sortie_simt::{Bench, Options, SHARED_227K};
 
 use super::comparison::SORTS;
@@ -16,7 +15,7 @@ use crate::measure::Measurable;
 use crate::report::{Counted, Counts, Outcome, now};
 use crate::suite_batch::Shared;
 use crate::suite_batch::contenders::left_out;
-use crate::suite_batch::ours::Published;
+use crate::suite_batch::ours::{Engines, Published};
 
 pub const TABLE_1: &str = "Capannini table 1";
 pub const BENCH: &str = "test bench";
@@ -129,13 +128,13 @@ fn on_bench(n: usize, sort: Published, seed: u64) -> Result<(String, Counts, boo
         ..Options::default()
     };
     let bench = Bench::new(options)?;
-    let gpu = Gpu::new(bench.device().clone());
-    let stream = gpu.device().stream()?;
+    let device = bench.device();
+    let (engines, stream) = (Engines::new(device.clone()), device.stream()?);
     let mut keys: Vec<u32> = Distribution::Uniform.draw(n, &mut Rng::seed_from_u64(seed));
-    let buffer = gpu.device().alloc::<u32>(n)?;
+    let buffer = device.alloc::<u32>(n)?;
     stream.copy_in(buffer.view(), &keys)?;
     // SAFETY: nothing else uses the keys meanwhile.
-    unsafe { sort.enqueue(&gpu, &stream, buffer.view())? }.wait()?;
+    unsafe { sort.enqueue(&engines, &stream, buffer.view())? }.wait()?;
     let mut sorted = vec![0; n];
     stream.copy_out(&mut sorted, buffer.view())?;
     keys.sort_unstable();
@@ -147,7 +146,7 @@ fn on_bench(n: usize, sort: Published, seed: u64) -> Result<(String, Counts, boo
         conflicts: Some(sum(|counts| counts.conflicts)),
         divergent_branches: Some(sum(|counts| counts.divergent_branches)),
     };
-    Ok((gpu.device().properties().name.clone(), counts, sorted == keys))
+    Ok((device.properties().name.clone(), counts, sorted == keys))
 }
 
 /// What the GPU counts while another process of this program sorts, which fails if the result is wrong.

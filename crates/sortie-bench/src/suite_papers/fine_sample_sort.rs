@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 use std::rc::Rc;
 
-use sortie::papers::Histograms;
+use sortie_papers::Histograms;
 
 use super::{markdown, ms};
 use crate::args::Args;

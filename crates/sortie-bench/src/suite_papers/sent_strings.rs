@@ -4,7 +4,7 @@
 use rayon::ThreadPoolBuilder;
 use sortie::Engine;
 use sortie::gpu::Gpu;
-use sortie::papers::{self, Sent};
+use sortie_papers::{Sent, argsort_sent_strings};
 
 use super::{curves, markdown, ms};
 use crate::args::Args;
@@ -57,7 +57,7 @@ fn sent(name: &'static str, threads: usize, sent: Sent) -> Contender<Strings, Ve
         let pool = ThreadPoolBuilder::new().num_threads(threads).build()?;
         let refs = strings.refs();
         let mut places = vec![0; refs.len()];
-        let sort = || papers::argsort_sent_strings(&gpu, &refs, sent, &mut places);
+        let sort = || argsort_sent_strings(&gpu, &refs, sent, &mut places);
         clock.report = pool.install(|| clock.time(sort))?;
         Ok(places)
     })

@@ -2,7 +2,7 @@
 //! on a CPU.
 
 use rayon::prelude::*;
-use sortie::papers;
+use sortie_papers::msd_radix_sort;
 
 use super::{curves, markdown};
 use crate::args::Args;
@@ -59,7 +59,7 @@ fn sortie(Team { threads, sorter, .. }: Team) -> Contender<Strings, Spans> {
 }
 
 fn naive(Team { threads, pool, .. }: Team) -> Contender<Strings, Spans> {
-    by_reference("naive", threads, move |v| pool.install(|| papers::msd_radix_sort(v)))
+    by_reference("naive", threads, move |v| pool.install(|| msd_radix_sort(v)))
 }
 
 /// Rayon's stable sort.

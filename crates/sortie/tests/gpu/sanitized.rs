@@ -10,7 +10,7 @@ use sortie::gpus::Gpus;
 use sortie_simt::{Options, Sanitizer};
 
 use crate::support::on_bench;
-use crate::{bitonic, devices, large, papers, strings};
+use crate::{bitonic, devices, large, strings};
 
 const CHILD: &str = "SORTIE_TEST_SANITIZED";
 
@@ -25,9 +25,6 @@ fn child() {
             bitonic::compare::<u8>(gpu, "random", n, Order::default());
             bitonic::compare::<u32>(gpu, "random", n, Order::default());
             bitonic::compare::<f64>(gpu, "ends", n, Order { descending: true, ..Order::default() });
-            for (name, sort) in papers::SORTS {
-                papers::compare(gpu, sort, &papers::skewed(n), name);
-            }
         }
         large::sort_odd_payloads(gpu);
         let bench = || Arc::new(Gpu::new(sortie_simt::device(options.clone()).unwrap()));

@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 
 use sortie::gpu::{Gpu, Offsets, StoredStrings, StringViews, Strings};
-use sortie::papers::{Sent, argsort_sent_strings};
+use sortie::internals::{Sent, argsort_sent_strings};
 use sortie::{Engine, Error, Order, Sorter};
 use sortie_device::Stream;
 use sortie_simt::{Options, Sanitizer};

@@ -274,38 +274,6 @@ fn lcps_of_ties_for_all_threads() {
     }
 }
 
-/// The radix sort of `papers`, which is stable, by one thread and by three.
-#[test]
-fn a_task_for_each_bucket() {
-    let mut rng = Rng::with_seed(11);
-    for threads in [1, 3] {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        for (name, shape) in SHAPES {
-            for n in (0..=4).chain([100, 257, 20_000]) {
-                let strings = shape(n, &mut rng);
-                let mut sorted: Vec<Numbered> =
-                    strings.iter().enumerate().map(|(i, s)| Numbered(i, s)).collect();
-                let mut expected = sorted.clone();
-                expected.sort_by_key(|string| string.1);
-                pool.install(|| sortie::papers::msd_radix_sort(&mut sorted));
-                assert!(
-                    sorted.iter().map(|string| string.0).eq(expected.iter().map(|string| string.0)),
-                    "{n} strings, {name}, {threads} threads"
-                );
-            }
-        }
-    }
-}
-
-#[test]
-fn a_task_for_each_bucket_of_one_long_prefix() {
-    let long = vec![b'q'; 1 << 20];
-    let longer = [&long[..], b"z"].concat();
-    let mut strings = [&longer[..], &long, &longer, b"", &long];
-    sortie::papers::msd_radix_sort(&mut strings);
-    assert!(strings == [b"", &long[..], &long, &longer, &longer]);
-}
-
 /// Strings that own their bodies move without being copied.
 #[test]
 fn bodies_stay_where_they_are() {

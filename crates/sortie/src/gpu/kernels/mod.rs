@@ -43,15 +43,9 @@ pub(crate) enum File {
     FinishCompared,
     Strings,
     GatherStrings,
-    ArraySort,
-    Quicksort,
-    SampleSort,
-    RadixSort,
-    ScanTable,
 }
 
 const HEADERS: &[(&str, &str)] = &[
-    ("block.cuh", include_str!("../../../kernels/papers/block.cuh")),
     ("block_sort.cuh", include_str!("../../../kernels/array/block_sort.cuh")),
     ("compared.cuh", include_str!("../../../kernels/array/compared.cuh")),
     ("search.cuh", include_str!("../../../kernels/common/search.cuh")),
@@ -137,11 +131,6 @@ impl File {
             File::GatherStrings => {
                 ("gather_strings", include_str!("../../../kernels/strings/gather_strings.cu"))
             }
-            File::ArraySort => ("array_sort", include_str!("../../../kernels/papers/array_sort.cu")),
-            File::Quicksort => ("quicksort", include_str!("../../../kernels/papers/quicksort.cu")),
-            File::SampleSort => ("sample_sort", include_str!("../../../kernels/papers/sample_sort.cu")),
-            File::RadixSort => ("radix_sort", include_str!("../../../kernels/papers/radix_sort.cu")),
-            File::ScanTable => ("scan_table", include_str!("../../../kernels/papers/scan_table.cu")),
         }
     }
 
@@ -194,7 +183,6 @@ impl File {
                 t::TieSums::LAYOUT,
             ],
             File::GatherStrings => &[t::StringArrays::LAYOUT, t::LengthSums::LAYOUT],
-            File::ArraySort | File::Quicksort | File::SampleSort | File::RadixSort | File::ScanTable => &[],
         }
     }
 }

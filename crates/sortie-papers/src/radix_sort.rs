@@ -1,14 +1,12 @@
 //! The radix sort that Capannini, Silvestri and Baraglia, "Sorting on GPUs for large scale datasets: A thorough
 //! comparison" (2011), compare with in section 6.1.
 
+use sortie::Error;
 use sortie_device::{Launch, Stream, View};
 
 use super::scan::{Scan, sums_of};
 use super::{BLOCK, check_count};
-use crate::Error;
-use crate::gpu::kernels::blocks;
-use crate::gpu::kernels::{File, Instance};
-use crate::gpu::{Gpu, Pending};
+use crate::engine::{File, Papers, Pending};
 
 const DIGIT_BITS: usize = 4;
 const VALUES: usize = 1 << DIGIT_BITS;
@@ -33,26 +31,26 @@ const SHARED: usize = 4 * (8 + TILE + 2 * VALUES);
 ///
 /// # Safety
 /// Nothing else uses the keys until the sort is done. The stream is of the engine's device.
-pub unsafe fn radix_sort<'gpu>(
-    gpu: &'gpu Gpu,
+pub unsafe fn radix_sort<'papers>(
+    papers: &'papers Papers,
     stream: &Stream,
     keys: View<'_, u32>,
-) -> Result<Pending<'gpu>, Error> {
+) -> Result<Pending<'papers>, Error> {
     let n = keys.len();
     check_count(n)?;
     if n < 2 {
-        return gpu.pending(stream, None);
+        return papers.pending(stream, None);
     }
-    let kernel = |kernel| gpu.kernel(&Instance { kernel, file: File::RadixSort, defines: vec![] });
-    let (sort_tiles, scatter, scan) = (kernel("sort_tiles")?, kernel("scatter")?, Scan::new(gpu)?);
+    let [sort_tiles, scatter] = papers.kernels(File::RadixSort, ["sort_tiles", "scatter"])?;
+    let scan = Scan::new(papers)?;
     let tiles = n.div_ceil(TILE);
     let words = tiles * VALUES;
-    let scratch = gpu.scratch(n + 2 * words + sums_of(words))?;
+    let scratch = papers.scratch(n + 2 * words + sums_of(words))?;
     let sorted = scratch.range(0..n);
     let table = scratch.range(n..n + words);
     let starts = scratch.range(n + words..n + 2 * words);
     let sums = scratch.range(n + 2 * words..n + 2 * words + sums_of(words));
-    let launch = Launch { blocks: blocks(tiles as u64)?, threads: BLOCK, shared: SHARED };
+    let launch = Launch { blocks: tiles as u32, threads: BLOCK, shared: SHARED };
     let count = n as u64;
     for shift in (0..u32::BITS).step_by(DIGIT_BITS) {
         // SAFETY: these are the kernels' arguments; they stay within the keys and the parts of the scratch.
@@ -62,5 +60,5 @@ pub unsafe fn radix_sort<'gpu>(
             scatter.launch(stream, launch, (sorted, count, shift, table, sums, starts, keys))?;
         }
     }
-    gpu.pending(stream, Some(scratch))
+    papers.pending(stream, Some(scratch))
 }

@@ -1,12 +1,10 @@
 //! Prefix sums of tables on the device.
 
+use sortie::Error;
 use sortie_device::{Kernel, Launch, Stream, View};
 
 use super::BLOCK;
-use crate::Error;
-use crate::gpu::Gpu;
-use crate::gpu::kernels::blocks;
-use crate::gpu::kernels::{File, Instance};
+use crate::engine::{File, Papers};
 
 /// Words that a block takes: `papers::SCANNED` of the kernels.
 const SCANNED: usize = 2048;
@@ -24,9 +22,9 @@ pub(super) struct Scan {
 }
 
 impl Scan {
-    pub fn new(gpu: &Gpu) -> Result<Scan, Error> {
-        let kernel = |kernel| gpu.kernel(&Instance { kernel, file: File::ScanTable, defines: vec![] });
-        Ok(Scan { table: kernel("scan_table")?, sums: kernel("scan_sums")? })
+    pub fn new(papers: &Papers) -> Result<Scan, Error> {
+        let [table, sums] = papers.kernels(File::ScanTable, ["scan_table", "scan_sums"])?;
+        Ok(Scan { table, sums })
     }
 
     /// Turns a table into what `papers::sum_before` of the kernels adds up.
@@ -43,7 +41,7 @@ impl Scan {
         let parts = sums.len() as u64;
         // SAFETY: these are the kernels' arguments; they stay within table and sums.
         unsafe {
-            self.table.launch(stream, launch(blocks(parts)?), (table, table.len() as u64, sums))?;
+            self.table.launch(stream, launch(parts as u32), (table, table.len() as u64, sums))?;
             self.sums.launch(stream, launch(1), (sums, parts))?;
         }
         Ok(())

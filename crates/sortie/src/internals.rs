@@ -1,13 +1,25 @@
-//! The two ways of Drozd, Pericas and Matsuoka, "Efficient string sorting on multi- and many-core architectures" (2014), to sort
-//! strings of the host by a GPU.
+//! What the workspace's own crates need of the engines beside the public interface, which this is no part of.
 
 use crate::compose::strings::by_cut;
 use crate::cpu::strings::Cut;
 use crate::error::same_length;
 use crate::gpu::{self, Allowed, Gpu};
-use crate::{Error, Order, Report};
+use crate::key::{Form, Transform};
+use crate::{Error, Key, Order, Report};
 
-/// What of each string goes to the device.
+/// Headers that kernels outside of this crate include.
+pub const SIMT_HEADER: &str = include_str!("../kernels/common/simt.cuh");
+pub const CODE_HEADER: &str = include_str!("../kernels/common/code.cuh");
+pub const SCAN_HEADER: &str = include_str!("../kernels/common/scan.cuh");
+
+/// `code::Transform` of the header `code.cuh` for ascending `f32`.
+pub fn float_transform() -> [u64; 4] {
+    let Form::Bits(code) = f32::FORM else { unreachable!("floats have codes") };
+    Transform::<u32>::new(code, Order::default()).numbers()
+}
+
+/// What of each string goes to the device: the two ways of Drozd, Pericas and Matsuoka, "Efficient string sorting on multi-
+/// and many-core architectures" (2014), to sort strings in host memory by a GPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sent {
     /// All of its bytes, as in section III: the device sorts to the end.

@@ -1,54 +1,49 @@
 //! The published sorts of one array, in device memory.
 
 use sortie::Error;
-use sortie::gpu::{Gpu, Pending};
-use sortie::papers::{self, Histograms};
 use sortie_device::{Stream, View};
+use sortie_papers::{self as published, Histograms, Papers, Pending};
 use sortie_simt::{Options, Sanitizer};
 
 use crate::support::{PATTERNS, cuda, keys, on_bench, on_each};
 
-pub type Sort = for<'gpu> unsafe fn(&'gpu Gpu, &Stream, View<'_, u32>) -> Result<Pending<'gpu>, Error>;
+pub type Sort = for<'a> unsafe fn(&'a Papers, &Stream, View<'_, u32>) -> Result<Pending<'a>, Error>;
 
 pub const SORTS: [(&str, Sort); 5] = [
-    ("quicksort", papers::quicksort),
+    ("quicksort", published::quicksort),
     ("fine sample sort", fine),
     ("fine sample sort, a single histogram", single),
-    ("sample sort", papers::sample_sort),
-    ("radix sort", papers::radix_sort),
+    ("sample sort", published::sample_sort),
+    ("radix sort", published::radix_sort),
 ];
 
 /// # Safety
-/// As [`papers::fine_sample_sort`].
-unsafe fn fine<'gpu>(gpu: &'gpu Gpu, stream: &Stream, keys: View<'_, u32>) -> Result<Pending<'gpu>, Error> {
+/// As [`published::fine_sample_sort`].
+unsafe fn fine<'a>(papers: &'a Papers, stream: &Stream, keys: View<'_, u32>) -> Result<Pending<'a>, Error> {
     // SAFETY: as the caller states.
-    unsafe { papers::fine_sample_sort(gpu, stream, keys, Histograms::OfAllBlocks) }
+    unsafe { published::fine_sample_sort(papers, stream, keys, Histograms::OfAllBlocks) }
 }
 
 /// # Safety
-/// As [`papers::fine_sample_sort`].
-unsafe fn single<'gpu>(gpu: &'gpu Gpu, stream: &Stream, keys: View<'_, u32>) -> Result<Pending<'gpu>, Error> {
+/// As [`published::fine_sample_sort`].
+unsafe fn single<'a>(papers: &'a Papers, stream: &Stream, keys: View<'_, u32>) -> Result<Pending<'a>, Error> {
     // SAFETY: as the caller states.
-    unsafe { papers::fine_sample_sort(gpu, stream, keys, Histograms::Single) }
+    unsafe { published::fine_sample_sort(papers, stream, keys, Histograms::Single) }
 }
 
 /// Sorts on the device; no bits may differ from std's sort.
-pub fn compare(gpu: &Gpu, sort: Sort, keys: &[u32], what: &str) {
-    let stream = gpu.device().stream().unwrap();
+pub fn compare(papers: &Papers, sort: Sort, keys: &[u32], what: &str) {
+    let stream = papers.device().stream().unwrap();
     let guard = [0; 8];
     let mut sorted = [&guard, keys, &guard].concat();
-    let buffer = gpu.device().alloc::<u32>(sorted.len()).unwrap();
+    let buffer = papers.device().alloc::<u32>(sorted.len()).unwrap();
     stream.copy_in(buffer.view(), &sorted).unwrap();
     // SAFETY: nothing else uses the buffer meanwhile.
-    unsafe { sort(gpu, &stream, buffer.range(8..8 + keys.len())) }.unwrap().wait().unwrap();
+    unsafe { sort(papers, &stream, buffer.range(8..8 + keys.len())) }.unwrap().wait().unwrap();
     stream.copy_out(&mut sorted, buffer.view()).unwrap();
     let mut expected = keys.to_vec();
     expected.sort_unstable();
     assert!(sorted == [&guard[..], &expected, &guard].concat(), "{} keys, {what}", keys.len());
-}
-
-fn cut(pattern: &str, n: usize) -> Vec<u32> {
-    keys(pattern, n, n as u64).into_iter().map(|key| (key >> 16) as u32).collect()
 }
 
 /// Most keys are one of a few, the others any: sequences and buckets of very different size.
@@ -65,34 +60,34 @@ pub fn skewed(n: usize) -> Vec<u32> {
 }
 
 fn any_number_and_pattern(sort: Sort, sizes: &[usize], n: usize) {
-    on_each(|gpu| {
+    on_each(|papers| {
         for &n in sizes {
-            compare(gpu, sort, &cut("random", n), "random");
+            compare(papers, sort, &keys("random", n, n as u64), "random");
         }
         for pattern in PATTERNS {
-            compare(gpu, sort, &cut(pattern, n), pattern);
+            compare(papers, sort, &keys(pattern, n, n as u64), pattern);
         }
-        compare(gpu, sort, &skewed(n), "skewed");
+        compare(papers, sort, &skewed(n), "skewed");
     });
 }
 
 fn every_interleaving(sort: Sort, n: usize) {
     for seed in 1..5 {
-        on_bench(Options { seed, sanitizer: Sanitizer::Race, ..Options::default() }, |gpu| {
-            compare(gpu, sort, &cut("random", n), "random");
-            compare(gpu, sort, &skewed(n), "skewed");
+        on_bench(Options { seed, sanitizer: Sanitizer::Race, ..Options::default() }, |papers| {
+            compare(papers, sort, &keys("random", n, n as u64), "random");
+            compare(papers, sort, &skewed(n), "skewed");
         });
     }
 }
 
 #[test]
 fn quicksort() {
-    any_number_and_pattern(papers::quicksort, &[0, 1, 2, 255, 1024, 1025, 5000, 40_000], 20_000);
+    any_number_and_pattern(published::quicksort, &[0, 1, 2, 255, 1024, 1025, 5000, 40_000], 20_000);
 }
 
 #[test]
 fn quicksort_interleaved() {
-    every_interleaving(papers::quicksort, 9000);
+    every_interleaving(published::quicksort, 9000);
 }
 
 #[test]
@@ -107,7 +102,7 @@ fn fine_sample_sort_with_a_single_histogram() {
 
 #[test]
 fn sample_sort() {
-    any_number_and_pattern(papers::sample_sort, &[12_289, 40_000], 30_000);
+    any_number_and_pattern(published::sample_sort, &[12_289, 40_000], 30_000);
 }
 
 #[test]
@@ -122,9 +117,9 @@ fn buckets_are_distributed_again() {
                 _ => value,
             })
             .collect();
-        on_each(|gpu| {
-            for sort in [fine as Sort, single, papers::sample_sort] {
-                compare(gpu, sort, &keys, "half of them near one value");
+        on_each(|papers| {
+            for sort in [fine as Sort, single, published::sample_sort] {
+                compare(papers, sort, &keys, "half of them near one value");
             }
         });
     }
@@ -134,28 +129,28 @@ fn buckets_are_distributed_again() {
 #[test]
 fn many_keys() {
     let Some(device) = cuda() else { return };
-    let gpu = Gpu::new(device);
+    let papers = Papers::new(device);
     for (name, sort) in SORTS {
         for pattern in ["random", "descending", "equal"] {
-            compare(&gpu, sort, &cut(pattern, 20_000_003), &format!("{pattern}, {name}"));
+            compare(&papers, sort, &keys(pattern, 20_000_003, 1), &format!("{pattern}, {name}"));
         }
-        compare(&gpu, sort, &skewed(20_000_003), &format!("skewed, {name}"));
+        compare(&papers, sort, &skewed(20_000_003), &format!("skewed, {name}"));
     }
 }
 
 #[test]
 fn sample_sorts_interleaved() {
-    for sort in [fine as Sort, single, papers::sample_sort] {
+    for sort in [fine as Sort, single, published::sample_sort] {
         every_interleaving(sort, 15_000);
     }
 }
 
 #[test]
 fn radix_sort() {
-    any_number_and_pattern(papers::radix_sort, &[0, 1, 2, 3, 1023, 1024, 1025, 5000, 40_000], 5000);
+    any_number_and_pattern(published::radix_sort, &[0, 1, 2, 3, 1023, 1024, 1025, 5000, 40_000], 5000);
 }
 
 #[test]
 fn radix_sort_interleaved() {
-    every_interleaving(papers::radix_sort, 5000);
+    every_interleaving(published::radix_sort, 5000);
 }

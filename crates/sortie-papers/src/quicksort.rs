@@ -1,12 +1,11 @@
 //! GPU-Quicksort: Cederman and Tsigas, "A Practical Quicksort Algorithm for Graphics Processors" (2008).
 
 use bytemuck::{Pod, Zeroable};
+use sortie::Error;
 use sortie_device::{Buffer, Kernel, Launch, Stream, View};
 
 use super::{BLOCK, check_count};
-use crate::Error;
-use crate::gpu::kernels::{File, Instance};
-use crate::gpu::{Gpu, Pending};
+use crate::engine::{File, Papers, Pending};
 
 /// Sequences that a block sorts in shared memory.
 const SMALL: usize = 1024;
@@ -88,25 +87,24 @@ impl Sequence {
 ///
 /// # Safety
 /// Nothing else uses the keys until the sort is done. The stream is of the engine's device.
-pub unsafe fn quicksort<'gpu>(
-    gpu: &'gpu Gpu,
+pub unsafe fn quicksort<'papers>(
+    papers: &'papers Papers,
     stream: &Stream,
     keys: View<'_, u32>,
-) -> Result<Pending<'gpu>, Error> {
+) -> Result<Pending<'papers>, Error> {
     check_count(keys.len())?;
     if keys.len() < 2 {
-        return gpu.pending(stream, None);
+        return papers.pending(stream, None);
     }
-    let most = gpu.device().properties().multiprocessors as usize * SEQUENCES_A_MULTIPROCESSOR;
-    let split =
-        gpu.kernel(&Instance { kernel: "split_sequences", file: File::Quicksort, defines: vec![] })?;
-    let finish = Finish::new(gpu)?;
-    let scratch = gpu.scratch(keys.len())?;
+    let most = papers.device().properties().multiprocessors as usize * SEQUENCES_A_MULTIPROCESSOR;
+    let [split] = papers.kernels(File::Quicksort, ["split_sequences"])?;
+    let finish = Finish::new(papers)?;
+    let scratch = papers.scratch(keys.len())?;
     let other = scratch.range(0..keys.len());
     let lists = Lists {
-        pieces: gpu.device().alloc(2 * most)?,
-        parents: gpu.device().alloc(most)?,
-        sequences: gpu.device().alloc(2 * most)?,
+        pieces: papers.device().alloc(2 * most)?,
+        parents: papers.device().alloc(most)?,
+        sequences: papers.device().alloc(2 * most)?,
     };
     // SAFETY: as the caller states; the scratch is as long as the keys.
     let sequences = unsafe { lists.split(&split, stream, keys, other, most)? };
@@ -115,19 +113,16 @@ pub unsafe fn quicksort<'gpu>(
     // SAFETY: as above; the sequences are apart from each other.
     unsafe { finish.launch(stream, keys, other, list)? };
     // The list is freed in the order of the device's work, like all memory.
-    gpu.pending(stream, Some(scratch))
+    papers.pending(stream, Some(scratch))
 }
 
 /// The second phase, for sequences of any kind: GPU sample sort ends with it as well.
 pub(super) struct Finish(Kernel);
 
 impl Finish {
-    pub fn new(gpu: &Gpu) -> Result<Finish, Error> {
-        Ok(Finish(gpu.kernel(&Instance {
-            kernel: "sort_sequences",
-            file: File::Quicksort,
-            defines: vec![],
-        })?))
+    pub fn new(papers: &Papers) -> Result<Finish, Error> {
+        let [sort] = papers.kernels(File::Quicksort, ["sort_sequences"])?;
+        Ok(Finish(sort))
     }
 
     /// # Safety

@@ -1,12 +1,10 @@
 //! GPU-ArraySort: Awan and Saeed, "GPU-ArraySort: A parallel, in-place algorithm for sorting large number of arrays"
 //! (2016).
 
-use sortie_device::{Launch, Stream, View, WARP};
+use sortie::{Error, internals};
+use sortie_device::{Argument, Launch, Stream, View, WARP};
 
-use crate::gpu::kernels::{CodeTransform, File, Instance, blocks};
-use crate::gpu::{Gpu, Pending};
-use crate::key::Form;
-use crate::{Error, Key, Order};
+use crate::engine::{File, Papers, Pending};
 
 /// Section 5.1: the keys that a bucket should have.
 const BUCKET: usize = 20;
@@ -37,7 +35,7 @@ const MOST_BUCKETS: usize = 1024;
 ///   no memory.
 /// - One thread of a block chooses the splitters (section 5.1), but a warp brings it the array.
 /// - Where phase 3 sorts is not said; shared memory, by section 3.3.
-/// - Keys compare by their codes, so that zeros and NaNs come out as everywhere in this crate.
+/// - Keys compare by their codes, so that zeros and NaNs come out as everywhere in Sortie.
 ///
 /// # Errors
 /// [`Error::Segments`] where the length does not divide the keys; [`Error::Unsupported`] where an array is too long for
@@ -46,29 +44,31 @@ const MOST_BUCKETS: usize = 1024;
 ///
 /// # Safety
 /// Nothing else uses the keys until the sort is done. The stream is of the engine's device.
-pub unsafe fn array_sort<'gpu>(
-    gpu: &'gpu Gpu,
+pub unsafe fn array_sort<'papers>(
+    papers: &'papers Papers,
     stream: &Stream,
     keys: View<'_, f32>,
     length: usize,
-) -> Result<Pending<'gpu>, Error> {
-    crate::Segments::Length(length).check(keys.len())?;
+) -> Result<Pending<'papers>, Error> {
     if keys.is_empty() {
-        return gpu.pending(stream, None);
+        return papers.pending(stream, None);
+    }
+    if length == 0 || !keys.len().is_multiple_of(length) {
+        return Err(Error::Segments(format!("{} keys are no multiple of the length {length}", keys.len())));
     }
     let arrays = keys.len() / length;
     let shape = Shape::new(length);
-    shape.check(gpu.device().properties().shared_per_block)?;
-    let kernel = |kernel| gpu.kernel(&Instance { kernel, file: File::ArraySort, defines: vec![] });
-    let (choose, fill, sort) =
-        (kernel("choose_splitters")?, kernel("fill_buckets")?, kernel("sort_buckets")?);
-    let blocks = blocks(arrays as u64)?;
-    let scratch = gpu.scratch(arrays * (2 * shape.buckets - 1))?;
+    shape.check(papers.device().properties().shared_per_block)?;
+    let [choose, fill, sort] =
+        papers.kernels(File::ArraySort, ["choose_splitters", "fill_buckets", "sort_buckets"])?;
+    let blocks = i32::try_from(arrays).map_err(|_| {
+        Error::Unsupported(format!("{arrays} arrays are more than the blocks of a launch; sort in parts"))
+    })? as u32;
+    let scratch = papers.scratch(arrays * (2 * shape.buckets - 1))?;
     let (sizes, splitters) =
         (scratch.range(0..arrays * shape.buckets), scratch.range(arrays * shape.buckets..scratch.len()));
 
-    let Form::Bits(code) = f32::FORM else { unreachable!("floats have codes") };
-    let transform = CodeTransform::new::<u32>(code, Order::default());
+    let transform = Transform(internals::float_transform());
     let threads = (shape.buckets as u32).next_multiple_of(WARP);
     let [n, m, p] = [length, shape.samples, shape.buckets].map(|number| number as u32);
     let launch = |threads, words| Launch { blocks, threads, shared: 4 * words };
@@ -79,8 +79,16 @@ pub unsafe fn array_sort<'gpu>(
         fill.launch(stream, launch(threads, shape.filling()), (keys, n, p, splitters, sizes, transform))?;
         sort.launch(stream, launch(threads, shape.sorting()), (keys, n, p, sizes, transform))?;
     }
-    gpu.pending(stream, Some(scratch))
+    papers.pending(stream, Some(scratch))
 }
+
+/// `code::Transform` of the kernels.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+struct Transform([u64; 4]);
+
+// SAFETY: laid out as its C equivalent.
+unsafe impl Argument for Transform {}
 
 /// How an array is divided.
 struct Shape {

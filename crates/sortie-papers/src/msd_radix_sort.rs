@@ -13,7 +13,7 @@ const ALPHABET: usize = 257;
 /// spawns a task for each symbol of two strings or more, which goes on with the next position. So the first position is
 /// one thread's, and small buckets are sorted as large ones are. What the paper does instead (all threads share the first
 /// passes, by groups of symbols, and a three-way quicksort takes the small buckets) is what
-/// [`sort_strings`](crate::sort_strings) started from.
+/// [`sort_strings`](sortie::sort_strings) started from.
 ///
 /// Time: O(d + σb) for d symbols that tell the strings apart, b tasks, and σ = 257. Scratch: a copy of the references; two
 /// tables of 2 KiB for each thread; up to σ waiting tasks for each position that a thread has behind it.
@@ -27,7 +27,7 @@ const ALPHABET: usize = 257;
 ///
 /// ```
 /// let mut v = ["tea", "ten", "a", "tea"];
-/// sortie::papers::msd_radix_sort(&mut v);
+/// sortie_papers::msd_radix_sort(&mut v);
 /// assert_eq!(v, ["a", "tea", "tea", "ten"]);
 /// ```
 pub fn msd_radix_sort<S: AsRef<[u8]> + Copy + Send + Sync>(strings: &mut [S]) {

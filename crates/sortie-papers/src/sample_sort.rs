@@ -4,15 +4,13 @@
 use std::cmp::Reverse;
 
 use bytemuck::{Pod, Zeroable};
+use sortie::Error;
 use sortie_device::{Buffer, Kernel, Launch, Stream, View};
 
 use super::quicksort::{Finish, Sequence};
 use super::scan::{Scan, sums_of};
 use super::{BLOCK, check_count};
-use crate::Error;
-use crate::gpu::kernels::blocks;
-use crate::gpu::kernels::{File, Instance};
-use crate::gpu::{Gpu, Pending};
+use crate::engine::{File, Papers, Pending};
 
 const BUCKETS: usize = 128;
 /// 256 threads of 8 keys.
@@ -60,15 +58,15 @@ pub enum Histograms {
 ///
 /// # Safety
 /// Nothing else uses the keys until the sort is done. The stream is of the engine's device.
-pub unsafe fn fine_sample_sort<'gpu>(
-    gpu: &'gpu Gpu,
+pub unsafe fn fine_sample_sort<'papers>(
+    papers: &'papers Papers,
     stream: &Stream,
     keys: View<'_, u32>,
     histograms: Histograms,
-) -> Result<Pending<'gpu>, Error> {
+) -> Result<Pending<'papers>, Error> {
     let interval = |n: usize| (0.005 * (n as f64).cbrt()).ceil() as u32;
     // SAFETY: as the caller states.
-    unsafe { sort(gpu, stream, keys, interval, histograms) }
+    unsafe { sort(papers, stream, keys, interval, histograms) }
 }
 
 /// Sorts keys in place and ascending by sample sort as Leischner, Osipov and Sanders have it: k = 128 buckets by
@@ -83,13 +81,13 @@ pub unsafe fn fine_sample_sort<'gpu>(
 ///
 /// # Safety
 /// As [`fine_sample_sort`].
-pub unsafe fn sample_sort<'gpu>(
-    gpu: &'gpu Gpu,
+pub unsafe fn sample_sort<'papers>(
+    papers: &'papers Papers,
     stream: &Stream,
     keys: View<'_, u32>,
-) -> Result<Pending<'gpu>, Error> {
+) -> Result<Pending<'papers>, Error> {
     // SAFETY: as the caller states.
-    unsafe { sort(gpu, stream, keys, |_| OVERSAMPLING, Histograms::OfAllBlocks) }
+    unsafe { sort(papers, stream, keys, |_| OVERSAMPLING, Histograms::OfAllBlocks) }
 }
 
 /// `sample_sort::Segment` of the kernels.
@@ -121,27 +119,27 @@ unsafe impl sortie_device::Argument for Level {}
 
 /// # Safety
 /// As [`fine_sample_sort`].
-unsafe fn sort<'gpu>(
-    gpu: &'gpu Gpu,
+unsafe fn sort<'papers>(
+    papers: &'papers Papers,
     stream: &Stream,
     keys: View<'_, u32>,
     interval: impl Fn(usize) -> u32,
     histograms: Histograms,
-) -> Result<Pending<'gpu>, Error> {
+) -> Result<Pending<'papers>, Error> {
     let n = keys.len();
     check_count(n)?;
     if n < 2 {
-        return gpu.pending(stream, None);
+        return papers.pending(stream, None);
     }
-    let finish = Finish::new(gpu)?;
+    let finish = Finish::new(papers)?;
     let memory = Memory::new(n, histograms);
     let distribution = Distribution {
-        kernels: Kernels::new(gpu)?,
+        kernels: Kernels::new(papers)?,
         stream,
         interval,
         histograms,
-        list: gpu.device().alloc(memory.segments)?,
-        scratch: gpu.scratch(memory.words)?,
+        list: papers.device().alloc(memory.segments)?,
+        scratch: papers.scratch(memory.words)?,
         memory,
     };
     let other = distribution.scratch.range(0..n);
@@ -171,11 +169,11 @@ unsafe fn sort<'gpu>(
         }
     }
     sequences.sort_by_key(|sequence| Reverse(sequence.len()));
-    let list = gpu.device().alloc::<Sequence>(sequences.len())?;
+    let list = papers.device().alloc::<Sequence>(sequences.len())?;
     stream.copy_in(list.view(), &sequences)?;
     // SAFETY: as the caller states; the buckets are apart from each other.
     unsafe { finish.launch(stream, keys, other, list.view())? };
-    gpu.pending(stream, Some(distribution.scratch))
+    papers.pending(stream, Some(distribution.scratch))
 }
 
 /// Where a bucket's keys are.
@@ -196,15 +194,11 @@ struct Kernels {
 }
 
 impl Kernels {
-    fn new(gpu: &Gpu) -> Result<Kernels, Error> {
-        let kernel = |kernel| gpu.kernel(&Instance { kernel, file: File::SampleSort, defines: vec![] });
-        Ok(Kernels {
-            choose_splitters: kernel("choose_splitters")?,
-            count_buckets: kernel("count_buckets")?,
-            scan: Scan::new(gpu)?,
-            distribute: kernel("distribute")?,
-            list_buckets: kernel("list_buckets")?,
-        })
+    fn new(papers: &Papers) -> Result<Kernels, Error> {
+        let names = ["choose_splitters", "count_buckets", "distribute", "list_buckets"];
+        let [choose_splitters, count_buckets, distribute, list_buckets] =
+            papers.kernels(File::SampleSort, names)?;
+        Ok(Kernels { choose_splitters, count_buckets, scan: Scan::new(papers)?, distribute, list_buckets })
     }
 }
 
@@ -281,8 +275,8 @@ impl<Interval: Fn(usize) -> u32> Distribution<'_, Interval> {
         let level = Level { count: count as u32, single: u32::from(single), seed };
         let longest = segments.iter().map(|segment| segment.interval).max().unwrap_or(0);
         let sample = 4 * (BUCKETS * longest as usize).next_power_of_two();
-        let a_segment = Launch { blocks: blocks(count as u64)?, threads: BLOCK, shared: sample };
-        let a_tile = Launch { blocks: blocks(u64::from(tiles))?, threads: BLOCK, shared: SHARED };
+        let a_segment = Launch { blocks: count as u32, threads: BLOCK, shared: sample };
+        let a_tile = Launch { blocks: tiles, threads: BLOCK, shared: SHARED };
         let a_bucket = Launch { threads: BUCKETS as u32, shared: 0, ..a_segment };
         let (k, stream) = (&self.kernels, self.stream);
         // SAFETY: these are the kernels' arguments; they stay within the segments and the parts of the scratch.

@@ -1,0 +1,41 @@
+//! The sorts of one array under AddressSanitizer and UndefinedBehaviorSanitizer, which have to be there when a process
+//! starts: the test runs itself once more under them.
+
+use std::env;
+
+use sortie_simt::{Options, Sanitizer};
+
+use crate::one_array::{SORTS, compare, skewed};
+use crate::support::on_bench;
+
+const CHILD: &str = "SORTIE_TEST_SANITIZED";
+
+#[test]
+fn child() {
+    if env::var_os(CHILD).is_none() {
+        return;
+    }
+    on_bench(Options { sanitizer: Sanitizer::Address, ..Options::default() }, |papers| {
+        for n in [4000, 13_001] {
+            for (name, sort) in SORTS {
+                compare(papers, sort, &skewed(n), name);
+            }
+        }
+        println!("all sorted");
+    });
+}
+
+#[test]
+fn nothing_is_found() {
+    match sortie_simt::address_sanitizer() {
+        Ok(mut command) => {
+            let arguments = ["sanitized::child", "--exact", "--nocapture"];
+            let output = command.args(arguments).env(CHILD, "1").output().unwrap();
+            let text = [output.stdout, output.stderr]
+                .map(|text| String::from_utf8_lossy(&text).into_owned())
+                .concat();
+            assert!(output.status.success() && text.contains("all sorted"), "{text}");
+        }
+        Err(why) => println!("skipped: {why}"),
+    }
+}

@@ -1,0 +1,52 @@
+//! The devices under test, and keys for them.
+
+use sortie_device::Device;
+use sortie_papers::Papers;
+use sortie_simt::{Options, Sanitizer};
+
+/// Runs a test on the bench, with races looked for, and on the first CUDA device.
+pub fn on_each(test: impl Fn(&Papers)) {
+    // Fewer keys are many where there are few multiprocessors, and quicker.
+    on_bench(Options { sanitizer: Sanitizer::Race, multiprocessors: 2, ..Options::default() }, &test);
+    if let Some(device) = cuda() {
+        test(&Papers::new(device));
+    }
+}
+
+pub fn on_bench(options: Options, test: impl Fn(&Papers)) {
+    match sortie_simt::device(options) {
+        Ok(device) => test(&Papers::new(device)),
+        Err(why) => println!("skipped on the bench: {why}"),
+    }
+}
+
+pub fn cuda() -> Option<Device> {
+    match sortie_device::cuda::device(0) {
+        Ok(device) => Some(device),
+        Err(why) => {
+            println!("skipped on CUDA: {why}");
+            None
+        }
+    }
+}
+
+/// Keys of a pattern: any bits, few distinct, ascending, descending, all equal, the ends of the range, a narrow range but
+/// for a few.
+pub fn keys(pattern: &str, n: usize, seed: u64) -> Vec<u32> {
+    let mut random = fastrand::Rng::with_seed(seed);
+    (0..n as u32)
+        .map(|i| match pattern {
+            "random" => random.u32(..),
+            "few" => random.u32(0..5).wrapping_mul(0x9E37_79B9),
+            "ascending" => i << 8 | i >> 16,
+            "descending" => !(i << 8 | i >> 16),
+            "equal" => 0x7FC0_0001,
+            "ends" => [0, u32::MAX, 1 << 31, (1 << 31) - 1, 0x8000, 0x7F80_0000][random.usize(0..6)],
+            "crowded" if random.u8(0..50) == 0 => u32::MAX,
+            "crowded" => random.u32(0..4096),
+            _ => unreachable!("no such pattern: {pattern}"),
+        })
+        .collect()
+}
+
+pub const PATTERNS: [&str; 7] = ["random", "few", "ascending", "descending", "equal", "ends", "crowded"];
