@@ -79,7 +79,7 @@ pub enum Command {
         parallel: Option<NonZeroUsize>,
     },
 
-    /// Sort on a GPU and on the CPU by every algorithm that there is for GPUs, and compare
+    /// Sort on a GPU and on the CPU in every way that this program does, and compare
     Doctor {
         /// The GPU: cuda or cuda:N
         #[arg(long, value_name = "ENGINE", default_value = "cuda")]

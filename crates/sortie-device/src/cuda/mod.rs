@@ -46,6 +46,12 @@ pub fn compiler_version() -> Result<(i32, i32), Error> {
     nvrtc::version()
 }
 
+/// How many programs this process has compiled so far, and how long its threads took, added up. What the cache held does not
+/// count.
+pub fn compiled() -> (u64, Duration) {
+    nvrtc::compiled()
+}
+
 /// Machine code (a cubin) for devices of this compute capability; needs no device and no driver, and keeps nothing.
 pub fn compile(program: &Program, capability: (u32, u32)) -> Result<Vec<u8>, Error> {
     nvrtc::compile(program, capability)

@@ -4,6 +4,8 @@ use std::ffi::{CString, c_char};
 use std::path::PathBuf;
 use std::ptr;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use cudarc::nvrtc::{result, sys};
 
@@ -64,9 +66,22 @@ fn options_for(program: &Program, architecture: &str) -> Vec<String> {
     options
 }
 
+static COMPILED: AtomicU64 = AtomicU64::new(0);
+static COMPILED_NS: AtomicU64 = AtomicU64::new(0);
+
+/// How many programs this process has compiled to machine code so far, and how long its threads took, added up.
+pub fn compiled() -> (u64, Duration) {
+    let [count, ns] = [&COMPILED, &COMPILED_NS].map(|counter| counter.load(Ordering::Relaxed));
+    (count, Duration::from_nanos(ns))
+}
+
 /// Machine code (a cubin) for devices of this compute capability.
 pub fn compile(program: &Program, capability: (u32, u32)) -> Result<Vec<u8>, Error> {
-    compile_to(program, &options(program, capability), Compiling::cubin)
+    let start = Instant::now();
+    let cubin = compile_to(program, &options(program, capability), Compiling::cubin)?;
+    COMPILED.fetch_add(1, Ordering::Relaxed);
+    COMPILED_NS.fetch_add(start.elapsed().as_nanos() as u64, Ordering::Relaxed);
+    Ok(cubin)
 }
 
 /// The PTX that becomes that machine code.

@@ -1,0 +1,284 @@
+//! What the doctor has both engines sort.
+
+use bytemuck::Pod;
+use half::f16;
+use rayon::prelude::*;
+use sortie::internals::{Sent, argsort_sent_strings};
+use sortie::{Algorithm, Error, Key, Nans, Segments};
+
+use super::{Board, Both, Chosen, large, mixed};
+
+/// Segments of one length: the edges of every kind of worker, and beyond what fits a block.
+const LENGTHS: [usize; 20] = [
+    1, 2, 3, 8, 31, 50, 64, 65, 160, 161, 321, 1000, 1281, 4000, 5121, 10_000, 20_481, 32_769, 40_961,
+    300_000,
+];
+/// Some of each kind, for the types whose kernels differ from others by how a key becomes a code alone.
+const SOME_LENGTHS: [usize; 8] = [2, 50, 65, 161, 1000, 5121, 20_481, 300_000];
+
+/// Single arrays: of one block, of several, and of so many keys for each multiprocessor that they are distributed.
+const ARRAYS: [usize; 2] = [1000, 200_003];
+const DISTRIBUTED: usize = (1 << 15) + 5;
+/// Enough for each thread to have a way of its own to the device. The kernels are those of fewer keys.
+const LONGEST_ARRAY: usize = 1 << 25;
+
+/// Strings: alone, of one block, of several.
+const STRINGS: [usize; 5] = [1, 2, 1000, 7937, 200_003];
+
+/// Keys of each sort of segments, about.
+const KEYS: usize = 1 << 19;
+
+/// Keys that are drawn and checked at a time.
+const CHUNK: usize = 1 << 26;
+
+/// The bits of a key, of its place and 64 random bits.
+pub type Bits = fn(u64, u64) -> u64;
+
+pub const RANDOM: Bits = |_, random| random;
+pub const CROWDED: Bits = |i, random| if i % 61 == 0 { u64::MAX } else { random >> 52 };
+
+/// What keys are made of.
+const PATTERNS: [(&str, Bits); 6] = [
+    ("random", RANDOM),
+    ("few", |_, random| (random % 5).wrapping_mul(0x9E37_79B9_7F4A_7C15)),
+    ("ascending", |i, _| i << 44 | i << 12 | i),
+    ("descending", |i, _| !(i << 44 | i << 12 | i)),
+    ("equal", |_, _| 0x7FC0_0000_7FC0_0001),
+    ("crowded", CROWDED),
+];
+/// Those of what takes long.
+const TWO_PATTERNS: [(&str, Bits); 2] = [PATTERNS[0], PATTERNS[5]];
+
+/// Sorts by both engines, one after the other.
+pub struct Case {
+    pub group: usize,
+    pub chosen: Chosen,
+    pub sorts: Sorts,
+}
+
+type Sorts = Box<dyn Fn(&mut Both) -> Result<(), Error> + Send>;
+
+/// All but [`large`], those with the most kernels and keys first. Integers in descending order, and NaNs that go first, take the
+/// kernels of the other order with other numbers: some types have the one, some the other.
+pub fn all(chosen: Chosen, multiprocessors: usize, board: &mut Board) -> Vec<Case> {
+    let up = chosen;
+    let down = Chosen { descending: true, ..up };
+    let first = |chosen| Chosen { nans: Nans::First, ..chosen };
+    let distributed = multiprocessors * DISTRIBUTED;
+    let (mut arrays, mut segments, mut small) = (Vec::new(), Vec::new(), Vec::new());
+    let mut family = |family: Family, chosen: Chosen| {
+        let Family { name, array, between_offsets, of_length, lengths } = family;
+        let group = board.group(name, chosen.name(), 2 + lengths.len());
+        let case = |sorts| Case { group, chosen, sorts };
+        arrays.push(case(array(distributed)));
+        segments.push(case(between_offsets()));
+        small.extend(lengths.iter().rev().map(|&length| case(of_length(length))));
+    };
+    family(Family::of::<f32>(&LENGTHS), up);
+    family(Family::of::<i64>(&LENGTHS), down);
+    family(Family::of::<f32>(&SOME_LENGTHS), first(down));
+    family(Family::of::<f64>(&SOME_LENGTHS), first(up));
+    family(Family::of::<f64>(&SOME_LENGTHS), down);
+    family(Family::of::<f16>(&SOME_LENGTHS), up);
+    family(Family::of::<f16>(&SOME_LENGTHS), first(down));
+    family(Family::of::<u8>(&SOME_LENGTHS), up);
+    family(Family::of::<i16>(&SOME_LENGTHS), down);
+    family(Family::of::<u32>(&SOME_LENGTHS), up);
+
+    let mut one = |key, sorted, chosen, sorts| {
+        let group = board.group(key, sorted, 1);
+        Case { group, chosen, sorts }
+    };
+    let peaks = [up, down].map(|chosen| one("f64", "peaks", chosen, pairs_between_offsets::<f64>()));
+    arrays.push(one("strings", "few", up, strings_of(STRINGS.to_vec(), &PATTERNS)));
+    arrays.push(one("strings", "many", up, strings_of(vec![distributed], &TWO_PATTERNS)));
+    // Last, when their kernels are compiled.
+    let longest = [one("u32", "longest", up, longest::<u32>()), one("i64", "longest", up, longest::<i64>())];
+    arrays.into_iter().chain(segments).chain(peaks).chain(small).chain(longest).collect()
+}
+
+/// More keys than 32 bits can count.
+pub fn large(chosen: Chosen, board: &mut Board) -> Case {
+    let sorts: Sorts = Box::new(|both| {
+        let sorted = large::sorts(&both.there, large::KEYS, CHUNK)?;
+        both.note(sorted, format!("one array of {}", large::KEYS));
+        Ok(())
+    });
+    Case { group: board.group("u32", "large", 1), chosen, sorts }
+}
+
+/// The sorts of keys of one type.
+struct Family {
+    name: &'static str,
+    /// Of single arrays, of which the longest has so many keys.
+    array: fn(usize) -> Sorts,
+    between_offsets: fn() -> Sorts,
+    of_length: fn(usize) -> Sorts,
+    lengths: &'static [usize],
+}
+
+impl Family {
+    fn of<K: Key + Pod>(lengths: &'static [usize]) -> Family {
+        Family {
+            name: std::any::type_name::<K>().rsplit("::").next().unwrap_or_default(),
+            array: arrays::<K>,
+            between_offsets: between_offsets::<K>,
+            of_length: of_length::<K>,
+            lengths,
+        }
+    }
+}
+
+fn arrays<K: Key + Pod>(distributed: usize) -> Sorts {
+    Box::new(move |both| {
+        each_pattern(both, &PATTERNS, |both, bits| {
+            let mut lengths = ARRAYS.into_iter().chain([distributed]);
+            lengths.try_for_each(|n| both.compare_arrays(&keys::<K>(n, bits)))
+        })
+    })
+}
+
+fn longest<K: Key + Pod>() -> Sorts {
+    Box::new(|both| {
+        each_pattern(both, &TWO_PATTERNS, |both, bits| both.compare_arrays(&keys::<K>(LONGEST_ARRAY, bits)))
+    })
+}
+
+fn of_length<K: Key + Pod>(length: usize) -> Sorts {
+    Box::new(move |both| {
+        each_pattern(both, &PATTERNS, |both, bits| {
+            let keys = keys::<K>(KEYS.next_multiple_of(length), bits);
+            both.compare_segments(&keys, Segments::Length(length), &format!("segments of {length}"))
+        })
+    })
+}
+
+fn between_offsets<K: Key + Pod>() -> Sorts {
+    Box::new(|both| {
+        let offsets = ragged(KEYS);
+        each_pattern(both, &PATTERNS, |both, bits| {
+            let segments = Segments::Offsets(&offsets);
+            both.compare_segments(&keys::<K>(KEYS, bits), segments, "segments between offsets")
+        })
+    })
+}
+
+fn pairs_between_offsets<K: Key + Pod>() -> Sorts {
+    Box::new(|both| {
+        let offsets = ragged(KEYS);
+        each_pattern(both, &PATTERNS, |both, bits| {
+            both.compare_pairs(&keys::<K>(KEYS, bits), Segments::Offsets(&offsets))
+        })
+    })
+}
+
+fn strings_of(numbers: Vec<usize>, patterns: &'static [(&str, Bits)]) -> Sorts {
+    Box::new(move |both| {
+        each_pattern(both, patterns, |both, bits| {
+            numbers.iter().try_for_each(|&n| both.compare_strings(&strings(n, bits)))
+        })
+    })
+}
+
+/// What is wrong gets the name of its pattern.
+fn each_pattern(
+    both: &mut Both,
+    patterns: &[(&str, Bits)],
+    sort: impl Fn(&mut Both, Bits) -> Result<(), Error>,
+) -> Result<(), Error> {
+    for &(pattern, bits) in patterns {
+        let known = both.wrong.len();
+        sort(both, bits)?;
+        both.wrong[known..].iter_mut().for_each(|what| *what += &format!(" ({pattern})"));
+    }
+    Ok(())
+}
+
+impl Both {
+    /// One array: its keys alone, by a bitonic network too, which sorts where there is little memory, and as an argsort.
+    fn compare_arrays<K: Key + Pod>(&mut self, keys: &[K]) -> Result<(), Error> {
+        let n = keys.len();
+        let (mut there, mut here) = (keys.to_vec(), keys.to_vec());
+        let mut places: Vec<u32> = (0..n as u32).collect();
+        let mut found = places.clone();
+        self.cpu.sort_pairs(&mut here, &mut places)?;
+        self.gpu.sort(&mut there)?;
+        self.note(bytes(&there) == bytes(&here), format!("one array of {n}"));
+        there.copy_from_slice(keys);
+        self.chosen.on_gpu().algorithm(Algorithm::Bitonic).build()?.sort(&mut there)?;
+        self.note(bytes(&there) == bytes(&here), format!("one array of {n}, bitonic"));
+        self.gpu.argsort(keys, &mut found)?;
+        self.note(found == places, format!("argsort of one array of {n}"));
+        Ok(())
+    }
+
+    fn compare_segments<K: Key + Pod>(
+        &mut self,
+        keys: &[K],
+        segments: Segments<'_>,
+        what: &str,
+    ) -> Result<(), Error> {
+        let (mut there, mut here) = (keys.to_vec(), keys.to_vec());
+        self.gpu.sort_segments(&mut there, segments)?;
+        self.cpu.sort_segments(&mut here, segments)?;
+        self.note(bytes(&there) == bytes(&here), what.into());
+        Ok(())
+    }
+
+    /// Segments of keys with payloads of 4 bytes.
+    fn compare_pairs<K: Key + Pod>(&mut self, keys: &[K], segments: Segments<'_>) -> Result<(), Error> {
+        let payload: Vec<u32> = (0..keys.len() as u32).collect();
+        let (mut there, mut here) = ((keys.to_vec(), payload.clone()), (keys.to_vec(), payload));
+        self.gpu.sort_pairs_segments(&mut there.0, &mut there.1, segments)?;
+        self.cpu.sort_pairs_segments(&mut here.0, &mut here.1, segments)?;
+        let same = bytes(&there.0) == bytes(&here.0) && there.1 == here.1;
+        self.note(same, "segments of pairs between offsets".into());
+        Ok(())
+    }
+
+    /// An argsort of strings, either way that they can go to a GPU.
+    pub fn compare_strings(&mut self, strings: &[Vec<u8>]) -> Result<(), Error> {
+        let mut here = vec![0u32; strings.len()];
+        self.cpu.argsort_strings(strings, &mut here)?;
+        let mut found = here.clone();
+        for (sent, name) in [(Sent::Whole, "whole"), (Sent::Cut, "cut")] {
+            found.fill(0);
+            argsort_sent_strings(&self.there, strings, sent, &mut found)?;
+            self.note(found == here, format!("argsort of {} {name} strings", strings.len()));
+        }
+        Ok(())
+    }
+}
+
+fn bytes<T: Pod>(slice: &[T]) -> &[u8] {
+    bytemuck::cast_slice(slice)
+}
+
+/// `n` keys of a pattern.
+fn keys<K: Pod + Send>(n: usize, bits: Bits) -> Vec<K> {
+    let key = |i| bytemuck::pod_read_unaligned(&bits(i, mixed(i)).to_le_bytes()[..size_of::<K>()]);
+    (0..n as u64).into_par_iter().map(key).collect()
+}
+
+/// `n` strings of a pattern, in its hexadecimal digits: of none of them to all, some with much in front that others have
+/// too.
+pub fn strings(n: usize, bits: Bits) -> Vec<Vec<u8>> {
+    let string = |i| {
+        let bits = bits(i, mixed(i));
+        let shared = "a beginning that many have ".repeat((bits % 4) as usize);
+        let digits = format!("{bits:016x}");
+        (shared + &digits[..(bits >> 7) as usize % 17]).into_bytes()
+    };
+    (0..n as u64).into_par_iter().map(string).collect()
+}
+
+/// Offsets of segments whose lengths grow by a third, from none at all, over and over.
+fn ragged(n: usize) -> Vec<usize> {
+    let mut offsets = vec![3, 3];
+    let mut length = 1;
+    while offsets[offsets.len() - 1] + length <= n {
+        offsets.push(offsets[offsets.len() - 1] + length);
+        length = if length > 100_000 { 1 } else { length + length / 3 + 1 };
+    }
+    offsets
+}
