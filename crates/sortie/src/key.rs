@@ -403,7 +403,11 @@ macro_rules! fixed {
         }
         impl Key for $t {
             type Bits = $bits;
-            const FORM: Form = Form::Bits($code);
+            const FORM: Form = {
+                // `gpu/array/compared.rs` compares the halves of wider codes as integers.
+                assert!(<$bits>::BITS <= 64 || !matches!($code, Code::Float { .. }), "a float of over 64 bits");
+                Form::Bits($code)
+            };
             const PREFIX_BITS: u32 = if <$bits>::BITS > 64 { 64 } else { <$bits>::BITS };
             #[inline]
             fn compare(&self, other: &Self, order: Order) -> Ordering {

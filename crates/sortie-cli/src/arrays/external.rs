@@ -179,6 +179,12 @@ struct Places<T> {
 impl<T: Element> Places<T> {
     /// Fills `items` with the next ones; with fewer at the end.
     fn next(&mut self, items: &mut [u8], ledger: &Ledger) -> Result<usize, Failure> {
+        const {
+            assert!(
+                size_of::<T>() <= size_of::<u64>(),
+                "the code of a wider element does not fit above its place"
+            )
+        };
         if self.read.is_empty() {
             self.read = memory::filled(PIECE / size_of::<T>(), T::zeroed())?;
         }

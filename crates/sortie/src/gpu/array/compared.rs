@@ -59,7 +59,7 @@ pub unsafe trait Compared: Pod {
 /// The comparison of keys by their codes.
 pub(super) fn by_codes<B: Bits>(code: Code, order: Order) -> String {
     if B::WIDTH > 64 {
-        // Of integers alone there are such.
+        // Integers, see `Key::FORM`.
         let sign = if code == Code::Signed { 1u64 << 63 } else { 0 };
         let less = if order.descending { ">" } else { "<" };
         return format!(
