@@ -7,8 +7,8 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::failure::Failure;
 
-/// Starting a thread takes as long as sorting about so much.
-const BYTES_A_THREAD: u64 = 64 << 10;
+/// A thread with less than this takes longer to start, and to be waited for, than it saves.
+const BYTES_A_THREAD: u64 = 512 << 10;
 
 /// As many threads as were asked for, or as there are cores, but no more than `bytes` of input keep busy, where it is
 /// known how many those are.

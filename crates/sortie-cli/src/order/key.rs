@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::blank::{self, is_blank};
 use super::number::Number;
 use super::random::Shuffle;
-use super::{directed, float, month, version};
+use super::{compare_bytes, directed, float, month, version};
 use crate::cli::{KeyOptions, KeySpec, SortArgs};
 use crate::failure::Failure;
 
@@ -205,7 +205,7 @@ impl Key {
             _ => unreachable!("a key is of one kind"),
         };
         let ordering = match (&self.kind, &self.filter) {
-            (Kind::Bytes, None) => a.cmp(b),
+            (Kind::Bytes, None) => compare_bytes(a, b),
             (Kind::Bytes, Some(filter)) => filter.apply(a).cmp(filter.apply(b)),
             (_, None) => self.compare_texts(a, b),
             (_, Some(filter)) => {

@@ -89,7 +89,7 @@ impl LineOrder {
     /// Compares the keys alone.
     pub fn compare_keys(&self, a: &[u8], b: &[u8]) -> Ordering {
         match self.plain() {
-            Some(descending) => directed(a.cmp(b), descending),
+            Some(descending) => directed(compare_bytes(a, b), descending),
             None => {
                 self.keys.iter().map(|key| key.compare(a, b)).find(|o| o.is_ne()).unwrap_or(Ordering::Equal)
             }
@@ -103,7 +103,7 @@ impl LineOrder {
 
     /// Compares lines whose keys are equal.
     fn compare_last(&self, a: &[u8], b: &[u8]) -> Ordering {
-        self.last_resort().map_or(Ordering::Equal, |descending| directed(a.cmp(b), descending))
+        self.last_resort().map_or(Ordering::Equal, |descending| directed(compare_bytes(a, b), descending))
     }
 
     /// Appends what `--debug` prints under a line: a row of underscores for each key, and for the last resort.
@@ -139,6 +139,17 @@ impl LineOrder {
             .compare_found(a.key, b.key)
             .then_with(|| others().unwrap_or(Ordering::Equal))
             .then_with(|| self.compare_last(a_line, b_line))
+    }
+}
+
+/// Compares two lines or keys by their bytes, of which the first few mostly decide.
+#[inline(always)]
+pub fn compare_bytes(a: &[u8], b: &[u8]) -> Ordering {
+    match (a.first_chunk::<8>(), b.first_chunk::<8>()) {
+        (Some(first_of_a), Some(first_of_b)) if first_of_a != first_of_b => {
+            u64::from_be_bytes(*first_of_a).cmp(&u64::from_be_bytes(*first_of_b))
+        }
+        _ => a.cmp(b),
     }
 }
 

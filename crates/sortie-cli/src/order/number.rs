@@ -12,8 +12,13 @@ use super::blank;
 pub struct Number<'t> {
     negative: bool,
     integer: &'t [u8],
+    /// Of the integer; the largest where it has more digits than fit.
+    value: u64,
     fraction: &'t [u8],
 }
+
+/// Digits that always fit 64 bits.
+const FITTING: usize = 19;
 
 impl<'t> Number<'t> {
     pub fn read(text: &'t [u8]) -> Number<'t> {
@@ -25,7 +30,11 @@ impl<'t> Number<'t> {
             fraction = rest;
         }
         let is_zero = integer.is_empty() && fraction.is_empty();
-        Number { negative: negative && !is_zero, integer, fraction }
+        let value = match integer.len() {
+            0..=FITTING => integer.iter().fold(0, |value, digit| value * 10 + u64::from(digit - b'0')),
+            _ => u64::MAX,
+        };
+        Number { negative: negative && !is_zero, integer, value, fraction }
     }
 
     /// The rank of a number's unit for `-h`: none, then K to Y; the other way round and before these for
@@ -88,8 +97,14 @@ impl<'t> Number<'t> {
 impl Ord for Number<'_> {
     fn cmp(&self, other: &Self) -> Ordering {
         let size = |a: &Self, b: &Self| {
-            let lengths = a.integer.len().cmp(&b.integer.len());
-            lengths.then_with(|| a.integer.cmp(b.integer)).then_with(|| a.fraction.cmp(b.fraction))
+            if a.value != b.value {
+                return a.value.cmp(&b.value);
+            }
+            let integers = match a.value {
+                u64::MAX => a.integer.len().cmp(&b.integer.len()).then_with(|| a.integer.cmp(b.integer)),
+                _ => Ordering::Equal,
+            };
+            integers.then_with(|| a.fraction.cmp(b.fraction))
         };
         match (self.negative, other.negative) {
             (false, false) => size(self, other),

@@ -11,6 +11,7 @@ use super::LineSort;
 use super::input::Input;
 use crate::cli::Check;
 use crate::failure::Failure;
+use crate::order::compare_bytes;
 use crate::shortage;
 
 /// Bytes of a block: it stays in the cache of a core.
@@ -81,10 +82,12 @@ fn disorder_in_piece<'a>(block: &'a [u8], job: &LineSort) -> Result<u64, (u64, &
     };
     let whole = |line| line;
     match (descending, unique) {
-        (false, false) => first_out_of_order(block, job.terminator, whole, |a, b| is_before(b, a)),
-        (false, true) => first_out_of_order(block, job.terminator, whole, |a, b| !is_before(a, b)),
-        (true, false) => first_out_of_order(block, job.terminator, whole, is_before),
-        (true, true) => first_out_of_order(block, job.terminator, whole, |a, b| !is_before(b, a)),
+        (false, false) => {
+            first_out_of_order(block, job.terminator, whole, |a, b| compare_bytes(a, b).is_gt())
+        }
+        (false, true) => first_out_of_order(block, job.terminator, whole, |a, b| compare_bytes(a, b).is_ge()),
+        (true, false) => first_out_of_order(block, job.terminator, whole, |a, b| compare_bytes(a, b).is_lt()),
+        (true, true) => first_out_of_order(block, job.terminator, whole, |a, b| compare_bytes(a, b).is_le()),
     }
 }
 
@@ -107,17 +110,6 @@ fn first_out_of_order<'a, T: Copy>(
         (before, start) = (Some(found), end + 1);
     }
     Ok(number)
-}
-
-/// Whether a line comes before another by its bytes, which the first few mostly tell.
-#[inline(always)]
-fn is_before(a: &[u8], b: &[u8]) -> bool {
-    if let (Some(first_of_a), Some(first_of_b)) = (a.first_chunk::<8>(), b.first_chunk::<8>())
-        && first_of_a != first_of_b
-    {
-        return u64::from_be_bytes(*first_of_a) < u64::from_be_bytes(*first_of_b);
-    }
-    a < b
 }
 
 fn message(input: &Input, how: Check, number: u64, line: &[u8], terminator: u8) -> Vec<u8> {
