@@ -35,8 +35,7 @@ use std::io::{self, IsTerminal, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::panic;
 
-use clap::CommandFactory;
-use cli::{Cli, Command, SortCommand};
+use cli::{Command, OtherCommand, SortArgs};
 use failure::Failure;
 use output::Output;
 
@@ -65,15 +64,7 @@ extern "C" fn main(count: c_int, words: *const *const c_char) -> c_int {
 /// Does what the command line asks for, and returns the exit status.
 fn program(args: Vec<OsString>) -> u8 {
     memory::grow_stack();
-    let outcome = match Cli::from_args(args) {
-        Ok(cli) => run(cli.command),
-        Err(refused) if refused.use_stderr() => Err(cli::usage_failure(&refused)),
-        // In colours for a terminal.
-        Err(help) if io::stdout().is_terminal() => {
-            help.print().map_err(Failure::file("write", "standard output".as_ref()))
-        }
-        Err(help) => print(help.render().to_string().as_bytes()),
-    };
+    let outcome = Command::from_args(args).and_then(run);
     let Err(failure) = outcome else { return 0 };
     allocator::begin_the_end();
     if failure.is_closed_pipe() {
@@ -85,32 +76,45 @@ fn program(args: Vec<OsString>) -> u8 {
 
 fn run(command: Command) -> Result<(), Failure> {
     match command {
-        Command::Sort(SortCommand::Sort(mut args)) => {
-            args.holds_npy = args.only_text().is_some_and(arrays::holds_npy);
-            args.validate()?;
-            if args.is_array() {
-                return arrays::sort(&args);
-            }
-            if let Some(format) = args.records.format {
-                return records::run(&args, format);
-            }
-            if let Some(size) = args.records.size {
-                return fixed::run(&args, size);
-            }
-            sort::run(&args)
-        }
+        Command::Sort(args) => sort_input(*args),
         Command::Segments(args) => arrays::segments(&args),
         Command::Spectra(args) => spectra::run(&args),
-        Command::Index(command) => index::run(&command),
-        Command::Devices { measure } => print(devices::list(measure)?.as_bytes()),
-        Command::Tune { engine, parallel } => print(devices::tune(engine, parallel)?.as_bytes()),
-        Command::Doctor { engine, large } => doctor::run(engine, large),
-        Command::Completions { shell } => {
+        // In colours for a terminal.
+        Command::Page(page) if io::stdout().is_terminal() => {
+            page.print().map_err(Failure::file("write", "standard output".as_ref()))
+        }
+        Command::Page(page) => print(page.render().to_string().as_bytes()),
+        Command::Other(command) => run_other(command),
+    }
+}
+
+fn sort_input(mut args: SortArgs) -> Result<(), Failure> {
+    args.holds_npy = args.only_text().is_some_and(arrays::holds_npy);
+    args.validate()?;
+    if args.is_array() {
+        return arrays::sort(&args);
+    }
+    if let Some(format) = args.records.format {
+        return records::run(&args, format);
+    }
+    if let Some(size) = args.records.size {
+        return fixed::run(&args, size);
+    }
+    sort::run(&args)
+}
+
+fn run_other(command: OtherCommand) -> Result<(), Failure> {
+    match command {
+        OtherCommand::Index(command) => index::run(&command),
+        OtherCommand::Devices { measure } => print(devices::list(measure)?.as_bytes()),
+        OtherCommand::Tune { engine, parallel } => print(devices::tune(engine, parallel)?.as_bytes()),
+        OtherCommand::Doctor { engine, large } => doctor::run(engine, large),
+        OtherCommand::Completions { shell } => {
             let mut script = Vec::new();
-            clap_complete::generate(shell, &mut Cli::command(), "sortie", &mut script);
+            clap_complete::generate(shell, &mut cli::program(), "sortie", &mut script);
             print(&script)
         }
-        Command::Man(args) => man::run(&args),
+        OtherCommand::Man(args) => man::run(&args),
     }
 }
 

@@ -1,16 +1,16 @@
 //! The man pages: one for the program, and one for each of its commands.
 
-use clap::{Command, CommandFactory};
+use clap::Command;
 use clap_mangen::Man;
 
-use crate::cli::{Cli, ManArgs};
+use crate::cli::{ManArgs, program};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::quote;
 
 /// Prints one page, or writes all of them to a folder.
 pub fn run(args: &ManArgs) -> Result<(), Failure> {
-    let mut program = Cli::command().disable_help_subcommand(true);
+    let mut program = program().disable_help_subcommand(true);
     program.build();
     let Some(folder) = &args.out else {
         let mut command = &program;
@@ -31,7 +31,7 @@ pub fn run(args: &ManArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-fn render(command: &Command) -> Vec<u8> {
+pub fn render(command: &Command) -> Vec<u8> {
     let mut page = Vec::new();
     let man = Man::new(command.clone()).source(concat!("sortie ", env!("CARGO_PKG_VERSION")));
     man.render(&mut page).expect("there is room for a page");

@@ -17,7 +17,9 @@ use bytemuck::Pod;
 use sortie::{Bound, Engine, Report, Segments, Sorter};
 use sortie_formats::Kind;
 
-use crate::cli::{ArrayOptions, Resources, SegmentsArgs, SortArgs, StatsFormat, temporary_folder};
+use crate::cli::{
+    ArrayOptions, Resources, SegmentEnds, SegmentsArgs, SortArgs, StatsFormat, temporary_folder,
+};
 use crate::failure::Failure;
 use crate::memory::bytes;
 use crate::output::Output;
@@ -70,9 +72,9 @@ pub fn segments(args: &SegmentsArgs) -> Result<(), Failure> {
             quote::name(&args.input)
         )));
     }
-    let cut = match (&args.offsets, args.length) {
-        (Some(path), _) => Cut::Offsets(file::offsets(path)?),
-        (None, length) => Cut::Length(length.map_or(0, Into::into)),
+    let cut = match &args.ends {
+        SegmentEnds::Offsets(path) => Cut::Offsets(file::offsets(path)?),
+        SegmentEnds::Length(length) => Cut::Length(length.get()),
     };
     let output = Some(args.output.as_path()).filter(|path| path.as_os_str() != "-");
     ArraySort::new(cut, &args.array, &args.resources, output, temporary_folder()).run(&array)

@@ -4,54 +4,19 @@ use std::convert::Infallible;
 use std::ops::Range;
 use std::str::FromStr;
 
-use clap::Args;
-
 /// How a key is compared: as options of their own for every key, or as letters after a `-k` place.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Args)]
-#[command(next_help_heading = "Ordering")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct KeyOptions {
-    /// Ignore leading blanks when finding where a key starts and ends
-    #[arg(short = 'b', long = "ignore-leading-blanks")]
     pub blanks: bool,
-
-    /// Consider only blanks, letters and digits
-    #[arg(short = 'd', long = "dictionary-order")]
     pub dictionary: bool,
-
-    /// Compare lower-case letters as upper case
-    #[arg(short = 'f', long = "ignore-case")]
     pub ignore_case: bool,
-
-    /// Compare as floating-point numbers, as C's strtold reads them
-    #[arg(short = 'g', long = "general-numeric-sort")]
     pub general_numeric: bool,
-
-    /// Compare numbers with a suffix (2K, 1G)
-    #[arg(short = 'h', long = "human-numeric-sort")]
     pub human_numeric: bool,
-
-    /// Consider only printable characters
-    #[arg(short = 'i', long = "ignore-nonprinting")]
     pub ignore_nonprinting: bool,
-
-    /// Compare as months: (anything else) < JAN < ... < DEC
-    #[arg(short = 'M', long = "month-sort")]
     pub month: bool,
-
-    /// Compare as decimal numbers of any length
-    #[arg(short = 'n', long = "numeric-sort")]
     pub numeric: bool,
-
-    /// Shuffle, but keep lines with equal keys together
-    #[arg(short = 'R', long = "random-sort")]
     pub random: bool,
-
-    /// Reverse the result of comparisons
-    #[arg(short = 'r', long = "reverse")]
     pub reverse: bool,
-
-    /// Compare as version numbers within text
-    #[arg(short = 'V', long = "version-sort")]
     pub version: bool,
 }
 

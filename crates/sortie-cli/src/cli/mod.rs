@@ -1,63 +1,60 @@
-//! The command line: one definition for the parser, `--help`, the completions and the man page.
+//! The command line: one definition of each option for the parser, `--help`, the completions and the man page.
+//!
+//! The options of the commands that sort are in tables, which `getopt.rs` reads and of which `page.rs` makes the help. To build
+//! clap's options takes as long as a small sort, so clap reads only what the other commands are given.
 
-mod common;
+mod arrays;
+mod flag;
 mod getopt;
 mod index;
 mod key;
-mod records;
+mod page;
+mod resources;
+mod segments;
 mod sort;
 mod spectra;
 mod values;
 
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
+use std::vec;
 
-use clap::error::{ContextKind, ErrorKind};
-use clap::{ArgGroup, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueHint};
+use clap::error::ErrorKind;
+use clap::{Args, FromArgMatches, Subcommand, ValueHint};
 
-pub use common::{ArrayOptions, Resources};
-pub use getopt::OldKey;
+pub use arrays::ArrayOptions;
 pub use index::{BuildArgs, IndexCommand, Pipeline};
-pub use key::{KeyOptions, KeyPlace, KeySpec};
-pub use records::{RecordFormat, RecordKey, RecordOptions};
-pub use sort::{SortArgs, temporary_folder};
-pub use spectra::{PeakKey, SpectraArgs};
-pub use values::{
-    Check, MemorySize, Separator, SortWord, StatsFormat, batch, element, length, path, record, threads,
-};
+pub use key::{KeyOptions, KeySpec};
+pub use resources::{Resources, temporary_folder};
+pub use segments::{SegmentEnds, SegmentsArgs, SegmentsOptions};
+pub use sort::{RecordFormat, RecordKey, SortArgs};
+pub use spectra::{PeakKey, SpectraArgs, SpectraOptions};
+pub use values::{Check, MemorySize, StatsFormat, path, threads};
 
 use crate::failure::Failure;
-use getopt::{Posix, Rewritten};
+use crate::quote;
+use flag::Arguments;
+use getopt::Stop;
 
-/// Sort files, fast: text as GNU sort does in the C locale, raw arrays, .npy, FASTA, FASTQ, and the peaks of mass spectra; index
-/// documents
-#[derive(Debug, Parser)]
-#[command(name = "sortie", version, infer_long_args = true, args_override_self = true)]
-pub struct Program<C: Subcommand> {
-    #[command(subcommand)]
-    pub command: C,
-}
+const ABOUT: &str = "Sort files, fast: text as GNU sort does in the C locale, raw arrays, .npy, FASTA, FASTQ, and the peaks of \
+                     mass spectra; index documents";
 
-/// The program with all of its commands.
-pub type Cli = Program<Command>;
-
-/// The command that starts most often, and is to start fast.
-#[derive(Debug, Subcommand)]
-pub enum SortCommand {
-    #[command(disable_help_flag = true, disable_version_flag = true, version)]
-    Sort(Box<SortArgs>),
-}
-
-#[derive(Debug, Subcommand)]
+/// What the program is asked to do.
+#[derive(Debug)]
 pub enum Command {
-    #[command(flatten)]
-    Sort(SortCommand),
-
+    Sort(Box<SortArgs>),
     Segments(SegmentsArgs),
-
     Spectra(SpectraArgs),
+    Other(OtherCommand),
+    /// Print the help or the version.
+    Page(clap::Error),
+}
 
+/// The commands that do not sort files.
+#[derive(Debug, Subcommand)]
+pub enum OtherCommand {
     #[command(subcommand)]
     Index(IndexCommand),
 
@@ -99,45 +96,6 @@ pub enum Command {
     Man(ManArgs),
 }
 
-const SEGMENTS_AFTER_HELP: &str = "\
-Offsets never go backwards. Elements before the first and after the last stay as they are.
-
-Examples:
-  sortie segments --type f32 --len 1000 x.raw -o y.raw          arrays of 1000 numbers
-  sortie segments --type u32 --offsets ends.raw x.raw -o y.raw  arrays of any length
-  sortie segments --offsets ends.npy --argsort x.npy -o y.npy   where each element was";
-
-/// Sort every segment of an array by itself: many small arrays in one file
-#[derive(Debug, Args)]
-#[command(
-    args_override_self = true,
-    after_help = SEGMENTS_AFTER_HELP,
-    group(ArgGroup::new("segments").required(true))
-)]
-pub struct SegmentsArgs {
-    /// The array: raw little-endian numbers, or .npy
-    #[arg(value_name = "IN", value_parser = path(), value_hint = ValueHint::FilePath)]
-    pub input: PathBuf,
-
-    /// Every segment has N elements
-    #[arg(long = "len", value_name = "N", value_parser = length, group = "segments")]
-    pub length: Option<NonZeroUsize>,
-
-    /// Segment i is from offset i to offset i + 1 of FILE (raw u64, or .npy), counted in elements
-    #[arg(long, value_name = "FILE", group = "segments", value_parser = path(), value_hint = ValueHint::FilePath)]
-    pub offsets: Option<PathBuf>,
-
-    /// Write to FILE, which may be IN; - for standard output
-    #[arg(short = 'o', long, value_name = "FILE", value_parser = path(), value_hint = ValueHint::FilePath)]
-    pub output: PathBuf,
-
-    #[command(flatten)]
-    pub array: ArrayOptions,
-
-    #[command(flatten)]
-    pub resources: Resources,
-}
-
 /// Print the man page of sortie or of one of its commands, or write all pages to a folder
 #[derive(Debug, Args)]
 pub struct ManArgs {
@@ -150,35 +108,71 @@ pub struct ManArgs {
     pub out: Option<PathBuf>,
 }
 
-impl Cli {
-    /// What the program is asked to do. The first word is its name.
-    pub fn from_args(args: Vec<OsString>) -> Result<Cli, clap::Error> {
-        // To build the options of all commands takes as long as a small sort.
-        if args.get(1).is_some_and(|command| command == "sort") {
-            return Ok(Cli { command: Command::Sort(parse_sort(args)?) });
+/// The program with all of its commands, as clap describes it.
+pub fn program() -> clap::Command {
+    let program = clap::Command::new("sortie")
+        .version(page::VERSION)
+        .infer_long_args(true)
+        .args_override_self(true)
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .subcommand(page::command::<SortArgs>())
+        .subcommand(page::command::<SegmentsOptions>())
+        .subcommand(page::command::<SpectraOptions>());
+    // Last, for it brings a description of its own.
+    OtherCommand::augment_subcommands(program).about(ABOUT)
+}
+
+impl Command {
+    /// What the arguments ask for. The first of them is the program's name.
+    pub fn from_args(args: Vec<OsString>) -> Result<Command, Failure> {
+        let mut words = args.into_iter();
+        let (program, command) = (words.next(), words.next());
+        let parsed = match command.as_deref().map(OsStrExt::as_bytes) {
+            Some(b"sort") => sort::parse(words).map(|args| Command::Sort(Box::new(args))),
+            Some(b"segments") => parse::<SegmentsOptions>(words).map(Command::Segments),
+            Some(b"spectra") => parse::<SpectraOptions>(words).map(Command::Spectra),
+            _ => return other(program.into_iter().chain(command).chain(words)),
+        };
+        match parsed {
+            Ok(command) => Ok(command),
+            Err(Stop::Refused(failure)) => Err(failure),
+            Err(Stop::Page(flag)) => other(program.into_iter().chain(command).chain([flag.into()])),
         }
-        Cli::try_parse_from(args)
     }
 }
 
-/// The command `sort`, whose arguments are read as GNU sort reads them.
-fn parse_sort(mut args: Vec<OsString>) -> Result<SortCommand, clap::Error> {
-    let mut command = Program::<SortCommand>::command();
-    let sort = command.find_subcommand("sort").expect("it is the only command");
-    let Rewritten { args: rest, old_keys, refused } =
-        getopt::rewrite(sort, args.drain(2..), Posix::from_environment());
-    args.extend(rest);
-    let mut matches = command.try_get_matches_from_mut(args)?;
-    if let Some(why) = refused {
-        return Err(command.error(ErrorKind::UnknownArgument, why));
+/// The arguments of a command whose options are in a table.
+fn parse<A: Arguments>(words: vec::IntoIter<OsString>) -> Result<A::Complete, Stop> {
+    Ok(getopt::parse::<A>(words)?.complete()?)
+}
+
+/// What clap reads in `args`: another command, or what asks for a page.
+fn other(args: impl Iterator<Item = OsString>) -> Result<Command, Failure> {
+    let read = program().try_get_matches_from(args);
+    match read.and_then(|matches| OtherCommand::from_arg_matches(&matches)) {
+        Ok(command) => Ok(Command::Other(command)),
+        Err(refused) if refused.use_stderr() => Err(usage_failure(&refused)),
+        Err(page) => Ok(Command::Page(page)),
     }
-    let SortCommand::Sort(mut args) = Program::from_arg_matches_mut(&mut matches)?.command;
-    args.old_keys = old_keys;
-    Ok(SortCommand::Sort(args))
+}
+
+/// Takes the one operand that a command has.
+fn only(operand: &mut Option<PathBuf>, given: PathBuf) -> Result<(), Failure> {
+    match operand {
+        Some(_) => {
+            let given = quote::always(&given);
+            Err(flag::usage(format_args!("unexpected argument {given} found")))
+        }
+        None => {
+            *operand = Some(given);
+            Ok(())
+        }
+    }
 }
 
 /// What clap has to say about a wrong command line, on one line.
-pub fn usage_failure(error: &clap::Error) -> Failure {
+fn usage_failure(error: &clap::Error) -> Failure {
     if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         return Failure::new(
             "a command is missing: sort, segments, spectra or index, and of index one of its own; see --help",
@@ -188,10 +182,5 @@ pub fn usage_failure(error: &clap::Error) -> Failure {
     let about = text.split("\n\n").next().unwrap_or_default();
     let words: Vec<_> = about.trim_start_matches("error: ").split_whitespace().collect();
     let line = words.join(" ").replace(char::is_control, "?");
-    let line = format!("{line}; see --help");
-    let is_word = |arg: &str| arg.starts_with("--sort") || arg.starts_with("--check");
-    match (error.kind(), error.get(ContextKind::InvalidArg)) {
-        (ErrorKind::InvalidValue, Some(arg)) if is_word(&arg.to_string()) => Failure::Word(line),
-        _ => Failure::Message(line),
-    }
+    flag::usage(line)
 }

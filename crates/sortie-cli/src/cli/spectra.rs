@@ -1,62 +1,25 @@
-//! The options of `sortie spectra`.
+//! `sortie spectra`: its options.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::ValueEnum;
 
-use super::values::{count, threads};
-use super::{MemorySize, StatsFormat, path};
+use super::flag::{Arguments, Domain, Effect, Flag, Name, Operand, Section, missing, words};
+use super::resources::{self, Resources};
+use super::values::count;
+use crate::failure::Failure;
 
-const AFTER_HELP: &str = "\
-What the file holds beside peaks stays as it is: of MGF every other line, of mzML all text but the arrays of numbers. In
-mzML the other arrays of a spectrum, such as charges, move along.
-
-Examples:
-  sortie spectra run.mgf -o sorted.mgf --by mz
-  sortie spectra run.mzML.gz -o strongest.mzML.gz --by intensity --descending
-  sortie spectra run.mgf.gz -o small.mgf --by mz --top 100      the 100 most intense of each, by m/z";
-
-/// Sort the peaks of every mass spectrum in a file: MGF or mzML, compressed with gzip or not
-#[derive(Debug, Args)]
-#[command(args_override_self = true, after_help = AFTER_HELP)]
+/// What `sortie spectra` is to do.
+#[derive(Debug)]
 pub struct SpectraArgs {
-    /// The file, - for standard input; which format it has is seen from what it holds
-    #[arg(value_name = "IN", value_parser = path())]
     pub input: PathBuf,
-
-    /// Write to FILE, which may be IN; compressed where its name ends in .gz; - for standard output
-    #[arg(short = 'o', long, value_name = "FILE", value_parser = path())]
     pub output: PathBuf,
-
-    /// What to sort the peaks by
-    #[arg(long, value_name = "KEY")]
     pub by: PeakKey,
-
-    /// The largest first
-    #[arg(long)]
     pub descending: bool,
-
-    /// Keep only the N most intense peaks of each spectrum
-    #[arg(long, value_name = "N", value_parser = count)]
+    /// How many peaks of each spectrum are kept.
     pub top: Option<NonZeroUsize>,
-
-    /// Use no more than SIZE memory, of which the largest spectrum may take a third with its sort; in KiB, or with a suffix of
-    /// %bKMGTPE
-    #[arg(short = 'S', long, value_name = "SIZE", allow_hyphen_values = true)]
-    pub buffer_size: Option<MemorySize>,
-
-    /// Work on N threads, and read and parse on one more each; by default N is how many cores there are
-    #[arg(long, value_name = "N", value_parser = threads)]
-    pub parallel: Option<NonZeroUsize>,
-
-    /// Where to sort: cpu, which auto takes too since parsing takes far longer, or cuda[:N] (sortie devices lists them)
-    #[arg(long, value_name = "ENGINE", default_value = "auto")]
-    pub engine: sortie::Engine,
-
-    /// Print what the sort did on standard error; its steps run at the same time
-    #[arg(long, value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "table")]
-    pub stats: Option<StatsFormat>,
+    pub resources: Resources,
 }
 
 /// What the peaks of a spectrum are sorted by.
@@ -66,4 +29,124 @@ pub enum PeakKey {
     Mz,
     /// How strong it is
     Intensity,
+}
+
+/// The options as they are read.
+#[derive(Debug, Default)]
+pub struct SpectraOptions {
+    input: Option<PathBuf>,
+    output: Option<PathBuf>,
+    by: Option<PeakKey>,
+    descending: bool,
+    top: Option<NonZeroUsize>,
+    resources: Resources,
+}
+
+const SPECTRA: &[Flag<SpectraOptions>] = &[
+    Flag {
+        name: Name::Both('o', "output"),
+        gnu: false,
+        help: "Write to FILE, which may be IN; compressed where its name ends in .gz; - for standard output",
+        effect: Effect::Value("FILE", Domain::File, |args, given| {
+            args.output = Some(given.path());
+            Ok(())
+        }),
+    },
+    Flag {
+        name: Name::Long("by"),
+        gnu: false,
+        help: "What to sort the peaks by",
+        effect: Effect::Value("KEY", Domain::Words(words::<PeakKey>), |args, given| {
+            args.by = Some(given.word()?);
+            Ok(())
+        }),
+    },
+    Flag {
+        name: Name::Long("descending"),
+        gnu: false,
+        help: "The largest first",
+        effect: Effect::Switch(|args| args.descending = true),
+    },
+    Flag {
+        name: Name::Long("top"),
+        gnu: false,
+        help: "Keep only the N most intense peaks of each spectrum",
+        effect: Effect::Value("N", Domain::Text, |args, given| {
+            args.top = Some(given.read(count)?);
+            Ok(())
+        }),
+    },
+];
+
+impl Arguments for SpectraOptions {
+    type Complete = SpectraArgs;
+
+    const NAME: &'static str = "spectra";
+    const ABOUT: &'static str =
+        "Sort the peaks of every mass spectrum in a file: MGF or mzML, compressed with gzip or not";
+    const USAGE: &'static str = "sortie spectra [OPTION]... --by KEY -o FILE IN";
+    const AFTER_HELP: &'static str = "\
+What the file holds beside peaks stays as it is: of MGF every other line, of mzML all text but the arrays of numbers. In
+mzML the other arrays of a spectrum, such as charges, move along.
+
+The largest spectrum may take a third of SIZE with its sort. Beside the N threads of --parallel, one thread reads and one \
+parses. --engine takes cpu or cuda[:N]; auto is the CPU, since parsing takes far longer than sorting. The steps that --stats \
+lists run at the same time.
+
+Examples:
+  sortie spectra run.mgf -o sorted.mgf --by mz
+  sortie spectra run.mzML.gz -o strongest.mzML.gz --by intensity --descending
+  sortie spectra run.mgf.gz -o small.mgf --by mz --top 100      the 100 most intense of each, by m/z";
+    const OPERAND: Operand = Operand {
+        name: "IN",
+        help: "The file, - for standard input; which format it has is seen from what it holds",
+        any_number: false,
+    };
+    const SECTIONS: &'static [Section<Self>] = &[
+        Section { heading: None, flags: SPECTRA },
+        Section { heading: None, flags: &[Flag::HELP] },
+        Section { heading: Some("Resources"), flags: &resources::shared() },
+    ];
+
+    fn operand(&mut self, operand: PathBuf) -> Result<(), Failure> {
+        super::only(&mut self.input, operand)
+    }
+
+    fn complete(self) -> Result<SpectraArgs, Failure> {
+        let SpectraOptions { input, output, by, descending, top, resources } = self;
+        let required =
+            [(output.is_some(), "--output <FILE>"), (by.is_some(), "--by <KEY>"), (input.is_some(), "<IN>")];
+        let (Some(input), Some(output), Some(by)) = (input, output, by) else {
+            return Err(missing(&required));
+        };
+        Ok(SpectraArgs { input, output, by, descending, top, resources })
+    }
+}
+
+impl AsMut<Resources> for SpectraOptions {
+    fn as_mut(&mut self) -> &mut Resources {
+        &mut self.resources
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroUsize;
+    use std::path::Path;
+
+    use super::{PeakKey, SPECTRA};
+    use crate::cli::flag::tests::each_sets;
+
+    #[test]
+    fn each_option_sets_what_it_says() {
+        each_sets(
+            SPECTRA,
+            &[
+                ("--output=x", |args| args.output.as_deref() == Some(Path::new("x"))),
+                ("--by=intensity", |args| args.by == Some(PeakKey::Intensity)),
+                ("--descending", |args| args.descending),
+                ("--top=4", |args| args.top == NonZeroUsize::new(4)),
+            ],
+        );
+    }
 }

@@ -1,15 +1,15 @@
 //! The values that options take.
 
+use std::ffi::OsStr;
 use std::num::NonZeroUsize;
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::ValueEnum;
-use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser};
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use rustix::process::{Resource, getrlimit};
-use sortie_formats::Kind;
 
-use super::KeyOptions;
 use super::key::unsigned;
 
 /// How `--stats` prints its report.
@@ -56,29 +56,13 @@ impl SortWord {
     }
 }
 
-impl KeyOptions {
-    /// These and what `--sort=WORD` adds.
-    pub fn with(mut self, words: &[SortWord]) -> KeyOptions {
-        for word in words {
-            self.set(word.letter());
-        }
-        self
-    }
-}
-
-/// The byte between fields.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Separator(pub u8);
-
-impl Separator {
-    /// Reads the value of `-t`: one byte, of text or not, or `\0` for NUL.
-    pub fn parser() -> impl TypedValueParser<Value = Separator> {
-        OsStringValueParser::new().try_map(|text| match text.as_encoded_bytes() {
-            b"\\0" => Ok(Separator(0)),
-            [byte] => Ok(Separator(*byte)),
-            [] => Err("a separator is one byte, and this is none; \\0 means NUL"),
-            _ => Err("a separator is one byte, and this is several"),
-        })
+/// Reads the byte between fields: one byte, of text or not, or `\0` for NUL.
+pub fn separator(text: &OsStr) -> Result<u8, &'static str> {
+    match text.as_bytes() {
+        b"\\0" => Ok(0),
+        [byte] => Ok(*byte),
+        [] => Err("a separator is one byte, and this is none; \\0 means NUL"),
+        _ => Err("a separator is one byte, and this is several"),
     }
 }
 
@@ -121,27 +105,6 @@ impl FromStr for MemorySize {
         let bytes = 1024u64.checked_pow(power).and_then(|unit| number.checked_mul(unit));
         bytes.map(MemorySize::Bytes).ok_or_else(|| "no machine has that much memory".into())
     }
-}
-
-/// What the elements of a raw array may be.
-const ELEMENTS: [Kind; 10] = [
-    Kind::U8,
-    Kind::U16,
-    Kind::U32,
-    Kind::U64,
-    Kind::I8,
-    Kind::I16,
-    Kind::I32,
-    Kind::I64,
-    Kind::F32,
-    Kind::F64,
-];
-
-/// Reads what the elements of an array are.
-pub fn element() -> impl TypedValueParser<Value = Kind> {
-    let named = |name: String| ELEMENTS.into_iter().find(|kind| kind.to_string() == name);
-    PossibleValuesParser::new(ELEMENTS.map(|kind| kind.to_string()))
-        .map(move |name| named(name).expect("it is possible, so it is one of them"))
 }
 
 /// Reads a name, which may be empty: whether there is such a file, the system will say.

@@ -53,7 +53,7 @@ impl RunFolder {
         RunFolder {
             folders: args.temporary_folders(),
             made: AtomicUsize::new(0),
-            compressor: args.compress_program().map(Path::to_owned),
+            compressor: args.compress_program.clone(),
             block: (budget / BLOCKS).clamp(BLOCK.0, BLOCK.1) as usize,
         }
     }

@@ -78,7 +78,7 @@ impl<'a> Resolve<'a> {
         let inherits = spec.options == KeyOptions::default();
         let options = if inherits { global } else { spec.options };
         let place = Place {
-            separator: self.args.separator(),
+            separator: self.args.separator,
             fields: spec.start_field - 1,
             chars: spec.start_char - 1,
             skip_blanks: if inherits { global.blanks } else { spec.start_blanks },
@@ -94,7 +94,7 @@ impl<'a> Resolve<'a> {
     /// The key of ordering options without `-k`.
     pub fn whole_line(&mut self, options: KeyOptions) -> Result<Key, Failure> {
         let place = Place {
-            separator: self.args.separator(),
+            separator: self.args.separator,
             fields: 0,
             chars: 0,
             skip_blanks: options.blanks,

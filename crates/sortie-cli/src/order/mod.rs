@@ -40,7 +40,7 @@ impl LineOrder {
     /// # Errors
     /// Where the options of a key exclude each other, and where `--random-source` cannot be read.
     pub fn new(args: &SortArgs) -> Result<LineOrder, Failure> {
-        let global = args.ordering.with(&args.words);
+        let global = args.ordering;
         let mut resolve = Resolve::new(args);
         let keys = args.line_keys();
         let keys = if !keys.is_empty() {

@@ -1,9 +1,9 @@
 //! The order against the machine's own `sort` in the C locale, and the encoding against the comparison.
 
+use std::ffi::OsString;
 use std::io::Write;
 use std::process::{Command as Process, Stdio};
 
-use clap::Parser;
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 use proptest::strategy::ValueTree;
@@ -11,18 +11,20 @@ use proptest::string::bytes_regex;
 use proptest::test_runner::TestRunner;
 
 use super::LineOrder;
-use crate::cli::{Cli, Command, SortCommand};
-
-fn words(options: &str) -> impl Iterator<Item = &str> {
-    ["sortie", "sort"].into_iter().chain(options.split_whitespace())
-}
+use crate::cli::Command;
+use crate::failure::Failure;
 
 /// The order that `options`, separated by spaces, ask for.
-fn order(options: &str) -> LineOrder {
-    match Cli::try_parse_from(words(options)).expect(options).command {
-        Command::Sort(SortCommand::Sort(args)) => LineOrder::new(&args).expect(options),
+fn try_order(options: &str) -> Result<LineOrder, Failure> {
+    let words = ["sortie", "sort"].into_iter().chain(options.split_whitespace());
+    match Command::from_args(words.map(OsString::from).collect()).expect(options) {
+        Command::Sort(args) => LineOrder::new(&args),
         other => panic!("{other:?}"),
     }
+}
+
+fn order(options: &str) -> LineOrder {
+    try_order(options).expect(options)
 }
 
 /// What `LC_ALL=C sort` makes of `input`; nothing where the machine has no GNU sort.
@@ -224,12 +226,7 @@ fn options_that_exclude_each_other_are_refused_with_gnu_sorts_words() {
     for (options, letters) in
         [("-nd", "dn"), ("-M -i", "iM"), ("-gn", "gn"), ("-k1nV", "nV"), ("-d -k2h -k1", "d")]
     {
-        let Command::Sort(SortCommand::Sort(args)) =
-            Cli::try_parse_from(words(options)).expect(options).command
-        else {
-            panic!()
-        };
-        let refused = LineOrder::new(&args).map(|_| ());
+        let refused = try_order(options).map(|_| ());
         match letters {
             "d" => assert!(refused.is_ok(), "a key with options of its own has no others"),
             _ => assert_eq!(

@@ -4,11 +4,11 @@ use crate::cli::{KeyOptions, KeySpec, SortArgs};
 
 /// One line for each.
 pub fn warnings(args: &SortArgs) -> Vec<String> {
-    let global = args.ordering.with(&args.words);
+    let global = args.ordering;
     let keys: Vec<ResolvedKey> = args.line_keys().iter().map(|key| ResolvedKey::new(key, global)).collect();
     let mut found = vec!["lines are compared by their bytes, as in the C locale".into()];
     for (place, key) in keys.iter().enumerate() {
-        if let Some(old) = args.old_keys.iter().find(|old| old.place == place) {
+        if let Some(old) = args.old_key(place) {
             found.push(format!(
                 "key {}: '{}' is an obsolete form; write -k {}",
                 place + 1,
@@ -16,10 +16,10 @@ pub fn warnings(args: &SortArgs) -> Vec<String> {
                 old.key
             ));
         }
-        let texts = key.warnings(args.separator());
+        let texts = key.warnings(args.separator);
         found.extend(texts.map(|text| format!("key {}: {text}", place + 1)));
     }
-    found.extend(about_numbers(&keys, global, args.separator()));
+    found.extend(about_numbers(&keys, global, args.separator));
     if !keys.is_empty() {
         found.extend(without_effect(&keys, global, args.stable || args.unique));
     }

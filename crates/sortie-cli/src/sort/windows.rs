@@ -244,17 +244,11 @@ fn merge_piece(runs: Vec<&[u8]>, piece: &mut Vec<u8>, job: &LineSort) -> Result<
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser;
-
     use super::*;
-    use crate::cli::{Cli, Command, SortCommand};
+    use crate::cli::SortArgs;
 
     fn cuts_of(runs: &[&[u8]], pieces: usize) -> Vec<Vec<usize>> {
-        let Command::Sort(SortCommand::Sort(args)) = Cli::try_parse_from(["sortie", "sort"]).unwrap().command
-        else {
-            unreachable!("sort was asked for")
-        };
-        cuts(runs, pieces, &LineOrder::new(&args).unwrap(), b'\n')
+        cuts(runs, pieces, &LineOrder::new(&SortArgs::default()).unwrap(), b'\n')
     }
 
     /// A line was once cut as often as it is long, each time with a look at all of it.

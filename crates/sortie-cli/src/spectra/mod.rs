@@ -30,9 +30,11 @@ const STRETCHES: u64 = 3;
 /// `sortie spectra`.
 pub fn run(args: &SpectraArgs) -> Result<(), Failure> {
     let compress = compression::of_output(&args.output)?;
-    memory::hold_back(args.buffer_size);
-    let budget = memory::budget(args.buffer_size, None, || threads::of_use(args.parallel, None) + 2);
-    threads::start(args.parallel, None)?;
+    memory::hold_back(args.resources.buffer_size);
+    let budget = memory::budget(args.resources.buffer_size, None, || {
+        threads::of_use(args.resources.parallel, None) + 2
+    });
+    threads::start(args.resources.parallel, None)?;
     let progress = Progress::start();
     let stretches = Stretches::open(&args.input, budget / STRETCHES, &progress)?;
     let output = Some(args.output.as_path()).filter(|output| *output != Path::new("-"));
@@ -61,7 +63,7 @@ pub fn run(args: &SpectraArgs) -> Result<(), Failure> {
     // Not before it is known that no thread has panicked, whose batches would be missing.
     writer.finish()?;
     drop(progress);
-    match args.stats {
+    match args.resources.stats {
         Some(format) => stats::print(&report, format),
         None => Ok(()),
     }
@@ -73,7 +75,7 @@ fn sort(
     batches: impl Iterator<Item = Result<Batch, Failure>>,
     writer: &mut Writer,
 ) -> Result<Report, Failure> {
-    let sorter = Sorter::builder().engine(args.engine).descending(args.descending).build()?;
+    let sorter = Sorter::builder().engine(args.resources.engine).descending(args.descending).build()?;
     let mut report = Report::default();
     for batch in batches {
         let mut batch = batch?;

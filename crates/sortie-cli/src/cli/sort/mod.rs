@@ -1,21 +1,69 @@
 //! `sortie sort`: its options, and which of them go together.
 
-use std::env;
+mod files;
+mod gnu;
+mod keys;
+mod ordering;
+mod records;
+
 use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use clap::{ArgAction, Args, ValueHint};
+pub use gnu::{OldKey, parse};
+pub use records::{RecordFormat, RecordKey, RecordOptions};
 
-use super::key::BYTE_KEY;
-use super::{
-    ArrayOptions, Check, KeyOptions, KeyPlace, KeySpec, OldKey, RecordOptions, Resources, Separator,
-    SortWord, batch, path,
-};
+use super::arrays::{self, ArrayOptions};
+use super::flag::{Arguments, Operand, Section, usage};
+use super::key::{BYTE_KEY, KeyOptions, KeyPlace, KeySpec};
+use super::resources::{self, Resources, temporary_folder};
+use super::values::Check;
 use crate::failure::Failure;
 use crate::quote;
 
-const AFTER_HELP: &str = "\
+/// What `sortie sort` is to do.
+#[derive(Debug, Default)]
+pub struct SortArgs {
+    pub files: Vec<PathBuf>,
+    /// Each `-c`, `-C` and `--check`.
+    checks: Vec<Check>,
+    pub merge: bool,
+    output: Option<PathBuf>,
+    pub zero_terminated: bool,
+    pub files0_from: Option<PathBuf>,
+    /// Whether the one input holds a .npy file, whatever its name; found out before options are looked at.
+    pub holds_npy: bool,
+
+    /// `--sort` too.
+    pub ordering: KeyOptions,
+    random_source: Option<PathBuf>,
+
+    keys: Vec<KeyPlace>,
+    /// Which of `keys` were given as `+POS1 [-POS2]`.
+    old_keys: Vec<(usize, OldKey)>,
+    pub separator: Option<u8>,
+    pub stable: bool,
+    pub unique: bool,
+    pub debug: bool,
+
+    pub resources: Resources,
+    pub(super) temporary_directories: Vec<PathBuf>,
+    pub batch_size: Option<NonZeroUsize>,
+    pub compress_program: Option<PathBuf>,
+
+    pub records: RecordOptions,
+
+    pub array: ArrayOptions,
+    pub axis: Option<isize>,
+}
+
+impl Arguments for SortArgs {
+    type Complete = SortArgs;
+
+    const NAME: &'static str = "sort";
+    const ABOUT: &'static str = "Sort lines of text as GNU sort does in the C locale, arrays (--type, or a .npy file), or records (--format)";
+    const USAGE: &'static str = "sortie sort [OPTION]... [FILE]...";
+    const AFTER_HELP: &'static str = "\
 A key is F[.C][OPTS][,F[.C][OPTS]]: from character C of field F to the second place, or to the end of the line \
 without one. Both count from 1; a second C of 0 or none means the field's last character. OPTS are letters of \
 [bdfghiMnRrV], which replace the ordering options for that key. Without -t a field starts where a blank follows a \
@@ -69,164 +117,55 @@ Where _POSIX2_VERSION is from 200112 to 200808, +F1 alone is a file name. -y is 
 
 Exit status: 0 on success; 1 when -c or -C finds disorder, or when --sort or --check is given an unknown word; 2 on any other \
 error. When the reader of the output goes away, SIGPIPE ends the program; where SIGPIPE is ignored, the status is 2.";
+    const OPERAND: Operand = Operand {
+        name: "FILE",
+        help: "What to sort, together; standard input where there is none or for `-`",
+        any_number: true,
+    };
+    const SECTIONS: &'static [Section<Self>] = &[
+        Section { heading: None, flags: files::FILES },
+        Section { heading: None, flags: files::OTHER },
+        Section { heading: Some("Ordering"), flags: ordering::ORDERING },
+        Section { heading: Some("Keys"), flags: keys::KEYS },
+        Section { heading: Some("Resources"), flags: &resources::shared() },
+        Section { heading: Some("Resources"), flags: resources::TEMPORARY },
+        Section { heading: Some("Records"), flags: records::RECORDS },
+        Section { heading: Some("Arrays"), flags: &arrays::shared() },
+        Section { heading: Some("Arrays"), flags: arrays::AXIS },
+    ];
+    const IS_GNU: bool = true;
 
-/// Sort lines of text as GNU sort does in the C locale, arrays (--type, or a .npy file), or records (--format)
-///
-/// With no FILE, or when FILE is -, read standard input.
-#[derive(Debug, Clone, Args)]
-#[command(
-    args_override_self = true,
-    after_help = AFTER_HELP,
-    override_usage = "sortie sort [OPTION]... [FILE]..."
-)]
-pub struct SortArgs {
-    /// What to sort, together; standard input where there is none or for `-`
-    #[arg(value_name = "FILE", value_parser = path(), value_hint = ValueHint::FilePath)]
-    pub files: Vec<PathBuf>,
+    fn operand(&mut self, operand: PathBuf) -> Result<(), Failure> {
+        self.files.push(operand);
+        Ok(())
+    }
 
-    /// Check that the input is sorted; do not sort. `quiet` and `silent` name no line
-    #[arg(
-        short = 'c',
-        long = "check",
-        value_name = "HOW",
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "diagnose-first",
-        hide_possible_values = true
-    )]
-    checks: Vec<Check>,
+    fn complete(self) -> Result<SortArgs, Failure> {
+        let records = &self.records;
+        if let (Some(_), Some(file)) = (&self.files0_from, self.files.first()) {
+            let file = quote::always(file);
+            return Err(usage(format_args!("extra operand {file}: no file goes with --files0-from")));
+        }
+        if records.format.is_some() && records.size.is_some() {
+            return Err(usage("--record-size does not go with --format"));
+        }
+        if records.format.is_none() && (records.by.is_some() || records.dedup) {
+            return Err(usage("--by and --dedup are for records of FASTA or FASTQ; give --format too"));
+        }
+        Ok(self)
+    }
+}
 
-    /// As --check=quiet
-    #[arg(short = 'C')]
-    check_quietly: bool,
+impl AsMut<ArrayOptions> for SortArgs {
+    fn as_mut(&mut self) -> &mut ArrayOptions {
+        &mut self.array
+    }
+}
 
-    /// Merge files that are each sorted; do not sort
-    #[arg(short, long)]
-    pub merge: bool,
-
-    /// Write to FILE, which may be one of the input
-    #[arg(
-        short,
-        long = "output",
-        value_name = "FILE",
-        allow_hyphen_values = true,
-        value_parser = path(),
-        value_hint = ValueHint::FilePath
-    )]
-    outputs: Vec<PathBuf>,
-
-    /// Lines end with NUL, not newline
-    #[arg(short, long)]
-    pub zero_terminated: bool,
-
-    /// Read the files that FILE (- for standard input) names, each name ended by NUL
-    #[arg(
-        long,
-        value_name = "FILE",
-        conflicts_with = "files",
-        value_parser = path(),
-        value_hint = ValueHint::FilePath
-    )]
-    pub files0_from: Option<PathBuf>,
-
-    /// Whether the one input holds a .npy file, whatever its name; found out before options are looked at.
-    #[arg(skip)]
-    pub holds_npy: bool,
-
-    /// Print help
-    #[arg(long, action = ArgAction::Help)]
-    help: Option<bool>,
-
-    /// Print version
-    #[arg(long = "version", action = ArgAction::Version)]
-    print_version: Option<bool>,
-
-    // A heading stays for the options that follow it, so those without one stand above.
-    #[command(flatten)]
-    pub ordering: KeyOptions,
-
-    /// Sort by WORD: general-numeric -g, human-numeric -h, month -M, numeric -n, random -R, version -V
-    #[arg(long = "sort", value_name = "WORD", help_heading = "Ordering", hide_possible_values = true)]
-    pub words: Vec<SortWord>,
-
-    /// Take the bytes of FILE to shuffle with -R; the same bytes give the same order
-    #[arg(
-        long = "random-source",
-        value_name = "FILE",
-        help_heading = "Ordering",
-        value_parser = path(),
-        value_hint = ValueHint::FilePath
-    )]
-    random_sources: Vec<PathBuf>,
-
-    /// Sort by a key, see below; the first of several counts most. Of records with --record-size A..B, in bytes
-    #[arg(short, long = "key", value_name = "KEY", help_heading = "Keys", allow_hyphen_values = true)]
-    keys: Vec<KeyPlace>,
-
-    /// Those of `keys` that were given as `+POS1 [-POS2]`.
-    #[arg(skip)]
-    pub old_keys: Vec<OldKey>,
-
-    /// Fields end at each SEP, one byte or \0, instead of where blanks start
-    #[arg(
-        short = 't',
-        long = "field-separator",
-        value_name = "SEP",
-        help_heading = "Keys",
-        allow_hyphen_values = true,
-        value_parser = Separator::parser()
-    )]
-    separators: Vec<Separator>,
-
-    /// Leave lines with equal keys in their order
-    #[arg(short, long, help_heading = "Keys")]
-    pub stable: bool,
-
-    /// Output only the first of lines with equal keys; with -c, check that there are no equal keys
-    #[arg(short, long, help_heading = "Keys")]
-    pub unique: bool,
-
-    /// Mark the part of each line that is sorted by, and warn of questionable options
-    #[arg(long, help_heading = "Keys")]
-    pub debug: bool,
-
-    #[command(flatten)]
-    pub resources: Resources,
-
-    /// Put temporary files in DIR, not $TMPDIR or /tmp; may be repeated
-    #[arg(
-        short = 'T',
-        long = "temporary-directory",
-        value_name = "DIR",
-        help_heading = "Resources",
-        value_parser = path(),
-        value_hint = ValueHint::DirPath
-    )]
-    temporary_directories: Vec<PathBuf>,
-
-    /// Merge at most N inputs at once
-    #[arg(long, value_name = "N", help_heading = "Resources", value_parser = batch)]
-    pub batch_size: Option<NonZeroUsize>,
-
-    /// Compress temporary files with PROG, and decompress them with PROG -d
-    #[arg(
-        long = "compress-program",
-        value_name = "PROG",
-        help_heading = "Resources",
-        value_parser = path(),
-        value_hint = ValueHint::CommandName
-    )]
-    compress_programs: Vec<PathBuf>,
-
-    #[command(flatten)]
-    pub records: RecordOptions,
-
-    #[command(flatten)]
-    pub array: ArrayOptions,
-
-    /// Sort along axis N of a .npy array, counted from the end if negative; by default the last
-    #[arg(long, value_name = "N", help_heading = "Arrays", allow_negative_numbers = true)]
-    pub axis: Option<isize>,
+impl AsMut<Resources> for SortArgs {
+    fn as_mut(&mut self) -> &mut Resources {
+        &mut self.resources
+    }
 }
 
 impl SortArgs {
@@ -271,11 +210,11 @@ impl SortArgs {
 
     /// `-c`, `-C` or `--check`.
     pub fn check_mode(&self) -> Option<Check> {
-        if self.check_quietly { Some(Check::Quiet) } else { self.checks.first().copied() }
+        self.checks.first().copied()
     }
 
     pub fn random_source(&self) -> Option<&Path> {
-        self.random_sources.first().map(PathBuf::as_path)
+        self.random_source.as_deref()
     }
 
     /// Where temporary files go: one folder at least.
@@ -286,25 +225,24 @@ impl SortArgs {
         }
     }
 
-    /// The byte of `-t`.
-    pub fn separator(&self) -> Option<u8> {
-        self.separators.first().map(|separator| separator.0)
-    }
-
     pub fn output(&self) -> Option<&Path> {
-        self.outputs.first().map(PathBuf::as_path)
+        self.output.as_deref()
     }
 
-    pub fn compress_program(&self) -> Option<&Path> {
-        self.compress_programs.first().map(PathBuf::as_path)
+    /// The `place`th key as it was given, where that is `+POS1 [-POS2]`.
+    pub fn old_key(&self, place: usize) -> Option<&OldKey> {
+        self.old_keys.iter().find(|(of, _)| *of == place).map(|(_, key)| key)
+    }
+
+    fn push_old_key(&mut self, key: OldKey) {
+        let Ok(place) = key.key.parse();
+        self.old_keys.push((self.keys.len(), key));
+        self.keys.push(place);
     }
 
     /// Refuses options that do not go together.
     pub fn validate(&self) -> Result<(), Failure> {
         let refuse = |message: &str| Err(Failure::new(message));
-        if let Some(what) = self.contradiction() {
-            return refuse(&format!("{what}; give the option once"));
-        }
         let keys = (!self.keys.is_empty()).then_some("-k");
         let external = self.external_option();
         if self.is_array() {
@@ -353,7 +291,7 @@ impl SortArgs {
             );
         }
         let Some(check) = self.check_mode() else {
-            return match self.debug && !self.outputs.is_empty() {
+            return match self.debug && self.output.is_some() {
                 true => refuse("options '-o --debug' are incompatible"),
                 false => Ok(()),
             };
@@ -362,9 +300,7 @@ impl SortArgs {
         match self.files.get(1) {
             _ if self.checks.iter().any(|&other| other != check) => refuse("options '-cC' are incompatible"),
             _ if self.debug => Err(Failure::new(format!("options '-{letter} --debug' are incompatible"))),
-            _ if !self.outputs.is_empty() => {
-                Err(Failure::new(format!("options '-{letter}o' are incompatible")))
-            }
+            _ if self.output.is_some() => Err(Failure::new(format!("options '-{letter}o' are incompatible"))),
             Some(extra) => {
                 let extra = quote::always(extra);
                 Err(Failure::new(format!(
@@ -375,34 +311,23 @@ impl SortArgs {
         }
     }
 
-    /// What was given several times, and not the same each time, where the last cannot be all that was meant.
-    fn contradiction(&self) -> Option<&'static str> {
-        let differ = [
-            (all_same(&self.separators), "incompatible tabs"),
-            (all_same(&self.outputs), "multiple output files specified"),
-            (all_same(&self.compress_programs), "multiple compress programs specified"),
-            (all_same(&self.random_sources), "multiple random sources specified"),
-        ];
-        differ.iter().find(|(same, _)| !same).map(|(_, what)| *what)
-    }
-
     /// An option that was given and means nothing but for lines.
     fn line_option(&self) -> Option<&'static str> {
         let ordering = KeyOptions { reverse: false, ..self.ordering };
         first_given(&[
-            (ordering != KeyOptions::default() || !self.words.is_empty(), "an ordering option (-bdfghiMnRV)"),
-            (!self.separators.is_empty(), "-t"),
+            (ordering != KeyOptions::default(), "an ordering option (-bdfghiMnRV)"),
+            (self.separator.is_some(), "-t"),
             (self.debug, "--debug"),
             (self.merge, "-m"),
             (self.zero_terminated, "-z"),
-            (!self.random_sources.is_empty(), "--random-source"),
+            (self.random_source.is_some(), "--random-source"),
         ])
     }
 
     /// An option that was given and means nothing but for what can be larger than memory.
     fn external_option(&self) -> Option<&'static str> {
         first_given(&[
-            (!self.compress_programs.is_empty(), "--compress-program"),
+            (self.compress_program.is_some(), "--compress-program"),
             (self.batch_size.is_some(), "--batch-size"),
         ])
     }
@@ -433,11 +358,15 @@ fn first_given(options: &[(bool, &'static str)]) -> Option<&'static str> {
     options.iter().find(|(given, _)| *given).map(|(_, name)| *name)
 }
 
-/// Where temporary files go where nothing else is said.
-pub fn temporary_folder() -> PathBuf {
-    env::var_os("TMPDIR").map_or_else(|| "/tmp".into(), PathBuf::from)
+/// Sets what may be given several times only if it is the same each time.
+pub fn once<T: PartialEq>(option: &mut Option<T>, value: T, otherwise: &str) -> Result<(), Failure> {
+    match option.replace(value) {
+        before if before.is_none() || before == *option => Ok(()),
+        _ => Err(Failure::new(format!("{otherwise}; give the option once"))),
+    }
 }
 
-fn all_same<T: PartialEq>(values: &[T]) -> bool {
-    values.windows(2).all(|pair| pair[0] == pair[1])
+/// GNU sort has an exit status of its own for an unknown word of `--sort` and `--check`.
+fn unknown_word(failure: Failure) -> Failure {
+    Failure::Word(failure.to_string())
 }

@@ -1,0 +1,100 @@
+//! How an array is stored and sorted.
+
+use clap::ValueEnum;
+use clap::builder::PossibleValue;
+use sortie_formats::Kind;
+
+use super::SortArgs;
+use super::flag::{Domain, Effect, Flag, Name, words};
+
+/// The options that all commands for arrays have.
+#[derive(Debug, Clone, Default)]
+pub struct ArrayOptions {
+    pub element: Option<Kind>,
+    pub descending: bool,
+    pub argsort: bool,
+}
+
+pub const fn shared<A: AsMut<ArrayOptions>>() -> [Flag<A>; 3] {
+    [
+        Flag {
+            name: Name::Long("type"),
+            gnu: false,
+            help: "The elements are little-endian numbers of TYPE; a .npy file says itself what it holds",
+            effect: Effect::Value("TYPE", Domain::Words(words::<Element>), |args, given| {
+                let Element(kind) = given.word()?;
+                args.as_mut().element = Some(kind);
+                Ok(())
+            }),
+        },
+        Flag {
+            name: Name::Long("descending"),
+            gnu: false,
+            help: "The largest first",
+            effect: Effect::Switch(|args| args.as_mut().descending = true),
+        },
+        Flag {
+            name: Name::Long("argsort"),
+            gnu: false,
+            help: "Write where each element was (in its segment), not the elements: u64, or int64 in .npy",
+            effect: Effect::Switch(|args| args.as_mut().argsort = true),
+        },
+    ]
+}
+
+pub const AXIS: &[Flag<SortArgs>] = &[Flag {
+    name: Name::Long("axis"),
+    gnu: false,
+    help: "Sort along axis N of a .npy array, counted from the end if negative; by default the last",
+    effect: Effect::Value("N", Domain::Text, |args, given| {
+        args.axis = Some(given.read(str::parse)?);
+        Ok(())
+    }),
+}];
+
+/// What the elements of a raw array may be.
+#[derive(Clone)]
+struct Element(Kind);
+
+impl ValueEnum for Element {
+    fn value_variants<'a>() -> &'a [Element] {
+        &[
+            Element(Kind::U8),
+            Element(Kind::U16),
+            Element(Kind::U32),
+            Element(Kind::U64),
+            Element(Kind::I8),
+            Element(Kind::I16),
+            Element(Kind::I32),
+            Element(Kind::I64),
+            Element(Kind::F32),
+            Element(Kind::F64),
+        ]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.0.to_string()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sortie_formats::Kind;
+
+    use super::super::flag::tests::each_sets;
+    use super::{AXIS, shared};
+    use crate::cli::SortArgs;
+
+    #[test]
+    fn each_option_sets_what_it_says() {
+        each_sets::<SortArgs>(
+            &shared(),
+            &[
+                ("--type=f32", |args| args.array.element == Some(Kind::F32)),
+                ("--descending", |args| args.array.descending),
+                ("--argsort", |args| args.array.argsort),
+            ],
+        );
+        each_sets(AXIS, &[("--axis=-2", |args| args.axis == Some(-2))]);
+    }
+}

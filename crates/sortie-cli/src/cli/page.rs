@@ -1,0 +1,106 @@
+//! The help, the man pages and the completions of a command whose options are in a table, by clap.
+
+use clap::builder::{PossibleValuesParser, ValueRange};
+use clap::{Arg, ArgAction, Command, ValueHint};
+
+use super::flag::{Arguments, Domain, Effect, Flag};
+
+/// The version of the program.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The command as clap describes it.
+pub fn command<A: Arguments>() -> Command {
+    let operand = Arg::new(A::OPERAND.name)
+        .help(A::OPERAND.help)
+        .value_hint(ValueHint::FilePath)
+        .required(!A::OPERAND.any_number)
+        .num_args(if A::OPERAND.any_number { ValueRange::from(0..) } else { 1.into() });
+    let options = A::SECTIONS.iter().flat_map(|section| {
+        let arg = |flag| Some(option(flag)?.help_heading(section.heading));
+        section.flags.iter().filter_map(arg)
+    });
+    Command::new(A::NAME)
+        .about(A::ABOUT)
+        .override_usage(A::USAGE)
+        .after_help(A::AFTER_HELP)
+        .version(VERSION)
+        .disable_help_flag(true)
+        .disable_version_flag(true)
+        .arg(operand)
+        .args(options)
+}
+
+/// None for an option that the help does not show.
+fn option<A>(flag: &Flag<A>) -> Option<Arg> {
+    let arg = Arg::new(flag.name.to_string()).long(flag.name.long()).short(flag.name.short()).help(flag.help);
+    Some(match flag.effect {
+        Effect::Switch(_) => arg.action(ArgAction::SetTrue),
+        Effect::Value(name, domain, _) => value(arg, name, domain),
+        Effect::Optional(name, domain, _) => value(arg, name, domain).num_args(0..=1).require_equals(true),
+        Effect::Help => arg.action(ArgAction::Help),
+        Effect::Version => arg.action(ArgAction::Version),
+        Effect::Ignored(_) => return None,
+    })
+}
+
+fn value(arg: Arg, name: &'static str, domain: Domain) -> Arg {
+    let arg = arg.value_name(name).action(ArgAction::Append);
+    match domain {
+        Domain::Text => arg,
+        Domain::File => arg.value_hint(ValueHint::FilePath),
+        Domain::Folder => arg.value_hint(ValueHint::DirPath),
+        Domain::Program => arg.value_hint(ValueHint::CommandName),
+        Domain::Words(words) => arg.value_parser(PossibleValuesParser::new(words())),
+        Domain::NamedWords(words) => {
+            arg.value_parser(PossibleValuesParser::new(words())).hide_possible_values(true)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use clap_complete::Shell;
+
+    use super::super::flag::{Arguments, Effect};
+    use super::super::{SegmentsOptions, SortArgs, SpectraOptions, program};
+    use crate::man;
+
+    #[test]
+    fn every_option_of_the_tables_is_in_the_help_the_man_page_and_the_completions() {
+        holds::<SortArgs>();
+        holds::<SegmentsOptions>();
+        holds::<SpectraOptions>();
+    }
+
+    fn holds<A: Arguments>() {
+        let mut program = program();
+        program.build();
+        let command = program.find_subcommand(A::NAME).unwrap();
+        let help = command.clone().render_long_help().to_string();
+        let page = String::from_utf8(man::render(command)).unwrap();
+        let mut script = Vec::new();
+        clap_complete::generate(Shell::Bash, &mut program.clone(), "sortie", &mut script);
+        let script = String::from_utf8(script).unwrap();
+        // The first line that lists the options of the command.
+        let case = script.split(&format!("sortie__subcmd__{})", A::NAME)).nth(1).unwrap();
+        let completions: HashSet<_> =
+            case.lines().find(|line| line.contains("opts=")).unwrap().split([' ', '"']).collect();
+        let mut names = HashSet::new();
+        for flag in A::SECTIONS.iter().flat_map(|section| section.flags) {
+            let long = flag.name.long().map(|long| format!("--{long}"));
+            let short = flag.name.short().map(|letter| format!("-{letter}"));
+            assert!(!flag.help.is_empty() && !flag.help.ends_with('.'), "{flag}: {}", flag.help);
+            for name in long.into_iter().chain(short) {
+                assert!(names.insert(name.clone()), "two options are {name}");
+                if matches!(flag.effect, Effect::Ignored(_)) {
+                    continue;
+                }
+                assert!(help.contains(&format!(" {name}")), "{name} is not in the help");
+                assert!(page.contains(&name.replace('-', "\\-")), "{name} is not in the man page");
+                assert!(completions.contains(&*name), "{name} is not in the completions: {completions:?}");
+            }
+        }
+    }
+}

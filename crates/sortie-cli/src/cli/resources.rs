@@ -1,0 +1,132 @@
+//! What a sort may take, where it works, and what it tells.
+
+use std::env;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use super::flag::{Domain, Effect, Flag, Name, words};
+use super::sort::once;
+use super::values::batch;
+use super::{MemorySize, SortArgs, StatsFormat, threads};
+
+/// The options that all sorting commands have.
+#[derive(Debug, Clone, Default)]
+pub struct Resources {
+    pub buffer_size: Option<MemorySize>,
+    pub parallel: Option<NonZeroUsize>,
+    pub engine: sortie::Engine,
+    pub stats: Option<StatsFormat>,
+}
+
+pub const fn shared<A: AsMut<Resources>>() -> [Flag<A>; 4] {
+    [
+        Flag {
+            name: Name::Both('S', "buffer-size"),
+            gnu: true,
+            help: "Use no more than SIZE memory, for segments and lanes of an array beside itself, a GPU's included; in KiB, or \
+                   with a suffix of %bKMGTPE",
+            effect: Effect::Value("SIZE", Domain::Text, |args, given| {
+                args.as_mut().buffer_size = Some(given.read(str::parse)?);
+                Ok(())
+            }),
+        },
+        Flag {
+            name: Name::Long("parallel"),
+            gnu: true,
+            help: "Work on N threads; by default as many as there are cores",
+            effect: Effect::Value("N", Domain::Text, |args, given| {
+                args.as_mut().parallel = Some(given.read(threads)?);
+                Ok(())
+            }),
+        },
+        Flag {
+            name: Name::Long("engine"),
+            gnu: false,
+            help: "Where to sort: cpu; cuda[:N], a GPU (sortie devices lists them); cuda:N,N..., one array of numbers on \
+                   several; hybrid[:N], a GPU and the CPU together, in the shares that sortie tune has found; or auto (the \
+                   default): segments on a GPU where that is faster by what sortie devices --measure has found, all else on \
+                   the CPU",
+            effect: Effect::Value("ENGINE", Domain::Text, |args, given| {
+                args.as_mut().engine = given.read(str::parse)?;
+                Ok(())
+            }),
+        },
+        Flag {
+            name: Name::Long("stats"),
+            gnu: false,
+            help: "Print what the sort did on standard error",
+            effect: Effect::Optional("FORMAT", Domain::Words(words::<StatsFormat>), |args, given| {
+                args.as_mut().stats = Some(given.map_or(Ok(StatsFormat::Table), |given| given.word())?);
+                Ok(())
+            }),
+        },
+    ]
+}
+
+/// The options for what is larger than memory.
+pub const TEMPORARY: &[Flag<SortArgs>] = &[
+    Flag {
+        name: Name::Both('T', "temporary-directory"),
+        gnu: true,
+        help: "Put temporary files in DIR, not $TMPDIR or /tmp; may be repeated",
+        effect: Effect::Value("DIR", Domain::Folder, |args, given| {
+            args.temporary_directories.push(given.path());
+            Ok(())
+        }),
+    },
+    Flag {
+        name: Name::Long("batch-size"),
+        gnu: true,
+        help: "Merge at most N inputs at once",
+        effect: Effect::Value("N", Domain::Text, |args, given| {
+            args.batch_size = Some(given.read(batch)?);
+            Ok(())
+        }),
+    },
+    Flag {
+        name: Name::Long("compress-program"),
+        gnu: true,
+        help: "Compress temporary files with PROG, and decompress them with PROG -d",
+        effect: Effect::Value("PROG", Domain::Program, |args, given| {
+            once(&mut args.compress_program, given.path(), "multiple compress programs specified")
+        }),
+    },
+];
+
+/// Where temporary files go where nothing else is said.
+pub fn temporary_folder() -> PathBuf {
+    env::var_os("TMPDIR").map_or_else(|| "/tmp".into(), PathBuf::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroUsize;
+    use std::path::Path;
+
+    use sortie::Engine;
+
+    use super::super::flag::tests::each_sets;
+    use super::{MemorySize, StatsFormat, TEMPORARY, shared};
+    use crate::cli::SortArgs;
+
+    #[test]
+    fn each_option_sets_what_it_says() {
+        each_sets::<SortArgs>(
+            &shared(),
+            &[
+                ("--buffer-size=7b", |args| args.resources.buffer_size == Some(MemorySize::Bytes(7))),
+                ("--parallel=3", |args| args.resources.parallel == NonZeroUsize::new(3)),
+                ("--engine=cpu", |args| args.resources.engine == Engine::Cpu),
+                ("--stats=json", |args| args.resources.stats == Some(StatsFormat::Json)),
+            ],
+        );
+        each_sets(
+            TEMPORARY,
+            &[
+                ("--temporary-directory=t", |args| args.temporary_folders() == [Path::new("t")]),
+                ("--batch-size=5", |args| args.batch_size == NonZeroUsize::new(5)),
+                ("--compress-program=p", |args| args.compress_program.as_deref() == Some(Path::new("p"))),
+            ],
+        );
+    }
+}

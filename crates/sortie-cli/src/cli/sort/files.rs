@@ -1,0 +1,98 @@
+//! Options for what is read and written.
+
+use super::{SortArgs, once};
+use crate::cli::flag::{Domain, Effect, Flag, Name, words};
+use crate::cli::values::Check;
+
+pub const FILES: &[Flag<SortArgs>] = &[
+    Flag {
+        name: Name::Both('c', "check"),
+        gnu: true,
+        help: "Check that the input is sorted; do not sort. `quiet` and `silent` name no line",
+        effect: Effect::Optional("HOW", Domain::NamedWords(words::<Check>), |args, given| {
+            let check = given.map_or(Ok(Check::DiagnoseFirst), |given| given.word());
+            args.checks.push(check.map_err(super::unknown_word)?);
+            Ok(())
+        }),
+    },
+    Flag {
+        name: Name::Short('C'),
+        gnu: true,
+        help: "As --check=quiet",
+        effect: Effect::Switch(|args| args.checks.push(Check::Quiet)),
+    },
+    Flag {
+        name: Name::Both('m', "merge"),
+        gnu: true,
+        help: "Merge files that are each sorted; do not sort",
+        effect: Effect::Switch(|args| args.merge = true),
+    },
+    Flag {
+        name: Name::Both('o', "output"),
+        gnu: true,
+        help: "Write to FILE, which may be one of the input",
+        effect: Effect::Value("FILE", Domain::File, |args, given| {
+            once(&mut args.output, given.path(), "multiple output files specified")
+        }),
+    },
+    Flag {
+        name: Name::Both('z', "zero-terminated"),
+        gnu: true,
+        help: "Lines end with NUL, not newline",
+        effect: Effect::Switch(|args| args.zero_terminated = true),
+    },
+    Flag {
+        name: Name::Long("files0-from"),
+        gnu: true,
+        help: "Read the files that FILE (- for standard input) names, each name ended by NUL",
+        effect: Effect::Value("FILE", Domain::File, |args, given| {
+            args.files0_from = Some(given.path());
+            Ok(())
+        }),
+    },
+];
+
+/// What is printed in place of all else, and what means nothing.
+pub const OTHER: &[Flag<SortArgs>] = &[
+    Flag { name: Name::Long("help"), gnu: true, help: "Print help", effect: Effect::Help },
+    Flag { name: Name::Long("version"), gnu: true, help: "Print version", effect: Effect::Version },
+    Flag {
+        name: Name::Short('y'),
+        gnu: true,
+        help: "An obsolete memory size, ignored",
+        effect: Effect::Ignored("SIZE"),
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::{Check, FILES};
+    use crate::cli::flag::tests::each_sets;
+    use crate::cli::{SortArgs, getopt};
+
+    #[test]
+    fn each_option_sets_what_it_says() {
+        each_sets(
+            FILES,
+            &[
+                ("--check", |args| args.check_mode() == Some(Check::DiagnoseFirst)),
+                ("-C", |args| args.check_mode() == Some(Check::Quiet)),
+                ("--merge", |args| args.merge),
+                ("--output=-x", |args| args.output() == Some(Path::new("-x"))),
+                ("--zero-terminated", |args| args.zero_terminated),
+                ("--files0-from=list", |args| args.files0_from.as_deref() == Some(Path::new("list"))),
+            ],
+        );
+    }
+
+    #[test]
+    fn a_word_says_how_to_check() {
+        for (word, how) in [("quiet", Check::Quiet), ("silent", Check::Quiet), ("d", Check::DiagnoseFirst)] {
+            let words = vec![format!("--check={word}").into()].into_iter();
+            let args: SortArgs = getopt::parse(words).unwrap_or_else(|_| panic!("{word}"));
+            assert_eq!(args.check_mode(), Some(how), "{word}");
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! The arguments of `sort` in the order that GNU sort reads them, and obsolete keys: `+POS1 [-POS2]`.
+//!
+//! Two environment variables say where options may stand and which keys there are: `POSIXLY_CORRECT` and `_POSIX2_VERSION`.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::vec;
+
+use super::SortArgs;
+use crate::cli::KeyOptions;
+use crate::cli::flag::{Arguments, usage};
+use crate::cli::getopt::{Reader, Stop};
+use crate::cli::key;
+use crate::failure::Failure;
+use crate::quote;
+
+/// Reads what follows the name of the command.
+pub fn parse(words: vec::IntoIter<OsString>) -> Result<SortArgs, Stop> {
+    let mut posix = Posix::from_environment();
+    let mut reader: Reader<SortArgs> = Reader::new(words);
+    while let Some(word) = reader.rest.next() {
+        if posix.ends_options(&word, &reader) {
+            reader.args.operand(word.into())?;
+        } else if let Some(key) = posix.old_key(&word, &mut reader.rest)? {
+            reader.args.push_old_key(key);
+        } else {
+            reader.take(word)?;
+        }
+    }
+    Ok(reader.args.complete()?)
+}
+
+/// An obsolete key.
+#[derive(Debug, Clone)]
+pub struct OldKey {
+    /// As it was given: `+1 -2`.
+    pub given: String,
+    /// What `-k` says the same with: `2,2`.
+    pub key: String,
+}
+
+/// What the environment says.
+struct Posix {
+    /// `POSIXLY_CORRECT` is set: what follows the first file is a file too.
+    files_last: bool,
+    /// `+POS1` alone is a key, as in all versions of POSIX but those of 2001 to 2007.
+    old_keys: bool,
+}
+
+impl Posix {
+    fn from_environment() -> Posix {
+        let version = std::env::var("_POSIX2_VERSION").ok().and_then(|text| text.trim_start().parse().ok());
+        Posix {
+            files_last: std::env::var_os("POSIXLY_CORRECT").is_some(),
+            old_keys: !version.is_some_and(|version: i128| (200112..200809).contains(&version)),
+        }
+    }
+
+    /// Whether an argument is a file because a file came before it. Where obsolete keys are allowed, `-o` is still an option.
+    fn ends_options(&self, word: &OsStr, reader: &Reader<SortArgs>) -> bool {
+        let old_output = self.old_keys
+            && reader.args.check_mode().is_none()
+            && word.as_bytes().starts_with(b"-o")
+            && (word.len() > 2 || !reader.rest.as_slice().is_empty());
+        self.files_last && !reader.args.files.is_empty() && !old_output
+    }
+
+    /// The key that `+POS1` is, with `-POS2` where that follows; none where it is a file. Places count from 0.
+    fn old_key(
+        &mut self,
+        word: &OsStr,
+        rest: &mut vec::IntoIter<OsString>,
+    ) -> Result<Option<OldKey>, Failure> {
+        let Some(start) = word.as_bytes().strip_prefix(b"+") else { return Ok(None) };
+        let is_end = |next: &&OsString| matches!(next.as_bytes(), [b'-', b'0'..=b'9', ..]);
+        let end = rest.as_slice().first().filter(is_end).cloned();
+        self.old_keys |= end.is_some() && !self.files_last;
+        let start = str::from_utf8(start).ok().and_then(|text| OldPlace::read(text).ok());
+        let Some(start) = start.filter(|_| self.old_keys) else { return Ok(None) };
+        let (mut given, mut key) = (word.to_string_lossy().into_owned(), start.as_start());
+        if let Some(end) = end {
+            rest.next();
+            let text = end.to_string_lossy();
+            let place = OldPlace::read(&text[1..]).map_err(|what| {
+                usage(format_args!("invalid key {}: {what}", quote::always(Path::new(&end))))
+            })?;
+            given = format!("{given} {text}");
+            key = format!("{key},{}", place.as_end());
+        }
+        Ok(Some(OldKey { given, key }))
+    }
+}
+
+/// A place in an obsolete key: `F[.C][OPTS]`, both counted from 0.
+struct OldPlace {
+    field: usize,
+    char: usize,
+    options: String,
+}
+
+impl OldPlace {
+    fn read(text: &str) -> Result<OldPlace, String> {
+        let (field, rest) = key::number(text, "at the start")?;
+        let (char, rest) = match rest.strip_prefix('.') {
+            Some(rest) => key::number(rest, "after '.'")?,
+            None => (0, rest),
+        };
+        let mut options = KeyOptions::default();
+        match rest.chars().find(|&letter| !options.set(letter)) {
+            Some(stray) => Err(format!("'{stray}' is no option of a key")),
+            None => Ok(OldPlace { field, char, options: rest.into() }),
+        }
+    }
+
+    /// As `-k` writes where a key starts.
+    fn as_start(&self) -> String {
+        let field = self.field.saturating_add(1);
+        match self.char {
+            0 => format!("{field}{}", self.options),
+            char => format!("{field}.{}{}", char.saturating_add(1), self.options),
+        }
+    }
+
+    /// As `-k` writes where a key ends: character 0 of a field is the last of the one before it.
+    fn as_end(&self) -> String {
+        match self.char {
+            0 => format!("{}{}", self.field.max(1), self.options),
+            char => format!("{}.{char}{}", self.field.saturating_add(1), self.options),
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Options for where keys are, and what becomes of equal ones.
+
+use super::{SortArgs, once};
+use crate::cli::flag::{Domain, Effect, Flag, Name};
+use crate::cli::values::separator;
+
+pub const KEYS: &[Flag<SortArgs>] = &[
+    Flag {
+        name: Name::Both('k', "key"),
+        gnu: true,
+        help: "Sort by a key, see below; the first of several counts most. Of records with --record-size A..B, in bytes",
+        effect: Effect::Value("KEY", Domain::Text, |args, given| {
+            args.keys.push(given.read(str::parse)?);
+            Ok(())
+        }),
+    },
+    Flag {
+        name: Name::Both('t', "field-separator"),
+        gnu: true,
+        help: "Fields end at each SEP, one byte or \\0, instead of where blanks start",
+        effect: Effect::Value("SEP", Domain::Text, |args, given| {
+            let byte = separator(given.text).map_err(|why| given.refused(why))?;
+            once(&mut args.separator, byte, "incompatible tabs")
+        }),
+    },
+    Flag {
+        name: Name::Both('s', "stable"),
+        gnu: true,
+        help: "Leave lines with equal keys in their order",
+        effect: Effect::Switch(|args| args.stable = true),
+    },
+    Flag {
+        name: Name::Both('u', "unique"),
+        gnu: true,
+        help: "Output only the first of lines with equal keys; with -c, check that there are no equal keys",
+        effect: Effect::Switch(|args| args.unique = true),
+    },
+    Flag {
+        name: Name::Long("debug"),
+        gnu: true,
+        help: "Mark the part of each line that is sorted by, and warn of questionable options",
+        effect: Effect::Switch(|args| args.debug = true),
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::KEYS;
+    use crate::cli::flag::tests::each_sets;
+
+    #[test]
+    fn each_option_sets_what_it_says() {
+        each_sets(
+            KEYS,
+            &[
+                ("--key=2,3", |args| args.line_keys().iter().any(|key| key.end_field == Some(3))),
+                ("--field-separator=;", |args| args.separator == Some(b';')),
+                ("--stable", |args| args.stable),
+                ("--unique", |args| args.unique),
+                ("--debug", |args| args.debug),
+            ],
+        );
+    }
+}

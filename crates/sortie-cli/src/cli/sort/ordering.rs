@@ -1,0 +1,122 @@
+//! Options for how keys are compared.
+
+use super::{SortArgs, once, unknown_word};
+use crate::cli::flag::{Domain, Effect, Flag, Name, words};
+use crate::cli::values::SortWord;
+
+pub const ORDERING: &[Flag<SortArgs>] = &[
+    Flag {
+        name: Name::Both('b', "ignore-leading-blanks"),
+        gnu: true,
+        help: "Ignore leading blanks when finding where a key starts and ends",
+        effect: Effect::Switch(|args| args.ordering.blanks = true),
+    },
+    Flag {
+        name: Name::Both('d', "dictionary-order"),
+        gnu: true,
+        help: "Consider only blanks, letters and digits",
+        effect: Effect::Switch(|args| args.ordering.dictionary = true),
+    },
+    Flag {
+        name: Name::Both('f', "ignore-case"),
+        gnu: true,
+        help: "Compare lower-case letters as upper case",
+        effect: Effect::Switch(|args| args.ordering.ignore_case = true),
+    },
+    Flag {
+        name: Name::Both('g', "general-numeric-sort"),
+        gnu: true,
+        help: "Compare as floating-point numbers, as C's strtold reads them",
+        effect: Effect::Switch(|args| args.ordering.general_numeric = true),
+    },
+    Flag {
+        name: Name::Both('h', "human-numeric-sort"),
+        gnu: true,
+        help: "Compare numbers with a suffix (2K, 1G)",
+        effect: Effect::Switch(|args| args.ordering.human_numeric = true),
+    },
+    Flag {
+        name: Name::Both('i', "ignore-nonprinting"),
+        gnu: true,
+        help: "Consider only printable characters",
+        effect: Effect::Switch(|args| args.ordering.ignore_nonprinting = true),
+    },
+    Flag {
+        name: Name::Both('M', "month-sort"),
+        gnu: true,
+        help: "Compare as months: (anything else) < JAN < ... < DEC",
+        effect: Effect::Switch(|args| args.ordering.month = true),
+    },
+    Flag {
+        name: Name::Both('n', "numeric-sort"),
+        gnu: true,
+        help: "Compare as decimal numbers of any length",
+        effect: Effect::Switch(|args| args.ordering.numeric = true),
+    },
+    Flag {
+        name: Name::Both('R', "random-sort"),
+        gnu: true,
+        help: "Shuffle, but keep lines with equal keys together",
+        effect: Effect::Switch(|args| args.ordering.random = true),
+    },
+    Flag {
+        name: Name::Both('r', "reverse"),
+        gnu: true,
+        help: "Reverse the result of comparisons",
+        effect: Effect::Switch(|args| args.ordering.reverse = true),
+    },
+    Flag {
+        name: Name::Both('V', "version-sort"),
+        gnu: true,
+        help: "Compare as version numbers within text",
+        effect: Effect::Switch(|args| args.ordering.version = true),
+    },
+    Flag {
+        name: Name::Long("sort"),
+        gnu: true,
+        help: "Sort by WORD: general-numeric -g, human-numeric -h, month -M, numeric -n, random -R, version -V",
+        effect: Effect::Value("WORD", Domain::NamedWords(words::<SortWord>), |args, given| {
+            let word: SortWord = given.word().map_err(unknown_word)?;
+            args.ordering.set(word.letter());
+            Ok(())
+        }),
+    },
+    Flag {
+        name: Name::Long("random-source"),
+        gnu: true,
+        help: "Take the bytes of FILE to shuffle with -R; the same bytes give the same order",
+        effect: Effect::Value("FILE", Domain::File, |args, given| {
+            once(&mut args.random_source, given.path(), "multiple random sources specified")
+        }),
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::ORDERING;
+    use crate::cli::flag::tests::each_sets;
+
+    #[test]
+    fn each_option_sets_what_it_says() {
+        each_sets(
+            ORDERING,
+            &[
+                ("--ignore-leading-blanks", |args| args.ordering.blanks),
+                ("--dictionary-order", |args| args.ordering.dictionary),
+                ("--ignore-case", |args| args.ordering.ignore_case),
+                ("--general-numeric-sort", |args| args.ordering.general_numeric),
+                ("--human-numeric-sort", |args| args.ordering.human_numeric),
+                ("--ignore-nonprinting", |args| args.ordering.ignore_nonprinting),
+                ("--month-sort", |args| args.ordering.month),
+                ("--numeric-sort", |args| args.ordering.numeric),
+                ("--random-sort", |args| args.ordering.random),
+                ("--reverse", |args| args.ordering.reverse),
+                ("--version-sort", |args| args.ordering.version),
+                ("--sort=month", |args| args.ordering.month),
+                ("--random-source=seed", |args| args.random_source() == Some(Path::new("seed"))),
+            ],
+        );
+    }
+}

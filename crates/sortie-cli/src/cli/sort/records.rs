@@ -1,0 +1,103 @@
+//! Options for records.
+
+use std::num::NonZeroUsize;
+
+use clap::ValueEnum;
+use sortie_formats::sequences;
+
+use super::SortArgs;
+use crate::cli::flag::{Domain, Effect, Flag, Name, words};
+use crate::cli::values::record;
+
+/// Which records there are, and what they are sorted by.
+#[derive(Debug, Clone, Default)]
+pub struct RecordOptions {
+    pub format: Option<RecordFormat>,
+    pub by: Option<RecordKey>,
+    pub size: Option<NonZeroUsize>,
+    pub dedup: bool,
+}
+
+pub const RECORDS: &[Flag<SortArgs>] = &[
+    Flag {
+        name: Name::Long("format"),
+        gnu: false,
+        help: "Sort whole records of FASTA or FASTQ, compressed with gzip or not; see below",
+        effect: Effect::Value("FORMAT", Domain::Words(words::<RecordFormat>), |args, given| {
+            args.records.format = Some(given.word()?);
+            Ok(())
+        }),
+    },
+    Flag {
+        name: Name::Long("by"),
+        gnu: false,
+        help: "The key of a record: its sequence (the default), name or length",
+        effect: Effect::Value("KEY", Domain::NamedWords(words::<RecordKey>), |args, given| {
+            args.records.by = Some(given.word()?);
+            Ok(())
+        }),
+    },
+    Flag {
+        name: Name::Long("record-size"),
+        gnu: false,
+        help: "Sort records of N bytes each, by the bytes of --key A..B or by all of them",
+        effect: Effect::Value("N", Domain::Text, |args, given| {
+            args.records.size = Some(given.read(record)?);
+            Ok(())
+        }),
+    },
+    Flag {
+        name: Name::Long("dedup"),
+        gnu: false,
+        help: "Keep only the first of records whose keys, by --by, are equal in every byte; as -u",
+        effect: Effect::Switch(|args| args.records.dedup = true),
+    },
+];
+
+/// How records are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum RecordFormat {
+    /// A line >NAME and lines of sequence
+    Fasta,
+    /// A line @NAME, one of sequence, one that begins with +, one of qualities
+    Fastq,
+}
+
+impl From<RecordFormat> for sequences::Format {
+    fn from(format: RecordFormat) -> Self {
+        match format {
+            RecordFormat::Fasta => sequences::Format::Fasta,
+            RecordFormat::Fastq => sequences::Format::Fastq,
+        }
+    }
+}
+
+/// What records are sorted by.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum RecordKey {
+    #[default]
+    Sequence,
+    Name,
+    Length,
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroUsize;
+
+    use super::{RECORDS, RecordFormat, RecordKey};
+    use crate::cli::flag::tests::each_sets;
+
+    #[test]
+    fn each_option_sets_what_it_says() {
+        each_sets(
+            RECORDS,
+            &[
+                ("--format=fastq", |args| args.records.format == Some(RecordFormat::Fastq)),
+                ("--by=length", |args| args.records.by == Some(RecordKey::Length)),
+                ("--record-size=8", |args| args.records.size == NonZeroUsize::new(8)),
+                ("--dedup", |args| args.records.dedup),
+            ],
+        );
+    }
+}
