@@ -4,6 +4,7 @@
 mod compiled;
 mod driver;
 mod missing;
+mod model;
 mod nvrtc;
 
 use std::sync::OnceLock;
@@ -13,6 +14,7 @@ use cudarc::driver::result::DriverError;
 use cudarc::driver::sys::{self, CUresult};
 
 use crate::{Device, Error, Program};
+pub use model::model;
 
 /// The oldest driver whose calls suffice.
 const NEEDED: (i32, i32) = (12, 0);
