@@ -85,12 +85,17 @@ pub struct Order {
 impl Order {
     /// Whether keys of this code can be equal and have different bits.
     pub(crate) fn ties_nans(self, code: Code) -> bool {
-        self.nans.are_equal() && matches!(code, Code::Float { .. })
+        self.nans.are_equal() && code.is_float()
     }
 
     /// Refuses what no GPU does: a stable sort of something with keys whose NaNs are equal.
     pub(crate) fn carries_on_gpu(self, code: Code) -> Result<(), Error> {
-        if !self.ties_nans(code) {
+        if code.is_float() { self.tells_nans_apart() } else { Ok(()) }
+    }
+
+    /// The same of keys that may be NaNs.
+    pub(crate) fn tells_nans_apart(self) -> Result<(), Error> {
+        if !self.nans.are_equal() {
             return Ok(());
         }
         Err(Error::Unsupported(
@@ -162,6 +167,12 @@ pub enum Code {
     Float {
         mantissa: u32,
     },
+}
+
+impl Code {
+    pub(crate) fn is_float(self) -> bool {
+        matches!(self, Code::Float { .. })
+    }
 }
 
 /// An unsigned integer that holds the code of a fixed-width key.

@@ -1,10 +1,26 @@
-//! Every tuning constant, with the measurement or the count that chose it. Measured on two cores of an Intel Xeon
-//! (Sapphire Rapids, 2 MB of L2 cache a core).
+//! Plans: where and how a sort runs, and why, before it does. [`plan`] decides from a [`Request`](crate::Request) and a
+//! [`Machine`] alone. [`Sorter::explain`](crate::Sorter::explain) tells the plan for the machine at hand.
 //!
-//! Below, the one choice between engines: `predict` says how long each takes, `auto` asks it.
+//! What an engine can do is one table, which [`capabilities`] gives. [`Engine::Auto`](crate::Engine::Auto) compares seconds that
+//! are predicted from rates. Those of [some GPUs](shipped_gpus) ship with the library.
+
+// Every tuning constant is here, with the measurement or the count that chose it. Measured on two cores of an Intel Xeon
+// (Sapphire Rapids, 2 MB of L2 cache a core).
 
 pub(crate) mod auto;
+mod capability;
+mod machine;
 mod predict;
+mod route;
+mod scratch;
+mod shipped;
+
+pub use capability::capabilities;
+pub use machine::{Machine, MachineGpu, Vectors};
+pub(crate) use route::check;
+pub use route::{CpuWay, DeviceWay, GpuWay, Plan, Predicted, Reason, Route, plan};
+pub use scratch::Scratch;
+pub use shipped::shipped_gpus;
 
 /// Fewer keys than this are sorted by the calling thread alone: they take it some 200 microseconds, and to wake
 /// another thread takes tens.
@@ -200,6 +216,30 @@ pub(crate) const DEVICE_FINISH_COPIES: f64 = 5.0;
 /// And for each pass that merges the runs of longer ones. On an H200: 14.7 copies for segments of 55,109 f32 (3 passes),
 /// 22.5 of 262,144 (5), 30.2 of a million (7).
 pub(crate) const DEVICE_MERGE_COPIES: f64 = 4.0;
+
+/// The same of one array, by its way: on an H200 6.7 copies of 2^28 u32 by digits, 5.4 of u64, 6.9 of stable pairs of u32; 12.6 of
+/// u64 by samples; 36 of u32 by the network, 43 of u64.
+pub(crate) const DEVICE_DIGITS_COPIES: f64 = 6.7;
+pub(crate) const DEVICE_SAMPLES_COPIES: f64 = 13.0;
+pub(crate) const DEVICE_NETWORK_COPIES: f64 = 40.0;
+
+/// Times that the CPU engine takes longer to sort an array than segments of 2^15 of its keys, and what each further thread adds, for
+/// all wait for the same memory. On a Xeon with AVX-512, 2^27 u32: 1.5 by 2 threads, 1.8 by 4, 2.2 by 8, 2.9 by 16.
+pub(crate) const ARRAY_FINISHES: f64 = 1.3;
+pub(crate) const ARRAY_CROWDING: f64 = 0.11;
+
+/// Times that it takes longer with a payload, or for indices: on the same machine 2.9 for pairs of u32, 2.1 for pairs of u64, 2.1 for
+/// indices of u64.
+pub(crate) const MOVES: f64 = 2.5;
+
+/// Seconds in which one thread sorts a string, and the part of it that each further thread adds: 10^6 words took 45 ns each by one
+/// thread, 10^8 of them 149 ns of each of 16 threads, 10^7 strings of 64 letters 114.
+pub(crate) const STRING_SECONDS: f64 = 45e-9;
+pub(crate) const STRING_CROWDING: f64 = 0.1;
+
+/// Seconds in which one thread gets a string ready for a GPU and finishes it: 26 to 48 ns for strings of up to 128 letters that hardly
+/// tie.
+pub(crate) const CUT_SECONDS: f64 = 40e-9;
 
 /// Bytes of the runs that those passes begin with.
 pub(crate) const DEVICE_TILE_BYTES: usize = 32 << 10;

@@ -8,14 +8,16 @@
 use std::fs;
 use std::time::Instant;
 
-use sortie_device::Device;
 use sortie_device::cache::{Cache, Key};
+use sortie_device::{Device, Properties};
 
 pub use crate::compose::hybrid::share::{Share, known_shares, tune};
 use crate::cpu::vector::Isa;
 use crate::cpu::{self, Job};
 use crate::key::{Bits, Code, Transform};
-use crate::{Algorithm, Order, Segments, gpu};
+use crate::plan::CpuWay;
+use crate::request::Budget;
+use crate::{Order, Segments, gpu};
 
 /// Logarithms to base 2 of the lengths of segments that are measured.
 const LENGTHS: [u32; 3] = [3, 9, 15];
@@ -33,13 +35,6 @@ pub struct CpuRates {
     pub copy: f64,
     /// By bytes of a key, 1 to 8, and length.
     pub(crate) seconds_a_key: [[f64; LENGTHS.len()]; 4],
-}
-
-/// A device that was measured together with the CPU: its kind and id, see [`sortie_device::Properties`].
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Rival {
-    pub kind: String,
-    pub id: String,
 }
 
 impl CpuRates {
@@ -62,10 +57,11 @@ impl CpuRates {
 /// What was measured before on this machine.
 #[must_use]
 pub fn known() -> Option<CpuRates> {
-    known_with_rival().map(|(rates, _)| rates)
+    known_with_device().map(|(rates, _)| rates)
 }
 
-pub(crate) fn known_with_rival() -> Option<(CpuRates, Rival)> {
+/// With the device that was measured together with the CPU.
+pub(crate) fn known_with_device() -> Option<(CpuRates, Properties)> {
     from_bytes(&Cache::of_user().get(&key())?)
 }
 
@@ -73,9 +69,7 @@ pub(crate) fn known_with_rival() -> Option<(CpuRates, Rival)> {
 /// [`Engine::Auto`](crate::Engine::Auto) is to weigh against the CPU. Takes up to a second, and 8 MiB for each thread.
 pub fn measure(device: &Device) -> CpuRates {
     let rates = measured(BYTES_A_THREAD);
-    let properties = device.properties();
-    let rival = Rival { kind: properties.kind.into(), id: properties.id.clone() };
-    Cache::of_user().put(&key(), &to_bytes(&rates, &rival));
+    Cache::of_user().put(&key(), &to_bytes(&rates, device.properties()));
     rates
 }
 
@@ -100,7 +94,7 @@ fn measured(bytes_a_thread: usize) -> CpuRates {
 fn sorting<B: Bits>(bytes: usize, threads: usize) -> [f64; LENGTHS.len()] {
     let unsorted: Vec<B> = random(bytes / size_of::<B>());
     let transform = Transform::new(Code::Unsigned, Order::default());
-    let job = Job { threads, algorithm: Algorithm::Auto, memory_limit: u64::MAX, stable: false, held: 0 };
+    let job = Job { way: CpuWay::Distribute, stable: false, budget: Budget::of_threads(threads) };
     LENGTHS.map(|log| {
         let sort = |keys: &mut Vec<B>| {
             let sorted = cpu::segments::sort(keys, Segments::Length(1 << log), transform, &job);
@@ -146,16 +140,22 @@ fn key() -> Key {
     )
 }
 
-/// The numbers, and then the rival: its kind, a blank, its id.
-fn to_bytes(rates: &CpuRates, rival: &Rival) -> Vec<u8> {
+/// The numbers, and then the device, a line for its kind, its id, its name and its own numbers.
+fn to_bytes(rates: &CpuRates, device: &Properties) -> Vec<u8> {
     let numbers = [rates.threads as f64, rates.copy].into_iter();
     let numbers = numbers.chain(rates.seconds_a_key.into_iter().flatten());
     let mut bytes: Vec<u8> = numbers.flat_map(f64::to_le_bytes).collect();
-    bytes.extend_from_slice(format!("{} {}", rival.kind, rival.id).as_bytes());
+    let Properties { kind, id, name, ordinal, compute_capability: (major, minor), multiprocessors, .. } =
+        device;
+    let Properties { shared_per_block, memory_total, l2_bytes, .. } = device;
+    let text = format!(
+        "{kind}\n{id}\n{name}\n{ordinal} {major} {minor} {multiprocessors} {shared_per_block} {memory_total} {l2_bytes}"
+    );
+    bytes.extend_from_slice(text.as_bytes());
     bytes
 }
 
-fn from_bytes(bytes: &[u8]) -> Option<(CpuRates, Rival)> {
+fn from_bytes(bytes: &[u8]) -> Option<(CpuRates, Properties)> {
     let mut rest = bytes;
     let mut number =
         || rest.split_off(..8).map(|bytes| f64::from_le_bytes(bytes.try_into().expect("8 bytes")));
@@ -164,9 +164,26 @@ fn from_bytes(bytes: &[u8]) -> Option<(CpuRates, Rival)> {
     for seconds in seconds_a_key.as_flattened_mut() {
         *seconds = number()?;
     }
-    let (kind, id) = str::from_utf8(rest).ok()?.split_once(' ')?;
     let rates = CpuRates { threads: threads as usize, copy, seconds_a_key };
-    Some((rates, Rival { kind: kind.into(), id: id.into() }))
+    let lines: Vec<&str> = str::from_utf8(rest).ok()?.split('\n').collect();
+    let [kind, id, name, numbers] = lines[..] else { return None };
+    let numbers: Vec<u64> = numbers.split(' ').map(|number| number.parse().ok()).collect::<Option<_>>()?;
+    let [ordinal, major, minor, multiprocessors, shared_per_block, memory_total, l2_bytes] = numbers[..]
+    else {
+        return None;
+    };
+    let device = Properties {
+        name: name.into(),
+        kind: if kind == "cuda" { "cuda" } else { "simulated" },
+        ordinal: ordinal as u32,
+        id: id.into(),
+        compute_capability: (major as u32, minor as u32),
+        multiprocessors: multiprocessors as u32,
+        shared_per_block: shared_per_block as usize,
+        memory_total,
+        l2_bytes,
+    };
+    Some((rates, device))
 }
 
 #[cfg(test)]
@@ -183,11 +200,12 @@ mod tests {
 
     #[test]
     fn rates_survive_the_disk() {
-        let rival = Rival { kind: "cuda".into(), id: "0a 1b".into() };
-        let bytes = to_bytes(&made_up(), &rival);
-        assert_eq!(from_bytes(&bytes), Some((made_up(), rival)));
+        let mut device = crate::plan::MachineGpu::shipped("NVIDIA H200", 3).unwrap().properties;
+        device.id = "0a 1b".into();
+        let bytes = to_bytes(&made_up(), &device);
+        assert_eq!(from_bytes(&bytes), Some((made_up(), device)));
         assert_eq!(from_bytes(&bytes[..100]), None);
-        assert_eq!(from_bytes(&bytes[..8 * 14]), None, "without the rival");
+        assert_eq!(from_bytes(&bytes[..8 * 14]), None, "without the device");
     }
 
     #[test]

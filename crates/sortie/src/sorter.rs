@@ -2,22 +2,26 @@
 
 mod devices;
 mod engine;
+mod on_gpus;
 mod strings;
 
 use std::cmp::Ordering;
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::compose::{self, array::Chosen};
+use sortie_device::rates::Rates;
+
 use crate::cpu::{self, Job};
 use crate::error::same_length;
 use crate::gpu::{self, Gpu, HostArray};
 use crate::key::{self, Bits, Code, Form, Transform};
-use crate::plan::auto;
+use crate::plan::{self, CpuWay, MachineGpu, Plan, auto};
+use crate::request::{Beside, Budget, KeyForm, Lengths, Operation, Request};
 use crate::threads;
-use crate::{Bound, Error, Index, Key, Nans, Nulls, Order, Ran, Report, Segments};
+use crate::{Error, Index, Key, Nans, Nulls, Order, Ran, Report, Segments};
 pub use devices::Devices;
 pub use engine::Engine;
+use on_gpus::{OnGpus, known_rates, machine_without_gpu};
 
 /// How a sort goes about its work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -188,9 +192,67 @@ impl Sorter {
         &SHARED
     }
 
+    /// What this sorter is asked for, of `n` keys: see [`Sorter::explain`].
+    ///
+    /// A payload is as stable as this sorter is, whatever is said of it.
+    #[must_use]
+    pub fn request(&self, operation: Operation, keys: KeyForm, beside: Beside, n: usize) -> Request {
+        let SorterBuilder { engine, algorithm, order, gpu_share, unstable, memory_limit, .. } = self.choices;
+        let stable = !unstable;
+        let beside = match beside {
+            Beside::Nothing => Beside::Nothing,
+            Beside::Payload { bytes, .. } => Beside::Payload { bytes, stable },
+            Beside::Indices { .. } => Beside::Indices { stable },
+        };
+        let budget = Budget { threads: self.threads(n), memory: memory_limit.unwrap_or(u64::MAX), held: 0 };
+        Request { operation, keys, beside, n, order, algorithm, engine, gpu_share, budget }
+    }
+
+    /// How this sorter would meet a request on this machine, and why so. Sorts nothing.
+    ///
+    /// Where the engine is [`Engine::Auto`], no GPU is started for that.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), sortie::Error> {
+    /// use sortie::request::{Beside, KeyForm, Operation};
+    /// let sorter = sortie::Sorter::builder().threads(1).build()?;
+    /// let request = sorter.request(Operation::Array, KeyForm::of::<u64>(), Beside::Nothing, 1_000_000);
+    /// let plan = sorter.explain(&request)?;
+    /// assert!(plan.to_string().starts_with("route:     cpu"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] for what no engine does; [`Error::Device`] where a device that was named cannot be had.
+    pub fn explain(&self, request: &Request) -> Result<Plan, Error> {
+        self.plan(request, known_rates)
+    }
+
+    /// The plan, with the rates of GPUs that were named.
+    fn plan(&self, request: &Request, rates: impl Fn(&Gpu) -> Option<Rates>) -> Result<Plan, Error> {
+        let named: Vec<u32> = match request.engine {
+            Engine::Auto => {
+                let machine = auto::machine(request);
+                return plan::plan(request, machine.as_ref().unwrap_or(machine_without_gpu()));
+            }
+            Engine::Cpu => return plan::plan(request, machine_without_gpu()),
+            Engine::Cuda(ordinal) | Engine::Hybrid(ordinal) => vec![ordinal],
+            Engine::CudaDevices(devices) => devices.numbers().collect(),
+        };
+        // Before a device is asked for.
+        plan::check(request)?;
+        let mut machine = machine_without_gpu().clone();
+        for ordinal in named {
+            let gpu = Gpu::cuda(ordinal)?;
+            machine = machine.with_gpu(MachineGpu { rates: rates(&gpu), ..gpu.for_plan(request)? });
+        }
+        plan::plan(request, &machine)
+    }
+
     /// Sorts keys. In place; at most 5% of the data as scratch.
     ///
-    /// On a GPU, which is only taken where the engine is one: two copies of the keys on the device, or one where the limit
+    /// On a GPU: two copies of the keys on the device, or one where the limit
     /// or the device have no room for two, and 128 MiB of pinned memory at most. With
     /// [`Algorithm::Auto`] or [`Algorithm::Radix`], keys of up to 64 bits that are more than the device or the limit has room for
     /// go there in chunks, twice, with a copy of them on the host and 4 MiB of pinned memory for each of up to 16 threads. Where
@@ -203,22 +265,23 @@ impl Sorter {
     /// then, unless they were on their way back: those are unspecified.
     pub fn sort<K: Key>(&self, keys: &mut [K]) -> Result<Report, Error> {
         let order = self.choices.order;
-        if let Form::Bits(code) = K::FORM
-            && let Some(gpus) = self.gpus_for_array()?
-        {
-            // SAFETY: the engine leaves a permutation.
-            let keys = unsafe { key::as_bits_mut(keys) };
-            return self.array_on_gpus(&gpus, HostArray::Sorted { keys, payload: None }, code, 0);
-        }
-        self.run(keys.len(), |job| match K::FORM {
-            Form::Bits(code) => {
-                // SAFETY: the engine leaves a permutation.
-                let bits = unsafe { key::as_bits_mut(keys) };
-                cpu::keys::sort(bits, Transform::new(code, order), job)
+        let code = match K::FORM {
+            Form::Bits(code) => code,
+            Form::Bytes => return self.sort_referred(keys, K::bytes),
+            Form::Wide => {
+                let request = self.request(Operation::Array, KeyForm::of::<K>(), Beside::Nothing, keys.len());
+                return self.run_on_cpu(request, |job| cpu::wide::sort(keys, order, job));
             }
-            Form::Bytes => cpu::strings::sort(keys, K::bytes, order.descending, job),
-            Form::Wide => cpu::wide::sort(keys, order, job),
-        })
+        };
+        let request = self.request(Operation::Array, KeyForm::of::<K>(), Beside::Nothing, keys.len());
+        // SAFETY: the engine leaves a permutation.
+        let bits = unsafe { key::as_bits_mut(keys) };
+        self.run(
+            request,
+            bits,
+            |keys, on| self.array_on_gpus(on, HostArray::Sorted { keys, payload: None }, code, 0),
+            |keys, job| cpu::keys::sort(keys, Transform::new(code, order), job),
+        )
     }
 
     /// Sorts keys and moves each payload with its key.
@@ -229,35 +292,20 @@ impl Sorter {
     /// [`Sorter::sort`].
     pub fn sort_pairs<K: Key, V: Send>(&self, keys: &mut [K], payload: &mut [V]) -> Result<Report, Error> {
         same_length("payload", keys.len(), payload.len())?;
-        self.carries_on_gpu::<K>()?;
         let order = self.choices.order;
-        if let Form::Bits(code) = K::FORM
-            && let Some(gpus) = self.gpus_for_array()?
-        {
-            // SAFETY: the engine leaves a permutation.
-            let keys = unsafe { key::as_bits_mut(keys) };
-            let stable = !self.choices.unstable;
-            // SAFETY: the sort leaves a permutation of the payload.
-            if let Some(moved) = unsafe { gpu::HostPayload::of(payload) } {
-                let array = HostArray::Sorted { keys, payload: Some((moved, stable)) };
-                return self.array_on_gpus(&gpus, array, code, 0);
-            }
-            let held = self.hold_places(keys.len())?;
-            let mut places: Vec<usize> = gpu::reserve(keys.len())?;
-            places.extend(0..keys.len());
-            let moved = gpu::HostPayload::of_pod(&mut places).map(|moved| (moved, stable));
-            let report = self.array_on_gpus(&gpus, HostArray::Sorted { keys, payload: moved }, code, held)?;
-            cpu::permute(payload, &mut places);
-            return Ok(report);
-        }
-        self.run(keys.len(), |job| match K::FORM {
-            Form::Bits(code) => {
-                // SAFETY: the engine leaves a permutation.
-                let bits = unsafe { key::as_bits_mut(keys) };
-                cpu::pairs::sort(bits, payload, self.carrying(code), job)
-            }
-            _ => cpu::wide::sort_pairs(keys, payload, order, job),
-        })
+        let beside = Beside::Payload { bytes: size_of::<V>(), stable: true };
+        let request = self.request(Operation::Array, KeyForm::without_strings::<K>(), beside, keys.len());
+        let Form::Bits(code) = K::FORM else {
+            return self.run_on_cpu(request, |job| cpu::wide::sort_pairs(keys, payload, order, job));
+        };
+        // SAFETY: the engine leaves a permutation.
+        let bits = unsafe { key::as_bits_mut(keys) };
+        self.run(
+            request,
+            &mut (bits, payload),
+            |(keys, payload), on| self.pairs_on_gpus(on, keys, payload, code),
+            |(keys, payload), job| cpu::pairs::sort(keys, payload, self.carrying(code), job),
+        )
     }
 
     /// Writes the places of the keys in order: `keys[places[0]]` comes first.
@@ -265,36 +313,31 @@ impl Sorter {
     /// # Errors
     /// As [`Sorter::sort_pairs`], and [`Error::Unsupported`] where the index type is too narrow for the keys.
     pub fn argsort<K: Key, I: Index>(&self, keys: &[K], places: &mut [I]) -> Result<Report, Error> {
-        index_fits::<I>(keys.len())?;
-        same_length("places", keys.len(), places.len())?;
-        self.carries_on_gpu::<K>()?;
-        if let Form::Bits(code) = K::FORM
-            && let Some(gpus) = self.gpus_for_array()?
-        {
-            let keys = key::as_bits(keys);
-            let held = (size_of::<u32>() * keys.len()) as u64;
-            self.check_held(held, "places come from a GPU as 32 bits; use the CPU engine")?;
-            let mut found: Vec<u32> = gpu::reserve(keys.len())?;
-            found.resize(keys.len(), 0);
-            let report =
-                self.array_on_gpus(&gpus, HostArray::Argsorted { keys, places: &mut found }, code, held)?;
-            places.iter_mut().zip(found).for_each(|(place, found)| *place = I::from_place(found as usize));
-            return Ok(report);
-        }
-        self.run(keys.len(), |job| self.argsort_job(keys, places, job))
+        self.argsort_holding(keys, places, 0)
     }
 
-    fn argsort_job<K: Key, I: Index>(
+    /// The same where so many bytes are held.
+    fn argsort_holding<K: Key, I: Index>(
         &self,
         keys: &[K],
         places: &mut [I],
-        job: &Job,
+        held: usize,
     ) -> Result<Report, Error> {
+        index_fits::<I>(keys.len())?;
+        same_length("places", keys.len(), places.len())?;
         let order = self.choices.order;
+        let beside = Beside::Indices { stable: true };
+        let mut request = self.request(Operation::Array, KeyForm::of::<K>(), beside, keys.len());
+        request.budget = request.budget.holding(held);
         match K::FORM {
-            Form::Bits(code) => cpu::pairs::argsort(key::as_bits(keys), places, self.carrying(code), job),
-            Form::Bytes => cpu::strings::argsort(keys, K::bytes, places, order.descending, job),
-            Form::Wide => cpu::wide::argsort(keys, places, order, job),
+            Form::Bits(code) => self.run(
+                request,
+                places,
+                |places, on| self.argsort_on_gpus(on, key::as_bits(keys), places, code),
+                |places, job| cpu::pairs::argsort(key::as_bits(keys), places, self.carrying(code), job),
+            ),
+            Form::Bytes => self.argsort_referred(request, keys, K::bytes, places),
+            Form::Wide => self.run_on_cpu(request, |job| cpu::wide::argsort(keys, places, order, job)),
         }
     }
 
@@ -313,149 +356,27 @@ impl Sorter {
     pub fn sort_segments<K: Key>(&self, keys: &mut [K], segments: Segments<'_>) -> Result<Report, Error> {
         segments.check(keys.len())?;
         let order = self.choices.order;
-        let mut abandoned = Report::default();
-        if let Form::Bits(code) = K::FORM
-            && let Some(gpu) = self.gpu_for_segments(size_of::<K>(), keys.len(), segments)?
-        {
-            let start = Instant::now();
-            // SAFETY: the engine leaves a permutation.
-            let bits = unsafe { key::as_bits_mut(keys) };
-            let host = gpu::Host { keys: bits, payload: None, pinned: false };
-            match (self.on_gpu(&gpu, host, segments, code, 0), self.choices.engine) {
-                (Err(error), Engine::Auto) => {
-                    if !matches!(error, Error::Memory { .. }) {
-                        auto::give_up();
-                    }
-                    abandoned.push(Ran::Cuda, "abandoned", start.elapsed(), 0, 0);
-                }
-                (result, _) => return result,
-            }
-        }
-        let mut report = self.run(keys.len(), |job| match K::FORM {
-            Form::Bits(code) => {
-                // SAFETY: the engine leaves a permutation.
-                let bits = unsafe { key::as_bits_mut(keys) };
-                cpu::segments::sort(bits, segments, Transform::new(code, order), job)
-            }
-            _ => cpu::wide::sort_segments(keys, segments, order, job),
-        })?;
-        report.phases.splice(0..0, abandoned.phases);
-        Ok(report)
-    }
-
-    /// Sorts segments on a GPU, with this sorter's threads and within its limit, of which so many bytes are held already.
-    fn on_gpu<B: Bits>(
-        &self,
-        gpu: &Arc<Gpu>,
-        host: gpu::Host<'_, B>,
-        segments: Segments<'_>,
-        code: Code,
-        held: u64,
-    ) -> Result<Report, Error> {
-        let SorterBuilder { engine, order, .. } = self.choices;
-        let memory_limit = self.memory_limit() - held;
-        let mut report = self.in_pool(host.keys.len(), |threads| {
-            let allowed = gpu::Allowed { threads, memory_limit };
-            match engine {
-                // What does not fit there is for the CPU.
-                Engine::Auto => gpu::sort_segments(gpu, host, segments, code, order, allowed),
-                _ => compose::segments::sort(gpu, host, segments, code, order, allowed),
-            }
-        })?;
-        report.scratch_peak += held;
-        Ok(report)
-    }
-
-    /// The codes by which what goes with keys is sorted. Where it may come out in any order, NaNs may be told apart.
-    fn carrying<B: Bits>(&self, code: Code) -> Transform<B> {
-        let SorterBuilder { order, unstable, .. } = self.choices;
-        if unstable { Transform::new(code, order) } else { Transform::comparing(code, order) }
-    }
-
-    /// Refuses what no GPU carries with its keys.
-    fn carries_on_gpu<K: Key>(&self) -> Result<(), Error> {
-        let SorterBuilder { engine, order, unstable, .. } = self.choices;
-        match K::FORM {
-            Form::Bits(code) if engine.has_gpu() && !unstable => order.carries_on_gpu(code),
-            _ => Ok(()),
-        }
-    }
-
-    /// The GPUs that are to sort an array, if any are.
-    fn gpus_for_array(&self) -> Result<Option<Vec<Arc<Gpu>>>, Error> {
-        match self.choices.engine {
-            Engine::Cuda(ordinal) | Engine::Hybrid(ordinal) => Ok(Some(vec![Gpu::cuda(ordinal)?])),
-            Engine::CudaDevices(devices) => devices.gpus().map(Some),
-            _ => Ok(None),
-        }
-    }
-
-    /// Sorts one array on a GPU or several, as [`Sorter::on_gpu`].
-    fn array_on_gpus<B: Bits>(
-        &self,
-        gpus: &[Arc<Gpu>],
-        array: HostArray<'_, B>,
-        code: Code,
-        held: u64,
-    ) -> Result<Report, Error> {
-        let SorterBuilder { engine, algorithm, order, gpu_share, .. } = self.choices;
-        let gpu_share = if let Engine::Hybrid(_) = engine { gpu_share } else { Some(1.0) };
-        let memory_limit = self.memory_limit() - held;
-        let mut report = self.in_pool(array.keys().len(), |threads| {
-            let allowed = gpu::Allowed { threads, memory_limit };
-            compose::array::sort(gpus, array, code, Chosen { algorithm, order, gpu_share }, allowed)
-        })?;
-        report.scratch_peak += held;
-        Ok(report)
-    }
-
-    /// Bytes of the places that move payloads of odd sizes, where the limit allows them.
-    fn hold_places(&self, n: usize) -> Result<u64, Error> {
-        let held = (size_of::<usize>() * n) as u64;
-        let hint = "payloads that have not 4, 8 or 16 bytes are moved by their places; use the CPU engine";
-        self.check_held(held, hint).map(|()| held)
-    }
-
-    fn check_held(&self, needed: u64, hint: &'static str) -> Result<(), Error> {
-        let available = self.memory_limit();
-        if needed <= available {
-            Ok(())
-        } else {
-            Err(Error::Memory { bound: Bound::Limit, needed, available, hint })
-        }
-    }
-
-    /// The GPU that is to sort the segments, if one is.
-    fn gpu_for_segments(
-        &self,
-        key_bytes: usize,
-        keys: usize,
-        segments: Segments<'_>,
-    ) -> Result<Option<Arc<Gpu>>, Error> {
-        match (self.choices.engine, self.choices.algorithm) {
-            (Engine::Cuda(ordinal) | Engine::Hybrid(ordinal), _) => self.gpu_of_segments(ordinal).map(Some),
-            (Engine::Auto, Algorithm::Auto) => {
-                let threads = || self.threads(keys);
-                Ok(auto::gpu_for(key_bytes, keys, segments, threads))
-            }
-            _ => Ok(None),
-        }
-    }
-
-    /// The GPU for segments, where no other algorithm was named than the one that there is.
-    fn gpu_of_segments(&self, ordinal: u32) -> Result<Arc<Gpu>, Error> {
-        match self.choices.algorithm {
-            Algorithm::Auto => Gpu::cuda(ordinal),
-            other => Err(Error::Unsupported(format!(
-                "{other:?} does not sort segments on a GPU; choose Auto or another engine"
-            ))),
-        }
+        let request =
+            self.segments_request(KeyForm::without_strings::<K>(), Beside::Nothing, keys.len(), segments);
+        let Form::Bits(code) = K::FORM else {
+            return self.run_on_cpu(request, |job| cpu::wide::sort_segments(keys, segments, order, job));
+        };
+        // SAFETY: the engine leaves a permutation.
+        let bits = unsafe { key::as_bits_mut(keys) };
+        self.run(
+            request,
+            bits,
+            |keys, on| {
+                self.segments_on_gpu(on, gpu::Host { keys, payload: None, pinned: false }, segments, code, 0)
+            },
+            |keys, job| cpu::segments::sort(keys, segments, Transform::new(code, order), job),
+        )
     }
 
     /// Sorts every segment by itself and moves each payload with its key.
     ///
     /// Scratch: for each thread at most 328 KB and a copy of the longest segment that it sorts; for keys without a fixed
-    /// width 36 bytes a key of that segment. On a GPU, which is only taken where the engine is one: as
+    /// width 36 bytes a key of that segment. On a GPU: as
     /// [`Sorter::sort_segments`], with the payload's bytes beside the key's; and 8 bytes a key here for payloads that have
     /// not 4, 8 or 16 bytes.
     ///
@@ -482,34 +403,24 @@ impl Sorter {
     ) -> Result<Report, Error> {
         same_length("payload", keys.len(), payload.len())?;
         segments.check(keys.len())?;
-        self.carries_on_gpu::<K>()?;
         let order = self.choices.order;
-        if let (Some(ordinal), Form::Bits(code)) = (self.choices.engine.device(), K::FORM) {
-            let gpu = self.gpu_of_segments(ordinal)?;
-            // SAFETY: the engine leaves a permutation.
-            let bits = unsafe { key::as_bits_mut(keys) };
-            // SAFETY: the sort leaves a permutation of the payload.
-            if let Some(moved) = unsafe { gpu::HostPayload::of(payload) } {
-                let host = gpu::Host { keys: bits, payload: Some(moved), pinned: false };
-                return self.on_gpu(&gpu, host, segments, code, 0);
-            }
-            let held = self.hold_places(bits.len())?;
-            let mut places: Vec<usize> = (0..bits.len()).collect();
-            let moved = gpu::HostPayload::of_pod(&mut places);
-            let host = gpu::Host { keys: bits, payload: moved, pinned: false };
-            let result = self.on_gpu(&gpu, host, segments, code, held);
-            // Whatever failed: what was sorted by then has its places.
-            cpu::permute(payload, &mut places);
-            return result;
-        }
-        self.run(keys.len(), |job| match K::FORM {
-            Form::Bits(code) => {
-                // SAFETY: the engine leaves a permutation.
-                let bits = unsafe { key::as_bits_mut(keys) };
-                cpu::segment_pairs::sort(bits, payload, segments, self.carrying(code), job)
-            }
-            _ => cpu::wide::sort_pairs_segments(keys, payload, segments, order, job),
-        })
+        let beside = Beside::Payload { bytes: size_of::<V>(), stable: true };
+        let request = self.segments_request(KeyForm::without_strings::<K>(), beside, keys.len(), segments);
+        let Form::Bits(code) = K::FORM else {
+            return self.run_on_cpu(request, |job| {
+                cpu::wide::sort_pairs_segments(keys, payload, segments, order, job)
+            });
+        };
+        // SAFETY: the engine leaves a permutation.
+        let bits = unsafe { key::as_bits_mut(keys) };
+        self.run(
+            request,
+            &mut (bits, payload),
+            |(keys, payload), on| self.segments_of_pairs_on_gpu(on, keys, payload, segments, code),
+            |(keys, payload), job| {
+                cpu::segment_pairs::sort(keys, payload, segments, self.carrying(code), job)
+            },
+        )
     }
 
     /// Sorts by a key that `key` draws from each element, called once an element.
@@ -524,7 +435,7 @@ impl Sorter {
         let keys: Vec<K> = self.collect(v, key);
         let mut places = vec![0usize; v.len()];
         let held = size_of_val(&*keys) + size_of_val(&*places);
-        let report = self.run(v.len(), |job| self.argsort_job(&keys, &mut places, &job.holding(held)))?;
+        let report = self.argsort_holding(&keys, &mut places, held)?;
         cpu::permute(v, &mut places);
         Ok(report)
     }
@@ -545,9 +456,11 @@ impl Sorter {
         let keys: Vec<K> = self.collect(v, key);
         let mut places: Vec<usize> = (0..v.len()).collect();
         let order = self.choices.order;
-        let held = size_of_val(&*keys) + size_of_val(&*places);
-        let report = self.run(v.len(), |job| {
-            cpu::compare::sort(&mut places, |&a, &b| order.direct(keys[a].cmp(&keys[b])), &job.holding(held))
+        let beside = Beside::Payload { bytes: size_of::<usize>(), stable: true };
+        let mut request = self.request(Operation::Array, KeyForm::Compared, beside, v.len());
+        request.budget = request.budget.holding(size_of_val(&*keys) + size_of_val(&*places));
+        let report = self.run_on_cpu(request, |job| {
+            cpu::compare::sort(&mut places, |&a, &b| order.direct(keys[a].cmp(&keys[b])), job)
         })?;
         cpu::permute(v, &mut places);
         Ok(report)
@@ -567,42 +480,64 @@ impl Sorter {
         compare: impl Fn(&T, &T) -> Ordering + Sync,
     ) -> Result<Report, Error> {
         let order = self.choices.order;
-        self.run(v.len(), |job| cpu::compare::sort(v, |a, b| order.direct(compare(a, b)), job))
+        let beside = Beside::Payload { bytes: size_of::<T>(), stable: true };
+        let request = self.request(Operation::Array, KeyForm::Compared, beside, v.len());
+        self.run_on_cpu(request, |job| cpu::compare::sort(v, |a, b| order.direct(compare(a, b)), job))
     }
 
-    /// Runs `work` with this sorter's threads.
-    fn run(
+    /// The request for segments, whose lengths are looked at where they decide something.
+    fn segments_request(&self, keys: KeyForm, beside: Beside, n: usize, segments: Segments<'_>) -> Request {
+        let mut request = self.request(Operation::Segments(None), keys, beside, n);
+        if request.engine.has_gpu() || request.engine == Engine::Auto && auto::may_take(&request) {
+            request.operation = Operation::Segments(Some(Box::new(Lengths::of(n, segments))));
+        }
+        request
+    }
+
+    /// Plans the request and runs the plan on data. What [`Engine::Auto`] cannot do on a GPU, the CPU does; `on_gpus` then leaves the
+    /// data in an order in which that is possible.
+    fn run<D: ?Sized + Send>(
         &self,
-        n: usize,
-        work: impl FnOnce(&Job) -> Result<Report, Error> + Send,
+        request: Request,
+        data: &mut D,
+        on_gpus: impl FnOnce(&mut D, &OnGpus) -> Result<Report, Error>,
+        on_cpu: impl FnOnce(&mut D, &Job) -> Result<Report, Error> + Send,
     ) -> Result<Report, Error> {
-        if self.choices.engine.has_gpu() {
-            return Err(Error::Unsupported(
-                "this sort has no GPU engine, or none on several; choose the CPU engine for it, or one GPU"
-                    .into(),
-            ));
+        let plan = self.plan(&request, |_| None)?;
+        let mut abandoned = Report::default();
+        if let Some(on) = OnGpus::of(&plan, &request)? {
+            let start = Instant::now();
+            match on_gpus(data, &on) {
+                Err(error) if request.engine == Engine::Auto => {
+                    if !matches!(error, Error::Memory { .. }) {
+                        auto::give_up();
+                    }
+                    abandoned.push(Ran::Cuda, "abandoned", start.elapsed(), 0, 0);
+                }
+                decided => return decided,
+            }
         }
-        if let Algorithm::Bitonic | Algorithm::SampleSort = self.choices.algorithm {
-            return Err(Error::Unsupported(
-                "Bitonic and SampleSort sort one array, on a GPU; choose such an engine, or Auto".into(),
-            ));
-        }
-        self.in_pool(n, |threads| work(&self.job(threads)))
+        let Request { budget, n, .. } = request;
+        let job = Job { way: CpuWay::of(&request), stable: request.is_stable(), budget };
+        let mut report = self.in_pool(n, |_| on_cpu(data, &job))?;
+        report.phases.splice(0..0, abandoned.phases);
+        Ok(report)
     }
 
-    /// The job of a whole sort.
-    fn job(&self, threads: usize) -> Job {
-        Job {
-            threads,
-            algorithm: self.choices.algorithm,
-            memory_limit: self.memory_limit(),
-            stable: !self.choices.unstable,
-            held: 0,
-        }
+    /// The same for what no GPU does.
+    fn run_on_cpu(
+        &self,
+        request: Request,
+        on_cpu: impl FnOnce(&Job) -> Result<Report, Error> + Send,
+    ) -> Result<Report, Error> {
+        let on_gpus = |_: &mut (), _: &OnGpus| unreachable!("no plan of this sort has a GPU");
+        self.run(request, &mut (), on_gpus, |_, job| on_cpu(job))
     }
 
-    fn memory_limit(&self) -> u64 {
-        self.choices.memory_limit.unwrap_or(u64::MAX)
+    /// The codes by which what goes with keys is sorted. Where it may come out in any order, NaNs may be told apart.
+    fn carrying<B: Bits>(&self, code: Code) -> Transform<B> {
+        let SorterBuilder { order, unstable, .. } = self.choices;
+        if unstable { Transform::new(code, order) } else { Transform::comparing(code, order) }
     }
 
     /// Runs `work` on `n` keys where this sorter's threads are, and tells it how many those are.

@@ -14,8 +14,8 @@ use crate::{Algorithm, Bound, Error, Order, Report};
 pub(crate) struct Chosen {
     pub algorithm: Algorithm,
     pub order: Order,
-    /// The GPU's part of the keys; without, what was found to be fastest on this machine.
-    pub gpu_share: Option<f64>,
+    /// The GPU's part of the keys.
+    pub gpu_share: f64,
 }
 
 impl Chosen {
@@ -35,12 +35,6 @@ pub(crate) fn sort<B: Bits>(
 ) -> Result<Report, Error> {
     let (gpu, order) = (&gpus[0], chosen.order);
     let any_way = chosen.is_free() && B::WIDTH <= 64;
-    if gpus.len() > 1 && !any_way {
-        return Err(Error::Unsupported(
-            "several devices sort keys of up to 64 bits, by Auto or Radix; choose one of them, as cuda:0"
-                .into(),
-        ));
-    }
     let refused = match at_once(gpu, array.reborrow(), code, chosen, allowed) {
         Err(error @ Error::Memory { bound: Bound::Limit | Bound::Device, .. }) if any_way => error,
         // Chunks take less, and there may be any number of them.
@@ -62,7 +56,7 @@ pub(crate) fn sort<B: Bits>(
 }
 
 /// Sorts the array as a whole.
-fn at_once<B: Bits>(
+pub(crate) fn at_once<B: Bits>(
     gpu: &Gpu,
     mut array: HostArray<'_, B>,
     code: Code,
@@ -90,11 +84,7 @@ fn by_threads<B: Bits>(
     if !applies {
         return Ok(None);
     }
-    let payload_bytes = payload.as_ref().map_or(0, |(payload, _)| payload.each());
-    let tuned =
-        || hybrid::share::share(gpu.device().properties(), allowed.threads, size_of::<B>(), payload_bytes);
-    let share = gpu_share.unwrap_or_else(tuned);
-    hybrid::sort(gpu, keys, payload, Transform::new(code, order), share, allowed)
+    hybrid::sort(gpu, keys, payload, Transform::new(code, order), gpu_share, allowed)
 }
 
 /// Of two refusals for lack of memory the one that a caller can mend with less.
@@ -123,7 +113,7 @@ mod tests {
         let chosen = Chosen {
             algorithm: Algorithm::Auto,
             order: Order { descending: true, ..Order::default() },
-            gpu_share: Some(1.0),
+            gpu_share: 1.0,
         };
         // SAFETY: the engine leaves a permutation.
         let bits = unsafe { key::as_bits_mut(keys) };

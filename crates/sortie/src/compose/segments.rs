@@ -41,7 +41,7 @@ pub(crate) fn sort<B: Bits>(
     for i in long {
         let (keys, payload) = host.range(segments.range(i));
         let payload = payload.map(|payload| (payload, true));
-        let chosen = Chosen { algorithm: Algorithm::Auto, order, gpu_share: Some(1.0) };
+        let chosen = Chosen { algorithm: Algorithm::Auto, order, gpu_share: 1.0 };
         let array = HostArray::Sorted { keys, payload };
         report.absorb(array::sort(std::slice::from_ref(gpu), array, code, chosen, allowed)?);
     }

@@ -12,8 +12,9 @@ mod ranges;
 use crate::cpu::Job;
 use crate::cpu::strings::Cut;
 use crate::gpu::{self, Allowed, Gpu};
-use crate::plan::{FINISH_A_TIE_NS, WHOLE_BYTES_A_NS};
-use crate::{Algorithm, Bound, Error, Index, Order, Report};
+use crate::plan::{CpuWay, FINISH_A_TIE_NS, WHOLE_BYTES_A_NS};
+use crate::request::Budget;
+use crate::{Bound, Error, Index, Order, Report};
 
 /// Writes the places of the strings in order. Stable.
 pub(crate) fn argsort_strings<S: Sync, I: Index>(
@@ -83,7 +84,8 @@ pub(crate) fn by_cut<S: Sync, F: Fn(&S) -> &[u8] + Sync, I: Index>(
     };
     let (ties, mut report) = (std::mem::take(&mut sorted.ties), std::mem::take(&mut sorted.report));
     let Allowed { threads, memory_limit } = allowed;
-    let job = Job { threads, algorithm: Algorithm::Auto, memory_limit, stable: true, held: ties.bytes() };
+    let budget = Budget { threads, memory: memory_limit, held: ties.bytes() as u64 };
+    let job = Job { way: CpuWay::Distribute, stable: true, budget };
     let arrive =
         |places: &mut [I], there: &mut dyn FnMut(&mut [I], usize)| sorted.take_places(places, threads, there);
     let finished = cut.finish(places, ties.count(), |i| ties.get(i), arrive, order.descending, &job)?;

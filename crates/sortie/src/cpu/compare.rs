@@ -5,7 +5,8 @@ use std::cmp::Ordering;
 use rayon::slice::ParallelSliceMut;
 
 use super::Job;
-use crate::{Algorithm, Error, Report};
+use crate::plan::CpuWay;
+use crate::{Error, Report};
 
 /// Sorts by `compare`; stable unless the job says otherwise.
 pub(crate) fn sort<T: Send>(
@@ -15,7 +16,7 @@ pub(crate) fn sort<T: Send>(
 ) -> Result<Report, Error> {
     let bytes = size_of_val(v);
     let (stable, mut report) = check(bytes, job)?;
-    report.phase("finish", bytes, bytes, || match (stable, job.threads > 1) {
+    report.phase("finish", bytes, bytes, || match (stable, job.budget.threads > 1) {
         (true, true) => v.par_sort_by(compare),
         (true, false) => v.sort_by(compare),
         (false, true) => v.par_sort_unstable_by(compare),
@@ -27,27 +28,18 @@ pub(crate) fn sort<T: Send>(
 /// Whether items of so many bytes are sorted stably, and a report with the scratch that this takes; or why the job
 /// does not allow it.
 pub(crate) fn check(bytes: usize, job: &Job) -> Result<(bool, Report), Error> {
-    let stable = match (job.algorithm, job.stable) {
-        (Algorithm::Radix, _) => {
-            return Err(Error::Unsupported(
-                "radix sort needs keys of fixed width; these are compared".into(),
-            ));
-        }
-        (Algorithm::Bitonic | Algorithm::SampleSort, _) => {
-            return Err(Error::Unsupported("this algorithm needs a GPU".into()));
-        }
-        (Algorithm::Quicksort, true) => return Err(super::unstable_only("quicksort")),
-        (Algorithm::Quicksort, false) => false,
-        (Algorithm::Merge, _) => true,
-        (Algorithm::Auto, stable) => stable,
+    let stable = match job.way {
+        CpuWay::Distribute => job.stable,
+        CpuWay::Quicksort => false,
+        CpuWay::Merge => true,
     };
     let mut report = Report::default();
     // Std's sort takes up to half a copy, rayon's a whole one.
     let scratch = match stable {
-        true if job.threads > 1 => bytes,
+        true if job.budget.threads > 1 => bytes,
         true => bytes / 2,
         false => 0,
     };
-    job.scratch(scratch, "ask for an unstable sort, which needs none", &mut report)?;
+    job.budget.scratch(scratch, "ask for an unstable sort, which needs none", &mut report)?;
     Ok((stable, report))
 }

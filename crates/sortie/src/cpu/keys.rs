@@ -8,25 +8,25 @@ use super::distribute::{self, Classifier};
 use super::vector::{self, Isa};
 use super::{Job, compare, counting, parallel_partition, split_at_ranges};
 use crate::key::{Bits, Transform};
-use crate::plan::{DISTRIBUTE_FROM_BYTES, INSERT_UP_TO, PARALLEL_FROM, RANGES_A_THREAD};
+use crate::plan::{CpuWay, DISTRIBUTE_FROM_BYTES, INSERT_UP_TO, PARALLEL_FROM, RANGES_A_THREAD};
 use crate::profile::{self, Runs};
-use crate::{Algorithm, Error, Report};
+use crate::{Error, Report};
 
 /// Sorts keys in place.
 pub(crate) fn sort<B: Bits>(keys: &mut [B], transform: Transform<B>, job: &Job) -> Result<Report, Error> {
-    if job.algorithm == Algorithm::Merge {
+    if job.way == CpuWay::Merge {
         return compare::sort(keys, |a, b| transform.encode(*a).cmp(&transform.encode(*b)), job);
     }
     let mut report = Report::default();
     let bytes = size_of_val(keys);
-    let runs = report.phase("profile", bytes, 0, || profile::runs(keys, transform, job.threads));
+    let runs = report.phase("profile", bytes, 0, || profile::runs(keys, transform, job.budget.threads));
     match runs {
         Runs::Ascending => {}
         Runs::Descending => report.phase("finish", bytes, bytes, || keys.reverse()),
         Runs::Mixed
-            if counting::applies::<B>(keys.len()) && counting::scratch::<B>() as u64 <= job.memory_limit =>
+            if counting::applies::<B>(keys.len()) && counting::scratch::<B>() as u64 <= job.budget.memory =>
         {
-            job.scratch(counting::scratch::<B>(), "counters", &mut report)?;
+            job.budget.scratch(counting::scratch::<B>(), "counters", &mut report)?;
             report.phase("finish", bytes, bytes, || counting::sort(keys, transform));
         }
         Runs::Mixed => distribute_and_finish(keys, transform, job, &mut report),
@@ -55,18 +55,20 @@ fn distribute_and_finish<B: Bits>(keys: &mut [B], transform: Transform<B>, job: 
     let bytes = size_of_val(keys);
     if !transform.is_identity() {
         report.phase("encode", bytes, bytes, || {
-            for_chunks(keys, job.threads, |chunk| vector::compiled_for(isa, || transform.encode_slice(chunk)))
+            for_chunks(keys, job.budget.threads, |chunk| {
+                vector::compiled_for(isa, || transform.encode_slice(chunk))
+            })
         });
     }
     // Under a limit that leaves no room for the buffers, the quicksort does it all.
-    let scratch = job.threads * distribute::scratch::<B>(keys.len() / job.threads);
+    let scratch = job.budget.threads * distribute::scratch::<B>(keys.len() / job.budget.threads);
     let large = bytes >= DISTRIBUTE_FROM_BYTES
-        && job.algorithm != Algorithm::Quicksort
-        && job.scratch(scratch, "", report).is_ok();
-    let buckets = if large || job.threads > 1 {
+        && job.way != CpuWay::Quicksort
+        && job.budget.scratch(scratch, "", report).is_ok();
+    let buckets = if large || job.budget.threads > 1 {
         report.phase("distribute", 2 * bytes, 2 * bytes, || {
-            let ranges = parallel_partition::split(keys, job.threads, isa);
-            if large { distribute_ranges(keys, &ranges, job.threads, isa) } else { ranges }
+            let ranges = parallel_partition::split(keys, job.budget.threads, isa);
+            if large { distribute_ranges(keys, &ranges, job.budget.threads, isa) } else { ranges }
         })
     } else {
         std::iter::once(0..keys.len()).collect()
@@ -76,9 +78,9 @@ fn distribute_and_finish<B: Bits>(keys: &mut [B], transform: Transform<B>, job: 
         vector::compiled_for(isa, || transform.decode_slice(bucket));
     };
     report.phase("finish", bytes, bytes, || {
-        let share = keys.len() / (job.threads * RANGES_A_THREAD);
+        let share = keys.len() / (job.budget.threads * RANGES_A_THREAD);
         let buckets = split_at_ranges(keys, &buckets);
-        if job.threads > 1 {
+        if job.budget.threads > 1 {
             buckets.into_par_iter().for_each(|bucket| finish_in_parallel(bucket, share, isa, &finish));
         } else {
             buckets.into_iter().for_each(finish);

@@ -20,35 +20,22 @@ pub(crate) mod wide;
 
 use std::ops::Range;
 
-use crate::{Algorithm, Bound, Error, Index, Report};
+use crate::Index;
+use crate::plan::CpuWay;
+use crate::request::Budget;
 
-/// What a sort may use and must keep to.
+/// How the engine is to sort, and what it may use.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Job {
-    /// Threads of the current rayon pool that may work; with 1, rayon is not called.
-    pub threads: usize,
-    pub algorithm: Algorithm,
-    /// Most scratch in bytes.
-    pub memory_limit: u64,
+    pub way: CpuWay,
     pub stable: bool,
-    /// Bytes of scratch that are held already.
-    pub held: usize,
+    pub budget: Budget,
 }
 
 impl Job {
     /// The job of a part, for which so much more is held.
     pub fn holding(&self, bytes: usize) -> Job {
-        Job { held: self.held + bytes, ..*self }
-    }
-
-    /// Asks for scratch before work starts, and notes it in the report.
-    pub fn scratch(&self, bytes: usize, hint: &'static str, report: &mut Report) -> Result<(), Error> {
-        let needed = self.held.saturating_add(bytes) as u64;
-        if needed > self.memory_limit {
-            return Err(Error::Memory { bound: Bound::Limit, needed, available: self.memory_limit, hint });
-        }
-        report.scratch_peak = report.scratch_peak.max(needed);
-        Ok(())
+        Job { budget: self.budget.holding(bytes), ..*self }
     }
 }
 
@@ -87,11 +74,4 @@ fn permute_by<I: Index>(n: usize, places: &mut [I], mut swap: impl FnMut(usize, 
             hole = from;
         }
     }
-}
-
-/// The error for naming an algorithm that cannot be stable where stability was not waived.
-fn unstable_only(algorithm: &str) -> Error {
-    Error::Unsupported(format!(
-        "{algorithm} does not keep the order of equal keys; allow that with unstable(), or choose another algorithm"
-    ))
 }

@@ -7,10 +7,11 @@ use super::order::Orderer;
 use super::scatter::{self, Pair, Pointers};
 use super::scratch::Scratch;
 use super::vector::Isa;
-use super::{Job, compare, permute_pairs, split_at_ranges, unstable_only};
+use super::{Job, compare, permute_pairs, split_at_ranges};
 use crate::key::{Bits, Transform};
+use crate::plan::CpuWay;
 use crate::profile::{self, Runs};
-use crate::{Algorithm, Error, Index, Report};
+use crate::{Error, Index, Report};
 
 /// Sorts keys and moves each payload with its key. Stable.
 pub(crate) fn sort<B: Bits, V: Send>(
@@ -21,7 +22,7 @@ pub(crate) fn sort<B: Bits, V: Send>(
 ) -> Result<Report, Error> {
     let n = keys.len();
     let bytes = size_of_val(keys) + size_of_val(payload);
-    if job.algorithm == Algorithm::Merge || !transform.is_bijection() {
+    if job.way == CpuWay::Merge || !transform.is_bijection() {
         let mut places: Vec<usize> = vec![0; n];
         let held = size_of_val(&*places);
         let mut report = argsort(keys, &mut places, transform, &job.holding(held))?;
@@ -29,7 +30,8 @@ pub(crate) fn sort<B: Bits, V: Send>(
         return Ok(report);
     }
     let mut report = check(n, bytes, job)?;
-    let runs = report.phase("profile", size_of_val(keys), 0, || profile::runs(keys, transform, job.threads));
+    let runs =
+        report.phase("profile", size_of_val(keys), 0, || profile::runs(keys, transform, job.budget.threads));
     match runs {
         Runs::Ascending => return Ok(report),
         Runs::Descending => {
@@ -44,14 +46,14 @@ pub(crate) fn sort<B: Bits, V: Send>(
     let isa = Isa::detect();
     let scratch = Scratch::new(n)?;
     let read = bytes + size_of_val(keys);
-    let mut scattered = report.phase_by_thread("distribute", job.threads, read, bytes, |work| {
+    let mut scattered = report.phase_by_thread("distribute", job.budget.threads, read, bytes, |work| {
         let source = Pointers::of(payload);
         // SAFETY: each payload is moved to scratch once, and below back into the slice, as a permutation; nothing
         // between panics.
         let payload = |place| unsafe { source.at(place).read() };
         scatter::distribute(scratch, keys, transform, payload, job, isa, work)
     });
-    report.phase_by_thread("finish", job.threads, bytes, bytes, |work| {
+    report.phase_by_thread("finish", job.budget.threads, bytes, bytes, |work| {
         // SAFETY: all payloads have been moved out; every place is written again.
         let payload = unsafe {
             std::slice::from_raw_parts_mut(payload.as_mut_ptr().cast::<MaybeUninit<V>>(), payload.len())
@@ -88,7 +90,7 @@ pub(crate) fn argsort<B: Bits, I: Index>(
     job: &Job,
 ) -> Result<Report, Error> {
     let n = keys.len();
-    if job.algorithm == Algorithm::Merge {
+    if job.way == CpuWay::Merge {
         compare::check(size_of_val(places), job)?;
         places.iter_mut().enumerate().for_each(|(i, place)| *place = I::from_place(i));
         let code = |i: &I| transform.encode(keys[i.place()]);
@@ -97,7 +99,8 @@ pub(crate) fn argsort<B: Bits, I: Index>(
     let narrow = n as u64 <= u64::from(u32::MAX);
     let scratch = size_of_val(keys) + n * if narrow { 4 } else { 8 };
     let mut report = check(n, scratch, job)?;
-    let runs = report.phase("profile", size_of_val(keys), 0, || profile::runs(keys, transform, job.threads));
+    let runs =
+        report.phase("profile", size_of_val(keys), 0, || profile::runs(keys, transform, job.budget.threads));
     match runs {
         Runs::Ascending => places.iter_mut().enumerate().for_each(|(i, place)| *place = I::from_place(i)),
         Runs::Descending => {
@@ -126,10 +129,10 @@ fn order_places<B: Bits, P: Index, I: Index>(
     let scratch = Scratch::<Pair<B, P>>::new(keys.len())?;
     let moved = size_of_val(&*scratch);
     let read = 2 * size_of_val(keys);
-    let mut scattered = report.phase_by_thread("distribute", job.threads, read, moved, |work| {
+    let mut scattered = report.phase_by_thread("distribute", job.budget.threads, read, moved, |work| {
         scatter::distribute(scratch, keys, transform, P::from_place, job, isa, work)
     });
-    report.phase_by_thread("finish", job.threads, moved, size_of_val(places), |work| {
+    report.phase_by_thread("finish", job.budget.threads, moved, size_of_val(places), |work| {
         let targets = split_at_ranges(places, scattered.buckets());
         scatter::finish(&mut scattered, targets, work, |orderer: &mut Orderer, pairs, to_places| {
             orderer.order(
@@ -148,12 +151,9 @@ fn order_places<B: Bits, P: Index, I: Index>(
 
 /// Whether the job allows the sort of `n` pairs with so much scratch.
 pub(crate) fn check(n: usize, scratch: usize, job: &Job) -> Result<Report, Error> {
-    if job.algorithm == Algorithm::Quicksort && job.stable {
-        return Err(unstable_only("quicksort"));
-    }
     let mut report = Report::default();
     if n > 1 {
-        job.scratch(
+        job.budget.scratch(
             scratch,
             "a stable sort of pairs needs a copy of them; sort keys alone, or in parts",
             &mut report,

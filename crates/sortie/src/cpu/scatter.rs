@@ -16,9 +16,8 @@ use super::lines::Lines;
 use super::scratch::Scratch;
 use super::vector::{self, Isa};
 use super::{Job, split_at_ranges};
-use crate::Algorithm;
 use crate::key::{Bits, Transform};
-use crate::plan::{CLASSIFY_AHEAD, PAIR_BUCKETS, PAIRS_A_BUCKET};
+use crate::plan::{CLASSIFY_AHEAD, CpuWay, PAIR_BUCKETS, PAIRS_A_BUCKET};
 use crate::report::Work;
 
 /// A code beside its payload, without a gap: scratch is then no more than a copy of the data.
@@ -73,7 +72,7 @@ pub(crate) fn distribute<B: Bits, P: Send>(
     isa: Isa,
     work: &Work,
 ) -> Scattered<B, P> {
-    let wanted = if job.algorithm == Algorithm::Quicksort { 1 } else { keys.len() / PAIRS_A_BUCKET };
+    let wanted = if job.way == CpuWay::Quicksort { 1 } else { keys.len() / PAIRS_A_BUCKET };
     let buckets = wanted.next_power_of_two().min(PAIR_BUCKETS);
     let code = |place: usize| transform.encode(keys[place]);
     let classifier = work.task(|| Classifier::sampled(keys.len(), code, buckets, isa));

@@ -6,9 +6,10 @@ use super::order::Orderer;
 use super::vector::Isa;
 use super::{Job, pairs, permute_pairs};
 use crate::key::{Bits, Transform};
-use crate::plan::{INSERT_UP_TO, PAIRS_A_BUCKET, PARALLEL_FROM};
+use crate::plan::{CpuWay, INSERT_UP_TO, PAIRS_A_BUCKET, PARALLEL_FROM};
 use crate::profile::{self, Runs};
-use crate::{Algorithm, Error, Report, Segments};
+use crate::request::Budget;
+use crate::{Error, Report, Segments};
 
 /// What a thread needs beside the data for segments no longer than a bucket; kept from segment to segment.
 #[derive(Default)]
@@ -39,7 +40,7 @@ pub(crate) fn sort<B: Bits, V: Send>(
                                                    keys: &mut [B],
                                                    payload: &mut [V],
                                                    job| {
-        if job.algorithm == Algorithm::Merge || keys.len() > PAIRS_A_BUCKET {
+        if job.way == CpuWay::Merge || keys.len() > PAIRS_A_BUCKET {
             pairs::sort(keys, payload, transform, job)
         } else {
             sort_bucket(room, keys, payload, transform, isa);
@@ -103,25 +104,25 @@ where
 {
     let bytes = size_of_val(keys) + size_of_val(payload);
     let lengths = || (0..segments.count(keys.len())).map(|i| segments.range(i).len());
-    let large = if job.threads > 1 { keys.len() / job.threads + 1 } else { usize::MAX };
+    let large = if job.budget.threads > 1 { keys.len() / job.budget.threads + 1 } else { usize::MAX };
     let longest = lengths().filter(|&length| length < large).max().unwrap_or(0);
     let longest_of_all = lengths().max().unwrap_or(0);
     let mut report = Report::default();
-    job.scratch(
-        scratch(longest_of_all).max(scratch(longest).saturating_mul(job.threads)),
+    job.budget.scratch(
+        scratch(longest_of_all).max(scratch(longest).saturating_mul(job.budget.threads)),
         "a stable sort of pairs needs a copy of the longest segment for each thread; ask for fewer threads",
         &mut report,
     )?;
     let granted = "the system grants the scratch that the limit allows";
     let count = segments.count(keys.len());
-    let job = Job { memory_limit: u64::MAX, ..*job };
+    let job = Job { budget: Budget { memory: u64::MAX, ..job.budget }, ..*job };
     for range in (0..count).map(|i| segments.range(i)).filter(|range| range.len() >= large) {
         let (keys, payload) = (&mut keys[range.clone()], &mut payload[range]);
         report.absorb(sort(&mut Room::default(), keys, payload, &job).expect(granted));
     }
-    let alone = Job { threads: 1, ..job };
+    let alone = Job { budget: Budget { threads: 1, ..job.budget }, ..job };
     report.phase("finish", bytes, bytes, || {
-        side_by_side(keys, payload, 0, 0..count, segments, job.threads, &|room, keys, payload| {
+        side_by_side(keys, payload, 0, 0..count, segments, job.budget.threads, &|room, keys, payload| {
             if keys.len() < large {
                 sort(room, keys, payload, &alone).expect(granted);
             }

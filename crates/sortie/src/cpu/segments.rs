@@ -5,8 +5,9 @@ use std::ops::Range;
 use super::vector::{self, Isa};
 use super::{Job, compare, counting, keys};
 use crate::key::{Bits, Transform};
+use crate::plan::CpuWay;
 use crate::plan::PARALLEL_FROM;
-use crate::{Algorithm, Error, Report, Segments};
+use crate::{Error, Report, Segments};
 
 /// Sorts every segment by itself, in place.
 pub(crate) fn sort<B: Bits>(
@@ -15,13 +16,13 @@ pub(crate) fn sort<B: Bits>(
     transform: Transform<B>,
     job: &Job,
 ) -> Result<Report, Error> {
-    if job.algorithm == Algorithm::Merge {
+    if job.way == CpuWay::Merge {
         let compare = |a: &B, b: &B| transform.encode(*a).cmp(&transform.encode(*b));
         let (_, mut report) = compare::check(size_of_val(keys), job)?;
         let bytes = size_of_val(keys);
         report.phase("finish", bytes, bytes, || {
             let finish = |segment: &mut [B]| segment.sort_by(compare);
-            side_by_side(keys, 0, 0..segments.count(keys.len()), segments, job.threads, &finish);
+            side_by_side(keys, 0, 0..segments.count(keys.len()), segments, job.budget.threads, &finish);
         });
         return Ok(report);
     }
@@ -38,12 +39,12 @@ pub(crate) fn sort<B: Bits>(
     };
     let count = segments.count(keys.len());
     // Segments that are work for all threads go first, one by one; the others go side by side.
-    let large = if job.threads > 1 { keys.len() / job.threads + 1 } else { usize::MAX };
+    let large = if job.budget.threads > 1 { keys.len() / job.budget.threads + 1 } else { usize::MAX };
     for i in (0..count).filter(|&i| segments.range(i).len() >= large) {
         report.absorb(keys::sort(&mut keys[segments.range(i)], transform, job)?);
     }
     report.phase("finish", bytes, bytes, || {
-        side_by_side(keys, 0, 0..count, segments, job.threads, &|segment: &mut [B]| {
+        side_by_side(keys, 0, 0..count, segments, job.budget.threads, &|segment: &mut [B]| {
             if segment.len() < large {
                 finish(segment);
             }

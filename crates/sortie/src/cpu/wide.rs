@@ -3,12 +3,11 @@
 
 use super::{Job, compare, pairs, permute_pairs, segment_pairs, segments};
 use crate::key::{Code, Transform};
-use crate::{Algorithm, Error, Index, Key, Order, Report, Segments};
+use crate::plan::CpuWay;
+use crate::{Error, Index, Key, Order, Report, Segments};
 
 pub(crate) fn sort<K: Key>(keys: &mut [K], order: Order, job: &Job) -> Result<Report, Error> {
-    // Equal keys cannot be told apart, so the merge sort is taken only where it is asked for.
-    let job = Job { stable: false, ..*job };
-    compare::sort(keys, |a, b| a.compare(b, order), &job)
+    compare::sort(keys, |a, b| a.compare(b, order), job)
 }
 
 pub(crate) fn sort_pairs<K: Key, V: Send>(
@@ -36,7 +35,7 @@ pub(crate) fn argsort<K: Key, I: Index>(
     job: &Job,
 ) -> Result<Report, Error> {
     let compare = |a: &I, b: &I| keys[a.place()].compare(&keys[b.place()], order);
-    if job.algorithm != Algorithm::Auto {
+    if job.way != CpuWay::Distribute {
         compare::check(size_of_val(places), job)?;
         places.iter_mut().enumerate().for_each(|(i, place)| *place = I::from_place(i));
         return compare::sort(places, compare, job);
@@ -60,12 +59,12 @@ pub(crate) fn sort_segments<K: Key>(
     order: Order,
     job: &Job,
 ) -> Result<Report, Error> {
-    let (_, mut report) = compare::check(0, &Job { stable: false, ..*job })?;
+    let mut report = Report::default();
     let bytes = size_of_val(keys);
     report.phase("finish", bytes, bytes, || {
         let finish = |segment: &mut [K]| segment.sort_unstable_by(|a, b| a.compare(b, order));
         let count = segments.count(keys.len());
-        segments::side_by_side(keys, 0, 0..count, segments, job.threads, &finish);
+        segments::side_by_side(keys, 0, 0..count, segments, job.budget.threads, &finish);
     });
     Ok(report)
 }
@@ -77,9 +76,6 @@ pub(crate) fn sort_pairs_segments<K: Key, V: Send>(
     order: Order,
     job: &Job,
 ) -> Result<Report, Error> {
-    if job.algorithm != Algorithm::Auto {
-        compare::check(0, job)?;
-    }
     // Places, prefixes, the scratch of an argsort of those, and that of a merge sort of ties.
     let scratch = |length: usize| length.saturating_mul(8 + 8 + 12 + 8);
     segment_pairs::each(

@@ -177,7 +177,7 @@ impl Gpu {
     }
 
     /// Bytes of the scratch that is free.
-    pub(super) fn kept_scratch(&self) -> u64 {
+    pub(crate) fn kept_scratch(&self) -> u64 {
         self.scratch.lock().expect("no holder panics").iter().map(|kept| 4 * kept.len() as u64).sum()
     }
 

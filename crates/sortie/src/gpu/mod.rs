@@ -3,8 +3,7 @@
 //! [`Gpu`] is the engine on one device. Its calls enqueue on a stream of the caller and do not wait; what they return
 //! holds their scratch until they are done. [`Gpus`](crate::gpus::Gpus) is the engine on several, whose calls wait. A
 //! [`Sorter`](crate::Sorter) with [`Engine::Cuda`](crate::Engine::Cuda) brings data from the host and back; so does one
-//! with [`Engine::Auto`](crate::Engine::Auto), of segments alone, once [`enable_gpu`](crate::enable_gpu) was called, where that is predicted to
-//! be faster.
+//! with [`Engine::Auto`](crate::Engine::Auto), once [`enable_gpu`](crate::enable_gpu) was called, where that is predicted to be faster.
 //!
 //! ```no_run
 //! use sortie::{Order, gpu};

@@ -1,15 +1,13 @@
-//! Whether [`Engine::Auto`](crate::Engine::Auto) takes a GPU: only when the program has opted in, and only where the
-//! prediction from this machine's rates says that it is faster.
+//! Whether [`Engine::Auto`](crate::Engine::Auto) may take a GPU: only when the program has opted in, and only one whose rates are
+//! known. Whether it is faster, the [plan](super::plan) says.
 
 use std::sync::{Arc, Mutex, OnceLock};
 
-use sortie_device::rates::Rates;
-
-use super::GPU_FROM_BYTES;
-use super::predict::{Work, gpu_wins};
+use super::{DEFAULT_SHARE, GPU_FROM_BYTES, Machine, MachineGpu, Vectors};
 use crate::gpu::Gpu;
-use crate::rates::{CpuRates, Rival};
-use crate::{Segments, rates};
+use crate::rates;
+use crate::rates::CpuRates;
+use crate::request::Request;
 
 /// What [`enable`] found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,49 +16,66 @@ pub enum Enabled {
     /// This machine was measured: [`Engine::Auto`](crate::Engine::Auto) now takes its first CUDA device where it predicts a
     /// win.
     Measured,
-    /// It was not, so `Engine::Auto` stays on the CPU. `sortie devices --measure` measures, and so do
+    /// It was not, but rates for its GPUs [ship with the library](crate::plan::shipped_gpus): `Engine::Auto` goes by those.
+    Shipped,
+    /// Nothing is known of a GPU, so `Engine::Auto` stays on the CPU. `sortie devices --measure` measures, and so do
     /// [`rates::measure`](crate::rates::measure) and `sortie_device::rates::measure`; then call [`enable`] again.
     NotMeasured,
 }
 
-/// Lets [`Engine::Auto`](crate::Engine::Auto) take the first CUDA device, in this process and from now on, for sorts of
-/// segments in host memory: [`Sorter::sort_segments`](crate::Sorter::sort_segments) and the free function
-/// [`sort_segments`](crate::sort_segments). Other sorts take a GPU only where their engine is one.
+/// Lets [`Engine::Auto`](crate::Engine::Auto) take the first CUDA device, in this process and from now on, for sorts of host data: by
+/// a [`Sorter`](crate::Sorter), and by the free functions.
 ///
-/// A sort takes it where the rates that were measured on this machine predict a win, with both transfers and all else
-/// that the device costs to start; inputs of less than 4 MiB never do. Where the device then fails, or has too little
-/// memory, the CPU engine sorts instead; the [`Report`](crate::Report) has a phase `abandoned` with the time that was lost.
+/// A sort takes it where a win is predicted, with both transfers and all else that the device costs to start; inputs of less than
+/// 4 MiB never do. The prediction is from rates that were measured on this machine, or else ship with the library. Nothing is measured
+/// here. Where the device then fails, or has too little memory, the CPU engine sorts instead; the [`Report`](crate::Report) has a
+/// phase `abandoned` with the time that was lost. For that, a copy of the keys of an array is kept on the host.
 ///
-/// Costs two small files to read, once; no GPU is touched before the first sort that is to run there. That one waits for
+/// Costs a few small files to read, once; no GPU is touched before the first sort that is to run there. That one waits for
 /// the device to start, and the first of a kind on a machine for its kernels to be compiled (seconds; they are kept).
 pub fn enable() -> Enabled {
-    let machine = Machine::known();
-    let found = if machine.is_some() { Enabled::Measured } else { Enabled::NotMeasured };
-    set(machine);
+    let (found, known) = match Known::measured() {
+        Some(known) => (Enabled::Measured, Some(known)),
+        None => match Known::shipped() {
+            Some(known) => (Enabled::Shipped, Some(known)),
+            None => (Enabled::NotMeasured, None),
+        },
+    };
+    set(known);
     found
 }
 
 /// This machine, once it is enabled.
-static MACHINE: Mutex<Option<Arc<Machine>>> = Mutex::new(None);
+static KNOWN: Mutex<Option<Arc<Known>>> = Mutex::new(None);
 
-fn set(machine: Option<Machine>) {
-    *MACHINE.lock().expect("no holder panics") = machine.map(Arc::new);
+fn set(known: Option<Known>) {
+    *KNOWN.lock().expect("no holder panics") = known.map(Arc::new);
 }
 
+/// What is known of the machine, which has one GPU that may be taken.
 #[derive(Debug)]
-struct Machine {
-    cpu: CpuRates,
-    device: Rates,
-    rival: Rival,
-    /// The engine on that device, from the first predicted win on; none where the device is not the first any more.
+struct Known {
+    machine: Machine,
+    /// The engine on that GPU, from the first predicted win on; none where it is not the first any more.
     gpu: OnceLock<Option<Arc<Gpu>>>,
 }
 
-impl Machine {
-    fn known() -> Option<Machine> {
-        let (cpu, rival) = rates::known_with_rival()?;
-        let device = sortie_device::rates::known_of(&rival.kind, &rival.id)?;
-        Some(Machine { cpu, device, rival, gpu: OnceLock::new() })
+impl Known {
+    fn measured() -> Option<Known> {
+        let (cpu, properties) = rates::known_with_device()?;
+        let rates = Some(sortie_device::rates::known_of(properties.kind, &properties.id)?);
+        let free = properties.memory_total;
+        Some(Known::of(cpu, MachineGpu { properties, free, rates, started: false, share: DEFAULT_SHARE }))
+    }
+
+    fn shipped() -> Option<Known> {
+        let gpu = MachineGpu::shipped(&sortie_device::cuda::model()?, 0)?;
+        Some(Known::of(rates::known().unwrap_or_else(|| CpuRates::shipped(Vectors::detect())), gpu))
+    }
+
+    fn of(cpu: CpuRates, gpu: MachineGpu) -> Known {
+        let machine = Machine { vectors: Vectors::detect(), cpu, gpus: vec![gpu] };
+        Known { machine, gpu: OnceLock::new() }
     }
 
     /// Whether the device has worked for this process, for whatever reason.
@@ -72,28 +87,40 @@ impl Machine {
     }
 
     fn gpu(&self) -> Option<Arc<Gpu>> {
-        let is_rival = |gpu: &Arc<Gpu>| {
-            let properties = gpu.device().properties();
-            properties.kind == self.rival.kind && properties.id == self.rival.id
+        let known = &self.machine.gpus[0].properties;
+        let is_it = |gpu: &Arc<Gpu>| {
+            let found = gpu.device().properties();
+            // Of what ships, the name alone is known.
+            let same_one = if known.id.is_empty() { found.name == known.name } else { found.id == known.id };
+            found.kind == known.kind && same_one
         };
-        self.gpu.get_or_init(|| Gpu::cuda(0).ok().filter(is_rival)).clone()
+        self.gpu.get_or_init(|| Gpu::cuda(0).ok().filter(is_it)).clone()
     }
 }
 
-/// The GPU for segments of such keys, where it is predicted to win. `threads` says how many the CPU engine would have.
-pub(crate) fn gpu_for(
-    key_bytes: usize,
-    keys: usize,
-    segments: Segments<'_>,
-    threads: impl FnOnce() -> usize,
-) -> Option<Arc<Gpu>> {
-    if keys.saturating_mul(key_bytes) < GPU_FROM_BYTES || !matches!(key_bytes, 1 | 2 | 4 | 8) {
+fn known() -> Option<Arc<Known>> {
+    KNOWN.lock().expect("no holder panics").clone()
+}
+
+/// Whether the request is worth the thought of a GPU.
+pub(crate) fn may_take(request: &Request) -> bool {
+    request.bytes() >= GPU_FROM_BYTES && known().is_some()
+}
+
+/// The machine, with the GPU that the request may take.
+pub(crate) fn machine(request: &Request) -> Option<Machine> {
+    if request.bytes() < GPU_FROM_BYTES {
         return None;
     }
-    let machine = MACHINE.lock().expect("no holder panics").clone()?;
-    let work = Work::of(key_bytes, keys, segments);
-    let wins = gpu_wins(&work, &machine.cpu, &machine.device, threads(), machine.started());
-    if wins { machine.gpu() } else { None }
+    let known = known()?;
+    let mut machine = known.machine.clone();
+    machine.gpus[0].started = known.started();
+    Some(machine)
+}
+
+/// The GPU of that machine.
+pub(crate) fn gpu() -> Option<Arc<Gpu>> {
+    known()?.gpu()
 }
 
 /// After a failure that is no lack of memory: the device will not be asked again.
@@ -103,13 +130,14 @@ pub(crate) fn give_up() {
 
 #[cfg(test)]
 mod tests {
+    use sortie_device::rates::Rates;
     use sortie_simt::Options;
 
     use super::*;
-    use crate::{Algorithm, Engine, Ran, Report, Sorter};
+    use crate::{Algorithm, Engine, Ran, Report, Segments, Sorter};
 
     /// A machine whose GPU, the bench, is the faster one for whatever there is.
-    fn machine(gpu: &Arc<Gpu>) -> Machine {
+    fn known(gpu: &Arc<Gpu>) -> Known {
         let rates = Rates {
             copy: 1e15,
             pinned_in: 1e15,
@@ -121,9 +149,11 @@ mod tests {
             start: 0.0,
         };
         let cpu = CpuRates { threads: 1, copy: 1e15, seconds_a_key: [[1e-3; 3]; 4] };
-        let properties = gpu.device().properties();
-        let rival = Rival { kind: properties.kind.into(), id: properties.id.clone() };
-        Machine { cpu, device: rates, rival, gpu: OnceLock::from(Some(gpu.clone())) }
+        let properties = gpu.device().properties().clone();
+        let free = properties.memory_total;
+        let rates = Some(rates);
+        let known = MachineGpu { properties, free, rates, started: false, share: DEFAULT_SHARE };
+        Known { gpu: OnceLock::from(Some(gpu.clone())), ..Known::of(cpu, known) }
     }
 
     fn engines(report: &Report) -> Vec<(Ran, &'static str)> {
@@ -150,7 +180,7 @@ mod tests {
         let bench = sortie_simt::device(Options::default());
         let Ok(device) = bench else { return println!("skipped: {bench:?}") };
         let gpu = Arc::new(Gpu::new(device));
-        set(Some(machine(&gpu)));
+        set(Some(known(&gpu)));
         assert_eq!(sorted(auto(), keys.len() - 4), on_cpu, "too little to think of a GPU");
         assert_eq!(sorted(auto().engine(Engine::Cpu), keys.len()), on_cpu);
         assert_eq!(sorted(auto().algorithm(Algorithm::Radix), keys.len()), on_cpu, "a choice of the CPU's");
@@ -158,22 +188,44 @@ mod tests {
         assert_eq!(sorted(auto(), keys.len()), on_gpu);
         assert!(gpu.has_worked());
 
+        // Every other sort of numbers goes there too, and comes back right.
+        let all = |expected_engine: Ran| {
+            let sorter = Sorter::builder().threads(2).build().unwrap();
+            let (mut sorted, mut payload) = (keys.clone(), keys.clone());
+            let ran = |report: Report| {
+                report.phases.iter().any(|phase| phase.engine == Ran::Cuda && phase.name == "sort")
+            };
+            let on_gpu = expected_engine == Ran::Cuda;
+            assert_eq!(ran(sorter.sort(&mut sorted).unwrap()), on_gpu);
+            assert!(sorted.is_sorted() && sorted.len() == keys.len());
+            sorted.copy_from_slice(&keys);
+            assert_eq!(ran(sorter.sort_pairs(&mut sorted, &mut payload).unwrap()), on_gpu);
+            assert!(sorted.is_sorted() && payload == sorted);
+            let mut places = vec![0usize; keys.len()];
+            assert_eq!(ran(sorter.argsort(&keys, &mut places).unwrap()), on_gpu);
+            assert!(places.iter().rev().copied().eq(0..keys.len()));
+        };
+        all(Ran::Cuda);
+
         // Not enough memory, and the CPU sorts; next time there may be.
         let abandoned = [vec![(Ran::Cuda, "abandoned")], on_cpu.clone()].concat();
         assert_eq!(sorted(auto().memory_limit(1 << 10), keys.len()), abandoned);
         assert_eq!(sorted(auto(), keys.len()), on_gpu);
-        let slow = Machine { device: Rates { pinned_out: 1e3, ..machine(&gpu).device }, ..machine(&gpu) };
+        let mut slow = known(&gpu);
+        slow.machine.gpus[0].rates.as_mut().unwrap().pinned_out = 1e3;
         set(Some(slow));
         assert_eq!(sorted(auto(), keys.len()), on_cpu, "predicted to lose");
 
         // A device on which nothing works: not asked twice.
         let useless = Options { shared_per_block: 16, ..Options::default() };
         let useless = Arc::new(Gpu::new(sortie_simt::device(useless).unwrap()));
-        set(Some(machine(&useless)));
+        set(Some(known(&useless)));
         assert_eq!(sorted(auto(), keys.len()), abandoned);
         assert_eq!(sorted(auto(), keys.len()), on_cpu);
+        set(Some(known(&useless)));
+        all(Ran::Cpu);
         let mut free = keys.clone();
-        set(Some(machine(&useless)));
+        set(Some(known(&useless)));
         crate::sort_segments(&mut free, segments);
         assert!(free == expected, "the free function cannot fail");
         set(None);

@@ -14,16 +14,18 @@ use crate::{enable_gpu, gpus::Gpus};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Engine {
-    /// On the CPU; after [`enable_gpu`], where the plan predicts the shortest time for the algorithm of choice. Whatever
-    /// goes wrong on a GPU, the sort then runs on the CPU.
+    /// On the CPU; after [`enable_gpu`], on the first CUDA device where the [plan](crate::plan) predicts the shortest time,
+    /// for [`Algorithm::Auto`] and everything that one GPU sorts. Whatever goes wrong on a GPU, the sort then runs on the CPU. An
+    /// array that does not fit the device as a whole stays on the CPU.
     #[default]
     Auto,
     /// On the CPU.
     Cpu,
     /// On the CUDA device of this number. [`Sorter::sort`], [`Sorter::sort_pairs`], [`Sorter::argsort`],
     /// [`Sorter::sort_segments`] and [`Sorter::sort_pairs_segments`] have an engine there, for keys of 8 to 64 bits, the
-    /// first three for those of 128 too, and [`Sorter::sort_strings`], [`Sorter::argsort_strings`] and
-    /// [`Sorter::sort_string_array`]; other calls return [`Error::Unsupported`], as do algorithms that there are not on a GPU.
+    /// first three and [`Sorter::sort_by_key`] for those of 128 too, and [`Sorter::sort_strings`], [`Sorter::argsort_strings`] and
+    /// [`Sorter::sort_string_array`]; other calls return [`Error::Unsupported`], as do algorithms that there are not on a GPU. The
+    /// [table](crate::plan::capabilities) has all of it.
     Cuda(u32),
     /// On the CPU and that device together, which share every phase of [`Sorter::sort`] and [`Sorter::sort_pairs`]: of keys
     /// of 32 or 64 bits, from host memory and back, where there are enough of them and both engines do better than the GPU

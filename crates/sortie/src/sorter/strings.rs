@@ -1,28 +1,54 @@
 //! How a [`Sorter`]'s calls for strings reach an engine.
 
-use super::{Algorithm, Sorter, index_fits};
+use super::{OnGpus, Sorter, index_fits};
+#[cfg(doc)]
+use crate::Algorithm;
+use crate::cpu::Job;
 use crate::error::same_length;
-use crate::gpu::{self, Gpu};
+use crate::gpu;
+use crate::plan::CpuWay;
+use crate::request::{Beside, KeyForm, Operation, Request};
 use crate::{Bound, Error, Index, Report, compose, cpu};
 
 impl Sorter {
-    /// Sorts strings by their bytes; moves references, never bodies. On a GPU, which is only taken where the engine is one,
+    /// Sorts strings by their bytes; moves references, never bodies. On a GPU,
     /// as [`Sorter::argsort_strings`], with a copy of the references and 4 bytes for each as further scratch.
     ///
     /// # Errors
     /// [`Error::Memory`] where the limit does not leave room for the references; on a GPU as
     /// [`Sorter::argsort_strings`].
     pub fn sort_strings<S: AsRef<[u8]> + Send + Sync>(&self, strings: &mut [S]) -> Result<Report, Error> {
-        if let Some(ordinal) = self.choices.engine.device() {
-            return self.sort_strings_on_gpu(ordinal, strings, 0);
-        }
-        let descending = self.choices.order.descending;
-        self.run(strings.len(), |job| cpu::strings::sort(strings, S::as_ref, descending, job))
+        self.sort_referred(strings, S::as_ref)
+    }
+
+    /// Sorts what refers to strings.
+    pub(super) fn sort_referred<S: Send + Sync>(
+        &self,
+        strings: &mut [S],
+        bytes: impl Fn(&S) -> &[u8] + Sync,
+    ) -> Result<Report, Error> {
+        let (bytes, descending) = (&bytes, self.choices.order.descending);
+        self.run(
+            self.strings_request::<S>(Operation::Array, strings.len()),
+            strings,
+            |strings, on| self.sort_strings_on_gpu(on, strings, bytes, 0),
+            |strings, job| cpu::strings::sort(strings, bytes, descending, job),
+        )
+    }
+
+    /// The request for strings that move as items of this type.
+    fn strings_request<S>(&self, operation: Operation, n: usize) -> Request {
+        self.request(operation, KeyForm::Strings, Beside::Payload { bytes: size_of::<S>(), stable: true }, n)
+    }
+
+    /// The request for the places of strings.
+    fn places_request(&self, operation: Operation, n: usize) -> Request {
+        self.request(operation, KeyForm::Strings, Beside::Indices { stable: true }, n)
     }
 
     /// Writes the places of the strings in order.
     ///
-    /// On a GPU, which is only taken where the engine is one, the CPU helps: it cuts the first symbols of every string to a
+    /// On a GPU, the CPU helps: it cuts the first symbols of every string to a
     /// word of 8 bytes, the GPU sorts the words, and the CPU sorts what ties; O(n) of transfers, however long the strings
     /// are. Where a sample has many ties and short strings, all bytes go there instead, as by
     /// [`gpu::Gpu::argsort_strings`]. Scratch: two pieces of 16 MiB in pinned memory at most, and some 110 bytes a string, on
@@ -44,11 +70,29 @@ impl Sorter {
     ) -> Result<Report, Error> {
         index_fits::<I>(strings.len())?;
         same_length("places", strings.len(), places.len())?;
-        if let Some(ordinal) = self.choices.engine.device() {
-            return self.strings_on_gpu(ordinal, strings, places, 0);
-        }
-        let descending = self.choices.order.descending;
-        self.run(strings.len(), |job| cpu::strings::argsort(strings, S::as_ref, places, descending, job))
+        self.argsort_referred(
+            self.places_request(Operation::Array, strings.len()),
+            strings,
+            S::as_ref,
+            places,
+        )
+    }
+
+    /// Writes the places of what refers to strings.
+    pub(super) fn argsort_referred<S: Sync, I: Index>(
+        &self,
+        request: Request,
+        strings: &[S],
+        bytes: impl Fn(&S) -> &[u8] + Sync,
+        places: &mut [I],
+    ) -> Result<Report, Error> {
+        let (bytes, descending) = (&bytes, self.choices.order.descending);
+        self.run(
+            request,
+            places,
+            |places, on| self.strings_on_gpu(on, strings, bytes, places, 0),
+            |places, job| cpu::strings::argsort(strings, bytes, places, descending, job),
+        )
     }
 
     /// Sorts strings as [`Sorter::sort_strings`] does, and writes how many bytes each shares with the one before: `lcps[0]`
@@ -78,7 +122,10 @@ impl Sorter {
         same_length("lcps", strings.len(), lcps.len())?;
         lcps_fit::<S, L>(strings)?;
         let descending = self.choices.order.descending;
-        self.run(strings.len(), |job| cpu::strings::sort_with_lcps(strings, lcps, S::as_ref, descending, job))
+        let request = self.strings_request::<S>(Operation::Lcps, strings.len());
+        self.run_on_cpu(request, |job| {
+            cpu::strings::sort_with_lcps(strings, lcps, S::as_ref, descending, job)
+        })
     }
 
     /// Writes the places of the strings in order, and how many bytes each shares with the one before: `lcps[0]` is 0,
@@ -108,23 +155,24 @@ impl Sorter {
         same_length("lcps", strings.len(), lcps.len())?;
         lcps_fit::<S, L>(strings)?;
         let descending = self.choices.order.descending;
-        self.run(strings.len(), |job| {
+        self.run_on_cpu(self.places_request(Operation::Lcps, strings.len()), |job| {
             cpu::strings::argsort_with_lcps(strings, S::as_ref, places, lcps, descending, job)
         })
     }
 
     /// Sorts strings, by a GPU; so many bytes of scratch are held beside.
-    fn sort_strings_on_gpu<S: AsRef<[u8]> + Send + Sync>(
+    fn sort_strings_on_gpu<S: Send + Sync>(
         &self,
-        ordinal: u32,
+        on: &OnGpus,
         strings: &mut [S],
+        bytes: &(impl Fn(&S) -> &[u8] + Sync),
         held: usize,
     ) -> Result<Report, Error> {
         let gathered = cpu::gather::scratch::<S>(strings.len());
         let mut places = gpu::reserve(strings.len())?;
         let held = held.saturating_add(gathered).saturating_add(size_of::<u32>() * strings.len());
         places.resize(strings.len(), 0u32);
-        let mut report = self.strings_on_gpu(ordinal, strings, &mut places, held)?;
+        let mut report = self.strings_on_gpu(on, strings, bytes, &mut places, held)?;
         let bytes = size_of_val(strings);
         self.in_pool(strings.len(), |threads| {
             report.phase("move", bytes, bytes, || cpu::gather::gather(strings, &places, threads))
@@ -133,27 +181,26 @@ impl Sorter {
     }
 
     /// Writes the places of strings in order, by a GPU; so many bytes of scratch are held beside.
-    fn strings_on_gpu<S: AsRef<[u8]> + Sync, I: Index>(
+    fn strings_on_gpu<S: Sync, I: Index>(
         &self,
-        ordinal: u32,
+        on: &OnGpus,
         strings: &[S],
+        bytes: &(impl Fn(&S) -> &[u8] + Sync),
         places: &mut [I],
         held: usize,
     ) -> Result<Report, Error> {
-        if let other
-        @ (Algorithm::Quicksort | Algorithm::Merge | Algorithm::Bitonic | Algorithm::SampleSort) =
-            self.choices.algorithm
-        {
-            return Err(Error::Unsupported(format!(
-                "{other:?} does not sort strings on a GPU; choose Auto or another engine"
-            )));
-        }
-        let gpu = Gpu::cuda(ordinal)?;
-        let (limit, held) = (self.memory_limit(), held as u64);
+        let (limit, held) = (on.budget.memory, held as u64 + on.budget.held);
         let memory_limit = limit.saturating_sub(held);
         let sorted = self.in_pool(strings.len(), |threads| {
             let allowed = gpu::Allowed { threads, memory_limit };
-            compose::strings::argsort_strings(&gpu, strings, S::as_ref, self.choices.order, places, allowed)
+            compose::strings::argsort_strings(
+                &on.gpus[0],
+                strings,
+                bytes,
+                self.choices.order,
+                places,
+                allowed,
+            )
         });
         sorted.map(|report| Report { scratch_peak: report.scratch_peak + held, ..report }).map_err(|error| {
             match error {
@@ -171,17 +218,25 @@ impl Sorter {
     /// # Errors
     /// [`Error::Segments`] where the offsets are empty, go backwards or past the end; those of [`Sorter::sort_strings`].
     pub fn sort_string_array<O: Index>(&self, offsets: &mut [O], bytes: &mut [u8]) -> Result<Report, Error> {
-        if let Some(ordinal) = self.choices.engine.device() {
-            return cpu::strings::sort_array(offsets, bytes, &self.job(1), |strings, job| {
-                self.sort_strings_on_gpu(ordinal, strings, job.held)
-            });
-        }
+        let request = self.strings_request::<&[u8]>(Operation::Array, offsets.len());
+        let budget = request.budget;
         let descending = self.choices.order.descending;
-        self.run(offsets.len(), |job| {
-            cpu::strings::sort_array(offsets, bytes, job, |strings, job| {
-                cpu::strings::sort(strings, |string| string, descending, job)
-            })
-        })
+        self.run(
+            request,
+            &mut (offsets, bytes),
+            |(offsets, bytes), on| {
+                let job = Job { way: CpuWay::Distribute, stable: true, budget };
+                cpu::strings::sort_array(offsets, bytes, &job, |strings, job| {
+                    let held = job.budget.held - budget.held;
+                    self.sort_strings_on_gpu(on, strings, &|string| string, held as usize)
+                })
+            },
+            |(offsets, bytes), job| {
+                cpu::strings::sort_array(offsets, bytes, job, |strings, job| {
+                    cpu::strings::sort(strings, |string| string, descending, job)
+                })
+            },
+        )
     }
 }
 

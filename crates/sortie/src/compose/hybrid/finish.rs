@@ -12,8 +12,9 @@ use crate::cpu::vector::{self, Isa};
 use crate::cpu::{self, Job};
 use crate::gpu::{Clock, HostShare, Ring};
 use crate::key::{Bits, Code, Transform};
-use crate::plan::COPIERS;
-use crate::{Algorithm, Error, Order};
+use crate::plan::{COPIERS, CpuWay};
+use crate::request::Budget;
+use crate::{Error, Order};
 
 /// Where what is in order goes.
 pub(super) struct Target<'a, B, const N: usize> {
@@ -158,8 +159,7 @@ impl<'a, B: Bits, const N: usize> Finish<'a, B, N> {
         if N == 0 {
             vector::sort(keys, isa);
         } else {
-            let job =
-                Job { threads: 1, algorithm: Algorithm::Auto, memory_limit: u64::MAX, stable: true, held: 0 };
+            let job = Job { way: CpuWay::Distribute, stable: true, budget: Budget::of_threads(1) };
             let codes = Transform::new(Code::Unsigned, Order::default());
             cpu::pairs::sort(keys, payload, codes, &job)?;
         }

@@ -111,7 +111,7 @@ impl<'a, S: Sync, F: Fn(&S) -> &[u8] + Sync> Cut<'a, S, F> {
         let mut report = Report::default();
         let large = Mutex::new(Vec::new());
         let refs = size_of_val(places);
-        report.phase_by_thread("finish", job.threads, refs, refs, |work| {
+        report.phase_by_thread("finish", job.budget.threads, refs, refs, |work| {
             let finish = |(mine, start, places): (Range<usize>, usize, &mut [I])| {
                 work.task(|| {
                     let (later, now): (Vec<_>, Vec<_>) =
@@ -135,7 +135,7 @@ impl<'a, S: Sync, F: Fn(&S) -> &[u8] + Sync> Cut<'a, S, F> {
         })?;
         let large = large.into_inner().expect("no thread panicked");
         let longest = large.iter().map(Range::len).max().unwrap_or(0);
-        job.scratch(scratch::<I>(longest), SCRATCH_HINT, &mut report)?;
+        job.budget.scratch(scratch::<I>(longest), SCRATCH_HINT, &mut report)?;
         let unasked = &mut vec![(); places.len()];
         sort.distribute_all(
             places,

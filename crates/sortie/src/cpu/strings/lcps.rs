@@ -64,7 +64,7 @@ impl<F> Sort<'_, F> {
     {
         if L::ASKED {
             let (read, written) = (size_of_val(items), size_of_val(lcps));
-            report.phase_by_thread("lcps", self.job.threads, read, written, |work| {
+            report.phase_by_thread("lcps", self.job.budget.threads, read, written, |work| {
                 self.compare_all_neighbours(items, lcps, depth, work);
             });
         }

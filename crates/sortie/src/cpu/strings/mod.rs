@@ -34,9 +34,9 @@ use super::scratch::Scratch;
 use super::vector::Isa;
 use super::{Job, compare, split_at_ranges};
 use crate::key::Transform;
-use crate::plan::{ALPHABET_SAMPLE, INSERT_UP_TO, PARALLEL_FROM, STRINGS_A_TASK};
+use crate::plan::{ALPHABET_SAMPLE, CpuWay, INSERT_UP_TO, PARALLEL_FROM, STRINGS_A_TASK};
 use crate::report::Work;
-use crate::{Algorithm, Error, Index, Report, Segments};
+use crate::{Error, Index, Report, Segments};
 
 /// Sorts strings. Stable.
 pub(crate) fn sort<S: Send + Sync>(
@@ -88,7 +88,7 @@ pub(crate) fn argsort_with_lcps<S: Sync, I: Index, L: Lcp>(
     if compared(job) {
         compare::check(size_of_val(places), job)?;
     } else {
-        job.scratch(scratch::<I>(places.len()), SCRATCH_HINT, &mut Report::default())?;
+        job.budget.scratch(scratch::<I>(places.len()), SCRATCH_HINT, &mut Report::default())?;
     }
     places.iter_mut().enumerate().for_each(|(i, place)| *place = I::from_place(i));
     Sort { strings: Elsewhere { strings, bytes }, descending, job }.run(places, lcps)
@@ -137,7 +137,7 @@ pub(crate) fn sort_array<O: Index>(
     let copied = end - start + size_of_val(&*ends) + ends.len() * size_of::<&[u8]>();
     // Before the copy is made: what it takes together with the sort.
     let together = job.holding(copied);
-    together.scratch(scratch::<&[u8]>(ends.len() - 1), SCRATCH_HINT, &mut Report::default())?;
+    together.budget.scratch(scratch::<&[u8]>(ends.len() - 1), SCRATCH_HINT, &mut Report::default())?;
     let copy = bytes[start..end].to_vec();
     let mut strings: Vec<&[u8]> =
         ends.windows(2).map(|pair| &copy[pair[0] - start..pair[1] - start]).collect();
@@ -155,7 +155,7 @@ pub(crate) fn sort_array<O: Index>(
 
 /// Whether strings are sorted by comparison: where that was asked for.
 fn compared(job: &Job) -> bool {
-    matches!(job.algorithm, Algorithm::Merge | Algorithm::Quicksort)
+    job.way != CpuWay::Distribute
 }
 
 /// Bytes of scratch for `n` items: a word each, and a word beside each.
@@ -216,7 +216,7 @@ impl<F> Sort<'_, F> {
         F: Strings<P>,
     {
         let mut report = Report::default();
-        self.job.scratch(scratch::<P>(items.len()), SCRATCH_HINT, &mut report)?;
+        self.job.budget.scratch(scratch::<P>(items.len()), SCRATCH_HINT, &mut report)?;
         let (refs, written) = (size_of_val(items), size_of_val(items) + size_of_val(lcps));
         if items.len() <= INSERT_UP_TO {
             report.phase_of_one("finish", refs, written, || self.insert(items, lcps, 0));
@@ -273,7 +273,7 @@ impl<F> Sort<'_, F> {
         } else {
             let mut words = Scratch::<u64>::new(n)?;
             let pairs = Scratch::<Pair<u64, P>>::new(n)?;
-            let threads = self.job.threads;
+            let threads = self.job.budget.threads;
             let symbols = phase.phase_by_thread("encode", threads, refs + 8 * n, 8 * n, |work| {
                 self.encode(items, depth, &mut words, work)
             });

@@ -14,4 +14,4 @@ mod sort;
 pub use compared::Compared;
 pub(crate) use items::MOST_KEYS;
 pub(crate) use ranges::{Divided, Place};
-pub(super) use sort::{ArrayWay, Wanted, With};
+pub(super) use sort::{ArrayWay, Wanted};

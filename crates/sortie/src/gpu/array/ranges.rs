@@ -5,11 +5,12 @@ use std::ops::Range;
 use sortie_device::{Launch, Stream, View};
 
 use super::shape::PARTITION_BLOCK;
-use super::sort::{Wanted, With};
+use super::sort::Wanted;
 use crate::gpu::kernels::array::{RANGES, RangesPass};
 use crate::gpu::kernels::{CodeTransform, File, Instance, blocks, kind, numbers, struct_bytes};
 use crate::gpu::{Gpu, Pending};
 use crate::key::{Bits, Code};
+use crate::request::Beside;
 use crate::{Error, Order};
 
 /// Words of keys that a thread holds in registers, as many as there is shared memory for. With 24 one register is spilled.
@@ -40,11 +41,11 @@ impl<B: Bits> Place<'_, B> {
 
 impl Divided {
     fn wanted(self) -> Wanted {
-        let with = match self.payload_bytes {
-            0 => With::Nothing,
-            bytes => With::Payload { bytes, stable: false },
+        let beside = match self.payload_bytes {
+            0 => Beside::Nothing,
+            bytes => Beside::Payload { bytes, stable: false },
         };
-        Wanted { with, code: self.code, order: self.order }
+        Wanted { beside, code: self.code, order: self.order }
     }
 
     /// Keys that a thread holds.

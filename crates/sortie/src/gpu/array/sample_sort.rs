@@ -229,11 +229,11 @@ impl Gpu {
         };
         self.pending(stream, Some(scratch))
     }
+}
 
-    /// Words of scratch that it takes.
-    pub(super) fn sample_sort_words(&self, n: usize, sorted: &Keys) -> usize {
-        Layout::new(n, Shape::new(n, sorted, self.device().properties()), sorted).words
-    }
+/// Words of scratch that a sample sort takes on such a device.
+pub(super) fn sample_sort_words(n: usize, sorted: &Keys, device: &Properties) -> usize {
+    Layout::new(n, Shape::new(n, sorted, device), sorted).words
 }
 
 /// How keys are cut into buckets.

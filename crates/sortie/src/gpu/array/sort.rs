@@ -7,14 +7,14 @@
 //! on the device: nothing is read back. The steps are in `distribute`, `redistribute` and `finish`.
 
 use bytemuck::Pod;
-use sortie_device::{Buffer, Stream, View};
+use sortie_device::{Buffer, Properties, Stream, View};
 
 use super::compared::by_codes;
 use super::distribute::{Distribution, DistributionKernels, Side, Tables};
 use super::finish::Finish;
 use super::items::{Items, Low, MOST_KEYS};
 use super::redistribute::{LongTables, RedistributionKernels};
-use super::sample_sort::Keys;
+use super::sample_sort::{Keys, sample_sort_words};
 use super::shape::Shape;
 use crate::error::same_length;
 use crate::gpu::kernels::CodeTransform;
@@ -23,6 +23,8 @@ use crate::gpu::segments::{Content, Payload, Worker};
 use crate::gpu::segments::{Moved, Rest, check_payload, code, listed_words, of_one_length_words};
 use crate::gpu::{DeviceSegments, Gpu, Pending};
 use crate::key::{Bits, Code};
+use crate::plan::DeviceWay;
+use crate::request::Beside;
 use crate::{Algorithm, Error, Key, Order};
 
 /// Fewer keys for each multiprocessor are not distributed: the launches alone would take longer than their sort. On an H200
@@ -57,7 +59,7 @@ impl Gpu {
         keys: View<'_, K>,
         order: Order,
     ) -> Result<Pending<'_>, Error> {
-        let wanted = Wanted { with: With::Nothing, code: code::<K>()?, order };
+        let wanted = Wanted { beside: Beside::Nothing, code: code::<K>()?, order };
         // SAFETY: as the caller states.
         unsafe { self.sort_array(stream, keys.cast::<K::Bits>(), 0, wanted) }
     }
@@ -125,7 +127,7 @@ impl Gpu {
         order: Order,
     ) -> Result<Pending<'_>, Error> {
         same_length("places", keys.len(), places.len())?;
-        let wanted = Wanted { with: With::Places, code: code::<K>()?, order };
+        let wanted = Wanted { beside: Beside::Indices { stable: true }, code: code::<K>()?, order };
         order.carries_on_gpu(wanted.code)?;
         // SAFETY: as the caller states.
         unsafe { self.sort_array(stream, keys.cast::<K::Bits>(), places.address(), wanted) }
@@ -142,8 +144,8 @@ impl Gpu {
         stable: bool,
     ) -> Result<Pending<'_>, Error> {
         check_payload(keys.len(), payload)?;
-        let with = With::Payload { bytes: size_of::<V>(), stable };
-        let wanted = Wanted { with, code: code::<K>()?, order };
+        let beside = Beside::Payload { bytes: size_of::<V>(), stable };
+        let wanted = Wanted { beside, code: code::<K>()?, order };
         if stable {
             order.carries_on_gpu(wanted.code)?;
         }
@@ -180,18 +182,18 @@ impl Gpu {
         wanted: Wanted,
     ) -> Result<Pending<'_>, Error> {
         let n = keys.len();
-        let Wanted { with, code, order } = wanted;
+        let Wanted { beside, code, order } = wanted;
         // SAFETY: as the caller states.
         unsafe {
             match way {
                 ArrayWay::Digits(items) => self.sort_items(stream, keys, payload, items),
                 ArrayWay::Network => {
-                    let payload = (payload, with.payload_bytes());
+                    let payload = (payload, beside.payload_bytes());
                     self.sort_bits_bitonic(stream, keys, payload, code, order)
                 }
                 ArrayWay::Samples(sorted) => self.sample_sort(stream, keys.address(), n, payload, &sorted),
                 ArrayWay::Segment => {
-                    let moved = Moved { keys, payload, kind: with.in_segments() };
+                    let moved = Moved { keys, payload, kind: in_segments(beside) };
                     self.sort_moved(stream, moved, DeviceSegments::Length(n.max(1) as u64), code, order)
                 }
             }
@@ -205,81 +207,12 @@ impl Gpu {
         wanted: Wanted,
         algorithm: Algorithm,
     ) -> Result<ArrayWay, Error> {
-        let unsupported =
-            |what| Err(Error::Unsupported(format!("{what} on a GPU; choose Auto or another engine")));
-        let wide = B::WIDTH > 64;
-        let in_network = wanted.with.may_change_order() && !wide;
-        let way = match algorithm {
-            Algorithm::Quicksort => return unsupported("this algorithm does not sort"),
-            Algorithm::Bitonic if !in_network => {
-                return unsupported("Bitonic sorts keys of up to 64 bits alone, or unstable with a payload");
-            }
-            Algorithm::Bitonic => ArrayWay::Network,
-            Algorithm::SampleSort if B::WIDTH < 32 => {
-                return unsupported("SampleSort sorts keys of 32 to 128 bits");
-            }
-            Algorithm::SampleSort => ArrayWay::Samples(wanted.compared::<B>()),
-            Algorithm::Radix | Algorithm::Merge if wide => {
-                return unsupported("keys of 128 bits are sorted by SampleSort alone");
-            }
-            Algorithm::Merge => ArrayWay::Segment,
-            Algorithm::Auto if wide => ArrayWay::Samples(wanted.compared::<B>()),
-            Algorithm::Auto | Algorithm::Radix => match self.items::<B>(n, wanted) {
-                _ if n > MOST_KEYS && in_network => ArrayWay::Network,
-                Some(items) => ArrayWay::Digits(items),
-                None if wanted.with == With::Nothing && n >= NETWORK_FROM => ArrayWay::Network,
-                // Pairs of 64 bits.
-                None if n >= self.distributed_from() && algorithm == Algorithm::Auto => {
-                    ArrayWay::Samples(wanted.compared::<B>())
-                }
-                None => ArrayWay::Segment,
-            },
-        };
-        if n > MOST_KEYS && !matches!(way, ArrayWay::Network) {
-            return unsupported(&format!("{n} keys are more than the {MOST_KEYS} of such a sort"));
-        }
-        Ok(way)
-    }
-
-    /// Fewer keys are not distributed.
-    fn distributed_from(&self) -> usize {
-        self.device().properties().multiprocessors as usize * DISTRIBUTE_FROM
-    }
-
-    /// The items that go through a distribution, unless there are too few or too wide keys.
-    fn items<B: Bits>(&self, n: usize, wanted: Wanted) -> Option<Items> {
-        let Wanted { with, code, order } = wanted;
-        let low = match with {
-            With::Nothing => Low::Nothing,
-            With::Payload { bytes: 4, stable: false } => Low::Payload,
-            With::Payload { bytes, .. } => Low::Place { payload_bytes: bytes },
-            With::Places => Low::Place { payload_bytes: 0 },
-        };
-        let widest = if low == Low::Nothing { 64 } else { 32 };
-        let items = Items { key_bytes: size_of::<B>(), code, order, low };
-        (n >= self.distributed_from() && B::WIDTH <= widest).then_some(items)
+        wanted.way::<B>(n, algorithm, self.device().properties())
     }
 
     /// Words of each piece of scratch that a sort takes in this way.
     pub(crate) fn array_words<B: Bits>(&self, way: &ArrayWay, n: usize, wanted: Wanted) -> Vec<usize> {
-        let Wanted { with, code, order } = wanted;
-        let properties = self.device().properties();
-        let items = match way {
-            ArrayWay::Digits(items) => *items,
-            ArrayWay::Network => return vec![],
-            ArrayWay::Samples(sorted) => return vec![self.sample_sort_words(n, sorted)],
-            ArrayWay::Segment => {
-                let content = Content { key_bytes: size_of::<B>(), payload: with.in_segments(), code, order };
-                let fits = Worker::for_length(n, content, properties.shared_per_block).is_some();
-                return if fits { vec![] } else { vec![of_one_length_words(content, n)] };
-            }
-        };
-        let shape = Shape::new(n, items, properties);
-        let again = LongTables::words(n, shape.block.capacity());
-        let rest = listed_words(Finish::most_left(n));
-        let mut words = vec![Parts::new(n, shape, items).words(), Finish::words(n), rest];
-        words.extend(vec![again; redistributions(items)]);
-        words
+        wanted.scratch_words::<B>(way, n, self.device().properties())
     }
 
     /// The same for so many keys or one less, which may take another way.
@@ -451,53 +384,127 @@ pub(crate) enum ArrayWay {
     Segment,
 }
 
+impl ArrayWay {
+    /// As plans say it.
+    pub(crate) fn name(&self) -> DeviceWay {
+        match self {
+            ArrayWay::Digits(_) => DeviceWay::Digits,
+            ArrayWay::Network => DeviceWay::Network,
+            ArrayWay::Samples(_) => DeviceWay::Samples,
+            ArrayWay::Segment => DeviceWay::Segment,
+        }
+    }
+}
+
 /// What goes with the keys of one array, what these are, and in what order they are wanted.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Wanted {
-    pub with: With,
+    pub beside: Beside,
     pub code: Code,
     pub order: Order,
 }
 
+/// Fewer keys are not distributed.
+fn distributed_from(device: &Properties) -> usize {
+    device.multiprocessors as usize * DISTRIBUTE_FROM
+}
+
 impl Wanted {
+    /// The way of so many keys on such a device, by this algorithm or whichever is fastest.
+    pub(crate) fn way<B: Bits>(
+        self,
+        n: usize,
+        algorithm: Algorithm,
+        device: &Properties,
+    ) -> Result<ArrayWay, Error> {
+        let unsupported =
+            |what| Err(Error::Unsupported(format!("{what} on a GPU; choose Auto or another engine")));
+        let wide = B::WIDTH > 64;
+        let in_network = self.beside.may_change_order() && !wide;
+        let way = match algorithm {
+            Algorithm::Quicksort => return unsupported("this algorithm does not sort"),
+            Algorithm::Bitonic if !in_network => {
+                return unsupported("Bitonic sorts keys of up to 64 bits alone, or unstable with a payload");
+            }
+            Algorithm::Bitonic => ArrayWay::Network,
+            Algorithm::SampleSort if B::WIDTH < 32 => {
+                return unsupported("SampleSort sorts keys of 32 to 128 bits");
+            }
+            Algorithm::SampleSort => ArrayWay::Samples(self.compared::<B>()),
+            Algorithm::Radix | Algorithm::Merge if wide => {
+                return unsupported("keys of 128 bits are sorted by SampleSort alone");
+            }
+            Algorithm::Merge => ArrayWay::Segment,
+            Algorithm::Auto if wide => ArrayWay::Samples(self.compared::<B>()),
+            Algorithm::Auto | Algorithm::Radix => match self.items::<B>(n, device) {
+                _ if n > MOST_KEYS && in_network => ArrayWay::Network,
+                Some(items) => ArrayWay::Digits(items),
+                None if self.beside.is_nothing() && n >= NETWORK_FROM => ArrayWay::Network,
+                // Pairs of 64 bits.
+                None if n >= distributed_from(device) && algorithm == Algorithm::Auto => {
+                    ArrayWay::Samples(self.compared::<B>())
+                }
+                None => ArrayWay::Segment,
+            },
+        };
+        if n > MOST_KEYS && !matches!(way, ArrayWay::Network) {
+            return unsupported(&format!("{n} keys are more than the {MOST_KEYS} of such a sort"));
+        }
+        Ok(way)
+    }
+
+    /// The items that go through a distribution, unless there are too few or too wide keys.
+    fn items<B: Bits>(self, n: usize, device: &Properties) -> Option<Items> {
+        let Wanted { beside, code, order } = self;
+        let low = match beside {
+            Beside::Nothing => Low::Nothing,
+            Beside::Payload { bytes: 4, stable: false } => Low::Payload,
+            Beside::Payload { bytes, .. } => Low::Place { payload_bytes: bytes },
+            Beside::Indices { .. } => Low::Place { payload_bytes: 0 },
+        };
+        let widest = if low == Low::Nothing { 64 } else { 32 };
+        let items = Items { key_bytes: size_of::<B>(), code, order, low };
+        (n >= distributed_from(device) && B::WIDTH <= widest).then_some(items)
+    }
+
+    /// Words of each piece of scratch that a sort takes in this way.
+    pub(crate) fn scratch_words<B: Bits>(self, way: &ArrayWay, n: usize, device: &Properties) -> Vec<usize> {
+        let Wanted { beside, code, order } = self;
+        let items = match way {
+            ArrayWay::Digits(items) => *items,
+            ArrayWay::Network => return vec![],
+            ArrayWay::Samples(sorted) => return vec![sample_sort_words(n, sorted, device)],
+            ArrayWay::Segment => {
+                let content =
+                    Content { key_bytes: size_of::<B>(), payload: in_segments(beside), code, order };
+                let fits = Worker::for_length(n, content, device.shared_per_block).is_some();
+                return if fits { vec![] } else { vec![of_one_length_words(content, n)] };
+            }
+        };
+        let shape = Shape::new(n, items, device);
+        let again = LongTables::words(n, shape.block.capacity());
+        let rest = listed_words(Finish::most_left(n));
+        let mut words = vec![Parts::new(n, shape, items).words(), Finish::words(n), rest];
+        words.extend(vec![again; redistributions(items)]);
+        words
+    }
+
     fn compared<B: Bits>(self) -> Keys {
-        let placed = match self.with {
-            With::Nothing => None,
-            With::Payload { bytes, .. } => Some(bytes),
-            With::Places => Some(0),
+        let placed = match self.beside {
+            Beside::Nothing => None,
+            Beside::Payload { bytes, .. } => Some(bytes),
+            Beside::Indices { .. } => Some(0),
         };
         Keys { bytes: size_of::<B>(), compare: by_codes::<B>(self.code, self.order), total: true, placed }
     }
 }
 
-/// What goes with the keys of one array.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum With {
-    Nothing,
-    Payload {
-        bytes: usize,
-        stable: bool,
-    },
-    /// The keys stay where they are, and their places in order are written.
-    Places,
-}
-
-impl With {
-    /// Whether equal keys may come out in any order.
-    pub(crate) fn may_change_order(self) -> bool {
-        matches!(self, With::Nothing | With::Payload { stable: false, .. })
-    }
-
-    pub(crate) fn payload_bytes(self) -> usize {
-        if let With::Payload { bytes, .. } = self { bytes } else { 0 }
-    }
-
-    fn in_segments(self) -> Payload {
-        match self {
-            With::Nothing => Payload::None,
-            With::Payload { bytes, .. } => Payload::Moved(bytes),
-            With::Places => Payload::Places,
-        }
+/// What goes with the keys where they are a segment.
+fn in_segments(beside: Beside) -> Payload {
+    match beside {
+        Beside::Nothing => Payload::None,
+        Beside::Payload { bytes, .. } => Payload::Moved(bytes),
+        Beside::Indices { .. } => Payload::Places,
     }
 }
 

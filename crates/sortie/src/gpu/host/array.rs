@@ -2,15 +2,16 @@
 
 use std::time::Instant;
 
-use sortie_device::Buffer;
+use sortie_device::{Buffer, Properties};
 
 use super::segments::{Allowed, HostPayload, bytes, bytes_mut, copy};
 use super::stage::Stage;
 use crate::gpu::Gpu;
 use crate::gpu::alloc::{alloc, reserve};
-use crate::gpu::array::{ArrayWay, Wanted, With};
+use crate::gpu::array::{ArrayWay, Wanted};
 use crate::key::{Bits, Code};
-use crate::plan::{LEAST_TRIP_BYTES, LEFT_FREE};
+use crate::plan::{DeviceWay, LEAST_TRIP_BYTES, LEFT_FREE};
+use crate::request::Beside;
 use crate::{Algorithm, Bound, Error, Order, Ran, Report};
 
 /// What becomes of the keys.
@@ -43,34 +44,77 @@ impl<B: Bits> HostArray<'_, B> {
         }
     }
 
-    fn with(&self) -> With {
+    fn beside(&self) -> Beside {
         match self {
-            HostArray::Sorted { payload: None, .. } => With::Nothing,
+            HostArray::Sorted { payload: None, .. } => Beside::Nothing,
             HostArray::Sorted { payload: Some((payload, stable)), .. } => {
-                With::Payload { bytes: payload.each(), stable: *stable }
+                Beside::Payload { bytes: payload.each(), stable: *stable }
             }
-            HostArray::Argsorted { .. } => With::Places,
+            HostArray::Argsorted { .. } => Beside::Indices { stable: true },
         }
     }
 }
 
 /// The ways that there are for such a sort, the fastest first, and the words of each piece of scratch that they take.
 fn ways<B: Bits>(
-    gpu: &Gpu,
+    device: &Properties,
     n: usize,
     wanted: Wanted,
     algorithm: Algorithm,
 ) -> Result<Vec<(ArrayWay, Vec<usize>)>, Error> {
-    let way = gpu.way::<B>(n, wanted, algorithm)?;
-    let words = gpu.array_words::<B>(&way, n, wanted);
+    let way = wanted.way::<B>(n, algorithm, device)?;
+    let words = wanted.scratch_words::<B>(&way, n, device);
     let mut ways = vec![(way, words)];
     if algorithm == Algorithm::Auto && B::WIDTH <= 64 {
         // What takes less memory.
-        let other = if wanted.with.may_change_order() { ArrayWay::Network } else { ArrayWay::Segment };
-        let words = gpu.array_words::<B>(&other, n, wanted);
+        let other = if wanted.beside.may_change_order() { ArrayWay::Network } else { ArrayWay::Segment };
+        let words = wanted.scratch_words::<B>(&other, n, device);
         ways.push((other, words));
     }
     Ok(ways)
+}
+
+/// Bytes that go to the device with each key.
+fn each(beside: Beside) -> usize {
+    if beside.is_indices() { size_of::<u32>() } else { beside.payload_bytes() }
+}
+
+/// Bytes that a sort takes with so much scratch: on the device, and of the host's memory.
+fn memory_of<B: Bits>(n: usize, beside: Beside, scratch: &[usize]) -> [u64; 2] {
+    let each = each(beside);
+    let there = n * (size_of::<B>() + each) + size_of::<u32>() * scratch.iter().sum::<usize>();
+    // A payload comes back as a whole or not at all: half of one would have some elements twice.
+    let here = Stage::bytes(n * size_of::<B>().max(each)) + n * beside.payload_bytes();
+    [there as u64, here as u64]
+}
+
+/// The ways in which [`sort`] would go on such a device with keys of so many bytes, in the order in which it tries them, and the
+/// bytes that each takes on the device and on the host.
+pub(crate) fn forecast(
+    device: &Properties,
+    key_bytes: usize,
+    n: usize,
+    beside: Beside,
+    algorithm: Algorithm,
+) -> Result<Vec<(DeviceWay, [u64; 2])>, Error> {
+    fn of<B: Bits>(
+        device: &Properties,
+        n: usize,
+        beside: Beside,
+        algorithm: Algorithm,
+    ) -> Result<Vec<(DeviceWay, [u64; 2])>, Error> {
+        // What the keys are changes nothing of it.
+        let wanted = Wanted { beside, code: Code::Unsigned, order: Order::default() };
+        let ways = ways::<B>(device, n, wanted, algorithm)?;
+        Ok(ways.iter().map(|(way, scratch)| (way.name(), memory_of::<B>(n, beside, scratch))).collect())
+    }
+    match key_bytes {
+        1 => of::<u8>(device, n, beside, algorithm),
+        2 => of::<u16>(device, n, beside, algorithm),
+        4 => of::<u32>(device, n, beside, algorithm),
+        8 => of::<u64>(device, n, beside, algorithm),
+        _ => of::<u128>(device, n, beside, algorithm),
+    }
 }
 
 /// All the memory of a sort.
@@ -97,19 +141,14 @@ pub(crate) fn sort<B: Bits>(
     algorithm: Algorithm,
     allowed: Allowed,
 ) -> Result<Report, Error> {
-    let (n, with) = (array.keys().len(), array.with());
-    let wanted = Wanted { with, code, order };
-    let each = match with {
-        With::Nothing => 0,
-        With::Payload { bytes, .. } => bytes,
-        With::Places => size_of::<u32>(),
-    };
+    let (n, beside) = (array.keys().len(), array.beside());
+    let wanted = Wanted { beside, code, order };
+    let each = each(beside);
     let staged = n * size_of::<B>().max(each);
-    // A payload comes back as a whole or not at all: half of one would have some elements twice.
-    let held_back = if let With::Payload { bytes, .. } = with { n * bytes } else { 0 };
+    let held_back = n * beside.payload_bytes();
     let hold = |(way, scratch): (ArrayWay, Vec<usize>)| -> Result<Held<B>, Error> {
-        let there = (n * (size_of::<B>() + each) + 4 * scratch.iter().sum::<usize>()) as u64;
-        let needed = there + (Stage::bytes(staged) + held_back) as u64;
+        let [there, here] = memory_of::<B>(n, beside, &scratch);
+        let needed = there + here;
         let too_much = |bound, needed, available| Error::Memory { bound, needed, available, hint: HINT };
         if needed > allowed.memory_limit {
             return Err(too_much(Bound::Limit, needed, allowed.memory_limit));
@@ -128,7 +167,7 @@ pub(crate) fn sort<B: Bits>(
         let scratch = scratch.iter().map(|&words| alloc(device, words)).collect::<Result<_, _>>()?;
         Ok(Held { keys, payload, gpu: gpu.with_scratch(scratch), way, bytes: needed })
     };
-    let mut ways = ways::<B>(gpu, n, wanted, algorithm)?.into_iter();
+    let mut ways = ways::<B>(gpu.device().properties(), n, wanted, algorithm)?.into_iter();
     let first = ways.next().expect("there is one");
     let held = ways.fold(hold(first), |held, way| match held {
         Err(Error::Memory { .. }) => hold(way),
@@ -145,7 +184,7 @@ pub(crate) fn sort<B: Bits>(
     if let HostArray::Sorted { payload: Some((from, _)), .. } = &mut array {
         stage.copy_in(payload.view(), from.range(0..n))?;
     }
-    let copied = if with == With::Places { key_bytes } else { key_bytes + payload_bytes };
+    let copied = if beside.is_indices() { key_bytes } else { key_bytes + payload_bytes };
     report.push(Ran::Cuda, "copy in", start.elapsed(), copied, copied);
     let start = Instant::now();
     // SAFETY: the keys and the payload are on the device for this sort alone.
@@ -182,7 +221,7 @@ pub(crate) fn most_at_once<B: Bits>(
     order: Order,
     allowed: Allowed,
 ) -> Result<Option<usize>, Error> {
-    let wanted = Wanted { with: With::Nothing, code, order };
+    let wanted = Wanted { beside: Beside::Nothing, code, order };
     gpu.give_back_scratch();
     let free = gpu.device().free_memory()?;
     let mut most = n;
@@ -354,15 +393,20 @@ mod tests {
     #[test]
     fn the_memory_planned_is_enough() {
         on_bench(|gpu| {
-            let withs = [With::Nothing, With::Payload { bytes: 8, stable: true }, With::Places];
+            let besides = [
+                Beside::Nothing,
+                Beside::Payload { bytes: 8, stable: true },
+                Beside::Indices { stable: true },
+            ];
             let algorithms = [Algorithm::Auto, Algorithm::SampleSort, Algorithm::Merge];
-            for (with, algorithm) in withs.into_iter().flat_map(|with| algorithms.map(|other| (with, other)))
+            for (beside, algorithm) in
+                besides.into_iter().flat_map(|beside| algorithms.map(|other| (beside, other)))
             {
                 let n = 150_000;
-                let wanted = Wanted { with, code: code::<u32>(), order: Order::default() };
+                let wanted = Wanted { beside, code: code::<u32>(), order: Order::default() };
                 let way = gpu.way::<u32>(n, wanted, algorithm).unwrap();
                 let words = gpu.array_words::<u32>(&way, n, wanted);
-                let each = if let With::Payload { bytes, .. } = with { bytes } else { 4 };
+                let each = if let Beside::Payload { bytes, .. } = beside { bytes } else { 4 };
                 let keys = gpu.device().alloc::<u32>(n).unwrap();
                 let payload = gpu.device().alloc::<u8>(n * each).unwrap();
                 let scratch = words.iter().map(|&words| gpu.device().alloc(words).unwrap()).collect();
@@ -372,7 +416,7 @@ mod tests {
                 // SAFETY: nothing else uses the keys and the payload.
                 unsafe {
                     let sort = gpu.sort_array_by(way, &stream, keys.view(), payload.address(), wanted);
-                    assert_eq!(gpu.device().free_memory().unwrap(), free, "{with:?} {algorithm:?}");
+                    assert_eq!(gpu.device().free_memory().unwrap(), free, "{beside:?} {algorithm:?}");
                     sort.unwrap().wait().unwrap();
                 }
             }

@@ -12,11 +12,12 @@ use super::segments::{Allowed, bytes};
 use super::stage::Stage;
 use crate::gpu::Gpu;
 use crate::gpu::alloc::alloc;
-use crate::gpu::array::{Wanted, With};
+use crate::gpu::array::Wanted;
 use crate::key::{Bits, Code};
 use crate::plan::{
     CARRIER_SLOT_BYTES, CARRIERS, LEAST_TRIP_BYTES, LEFT_FREE, MOST_RUNS, OVERLAPPED_CHUNK_BYTES, TRIP_BYTES,
 };
+use crate::request::Beside;
 use crate::{Bound, Error, Order, threads};
 
 /// Some keys with their payloads: where they come from, in parts, and where they go to in order.
@@ -68,11 +69,11 @@ impl<B: Bits> Carriers<B> {
         allowed: Allowed,
     ) -> Result<Self, Error> {
         let Work { code, order, payload_bytes, stable } = work;
-        let with = match payload_bytes {
-            0 => With::Nothing,
-            bytes => With::Payload { bytes, stable },
+        let beside = match payload_bytes {
+            0 => Beside::Nothing,
+            bytes => Beside::Payload { bytes, stable },
         };
-        let wanted = Wanted { with, code, order };
+        let wanted = Wanted { beside, code, order };
         let mut available = Vec::new();
         for gpu in gpus {
             gpu.give_back_scratch();
@@ -147,7 +148,7 @@ impl<B: Bits> Carrier<B> {
     fn sort(&mut self, chunk: ArrayChunk<'_, B>, wanted: Wanted) -> Result<(), Error> {
         let n = chunk.keys.iter().map(|part| part.len()).sum();
         let keys = self.keys.range(0..n);
-        let payload = self.payload.range(0..n * wanted.with.payload_bytes());
+        let payload = self.payload.range(0..n * wanted.beside.payload_bytes());
         let key_parts: Vec<_> = chunk.keys.iter().map(|part| bytes(part)).collect();
         // SAFETY: what is written are copies of keys and payloads.
         unsafe {

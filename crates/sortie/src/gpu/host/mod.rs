@@ -9,7 +9,7 @@ mod stage;
 mod strings;
 mod words;
 
-pub(crate) use array::{HostArray, most_at_once, sort as sort_host_array};
+pub(crate) use array::{HostArray, forecast, most_at_once, sort as sort_host_array};
 pub(crate) use chunks::{ArrayChunk, Carriers, Work};
 pub(crate) use segments::{Allowed, Host, HostPayload, bytes_mut, copy, sort_segments};
 pub(crate) use share::{HostShare, Room};

@@ -8,11 +8,12 @@ use std::sync::Mutex;
 use sortie_device::{Buffer, Event, Stream, View};
 
 use super::segments::Allowed;
-use crate::gpu::array::{MOST_KEYS, Wanted, With};
+use crate::gpu::array::{MOST_KEYS, Wanted};
 use crate::gpu::ring::{Origin, Ring, Span, between};
 use crate::gpu::{Gpu, Pending};
 use crate::key::{Bits, Code};
 use crate::plan::{KEPT_PART, LEFT_FREE};
+use crate::request::Beside;
 use crate::{Algorithm, Bound, Error, Order};
 
 /// Keys and payloads, in the memory that a [`Gpu`] keeps.
@@ -62,12 +63,12 @@ impl<B: Bits> HostShare<B> {
     /// [`Error::Memory`] where the limit or the device has no room.
     pub fn new(gpu: &Gpu, room: Room, allowed: Allowed) -> Result<(Self, Vec<Ring>), Error> {
         let Room { keys: most, payload_bytes, stable, in_pieces, slot, held } = room;
-        let with = match payload_bytes {
-            0 => With::Nothing,
-            bytes => With::Payload { bytes, stable },
+        let beside = match payload_bytes {
+            0 => Beside::Nothing,
+            bytes => Beside::Payload { bytes, stable },
         };
         // Codes come here, not keys.
-        let wanted = Wanted { with, code: Code::Unsigned, order: Order::default() };
+        let wanted = Wanted { beside, code: Code::Unsigned, order: Order::default() };
         // Fewer keys may take another way.
         let mut scratch = Vec::new();
         for keys in [most, most.min(MOST_KEYS)] {

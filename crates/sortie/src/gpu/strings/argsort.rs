@@ -12,7 +12,7 @@ use sortie_device::{Buffer, Kernel, Launch, Stream, View};
 use super::stored::{Offsets, StoredStrings, Strings};
 use super::ties::Ties;
 use crate::error::same_length;
-use crate::gpu::array::{MOST_KEYS, Wanted, With};
+use crate::gpu::array::{MOST_KEYS, Wanted};
 use crate::gpu::kernels::strings::{
     Alphabet, BLOCK, LeftTies, StringArrays, Symbols, TILE, TieLevel, TieState, TieSums,
 };
@@ -22,6 +22,7 @@ use crate::gpu::segments::{DeviceSegments, Moved, copies_words, listed_words};
 use crate::gpu::{Gpu, Pending};
 use crate::key::Code;
 use crate::plan::{CUT_OFF_LARGE_ALPHABET, CUT_OFF_SMALL_ALPHABET, SMALL_ALPHABET};
+use crate::request::Beside;
 use crate::{Algorithm, Error, Order};
 
 /// Blocks on a multiprocessor where there is work for all.
@@ -474,8 +475,8 @@ impl<'a> StringSort<'a> {
 /// How all strings are sorted by their first words, with their places.
 fn wanted(order: Order) -> Wanted {
     // Payloads go below the keys, or else their order is kept, so that equal words come out by their places.
-    let with = With::Payload { bytes: size_of::<u32>(), stable: false };
-    Wanted { with, code: Code::Unsigned, order }
+    let beside = Beside::Payload { bytes: size_of::<u32>(), stable: false };
+    Wanted { beside, code: Code::Unsigned, order }
 }
 
 /// As many blocks as there is work for, up to those that keep the device busy.

@@ -1,0 +1,347 @@
+//! What sorts what: the one table of operations, keys, engines and algorithms. [`plan`](super::plan) refuses what is not in it.
+
+use std::fmt::Write;
+
+use crate::request::{Beside, KeyForm, Operation, Request};
+use crate::{Algorithm, Engine, Error};
+use Algorithm::{Auto, Bitonic, Merge, Quicksort, Radix, SampleSort};
+
+/// One kind of sort, and the algorithms that each engine has for it.
+#[derive(Debug)]
+pub(super) struct Capability {
+    /// How the table calls it.
+    name: &'static str,
+    is_of: fn(&Request) -> bool,
+    cpu: Algorithms,
+    one_gpu: Algorithms,
+    several_gpus: Algorithms,
+}
+
+/// Algorithms that there are.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Algorithms {
+    stable: &'static [Algorithm],
+    /// And those for which equal keys must be allowed to change places.
+    unstable: &'static [Algorithm],
+}
+
+/// Where a sort may run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Engines {
+    Cpu,
+    OneGpu,
+    SeveralGpus,
+}
+
+const NONE: Algorithms = of(&[]);
+const AUTO: Algorithms = of(&[Auto]);
+const DISTRIBUTED: Algorithms = of(&[Auto, Radix]);
+
+const fn of(stable: &'static [Algorithm]) -> Algorithms {
+    Algorithms { stable, unstable: &[] }
+}
+
+/// The table. The first row that a request is of is the one.
+const TABLE: &[Capability] = &[
+    Capability {
+        name: "numbers of 8 or 16 bits",
+        is_of: |request| is_array(request, Beside::is_nothing) && is_number(request, 8..=16),
+        cpu: of(&[Auto, Radix, Quicksort, Merge]),
+        one_gpu: of(&[Auto, Radix, Merge, Bitonic]),
+        several_gpus: DISTRIBUTED,
+    },
+    Capability {
+        name: "numbers of 32 or 64 bits",
+        is_of: |request| is_array(request, Beside::is_nothing) && is_number(request, 32..=64),
+        cpu: of(&[Auto, Radix, Quicksort, Merge]),
+        one_gpu: of(&[Auto, Radix, Merge, Bitonic, SampleSort]),
+        several_gpus: DISTRIBUTED,
+    },
+    Capability {
+        name: "numbers of 128 bits",
+        is_of: |request| is_array(request, Beside::is_nothing) && is_number(request, 128..=128),
+        cpu: of(&[Auto, Radix, Quicksort, Merge]),
+        one_gpu: of(&[Auto, SampleSort]),
+        several_gpus: NONE,
+    },
+    Capability {
+        name: "pairs with keys of 8 or 16 bits",
+        is_of: |request| is_array(request, Beside::is_payload) && is_number(request, 8..=16),
+        cpu: Algorithms { stable: &[Auto, Radix, Merge], unstable: &[Quicksort] },
+        one_gpu: Algorithms { stable: &[Auto, Radix, Merge], unstable: &[Bitonic] },
+        several_gpus: DISTRIBUTED,
+    },
+    Capability {
+        name: "pairs with keys of 32 or 64 bits",
+        is_of: |request| is_array(request, Beside::is_payload) && is_number(request, 32..=64),
+        cpu: Algorithms { stable: &[Auto, Radix, Merge], unstable: &[Quicksort] },
+        one_gpu: Algorithms { stable: &[Auto, Radix, Merge, SampleSort], unstable: &[Bitonic] },
+        several_gpus: DISTRIBUTED,
+    },
+    Capability {
+        name: "indices of numbers of 8 or 16 bits",
+        is_of: |request| is_array(request, Beside::is_indices) && is_number(request, 8..=16),
+        cpu: Algorithms { stable: &[Auto, Radix, Merge], unstable: &[Quicksort] },
+        one_gpu: of(&[Auto, Radix, Merge]),
+        several_gpus: DISTRIBUTED,
+    },
+    Capability {
+        name: "indices of numbers of 32 or 64 bits",
+        is_of: |request| is_array(request, Beside::is_indices) && is_number(request, 32..=64),
+        cpu: Algorithms { stable: &[Auto, Radix, Merge], unstable: &[Quicksort] },
+        one_gpu: of(&[Auto, Radix, Merge, SampleSort]),
+        several_gpus: DISTRIBUTED,
+    },
+    Capability {
+        name: "pairs or indices of numbers of 128 bits",
+        is_of: |request| is_array(request, |_| true) && is_number(request, 128..=128),
+        cpu: Algorithms { stable: &[Auto, Radix, Merge], unstable: &[Quicksort] },
+        one_gpu: of(&[Auto, SampleSort]),
+        several_gpus: NONE,
+    },
+    Capability {
+        name: "strings, or indices of strings",
+        is_of: |request| is_array(request, |_| true) && request.keys == KeyForm::Strings,
+        cpu: Algorithms { stable: &[Auto, Radix, Merge], unstable: &[Quicksort] },
+        one_gpu: DISTRIBUTED,
+        several_gpus: NONE,
+    },
+    Capability {
+        name: "strings with their common prefixes",
+        is_of: |request| request.operation == Operation::Lcps,
+        cpu: Algorithms { stable: &[Auto, Radix, Merge], unstable: &[Quicksort] },
+        one_gpu: NONE,
+        several_gpus: NONE,
+    },
+    Capability {
+        name: "compound keys",
+        is_of: |request| is_array(request, Beside::is_nothing) && is_compound(request),
+        cpu: of(&[Auto, Quicksort, Merge]),
+        one_gpu: NONE,
+        several_gpus: NONE,
+    },
+    Capability {
+        name: "pairs or indices of compound keys",
+        is_of: |request| is_array(request, |_| true) && is_compound(request),
+        cpu: Algorithms { stable: &[Auto, Merge], unstable: &[Quicksort] },
+        one_gpu: NONE,
+        several_gpus: NONE,
+    },
+    Capability {
+        name: "items by a comparison",
+        is_of: |request| request.keys == KeyForm::Compared,
+        cpu: Algorithms { stable: &[Auto, Merge], unstable: &[Quicksort] },
+        one_gpu: NONE,
+        several_gpus: NONE,
+    },
+    Capability {
+        name: "segments of numbers of 8 to 64 bits",
+        is_of: |request| is_segments(request, Beside::is_nothing) && is_number(request, 8..=64),
+        cpu: of(&[Auto, Radix, Quicksort, Merge]),
+        one_gpu: AUTO,
+        several_gpus: NONE,
+    },
+    Capability {
+        name: "segments of pairs with keys of 8 to 64 bits",
+        is_of: |request| is_segments(request, Beside::is_payload) && is_number(request, 8..=64),
+        cpu: Algorithms { stable: &[Auto, Radix, Merge], unstable: &[Quicksort] },
+        one_gpu: AUTO,
+        several_gpus: NONE,
+    },
+    Capability {
+        name: "segments of numbers of 128 bits",
+        is_of: |request| is_segments(request, Beside::is_nothing) && is_number(request, 128..=128),
+        cpu: of(&[Auto, Radix, Quicksort, Merge]),
+        one_gpu: NONE,
+        several_gpus: NONE,
+    },
+    Capability {
+        name: "segments of pairs with keys of 128 bits",
+        is_of: |request| is_segments(request, Beside::is_payload) && is_number(request, 128..=128),
+        cpu: Algorithms { stable: &[Auto, Radix, Merge], unstable: &[Quicksort] },
+        one_gpu: NONE,
+        several_gpus: NONE,
+    },
+    Capability {
+        name: "segments of compound keys",
+        is_of: |request| is_segments(request, Beside::is_nothing) && is_compound(request),
+        cpu: of(&[Auto, Quicksort, Merge]),
+        one_gpu: NONE,
+        several_gpus: NONE,
+    },
+    Capability {
+        name: "segments of pairs with compound keys",
+        is_of: |request| is_segments(request, Beside::is_payload) && is_compound(request),
+        cpu: Algorithms { stable: &[Auto, Merge], unstable: &[Quicksort] },
+        one_gpu: NONE,
+        several_gpus: NONE,
+    },
+];
+
+fn is_array(request: &Request, beside: impl Fn(Beside) -> bool) -> bool {
+    request.operation == Operation::Array && beside(request.beside)
+}
+
+fn is_segments(request: &Request, beside: impl Fn(Beside) -> bool) -> bool {
+    matches!(request.operation, Operation::Segments(_)) && beside(request.beside)
+}
+
+fn is_number(request: &Request, bits: std::ops::RangeInclusive<usize>) -> bool {
+    matches!(request.keys, KeyForm::Number { bytes, .. } if bits.contains(&(8 * bytes)))
+}
+
+fn is_compound(request: &Request) -> bool {
+    matches!(request.keys, KeyForm::Compound { .. })
+}
+
+impl Algorithms {
+    fn has(self, algorithm: Algorithm, stable: bool) -> bool {
+        self.stable.contains(&algorithm) || !stable && self.unstable.contains(&algorithm)
+    }
+
+    /// Their names, those that need `.unstable()` marked by a star.
+    fn list(self) -> String {
+        let stable = self.stable.iter().map(|algorithm| format!("{algorithm:?}"));
+        let all: Vec<_> =
+            stable.chain(self.unstable.iter().map(|algorithm| format!("{algorithm:?}*"))).collect();
+        if all.is_empty() { "-".into() } else { all.join(", ") }
+    }
+}
+
+impl Engines {
+    /// Where the engine of a request sorts, if it has to be there. [`Engine::Auto`] falls back on the CPU.
+    fn of(engine: Engine) -> Engines {
+        match engine {
+            Engine::Auto | Engine::Cpu => Engines::Cpu,
+            Engine::Cuda(_) | Engine::Hybrid(_) => Engines::OneGpu,
+            Engine::CudaDevices(_) => Engines::SeveralGpus,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Engines::Cpu => "the CPU",
+            Engines::OneGpu => "a GPU",
+            Engines::SeveralGpus => "several GPUs",
+        }
+    }
+}
+
+impl Capability {
+    /// The row of a request.
+    pub(super) fn of(request: &Request) -> Result<&'static Capability, Error> {
+        let row = TABLE.iter().find(|row| (row.is_of)(request));
+        row.ok_or_else(|| Error::Unsupported("no engine has this sort".into()))
+    }
+
+    fn algorithms(&self, engines: Engines) -> Algorithms {
+        match engines {
+            Engines::Cpu => self.cpu,
+            Engines::OneGpu => self.one_gpu,
+            Engines::SeveralGpus => self.several_gpus,
+        }
+    }
+
+    /// Refuses what the engine of the request does not do.
+    pub(super) fn check(&self, request: &Request) -> Result<(), Error> {
+        let engines = Engines::of(request.engine);
+        let there = self.algorithms(engines);
+        let (name, place, algorithm) = (self.name, engines.name(), request.algorithm);
+        if there.has(algorithm, request.is_stable()) {
+            return if engines == Engines::Cpu { Ok(()) } else { tells_nans_apart(request) };
+        }
+        let elsewhere: Vec<_> = [Engines::Cpu, Engines::OneGpu]
+            .into_iter()
+            .filter(|&other| other != engines && self.algorithms(other).has(algorithm, request.is_stable()))
+            .map(Engines::name)
+            .collect();
+        let elsewhere = elsewhere.join(" or ");
+        Err(Error::Unsupported(if there == NONE {
+            format!("{name} are not sorted by {place}; choose {elsewhere}")
+        } else if there.unstable.contains(&algorithm) {
+            format!(
+                "{algorithm:?} does not keep the order of equal keys; allow that with unstable(), or choose {}",
+                of(there.stable).list()
+            )
+        } else {
+            let or_else = if elsewhere.is_empty() { String::new() } else { format!(", or {elsewhere}") };
+            format!(
+                "{algorithm:?} does not sort {name} on {place}; choose {}{or_else}",
+                of(there.stable).list()
+            )
+        }))
+    }
+
+    /// Whether a GPU can do what is asked for, where nobody said that it must.
+    pub(super) fn is_on_a_gpu(&self, request: &Request) -> bool {
+        request.algorithm == Auto
+            && self.one_gpu.has(Auto, request.is_stable())
+            && tells_nans_apart(request).is_ok()
+    }
+}
+
+/// Refuses a stable sort on a GPU of something with keys whose NaNs are equal.
+fn tells_nans_apart(request: &Request) -> Result<(), Error> {
+    match request.keys {
+        KeyForm::Number { float: true, .. } if request.is_stable() => request.order.tells_nans_apart(),
+        _ => Ok(()),
+    }
+}
+
+/// The table, in Markdown. A star marks algorithms for which equal keys must be allowed to change places
+/// ([`unstable`](crate::SorterBuilder::unstable)).
+#[must_use]
+pub fn capabilities() -> String {
+    let mut text = String::from("| what | CPU | one GPU | several GPUs |\n|---|---|---|---|\n");
+    for row in TABLE {
+        let [cpu, one, several] = [row.cpu, row.one_gpu, row.several_gpus].map(Algorithms::list);
+        writeln!(text, "| {} | {cpu} | {one} | {several} |", row.name)
+            .expect("a string takes all that is written");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Sorter;
+    use crate::plan::shipped_gpus;
+
+    /// Whoever changes a table pastes what this prints.
+    #[test]
+    fn the_documentation_has_the_tables() {
+        let guide = include_str!("../../../../docs/gpu.md");
+        for table in [capabilities(), shipped_gpus()] {
+            assert!(guide.contains(&table), "docs/gpu.md is to have:\n{table}");
+        }
+    }
+
+    /// Every row is reached, and each request has one.
+    #[test]
+    fn rows_are_told_apart() {
+        let sorter = Sorter::builder().build().unwrap();
+        let numbers = [1, 2, 4, 8, 16].map(|bytes| KeyForm::Number { bytes, float: false });
+        let forms = [&numbers[..], &[KeyForm::Compound { bytes: 9 }]].concat();
+        let nothing = Beside::Nothing;
+        let (payload, indices) =
+            (Beside::Payload { bytes: 4, stable: true }, Beside::Indices { stable: true });
+        let array = |beside| (Operation::Array, beside);
+        let segments = |beside| (Operation::Segments(None), beside);
+        let mut found = Vec::new();
+        let mut find = |(operation, beside), keys| {
+            let request = sorter.request(operation, keys, beside, 10);
+            found.push(Capability::of(&request).unwrap().name);
+        };
+        for form in forms {
+            [array(nothing), array(payload), array(indices), segments(nothing), segments(payload)]
+                .into_iter()
+                .for_each(|what| find(what, form));
+        }
+        for what in [array(payload), array(indices), (Operation::Lcps, indices)] {
+            find(what, KeyForm::Strings);
+        }
+        find(array(payload), KeyForm::Compared);
+        let unreached: Vec<_> = TABLE.iter().filter(|row| !found.contains(&row.name)).collect();
+        assert!(unreached.is_empty(), "{unreached:?}");
+    }
+}

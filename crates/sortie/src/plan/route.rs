@@ -1,0 +1,408 @@
+//! [`plan`]: where and how a request is to be met, decided from the request and the machine alone.
+
+use std::fmt;
+
+use super::capability::Capability;
+use super::predict::{on_cpu, on_gpu};
+use super::scratch::{self, Scratch};
+use super::{GPU_FROM_BYTES, GPU_WINS_FROM, HYBRID_FROM, LEFT_FREE, Machine, MachineGpu};
+use crate::request::{Beside, KeyForm, Operation, Request};
+use crate::{Algorithm, Devices, Engine, Error, gpu};
+
+/// How a request is to be met, and why so.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plan {
+    /// What sorts, and how.
+    pub route: Route,
+    /// The most scratch that it takes.
+    pub scratch: Scratch,
+    /// Seconds that each engine is predicted to take, where that is known: the CPU first.
+    pub predicted: Vec<Predicted>,
+    /// Why the engine was chosen.
+    pub reason: Reason,
+}
+
+/// What sorts, and how.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Route {
+    /// The CPU engine.
+    Cpu(CpuWay),
+    /// The GPU of this number, from host memory and back.
+    Gpu(u32, GpuWay),
+    /// Several GPUs, in chunks.
+    Gpus(Devices),
+}
+
+/// How the CPU engine sorts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CpuWay {
+    /// By distribution into buckets, each of which is finished in a cache; segments are finished as they are.
+    Distribute,
+    /// By quicksort. Not stable.
+    Quicksort,
+    /// By merge sort. Stable.
+    Merge,
+}
+
+/// How data of the host is sorted by a GPU.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum GpuWay {
+    /// The array as a whole.
+    Whole(DeviceWay),
+    /// As a whole, each thread with pinned memory of its own; the GPU sorts such a share of the keys, the CPU the others.
+    ByThreads(f64),
+    /// Chunk by chunk into a copy on the host, then range by range.
+    Chunks,
+    /// Range by range, which the CPU splits in place.
+    Ranges,
+    /// Segments, many at a time, in chunks.
+    Segments,
+    /// Strings: their bytes, or words of their first symbols.
+    Strings,
+}
+
+/// How one array is sorted in a GPU's memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DeviceWay {
+    /// Distributed by digits.
+    Digits,
+    /// By a bitonic network, in place.
+    Network,
+    /// Distributed by samples.
+    Samples,
+    /// As one segment: by a block, or in tiles that are merged.
+    Segment,
+}
+
+/// What one engine would take.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Predicted {
+    /// None for the CPU.
+    pub gpu: Option<String>,
+    /// All of it: transfers, the sort and what the device takes to start.
+    pub seconds: f64,
+}
+
+/// Why an engine was chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reason {
+    /// The caller named it.
+    Named,
+    /// There is no GPU that a sort may take.
+    NoGpu,
+    /// No GPU has this sort, or the algorithm is one of the CPU's.
+    NotOnGpu,
+    /// So few bytes are sorted before a GPU gets going.
+    Few,
+    /// The array does not fit the GPU, or the limit of memory, as a whole.
+    DoesNotFit,
+    /// The CPU is predicted to be as fast, or nearly.
+    CpuIsFaster,
+    /// The GPU is predicted to be faster.
+    GpuIsFaster,
+}
+
+/// Plans a sort. Looks at no data, asks no device, and allocates no scratch.
+///
+/// ```
+/// use sortie::plan::{Machine, MachineGpu, Route, Vectors, plan};
+/// use sortie::request::{Beside, Budget, KeyForm, Operation};
+/// use sortie::{Engine, Sorter};
+///
+/// # fn main() -> Result<(), sortie::Error> {
+/// let h200 = MachineGpu::shipped("NVIDIA H200", 0).unwrap();
+/// let machine = Machine::of_cpu(Vectors::Avx512).with_gpu(h200);
+/// let request = Sorter::builder().build()?.request(Operation::Array, KeyForm::of::<u32>(), Beside::Nothing, 1 << 30);
+/// let planned = plan(&sortie::Request { budget: Budget::of_threads(16), ..request }, &machine)?;
+/// assert!(matches!(planned.route, Route::Gpu(0, _)), "{planned}");
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// [`Error::Unsupported`] for what no engine has that was asked for, see [`capabilities`](super::capabilities).
+pub fn plan(request: &Request, machine: &Machine) -> Result<Plan, Error> {
+    let able = Capability::of(request)?;
+    able.check(request)?;
+    match request.engine {
+        Engine::Cpu => Ok(on_the_cpu(request, machine, Reason::Named)),
+        Engine::Auto => Ok(fastest(request, machine, able)),
+        Engine::Cuda(ordinal) => on_one_gpu(request, machine, ordinal, Some(1.0)),
+        Engine::Hybrid(ordinal) => on_one_gpu(request, machine, ordinal, request.gpu_share),
+        Engine::CudaDevices(devices) => on_several_gpus(request, machine, devices),
+    }
+}
+
+/// Refuses what no machine could do.
+pub(crate) fn check(request: &Request) -> Result<(), Error> {
+    Capability::of(request)?.check(request)
+}
+
+fn on_the_cpu(request: &Request, machine: &Machine, reason: Reason) -> Plan {
+    let seconds = on_cpu(request, &machine.cpu);
+    Plan {
+        route: Route::Cpu(CpuWay::of(request)),
+        scratch: scratch::on_cpu(request),
+        predicted: seconds.map(|seconds| Predicted { gpu: None, seconds }).into_iter().collect(),
+        reason,
+    }
+}
+
+/// The CPU, unless a GPU wins.
+fn fastest(request: &Request, machine: &Machine, able: &Capability) -> Plan {
+    let cpu = |reason| on_the_cpu(request, machine, reason);
+    if machine.gpus.is_empty() {
+        return cpu(Reason::NoGpu);
+    }
+    if !able.is_on_a_gpu(request) {
+        return cpu(Reason::NotOnGpu);
+    }
+    if request.bytes() < GPU_FROM_BYTES {
+        return cpu(Reason::Few);
+    }
+    let mut plan = cpu(Reason::DoesNotFit);
+    let Some(cpu_seconds) = on_cpu(request, &machine.cpu) else { return plan };
+    let mut least = f64::INFINITY;
+    for gpu in &machine.gpus {
+        let Ok((way, scratch)) = way_on(request, gpu, Some(1.0)) else { continue };
+        // Where the GPU fails, the CPU must find all data as it was; so no array is sorted in parts.
+        if matches!(way, GpuWay::Chunks | GpuWay::Ranges) {
+            continue;
+        }
+        let Some(seconds) = on_gpu(request, &machine.cpu, gpu, way) else { continue };
+        plan.predicted.push(Predicted { gpu: Some(gpu.name()), seconds });
+        if plan.reason == Reason::DoesNotFit {
+            plan.reason = Reason::CpuIsFaster;
+        }
+        if seconds < least && seconds * GPU_WINS_FROM < cpu_seconds {
+            least = seconds;
+            (plan.route, plan.scratch) = (Route::Gpu(gpu.properties.ordinal, way), scratch);
+            plan.reason = Reason::GpuIsFaster;
+        }
+    }
+    plan
+}
+
+fn on_one_gpu(request: &Request, machine: &Machine, ordinal: u32, share: Option<f64>) -> Result<Plan, Error> {
+    let gpu = machine.gpu(ordinal)?;
+    let (way, scratch) = way_on(request, gpu, share)?;
+    let predicted = with_cpu(request, machine, gpu, way);
+    Ok(Plan { route: Route::Gpu(ordinal, way), scratch, predicted, reason: Reason::Named })
+}
+
+/// What fits the first goes there alone.
+fn on_several_gpus(request: &Request, machine: &Machine, devices: Devices) -> Result<Plan, Error> {
+    let mut numbers = devices.numbers();
+    let first = numbers.next().expect("they are two at least");
+    let plan = on_one_gpu(request, machine, first, Some(1.0))?;
+    numbers.try_for_each(|number| machine.gpu(number).map(drop))?;
+    Ok(match plan.route {
+        Route::Gpu(_, GpuWay::Chunks | GpuWay::Ranges) => {
+            let scratch = scratch::in_chunks(request, machine.gpu(first)?);
+            Plan { route: Route::Gpus(devices), scratch, ..plan }
+        }
+        _ => plan,
+    })
+}
+
+fn with_cpu(request: &Request, machine: &Machine, gpu: &MachineGpu, way: GpuWay) -> Vec<Predicted> {
+    let on_cpu = on_cpu(request, &machine.cpu).map(|seconds| Predicted { gpu: None, seconds });
+    let on_gpu = on_gpu(request, &machine.cpu, gpu, way);
+    on_cpu.into_iter().chain(on_gpu.map(|seconds| Predicted { gpu: Some(gpu.name()), seconds })).collect()
+}
+
+/// How a GPU would do it, and with what scratch.
+fn way_on(request: &Request, gpu: &MachineGpu, share: Option<f64>) -> Result<(GpuWay, Scratch), Error> {
+    match (&request.operation, request.keys) {
+        (Operation::Segments(_), _) => Ok((GpuWay::Segments, scratch::of_segments(request))),
+        (_, KeyForm::Number { bytes, .. }) => way_of_array(request, gpu, bytes, share.unwrap_or(gpu.share)),
+        _ => Ok((GpuWay::Strings, scratch::of_strings(request))),
+    }
+}
+
+/// The first way for which there is memory.
+fn way_of_array(
+    request: &Request,
+    gpu: &MachineGpu,
+    key_bytes: usize,
+    share: f64,
+) -> Result<(GpuWay, Scratch), Error> {
+    let (n, beside) = (request.n, request.beside_on_device());
+    let held = request.held_for_device();
+    let left = request.budget.left();
+    let free = gpu.free - gpu.free / LEFT_FREE;
+    let any_way = matches!(request.algorithm, Algorithm::Auto | Algorithm::Radix);
+    let ways = gpu::forecast(&gpu.properties, key_bytes, n, beside, request.algorithm);
+    let ways = match ways {
+        // Each chunk has few enough.
+        Err(Error::Unsupported(_))
+            if any_way && key_bytes <= 8 && matches!(request.engine, Engine::CudaDevices(_)) =>
+        {
+            Vec::new()
+        }
+        ways => ways?,
+    };
+    for (i, &(way, [device, host])) in ways.iter().enumerate() {
+        let scratch = Scratch { host: host + held, device };
+        if device <= free && scratch.bytes() <= left {
+            let by_threads =
+                i == 0 && any_way && matches!(key_bytes, 4 | 8) && n >= HYBRID_FROM && !beside.is_indices();
+            let way = if by_threads { GpuWay::ByThreads(share) } else { GpuWay::Whole(way) };
+            return Ok((way, scratch));
+        }
+    }
+    if !any_way || key_bytes > 8 {
+        // What is missing is said when it is asked for.
+        let (way, [device, host]) = ways[ways.len() - 1];
+        return Ok((GpuWay::Whole(way), Scratch { host: host + held, device }));
+    }
+    let chunks = scratch::in_chunks(request, gpu);
+    Ok(match beside {
+        Beside::Nothing if chunks.bytes() > left => (GpuWay::Ranges, scratch::in_ranges(request, gpu)),
+        _ => (GpuWay::Chunks, chunks),
+    })
+}
+
+impl Machine {
+    fn gpu(&self, ordinal: u32) -> Result<&MachineGpu, Error> {
+        let gpu = self.gpus.iter().find(|gpu| gpu.properties.ordinal == ordinal);
+        gpu.ok_or_else(|| Error::Unsupported(format!("this machine has no device cuda:{ordinal}")))
+    }
+}
+
+impl CpuWay {
+    /// The algorithm that was named, or the one that [`Algorithm::Auto`] is.
+    pub(crate) fn of(request: &Request) -> CpuWay {
+        let compared = matches!(request.keys, KeyForm::Compared | KeyForm::Compound { .. });
+        match request.algorithm {
+            Algorithm::Merge => CpuWay::Merge,
+            Algorithm::Quicksort => CpuWay::Quicksort,
+            Algorithm::Auto if request.keys == KeyForm::Compared && request.is_stable() => CpuWay::Merge,
+            Algorithm::Auto if request.keys == KeyForm::Compared => CpuWay::Quicksort,
+            // Keys that are equal cannot be told apart.
+            Algorithm::Auto if compared && request.beside.is_nothing() => CpuWay::Quicksort,
+            _ => CpuWay::Distribute,
+        }
+    }
+}
+
+impl Plan {
+    /// The phases of the report, in their order. Those that the data makes needless are left out there.
+    #[must_use]
+    pub fn phases(&self) -> &'static [&'static str] {
+        match self.route {
+            Route::Cpu(CpuWay::Distribute) => &["profile", "encode", "distribute", "finish"],
+            Route::Cpu(_) => &["profile", "finish"],
+            Route::Gpu(_, GpuWay::Whole(_)) => &["copy in", "sort", "copy out"],
+            Route::Gpu(_, GpuWay::ByThreads(share)) if share < 1.0 => &["profile", "distribute", "finish"],
+            Route::Gpu(_, GpuWay::ByThreads(_)) => &["profile", "copy in", "finish"],
+            Route::Gpu(_, GpuWay::Chunks) | Route::Gpus(_) => &["sort runs", "split", "sort ranges"],
+            Route::Gpu(_, GpuWay::Ranges) => &["encode", "split", "copy in", "sort", "copy out", "decode"],
+            Route::Gpu(_, GpuWay::Segments) => &["finish"],
+            Route::Gpu(_, GpuWay::Strings) => &["sample", "copy in", "sort", "copy out", "finish"],
+        }
+    }
+
+    /// What the data decides while the sort runs.
+    #[must_use]
+    pub fn at_run_time(&self) -> &'static [&'static str] {
+        match self.route {
+            Route::Cpu(CpuWay::Distribute) => &[
+                "data that is in order, or in reverse order, is not distributed",
+                "a sample cuts the buckets; narrow or few data goes without",
+            ],
+            Route::Cpu(_) => &[],
+            Route::Gpu(_, GpuWay::Strings) => {
+                &["a sample says whether all bytes go to the GPU or words of 8 bytes"]
+            }
+            Route::Gpu(_, GpuWay::Segments) => &["a segment that does not fit goes as an array"],
+            Route::Gpu(_, GpuWay::Whole(_) | GpuWay::ByThreads(_)) => &[
+                "the GPU's profile finds data in order, in reverse order, or of few values",
+                "where memory turns out short, the next plan is tried: in place, in chunks, in ranges",
+            ],
+            Route::Gpu(..) | Route::Gpus(_) => &["free memory says how large chunks are"],
+        }
+    }
+}
+
+impl fmt::Display for Plan {
+    /// Lines of a name and what it is.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "route:     {}", self.route)?;
+        writeln!(f, "why:       {}", self.reason)?;
+        writeln!(f, "phases:    {}", self.phases().join(", "))?;
+        write!(f, "scratch:   {}", self.scratch)?;
+        for Predicted { gpu, seconds } in &self.predicted {
+            let engine = gpu.as_deref().unwrap_or("cpu");
+            write!(f, "\npredicted: {:.3} ms by {engine}", seconds * 1e3)?;
+        }
+        if self.predicted.is_empty() {
+            write!(f, "\npredicted: unknown")?;
+        }
+        self.at_run_time().iter().try_for_each(|choice| write!(f, "\nat run time: {choice}"))
+    }
+}
+
+impl fmt::Display for Route {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Route::Cpu(way) => write!(f, "cpu, {way}"),
+            Route::Gpu(ordinal, way) => write!(f, "cuda:{ordinal}, {way}"),
+            Route::Gpus(devices) => write!(f, "cuda:{devices:?}, {}", GpuWay::Chunks),
+        }
+    }
+}
+
+impl fmt::Display for CpuWay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            CpuWay::Distribute => "distribution to buckets that fit a cache",
+            CpuWay::Quicksort => "quicksort",
+            CpuWay::Merge => "merge sort",
+        })
+    }
+}
+
+impl fmt::Display for GpuWay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            GpuWay::Whole(way) => write!(f, "the whole array at once, {way}"),
+            GpuWay::ByThreads(share) if *share < 1.0 => {
+                write!(f, "together with the CPU, {:.1}% of the keys", share * 100.0)
+            }
+            GpuWay::ByThreads(_) => f.write_str("the whole array at once, copied by all threads"),
+            GpuWay::Chunks => f.write_str("in chunks, with a copy of the array on the host"),
+            GpuWay::Ranges => f.write_str("in ranges that the CPU splits in place"),
+            GpuWay::Segments => f.write_str("segments in chunks of up to 64 MiB"),
+            GpuWay::Strings => f.write_str("strings, whose ties the CPU may finish"),
+        }
+    }
+}
+
+impl fmt::Display for DeviceWay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            DeviceWay::Digits => "distributed by digits",
+            DeviceWay::Network => "by a bitonic network",
+            DeviceWay::Samples => "distributed by samples",
+            DeviceWay::Segment => "as one segment",
+        })
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Reason::Named => "the engine was named",
+            Reason::NoGpu => "no GPU that may be used is known",
+            Reason::NotOnGpu => "no GPU has this sort",
+            Reason::Few => "less than 4 MiB is sorted before a GPU has started",
+            Reason::DoesNotFit => "the GPU, or the memory limit, has no room for all of it",
+            Reason::CpuIsFaster => "the CPU is predicted to be faster, or nearly as fast",
+            Reason::GpuIsFaster => "the GPU is predicted to be faster",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

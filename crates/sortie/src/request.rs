@@ -1,0 +1,267 @@
+//! [`Request`]: what a caller asks of a sort, as a plain value.
+//!
+//! A [`Sorter`](crate::Sorter) method states its request, has it [planned](crate::plan::plan), and runs the plan.
+
+use crate::key::{Form, Key};
+use crate::{Algorithm, Bound, Engine, Error, Order, Report, Segments};
+
+/// What is sorted, how, and within which limits. Holds no data.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Request {
+    /// One array, or many.
+    pub operation: Operation,
+    /// What the keys are.
+    pub keys: KeyForm,
+    /// What moves with them.
+    pub beside: Beside,
+    /// How many keys there are, of all segments together.
+    pub n: usize,
+    /// Direction, and the place of NaNs and nulls.
+    pub order: Order,
+    /// The algorithm that was named.
+    pub algorithm: Algorithm,
+    /// The engine that was named.
+    pub engine: Engine,
+    /// The GPU's part of the keys under [`Engine::Hybrid`], where it was named.
+    pub gpu_share: Option<f64>,
+    /// What the sort may use.
+    pub budget: Budget,
+}
+
+/// What becomes of the keys.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Operation {
+    /// All keys are put in one order.
+    Array,
+    /// Every segment is put in order by itself.
+    ///
+    /// How long they are is looked at where times are to be predicted; the CPU engine needs no such look.
+    Segments(Option<Box<Lengths>>),
+    /// Strings are put in order, and how many bytes each shares with the one before is written.
+    Lcps,
+}
+
+/// How an engine gets at the order of keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeyForm {
+    /// Integers, floats and `bool`, of so many bytes.
+    Number {
+        /// Bytes of a key.
+        bytes: usize,
+        /// Whether keys may be NaNs.
+        float: bool,
+    },
+    /// Tuples, options and byte arrays, and strings that a payload goes with: keys that are compared past their first 64 bits.
+    Compound {
+        /// Bytes of a key.
+        bytes: usize,
+    },
+    /// Strings.
+    Strings,
+    /// Items under a comparison of the caller.
+    Compared,
+}
+
+/// What moves with the keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Beside {
+    /// Keys are sorted alone.
+    Nothing,
+    /// Each key has a payload.
+    Payload {
+        /// Bytes of each.
+        bytes: usize,
+        /// Whether payloads of equal keys keep their order.
+        stable: bool,
+    },
+    /// The indices of the keys in order are written, and keys stay where they are.
+    Indices {
+        /// Whether indices of equal keys ascend.
+        stable: bool,
+    },
+}
+
+/// What a sort may use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Budget {
+    /// Threads of the current rayon pool that may work; with 1, rayon is not called.
+    pub threads: usize,
+    /// Most scratch in bytes, pinned memory and a device's included.
+    pub memory: u64,
+    /// Bytes of it that are held already.
+    pub held: u64,
+}
+
+/// How long segments are.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Lengths {
+    /// Keys that are in segments of 2 to the i keys, up to twice as many.
+    pub keys_by_log: [u64; 64],
+    /// Keys of the longest segment.
+    pub longest: u64,
+    /// How many offsets tell them apart; none for segments of one length.
+    pub offsets: Option<u64>,
+}
+
+impl Request {
+    /// Whether something shows in which order equal keys come out, and it is to be their own.
+    #[must_use]
+    pub fn is_stable(&self) -> bool {
+        self.beside.is_stable()
+    }
+
+    /// Bytes of what moves with a key. Indices have 8.
+    pub(crate) fn bytes_beside(&self) -> usize {
+        match self.beside {
+            Beside::Nothing => 0,
+            Beside::Payload { bytes, .. } => bytes,
+            Beside::Indices { .. } => size_of::<usize>(),
+        }
+    }
+}
+
+impl Request {
+    /// Bytes of the keys, or, of strings, of the words that they are told apart by.
+    pub(crate) fn bytes(&self) -> usize {
+        let each = match self.keys {
+            KeyForm::Number { bytes, .. } | KeyForm::Compound { bytes } => bytes,
+            KeyForm::Strings | KeyForm::Compared => size_of::<u64>(),
+        };
+        self.n.saturating_mul(each)
+    }
+
+    /// What moves with the keys on a device: of payloads that have not 4, 8 or 16 bytes, their indices.
+    pub(crate) fn beside_on_device(&self) -> Beside {
+        match self.beside {
+            Beside::Payload { bytes, stable } if !matches!(bytes, 4 | 8 | 16) => {
+                Beside::Payload { bytes: size_of::<usize>(), stable }
+            }
+            other => other,
+        }
+    }
+
+    /// Bytes of a key, and of what moves with it, on a device.
+    pub(crate) fn bytes_on_device(&self) -> usize {
+        let key = if let KeyForm::Number { bytes, .. } = self.keys { bytes } else { size_of::<u64>() };
+        let indices = if self.beside.is_indices() { size_of::<u32>() } else { 0 };
+        key + indices + self.beside_on_device().payload_bytes()
+    }
+
+    /// Bytes that are held on the host while a device sorts: of indices that become others, or move payloads.
+    pub(crate) fn held_for_device(&self) -> u64 {
+        let each = match self.beside {
+            Beside::Indices { .. } => size_of::<u32>(),
+            Beside::Payload { bytes, .. } if !matches!(bytes, 4 | 8 | 16) => size_of::<usize>(),
+            _ => 0,
+        };
+        (each * self.n) as u64
+    }
+}
+
+impl KeyForm {
+    /// The form of keys of this type.
+    #[must_use]
+    pub fn of<K: Key>() -> KeyForm {
+        let bytes = size_of::<K>();
+        match K::FORM {
+            Form::Bits(code) => KeyForm::Number { bytes, float: code.is_float() },
+            Form::Bytes => KeyForm::Strings,
+            Form::Wide => KeyForm::Compound { bytes },
+        }
+    }
+
+    /// The form of keys of this type where the sort has no use for strings but their comparison.
+    pub(crate) fn without_strings<K: Key>() -> KeyForm {
+        match KeyForm::of::<K>() {
+            KeyForm::Strings => KeyForm::Compound { bytes: size_of::<K>() },
+            other => other,
+        }
+    }
+}
+
+impl Beside {
+    pub(crate) fn is_nothing(self) -> bool {
+        self == Beside::Nothing
+    }
+
+    pub(crate) fn is_payload(self) -> bool {
+        matches!(self, Beside::Payload { .. })
+    }
+
+    /// Whether equal keys may come out in any order, and nobody asked where they were.
+    pub(crate) fn may_change_order(self) -> bool {
+        matches!(self, Beside::Nothing | Beside::Payload { stable: false, .. })
+    }
+
+    pub(crate) fn payload_bytes(self) -> usize {
+        if let Beside::Payload { bytes, .. } = self { bytes } else { 0 }
+    }
+
+    pub(crate) fn is_indices(self) -> bool {
+        matches!(self, Beside::Indices { .. })
+    }
+
+    /// Whether equal keys keep their order.
+    #[must_use]
+    pub fn is_stable(self) -> bool {
+        matches!(self, Beside::Payload { stable: true, .. } | Beside::Indices { stable: true })
+    }
+}
+
+impl Budget {
+    /// No limit but these threads.
+    #[must_use]
+    pub fn of_threads(threads: usize) -> Budget {
+        Budget { threads, memory: u64::MAX, held: 0 }
+    }
+
+    /// The budget of a part, for which so much more is held.
+    pub(crate) fn holding(self, bytes: usize) -> Budget {
+        Budget { held: self.held.saturating_add(bytes as u64), ..self }
+    }
+
+    /// Bytes that may still be taken.
+    #[must_use]
+    pub fn left(&self) -> u64 {
+        self.memory.saturating_sub(self.held)
+    }
+
+    /// Asks for scratch before work starts, and notes it in the report.
+    pub(crate) fn scratch(&self, bytes: usize, hint: &'static str, report: &mut Report) -> Result<(), Error> {
+        let needed = self.held.saturating_add(bytes as u64);
+        if needed > self.memory {
+            return Err(Error::Memory { bound: Bound::Limit, needed, available: self.memory, hint });
+        }
+        report.scratch_peak = report.scratch_peak.max(needed);
+        Ok(())
+    }
+}
+
+impl Lengths {
+    /// One look at every offset.
+    #[must_use]
+    pub fn of(keys: usize, segments: Segments<'_>) -> Lengths {
+        let mut lengths = Lengths { keys_by_log: [0; 64], longest: 0, offsets: None };
+        match segments {
+            Segments::Length(length) => lengths.add(length as u64, segments.count(keys) as u64),
+            Segments::Offsets(offsets) => {
+                offsets.windows(2).for_each(|ends| lengths.add((ends[1] - ends[0]) as u64, 1));
+                lengths.offsets = Some(offsets.len() as u64);
+            }
+        }
+        lengths
+    }
+
+    fn add(&mut self, length: u64, count: u64) {
+        if let Some(log) = length.checked_ilog2() {
+            self.keys_by_log[log as usize] += length * count;
+            self.longest = self.longest.max(length);
+        }
+    }
+
+    /// Keys of all segments.
+    #[must_use]
+    pub fn keys(&self) -> u64 {
+        self.keys_by_log.iter().sum()
+    }
+}

@@ -1,0 +1,248 @@
+//! How a [`Sorter`] runs a plan on GPUs: arrays and segments. Strings are in `strings.rs`.
+
+use std::sync::{Arc, LazyLock};
+
+use sortie_device::rates::Rates;
+
+use super::{Sorter, SorterBuilder};
+use crate::compose::hybrid::share;
+use crate::compose::{self, array::Chosen};
+use crate::gpu::{self, Allowed, Gpu, HostArray};
+use crate::key::{Bits, Code};
+use crate::plan::{DEFAULT_SHARE, GpuWay, Machine, MachineGpu, Plan, Route, Vectors, auto};
+use crate::request::{Budget, KeyForm, Request};
+use crate::{Bound, Engine, Error, Index, Report, Segments, cpu};
+
+/// The GPUs of a plan, and what they may take.
+pub(super) struct OnGpus {
+    pub gpus: Vec<Arc<Gpu>>,
+    share: f64,
+    pub budget: Budget,
+    /// Whether the CPU sorts what a GPU fails to.
+    has_second_try: bool,
+}
+
+/// What is known of how fast a GPU is.
+pub(super) fn known_rates(gpu: &Gpu) -> Option<Rates> {
+    let properties = gpu.device().properties();
+    let shipped = || MachineGpu::shipped(&properties.name, properties.ordinal)?.rates;
+    sortie_device::rates::known(gpu.device()).or_else(shipped)
+}
+
+/// This machine without its GPUs.
+pub(super) fn machine_without_gpu() -> &'static Machine {
+    static MACHINE: LazyLock<Machine> = LazyLock::new(|| Machine::of_cpu(Vectors::detect()));
+    &MACHINE
+}
+
+impl Gpu {
+    /// What a plan depends on, without its rates: what was measured is on a disk.
+    pub(super) fn for_plan(&self, request: &Request) -> Result<MachineGpu, Error> {
+        let properties = self.device().properties();
+        let share = match (request.engine, request.keys) {
+            (Engine::Hybrid(_), KeyForm::Number { bytes, .. }) => {
+                share::share(properties, request.budget.threads, bytes, request.beside.payload_bytes())
+            }
+            _ => DEFAULT_SHARE,
+        };
+        Ok(MachineGpu {
+            properties: properties.clone(),
+            free: self.device().free_memory()? + self.kept_scratch(),
+            rates: None,
+            started: self.has_worked(),
+            share,
+        })
+    }
+}
+
+impl OnGpus {
+    /// None where the plan is the CPU's, or the GPU that was to win cannot be had.
+    pub fn of(plan: &Plan, request: &Request) -> Result<Option<OnGpus>, Error> {
+        let has_second_try = request.engine == Engine::Auto;
+        let gpus = match plan.route {
+            Route::Cpu(_) => return Ok(None),
+            Route::Gpu(..) if has_second_try => match auto::gpu() {
+                Some(gpu) => vec![gpu],
+                None => return Ok(None),
+            },
+            Route::Gpu(ordinal, _) => match request.engine {
+                // What does not fit the first after all is for all of them.
+                Engine::CudaDevices(devices) => devices.gpus()?,
+                _ => vec![Gpu::cuda(ordinal)?],
+            },
+            Route::Gpus(devices) => devices.gpus()?,
+        };
+        let share = if let Route::Gpu(_, GpuWay::ByThreads(share)) = plan.route { share } else { 1.0 };
+        Ok(Some(OnGpus { gpus, share, budget: request.budget, has_second_try }))
+    }
+
+    /// What is allowed beside so many bytes that are held.
+    pub fn allowed(&self, threads: usize, held: u64) -> Allowed {
+        Allowed { threads, memory_limit: self.budget.left().saturating_sub(held) }
+    }
+
+    fn check_held(&self, needed: u64, hint: &'static str) -> Result<u64, Error> {
+        let available = self.budget.left();
+        if needed <= available {
+            Ok(needed)
+        } else {
+            Err(Error::Memory { bound: Bound::Limit, needed, available, hint })
+        }
+    }
+
+    /// Bytes of the places that move payloads of odd sizes, where the limit allows them.
+    fn hold_places(&self, n: usize) -> Result<u64, Error> {
+        let hint = "payloads that have not 4, 8 or 16 bytes are moved by their places; use the CPU engine";
+        self.check_held((size_of::<usize>() * n) as u64, hint)
+    }
+}
+
+impl Sorter {
+    /// Sorts one array, beside so many bytes that are held.
+    pub(super) fn array_on_gpus<B: Bits>(
+        &self,
+        on: &OnGpus,
+        mut array: HostArray<'_, B>,
+        code: Code,
+        held: u64,
+    ) -> Result<Report, Error> {
+        if !on.has_second_try {
+            return self.array_in_any_parts(on, array, code, held);
+        }
+        let HostArray::Sorted { keys, .. } = &array else {
+            return self.array_at_once(on, array, code, held);
+        };
+        // A device that fails while it sends keys back leaves some twice.
+        let held = held + on.check_held(size_of_val(*keys) as u64, "a copy of the keys is kept")?;
+        let mut before = gpu::reserve(keys.len())?;
+        before.extend_from_slice(keys);
+        let sorted = self.array_at_once(on, array.reborrow(), code, held);
+        if let (Err(_), HostArray::Sorted { keys, .. }) = (&sorted, array) {
+            keys.copy_from_slice(&before);
+        }
+        sorted
+    }
+
+    fn array_in_any_parts<B: Bits>(
+        &self,
+        on: &OnGpus,
+        array: HostArray<'_, B>,
+        code: Code,
+        held: u64,
+    ) -> Result<Report, Error> {
+        let chosen = self.chosen(on);
+        let mut report = self.in_pool(array.keys().len(), |threads| {
+            compose::array::sort(&on.gpus, array, code, chosen, on.allowed(threads, held))
+        })?;
+        report.scratch_peak += held;
+        Ok(report)
+    }
+
+    fn array_at_once<B: Bits>(
+        &self,
+        on: &OnGpus,
+        array: HostArray<'_, B>,
+        code: Code,
+        held: u64,
+    ) -> Result<Report, Error> {
+        let chosen = self.chosen(on);
+        let mut report = self.in_pool(array.keys().len(), |threads| {
+            compose::array::at_once(&on.gpus[0], array, code, chosen, on.allowed(threads, held))
+        })?;
+        report.scratch_peak += held;
+        Ok(report)
+    }
+
+    fn chosen(&self, on: &OnGpus) -> Chosen {
+        let SorterBuilder { algorithm, order, .. } = self.choices;
+        Chosen { algorithm, order, gpu_share: on.share }
+    }
+
+    /// Sorts keys with a payload of any size.
+    pub(super) fn pairs_on_gpus<B: Bits, V>(
+        &self,
+        on: &OnGpus,
+        keys: &mut [B],
+        payload: &mut [V],
+        code: Code,
+    ) -> Result<Report, Error> {
+        let stable = !self.choices.unstable;
+        // SAFETY: the sort leaves a permutation of the payload.
+        if let Some(moved) = unsafe { gpu::HostPayload::of(payload) } {
+            let array = HostArray::Sorted { keys, payload: Some((moved, stable)) };
+            return self.array_on_gpus(on, array, code, 0);
+        }
+        let held = on.hold_places(keys.len())?;
+        let mut places: Vec<usize> = gpu::reserve(keys.len())?;
+        places.extend(0..keys.len());
+        let moved = gpu::HostPayload::of_pod(&mut places).map(|moved| (moved, stable));
+        let report = self.array_on_gpus(on, HostArray::Sorted { keys, payload: moved }, code, held)?;
+        cpu::permute(payload, &mut places);
+        Ok(report)
+    }
+
+    /// Writes the places of keys in order.
+    pub(super) fn argsort_on_gpus<B: Bits, I: Index>(
+        &self,
+        on: &OnGpus,
+        keys: &[B],
+        places: &mut [I],
+        code: Code,
+    ) -> Result<Report, Error> {
+        let held = (size_of::<u32>() * keys.len()) as u64;
+        on.check_held(held, "places come from a GPU as 32 bits; use the CPU engine")?;
+        let mut found: Vec<u32> = gpu::reserve(keys.len())?;
+        found.resize(keys.len(), 0);
+        let array = HostArray::Argsorted { keys, places: &mut found };
+        let report = self.array_on_gpus(on, array, code, held)?;
+        places.iter_mut().zip(found).for_each(|(place, found)| *place = I::from_place(found as usize));
+        Ok(report)
+    }
+
+    /// Sorts segments, beside so many bytes that are held.
+    pub(super) fn segments_on_gpu<B: Bits>(
+        &self,
+        on: &OnGpus,
+        host: gpu::Host<'_, B>,
+        segments: Segments<'_>,
+        code: Code,
+        held: u64,
+    ) -> Result<Report, Error> {
+        let (order, gpu) = (self.choices.order, &on.gpus[0]);
+        let mut report = self.in_pool(host.keys.len(), |threads| {
+            let allowed = on.allowed(threads, held);
+            if on.has_second_try {
+                // What does not fit there is for the CPU.
+                gpu::sort_segments(gpu, host, segments, code, order, allowed)
+            } else {
+                compose::segments::sort(gpu, host, segments, code, order, allowed)
+            }
+        })?;
+        report.scratch_peak += held;
+        Ok(report)
+    }
+
+    /// Sorts segments with a payload of any size.
+    pub(super) fn segments_of_pairs_on_gpu<B: Bits, V>(
+        &self,
+        on: &OnGpus,
+        keys: &mut [B],
+        payload: &mut [V],
+        segments: Segments<'_>,
+        code: Code,
+    ) -> Result<Report, Error> {
+        // SAFETY: the sort leaves a permutation of the payload.
+        if let Some(moved) = unsafe { gpu::HostPayload::of(payload) } {
+            let host = gpu::Host { keys, payload: Some(moved), pinned: false };
+            return self.segments_on_gpu(on, host, segments, code, 0);
+        }
+        let held = on.hold_places(keys.len())?;
+        let mut places: Vec<usize> = (0..keys.len()).collect();
+        let moved = gpu::HostPayload::of_pod(&mut places);
+        let host = gpu::Host { keys, payload: moved, pinned: false };
+        let result = self.segments_on_gpu(on, host, segments, code, held);
+        // Whatever failed: what was sorted by then has its places.
+        cpu::permute(payload, &mut places);
+        result
+    }
+}
