@@ -78,7 +78,7 @@ fn describe(text: &mut String, device: &Device, measure: bool) -> Result<(), Err
         Some(rates) => describe_rates(text, &rates),
         None => line(
             text,
-            "  rates: not measured yet, so --engine auto stays on the CPU; sortie devices --measure does",
+            "  rates: not measured yet; sortie devices --measure does, else --engine auto goes by rates that ship for some GPUs",
         ),
     }
     describe_shares(text, &cpu::known_shares(about, rayon::current_num_threads()));

@@ -11,6 +11,7 @@ mod cli;
 mod compression;
 mod devices;
 mod doctor;
+mod explain;
 mod external;
 mod failure;
 mod fixed;

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use bytemuck::Pod;
+use sortie::request::{Beside, KeyForm, Lengths, Operation};
 use sortie::{Bound, Engine, Report, Segments, Sorter};
 use sortie_formats::Kind;
 
@@ -25,7 +26,7 @@ use crate::memory::bytes;
 use crate::output::Output;
 use crate::shortage::{self, at_least, at_most};
 use crate::stats::Ledger;
-use crate::{quote, threads};
+use crate::{explain, quote, threads};
 use element::{Element, of_kind};
 use file::{ArrayFile, Format};
 use lanes::Lanes;
@@ -55,6 +56,7 @@ pub fn sort(args: &SortArgs) -> Result<(), Failure> {
     let temporary = args.temporary_folders().swap_remove(0);
     let job = ArraySort::new(cut, &args.array, &args.resources, args.output(), temporary);
     match external::Task::of(args, &job, &array) {
+        Some(_) if job.explain => job.run(&array),
         Some(task) => task.run(job, array),
         None => job.run(&array),
     }
@@ -101,6 +103,8 @@ struct ArraySort<'a> {
     output: Option<&'a Path>,
     /// The folder for an output that cannot be replaced.
     temporary: PathBuf,
+    /// Whether to say how it would go, and not to sort.
+    explain: bool,
     stats: Option<StatsFormat>,
     ledger: Ledger,
 }
@@ -113,6 +117,7 @@ impl<'a> ArraySort<'a> {
         output: Option<&'a Path>,
         temporary: PathBuf,
     ) -> Self {
+        explain::may_take_gpu(resources.engine, resources.buffer_size);
         ArraySort {
             cut,
             descending: array.descending,
@@ -122,6 +127,7 @@ impl<'a> ArraySort<'a> {
             threads: resources.parallel,
             output,
             temporary,
+            explain: resources.explain,
             stats: resources.stats,
             ledger: Ledger::open(),
         }
@@ -134,9 +140,8 @@ impl<'a> ArraySort<'a> {
     }
 
     fn run_as<T: Element>(&self, array: &ArrayFile) -> Result<(), Failure> {
-        if self.engine == Engine::Auto {
-            // Where nothing was measured, the CPU sorts.
-            let _ = sortie::enable_gpu();
+        if self.explain {
+            return self.explain_as::<T>(array);
         }
         let mut output = Output::open(self.output, &self.temporary)?;
         let mut report = Report::default();
@@ -156,6 +161,25 @@ impl<'a> ArraySort<'a> {
         output.finish()?;
         self.ledger.absorb(report);
         Ok(())
+    }
+
+    /// Prints how the array would be sorted.
+    fn explain_as<T: Element>(&self, array: &ArrayFile) -> Result<(), Failure> {
+        let bytes = array.size().ok_or_else(|| explain::unknown_size("standard input"))?;
+        let n = bytes as usize / size_of::<T>();
+        self.check(n)?;
+        let segments = self.segments(n);
+        let is_one = matches!(segments, Segments::Length(len) if len >= n);
+        // Indices are sorted segment by segment.
+        let operation = match is_one || self.argsort {
+            true => Operation::Array,
+            false => Operation::Segments(Some(Box::new(Lengths::of(n, segments)))),
+        };
+        let beside = if self.argsort { Beside::Indices { stable: true } } else { Beside::Nothing };
+        let sorter = self.sorter(0)?;
+        let of_one = if is_one { "" } else { ", in segments" };
+        let plan = said(sorter.explain(&sorter.request(operation, KeyForm::of::<T>(), beside, n)))?;
+        explain::print(&format!("{n} elements of {}{of_one}", array.format.kind()), &plan)
     }
 
     fn read<T: Element>(&self, array: &ArrayFile, report: &mut Report) -> Result<Vec<T>, Failure> {

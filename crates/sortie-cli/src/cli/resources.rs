@@ -15,10 +15,11 @@ pub struct Resources {
     pub buffer_size: Option<MemorySize>,
     pub parallel: Option<NonZeroUsize>,
     pub engine: sortie::Engine,
+    pub explain: bool,
     pub stats: Option<StatsFormat>,
 }
 
-pub const fn shared<A: AsMut<Resources>>() -> [Flag<A>; 4] {
+pub const fn shared<A: AsMut<Resources>>() -> [Flag<A>; 5] {
     [
         Flag {
             name: Name::Both('S', "buffer-size"),
@@ -44,12 +45,17 @@ pub const fn shared<A: AsMut<Resources>>() -> [Flag<A>; 4] {
             gnu: false,
             help: "Where to sort: cpu; cuda[:N], a GPU (sortie devices lists them); cuda:N,N..., one array of numbers on \
                    several; hybrid[:N], a GPU and the CPU together, in the shares that sortie tune has found; or auto (the \
-                   default): segments on a GPU where that is faster by what sortie devices --measure has found, all else on \
-                   the CPU",
+                   default): a GPU where that is predicted to be faster, unless -S is given, else the CPU",
             effect: Effect::Value("ENGINE", Domain::Text, |args, given| {
                 args.as_mut().engine = given.read(str::parse)?;
                 Ok(())
             }),
+        },
+        Flag {
+            name: Name::Long("explain"),
+            gnu: false,
+            help: "Print how the sort would go, what memory and time it would take, and why; do not sort",
+            effect: Effect::Switch(|args| args.as_mut().explain = true),
         },
         Flag {
             name: Name::Long("stats"),
@@ -117,6 +123,7 @@ mod tests {
                 ("--buffer-size=7b", |args| args.resources.buffer_size == Some(MemorySize::Bytes(7))),
                 ("--parallel=3", |args| args.resources.parallel == NonZeroUsize::new(3)),
                 ("--engine=cpu", |args| args.resources.engine == Engine::Cpu),
+                ("--explain", |args| args.resources.explain),
                 ("--stats=json", |args| args.resources.stats == Some(StatsFormat::Json)),
             ],
         );

@@ -90,7 +90,7 @@ What the file holds beside peaks stays as it is: of MGF every other line, of mzM
 mzML the other arrays of a spectrum, such as charges, move along.
 
 The largest spectrum may take a third of SIZE with its sort. Beside the N threads of --parallel, one thread reads and one \
-parses. --engine takes cpu or cuda[:N]; auto is the CPU, since parsing takes far longer than sorting. The steps that --stats \
+parses. --engine takes cpu, cuda[:N] or auto; --explain tells of the first stretch of spectra. The steps that --stats \
 lists run at the same time.
 
 Examples:

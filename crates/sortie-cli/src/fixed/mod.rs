@@ -13,7 +13,7 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::sort::Input;
 use crate::stats::Ledger;
-use crate::{memory, quote, threads};
+use crate::{explain, memory, quote, threads};
 use records::Records;
 
 /// What is read at a time, so that progress can be told.
@@ -35,6 +35,13 @@ pub fn run(args: &SortArgs, size: NonZeroUsize) -> Result<(), Failure> {
         unique: args.keeps_first(),
         engine: resources.engine,
     };
+    explain::may_take_gpu(resources.engine, resources.buffer_size);
+    if resources.explain {
+        let bytes = bytes.ok_or_else(|| explain::unknown_size("standard input"))?;
+        let (all, most) = (bytes as usize / size, budget as usize / (size.get() + records.beside()));
+        let (count, parts) = if all > most { (most, ", in runs through temporary files") } else { (all, "") };
+        return explain::print(&format!("{count} records at a time{parts}"), &records.plan(count)?);
+    }
     let mut feed = Feed { inputs: inputs.iter(), open: None, size: size.get(), ledger: &ledger };
     match args.check_mode() {
         Some(how) => check(&records, &mut feed, &inputs, how)?,

@@ -4,6 +4,8 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 use rayon::prelude::*;
+use sortie::plan::Plan;
+use sortie::request::{Beside, KeyForm, Operation};
 use sortie::{Engine, Sorter};
 
 use crate::external::{Items, Sink};
@@ -30,6 +32,19 @@ pub struct Records {
     pub engine: Engine,
 }
 
+impl Records {
+    /// How so many of them would be sorted.
+    pub fn plan(&self, count: usize) -> Result<Plan, sortie::Error> {
+        let keys = if let Key::Word = self.key() { KeyForm::of::<u64>() } else { KeyForm::Strings };
+        let sorter = self.sorter()?;
+        sorter.explain(&sorter.request(Operation::Array, keys, Beside::Indices { stable: true }, count))
+    }
+
+    fn sorter(&self) -> Result<Sorter, sortie::Error> {
+        Sorter::builder().engine(self.engine).descending(self.descending).build()
+    }
+}
+
 impl Items for Records {
     type Order = Vec<u32>;
 
@@ -49,7 +64,7 @@ impl Items for Records {
     fn sort(&self, records: &mut [u8], ledger: &Ledger) -> Result<Vec<u32>, Failure> {
         let count = records.len() / self.size;
         let mut places = filled(count, 0u32)?;
-        let sorter = Sorter::builder().engine(self.engine).descending(self.descending).build()?;
+        let sorter = self.sorter()?;
         let bytes = records.len();
         let each = || records.par_chunks_exact(self.size);
         let report = match self.key() {

@@ -9,6 +9,7 @@ mod write;
 use std::path::Path;
 use std::time::Instant;
 
+use sortie::request::{Beside, KeyForm, Operation};
 use sortie::{Bound, Report, Sorter};
 use sortie_formats::Quoted;
 use sortie_formats::sequences::{Error, Records};
@@ -19,7 +20,7 @@ use crate::output::Output;
 use crate::progress::Progress;
 use crate::shortage::{self, at_least, at_most};
 use crate::sort::Input;
-use crate::{compression, memory, quote, stats, threads};
+use crate::{compression, explain, memory, quote, stats, threads};
 use keys::{Keyed, Keys};
 
 /// What helps where memory is short.
@@ -78,9 +79,15 @@ impl RecordSort<'_> {
         let mut items = keys.items(&records)?;
         let Resources { engine, .. } = self.args.resources;
         let descending = self.args.ordering.reverse;
+        explain::may_take_gpu(engine, self.args.resources.buffer_size);
         // What the library counts lies on the device for the most part.
         let left = if engine.device().is_some() { u64::MAX } else { left };
         let sorter = Sorter::builder().engine(engine).descending(descending).memory_limit(left).build()?;
+        if self.args.resources.explain {
+            let beside = Beside::Payload { bytes: size_of::<Keyed<'_>>(), stable: true };
+            let request = sorter.request(Operation::Array, KeyForm::Strings, beside, items.len());
+            return explain::print(&format!("{} records", items.len()), &sorter.explain(&request)?);
+        }
         let sorted = sorter.sort_strings(&mut items).map_err(|error| match error {
             sortie::Error::Memory { bound: Bound::Limit, needed, .. } => {
                 self.over_limit(self.limit - left + needed)

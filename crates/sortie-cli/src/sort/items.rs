@@ -4,6 +4,8 @@ use std::cmp::Ordering;
 
 use rayon::prelude::*;
 use sortie::Sorter;
+use sortie::plan::Plan;
+use sortie::request::{Beside, KeyForm, Operation};
 use sortie_formats::lines;
 
 use super::LineSort;
@@ -141,6 +143,14 @@ impl<'a> Lines<'a> {
         work.into_par_iter().for_each(|(part, places)| lines::split(part, terminator, places));
         Ok(found)
     }
+}
+
+/// How so many lines would be sorted.
+pub fn plan(job: &LineSort, lines: usize) -> Result<Plan, sortie::Error> {
+    let item = if job.order.plain().is_some() { size_of::<&[u8]>() } else { size_of::<Keyed<'_>>() };
+    let sorter = sorter(job, job.order.plain().unwrap_or(false))?;
+    let beside = Beside::Payload { bytes: item, stable: true };
+    sorter.explain(&sorter.request(Operation::Array, KeyForm::Strings, beside, lines))
 }
 
 fn sorter(job: &LineSort, descending: bool) -> Result<Sorter, sortie::Error> {

@@ -9,6 +9,7 @@ mod items;
 mod merge;
 mod windows;
 
+use std::io::Read;
 use std::num::NonZeroUsize;
 use std::sync::OnceLock;
 use std::time::Instant;
@@ -19,7 +20,7 @@ use crate::failure::Failure;
 use crate::order::{LineOrder, warnings};
 use crate::output::Output;
 use crate::stats::Ledger;
-use crate::{complain, memory, threads};
+use crate::{complain, explain, memory, threads};
 pub use input::Input;
 use items::Lines;
 
@@ -29,12 +30,19 @@ const RUNS_AT_ONCE: usize = 64;
 /// Inputs that come to this are merged from memory, however many they are.
 const MERGED_WHOLE: u64 = 4 << 20;
 
+/// Smaller text is sorted before a GPU has started.
+const GPU_FROM: u64 = 64 << 20;
+/// How much of the first input tells how long lines are.
+const LOOKED_AT: u64 = 1 << 20;
+
 /// What every step of a sort needs to know.
 pub struct LineSort {
     order: LineOrder,
     terminator: u8,
     debug: bool,
     engine: sortie::Engine,
+    /// Whether a GPU may sort where none was named.
+    may_take_gpu: bool,
     /// How many were asked for.
     threads: Option<NonZeroUsize>,
     /// Bytes that are gathered and written at a time.
@@ -50,6 +58,7 @@ pub fn run(args: &SortArgs) -> Result<(), Failure> {
         terminator: if args.zero_terminated { 0 } else { b'\n' },
         debug: args.debug,
         engine: args.resources.engine,
+        may_take_gpu: false,
         threads: args.resources.parallel,
         window: 0,
         started: OnceLock::new(),
@@ -59,11 +68,34 @@ pub fn run(args: &SortArgs) -> Result<(), Failure> {
         warnings(args).iter().for_each(|warning| complain(format!("{warning}\n").as_bytes()));
     }
     let inputs = Input::all(args)?;
+    // To look for a GPU takes as long as a small sort.
+    if inputs.iter().map(Input::size).sum::<Option<u64>>().is_none_or(|size| size >= GPU_FROM) {
+        job.may_take_gpu = explain::may_take_gpu(job.engine, args.resources.buffer_size);
+    }
     match args.check_mode() {
+        _ if args.resources.explain => return explain(&inputs, &job),
         Some(how) => inputs.iter().try_for_each(|input| check::check(input, how, &job))?,
         None => sort(inputs, args, &mut job)?,
     }
     job.ledger.close(args.resources.stats)
+}
+
+/// Prints how the lines would be sorted, of which there are as many as the first of them let expect.
+fn explain(inputs: &[Input], job: &LineSort) -> Result<(), Failure> {
+    let size = inputs.iter().map(Input::size).sum::<Option<u64>>();
+    let size = size.ok_or_else(|| explain::unknown_size("standard input"))?;
+    job.start_threads(Some(size))?;
+    let mut head = Vec::new();
+    for input in inputs {
+        if head.is_empty() {
+            let read = input.open()?.take(LOOKED_AT).read_to_end(&mut head);
+            read.map_err(Failure::file("read", input.name()))?;
+        }
+    }
+    let ends = head.iter().filter(|&&byte| byte == job.terminator).count().max(1);
+    let lines = (size as f64 * ends as f64 / head.len().max(1) as f64).round() as usize;
+    let plan = items::plan(job, lines)?;
+    explain::print(&format!("{size} bytes, about {lines} lines"), &plan)
 }
 
 fn sort(inputs: Vec<Input>, args: &SortArgs, job: &mut LineSort) -> Result<(), Failure> {
@@ -138,7 +170,7 @@ impl LineSort {
             return Ok(());
         }
         // What waits for a GPU has threads of its own, which may have work for all.
-        if self.engine.has_gpu() {
+        if self.engine.has_gpu() || self.may_take_gpu {
             threads::start(self.threads, bytes)
         } else {
             threads::start_with_this(self.threads, bytes)

@@ -13,13 +13,14 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Instant;
 
+use sortie::request::{Beside, KeyForm, Lengths, Operation};
 use sortie::{Report, Segments, Sorter};
 
 use crate::cli::{SpectraArgs, temporary_folder};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::progress::Progress;
-use crate::{compression, memory, stats, threads};
+use crate::{compression, explain, memory, stats, threads};
 use batch::{Batch, Parser};
 use stretch::Stretches;
 use write::Writer;
@@ -40,6 +41,7 @@ pub fn run(args: &SpectraArgs) -> Result<(), Failure> {
     let output = Some(args.output.as_path()).filter(|output| *output != Path::new("-"));
     let mut writer = Writer::new(Output::open(output, &temporary_folder())?, compress);
     let parser = Parser::new(args, stretches.name().to_owned(), compress);
+    explain::may_take_gpu(args.resources.engine, args.resources.buffer_size);
     let report = thread::scope(|scope| {
         // What is sent is taken at once: no stretch waits between two threads.
         let (read, to_parse) = mpsc::sync_channel(0);
@@ -60,6 +62,9 @@ pub fn run(args: &SpectraArgs) -> Result<(), Failure> {
         thread::Builder::new().spawn_scoped(scope, parse).map_err(Failure::threads(1))?;
         sort(args, to_sort.iter(), &mut writer)
     })?;
+    if args.resources.explain {
+        return Ok(());
+    }
     // Not before it is known that no thread has panicked, whose batches would be missing.
     writer.finish()?;
     drop(progress);
@@ -83,10 +88,23 @@ fn sort(
         report.add("read", batch.reading, bytes, 0);
         report.add("parse", batch.parsing, bytes, size_of_val(&*batch.keys) as u64);
         let segments = Segments::Offsets(&batch.offsets);
+        if args.resources.explain {
+            explain_batch(&sorter, &batch, segments)?;
+            break;
+        }
         report.absorb(sorter.sort_pairs_segments(&mut batch.keys, &mut batch.places, segments)?);
         let start = Instant::now();
         let written = writer.write(&batch)?;
         report.add("write", start.elapsed(), bytes, written);
     }
     Ok(report)
+}
+
+/// Prints how a batch would be sorted.
+fn explain_batch(sorter: &Sorter, batch: &Batch, segments: Segments<'_>) -> Result<(), Failure> {
+    let (peaks, spectra) = (batch.keys.len(), batch.offsets.len().saturating_sub(1));
+    let operation = Operation::Segments(Some(Box::new(Lengths::of(peaks, segments))));
+    let beside = Beside::Payload { bytes: size_of::<u32>(), stable: true };
+    let plan = sorter.explain(&sorter.request(operation, KeyForm::of::<f64>(), beside, peaks))?;
+    explain::print(&format!("{peaks} peaks of {spectra} spectra at a time"), &plan)
 }

@@ -1,0 +1,68 @@
+//! `--explain`: every command that sorts tells its plan, and does nothing else.
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use support::{run, text};
+use tempfile::TempDir;
+
+/// Runs the program in a folder with these inputs and gives what it prints.
+#[track_caller]
+fn explained(folder: &Path, args: &[&str]) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sortie"));
+    let result = run(command.args(args).arg("--explain").current_dir(folder), b"");
+    assert!(result.status.success(), "{args:?}: {}", text(&result.stderr));
+    assert!(!folder.join("out").exists(), "{args:?} has written its output");
+    let plan = text(&result.stdout);
+    for part in ["input: ", "\nroute: ", "\nwhy: ", "\nphases: ", "\nscratch: ", "\npredicted: "] {
+        assert!(plan.contains(part), "{args:?}: no {part:?} in {plan}");
+    }
+    plan
+}
+
+fn inputs() -> TempDir {
+    let folder = TempDir::new().unwrap();
+    let write = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).unwrap();
+    write("lines", &b"pear\napple\n".repeat(1000));
+    write("raw", &[7; 8000]);
+    write("reads.fastq", b"@a\nACGT\n+\nIIII\n@b\nAACC\n+\nIIII\n");
+    write("run.mgf", b"BEGIN IONS\nPEPMASS=1\n3.5 1\n1.5 2\nEND IONS\n");
+    folder
+}
+
+#[test]
+fn every_command_that_sorts_explains() {
+    let folder = inputs();
+    for (args, input) in [
+        (&["sort", "lines", "-o", "out"][..], "11000 bytes, about 2000 lines"),
+        (&["sort", "-n", "lines", "-o", "out"], "about 2000 lines"),
+        (&["sort", "--type", "u64", "raw", "-o", "out"], "1000 elements of u64"),
+        (&["sort", "--type", "u32", "--argsort", "raw", "-o", "out"], "2000 elements of u32"),
+        (&["sort", "--record-size", "10", "--key", "0..4", "raw", "-o", "out"], "800 records"),
+        (&["sort", "--format", "fastq", "reads.fastq", "-o", "out"], "2 records"),
+        (&["segments", "--type", "f32", "--len", "10", "raw", "-o", "out"], "in segments"),
+        (&["spectra", "run.mgf", "--by", "mz", "-o", "out"], "2 peaks of 1 spectra"),
+    ] {
+        let plan = explained(folder.path(), args);
+        assert!(plan.contains(input), "{args:?}: {plan}");
+        assert!(plan.contains("route:     cpu"), "{args:?}: {plan}");
+    }
+}
+
+#[test]
+fn what_cannot_be_explained_says_why() {
+    let folder = inputs();
+    let explain = |args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_sortie"));
+        let result = run(command.args(args).arg("--explain").current_dir(folder.path()), b"b\na\n");
+        assert!(!result.status.success(), "{args:?}");
+        text(&result.stderr)
+    };
+    assert!(explain(&["sort"]).contains("name a file"));
+    let refused =
+        explain(&["segments", "--type", "u8", "--len", "10", "--engine", "cuda:0,1", "raw", "-o", "out"]);
+    assert!(refused.contains("several GPUs"), "{refused}");
+}
