@@ -222,7 +222,15 @@ mod tests {
         set(Some(known(&useless)));
         assert_eq!(sorted(auto(), keys.len()), abandoned);
         assert_eq!(sorted(auto(), keys.len()), on_cpu);
-        set(Some(known(&useless)));
+        // One that fails on the way: the keys are all there for the CPU.
+        for failing in [0, 3] {
+            let failing = Options { failing: Some(failing), ..Options::default() };
+            set(Some(known(&Arc::new(Gpu::new(sortie_simt::device(failing).unwrap())))));
+            let mut sorted = keys.clone();
+            let report = Sorter::builder().build().unwrap().sort(&mut sorted).unwrap();
+            assert_eq!(engines(&report)[0], (Ran::Cuda, "abandoned"), "{report}");
+            assert!(sorted.iter().copied().eq(0..keys.len() as u32));
+        }
         all(Ran::Cpu);
         let mut free = keys.clone();
         set(Some(known(&useless)));

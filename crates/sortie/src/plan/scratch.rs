@@ -9,6 +9,9 @@ use super::{
 use crate::cpu::distribute;
 use crate::request::{Beside, KeyForm, Operation, Request};
 
+/// More items than this have no size.
+const MOST_ITEMS: usize = 1 << 48;
+
 /// Bytes beyond the data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Scratch {
@@ -44,7 +47,8 @@ pub(super) fn on_cpu(request: &Request) -> Scratch {
         Operation::Segments(Some(lengths)) => {
             (lengths.longest as usize).saturating_mul(request.budget.threads).min(request.n)
         }
-        _ => request.n,
+        // There may be more items without a size than memory has addresses.
+        _ => request.n.min(MOST_ITEMS),
     };
     let way = CpuWay::of(request);
     let of_merge = |items: usize| if request.budget.threads > 1 { items } else { items / 2 };
@@ -99,9 +103,10 @@ fn buffers(bytes: usize, request: &Request) -> usize {
 
 /// Of strings on a GPU: pieces in pinned memory, words, indices and what is beside them.
 pub(super) fn of_strings(request: &Request) -> Scratch {
-    let Request { n, beside, .. } = request;
+    let n = request.n.min(MOST_ITEMS);
     // A copy of the references, and their indices.
-    let moved = if let Beside::Payload { bytes, .. } = beside { n * (bytes + size_of::<u32>()) } else { 0 };
+    let moved =
+        if let Beside::Payload { bytes, .. } = request.beside { n * (bytes + size_of::<u32>()) } else { 0 };
     Scratch { host: (2 * PIECE_BYTES + moved) as u64, device: (110 * n) as u64 }
 }
 

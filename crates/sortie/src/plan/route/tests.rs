@@ -189,6 +189,22 @@ fn scratch_is_as_planned() {
     }
 }
 
+#[test]
+fn items_without_a_size_may_be_any_number() {
+    for (keys, beside) in [
+        (KeyForm::Compared, Beside::Payload { bytes: 0, stable: true }),
+        (KeyForm::Strings, Beside::Payload { bytes: 0, stable: true }),
+        (KeyForm::Compound { bytes: 0 }, Beside::Indices { stable: true }),
+    ] {
+        for algorithm in [Algorithm::Auto, Algorithm::Merge] {
+            let builder = on("auto").algorithm(algorithm);
+            let planned =
+                plan(&request(builder, Operation::Array, keys, beside, usize::MAX), &machine(1, GB));
+            assert!(planned.is_ok(), "{keys:?}");
+        }
+    }
+}
+
 /// What is refused, and that limits are kept, is said by values alone.
 #[test]
 fn refusals_name_what_there_is_instead() {
