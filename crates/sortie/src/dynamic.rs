@@ -74,21 +74,15 @@ macro_rules! with_key {
     }};
 }
 
-/// Evaluates an expression with `$payload` as a type of `$bytes` bytes, which may be 1, 2, 4, 8, 12, 16, 24 or 32.
+/// Evaluates an expression with `$payload` as a type of `$bytes` bytes, which may be 4, 8 or 16.
 macro_rules! with_payload {
     ($bytes:expr, $payload:ident => $body:expr) => {
         match $bytes {
-            1 => with_key!([u8; 1], $payload, $body),
-            2 => with_key!([u8; 2], $payload, $body),
             4 => with_key!([u8; 4], $payload, $body),
             8 => with_key!([u8; 8], $payload, $body),
-            12 => with_key!([u8; 12], $payload, $body),
             16 => with_key!([u8; 16], $payload, $body),
-            24 => with_key!([u8; 24], $payload, $body),
-            32 => with_key!([u8; 32], $payload, $body),
             other => Err(Error::Unsupported(format!(
-                "payloads of {other} bytes are not moved with their keys, only such of 1, 2, 4, 8, 12, 16, 24 and 32; take an \
-                 argsort for others"
+                "payloads of {other} bytes are not moved with their keys, only such of 4, 8 and 16; take an argsort for others"
             ))),
         }
     };
@@ -110,7 +104,7 @@ pub fn sort(sorter: &Sorter, dtype: Dtype, keys: &mut [u8]) -> Result<Report, Er
     with_key!(dtype, K => sorter.sort(typed_mut::<K>("keys", keys)?))
 }
 
-/// [`Sorter::sort_pairs`] of keys in host memory, each with a payload of `payload_bytes` bytes: 1, 2, 4, 8, 12, 16, 24 or 32.
+/// [`Sorter::sort_pairs`] of keys in host memory, each with a payload of `payload_bytes` bytes: 4, 8 or 16.
 ///
 /// # Errors
 /// As [`Sorter::sort_pairs`] and [`sort`]; [`Error::Unsupported`] for payloads of another size.

@@ -57,9 +57,9 @@ fn every_type_is_sorted_as_its_slice_is() {
             let segments = Segments::Length(keys.len() / 3);
             let (mut alone, mut carried) = (unsorted.clone(), unsorted.clone());
             sort_segments(&sorter(), dtype, cast_slice_mut(&mut alone), segments).unwrap();
-            let mut payload = vec![[0u8; 12]; keys.len()];
+            let mut payload = vec![[0u8; 16]; keys.len()];
             sort_pairs_segments(
-                &sorter(), dtype, cast_slice_mut(&mut carried), 12, payload.as_flattened_mut(), segments,
+                &sorter(), dtype, cast_slice_mut(&mut carried), 16, payload.as_flattened_mut(), segments,
             )
             .unwrap();
             let mut expected = keys.to_vec();
