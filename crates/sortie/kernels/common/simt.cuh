@@ -19,12 +19,15 @@
 #define SIMT_KERNEL(threads, min_blocks) extern "C" __global__ void __launch_bounds__(threads, min_blocks)
 #define SIMT_UNROLL _Pragma("unroll")
 #define SIMT_ROLL _Pragma("unroll 1")
+// Where a field is in its struct. NVRTC 13.0 has neither offsetof nor __builtin_offsetof.
+#define SIMT_OFFSET_OF(type, field) static_cast<unsigned long long>(__INTADDR__(&static_cast<type*>(nullptr)->field))
 #else
 #include "simt_bench.h"
 #define SIMT_FN inline __attribute__((always_inline))
 #define SIMT_KERNEL(threads, min_blocks) extern "C" ::simt::bench::kernel<(threads), (min_blocks)>
 #define SIMT_UNROLL
 #define SIMT_ROLL
+#define SIMT_OFFSET_OF(type, field) __builtin_offsetof(type, field)
 #endif
 
 namespace simt {

@@ -48,7 +48,7 @@ pub(super) use shared;
 pub(super) fn asserts(layouts: &[Layout]) -> String {
     let of_one = |Layout { name, size, offsets }: &Layout| {
         let offsets = offsets.iter().map(move |(field, offset)| {
-            format!("static_assert(__builtin_offsetof({name}, {field}) == {offset}, \"{field} of {name}\");")
+            format!("static_assert(SIMT_OFFSET_OF({name}, {field}) == {offset}, \"{field} of {name}\");")
         });
         std::iter::once(format!("static_assert(sizeof({name}) == {size}, \"size of {name}\");"))
             .chain(offsets)
