@@ -1,8 +1,8 @@
 //! Sorts of numbers whose type is known only when the program runs: a [`Dtype`] and bytes in place of a slice of a type.
 //!
 //! For programs that read arrays from files, and for bindings to other languages. Each function does what the method of
-//! [`Sorter`] or [`Gpu`] that it names does, with the same order, stability, scratch, memory limits and errors. It is compiled once,
-//! here, for every type.
+//! [`Sorter`] or [`Gpu`] that it names does, with the same order, stability, scratch, memory limits and errors. It is compiled for
+//! every type in the crate that calls it, so that others do not pay for it.
 //!
 //! ```
 //! use sortie::Sorter;
@@ -100,6 +100,7 @@ impl Dtype {
 ///
 /// # Errors
 /// As [`Sorter::sort`]; [`Error::Unsupported`] where the bytes are not aligned for the type, or end within a key.
+#[inline]
 pub fn sort(sorter: &Sorter, dtype: Dtype, keys: &mut [u8]) -> Result<Report, Error> {
     with_key!(dtype, K => sorter.sort(typed_mut::<K>("keys", keys)?))
 }
@@ -108,6 +109,7 @@ pub fn sort(sorter: &Sorter, dtype: Dtype, keys: &mut [u8]) -> Result<Report, Er
 ///
 /// # Errors
 /// As [`Sorter::sort_pairs`] and [`sort`]; [`Error::Unsupported`] for payloads of another size.
+#[inline]
 pub fn sort_pairs(
     sorter: &Sorter,
     dtype: Dtype,
@@ -125,6 +127,7 @@ pub fn sort_pairs(
 ///
 /// # Errors
 /// As [`Sorter::argsort`] and [`sort`].
+#[inline]
 pub fn argsort<I: Index>(
     sorter: &Sorter,
     dtype: Dtype,
@@ -138,6 +141,7 @@ pub fn argsort<I: Index>(
 ///
 /// # Errors
 /// As [`Sorter::sort_segments`] and [`sort`].
+#[inline]
 pub fn sort_segments(
     sorter: &Sorter,
     dtype: Dtype,
@@ -151,6 +155,7 @@ pub fn sort_segments(
 ///
 /// # Errors
 /// As [`Sorter::sort_pairs_segments`] and [`sort_pairs`].
+#[inline]
 pub fn sort_pairs_segments(
     sorter: &Sorter,
     dtype: Dtype,
@@ -169,6 +174,7 @@ pub fn sort_pairs_segments(
 ///
 /// # Panics
 /// Where one of them has fewer bytes than a key.
+#[inline]
 #[must_use]
 pub fn compare(dtype: Dtype, a: &[u8], b: &[u8], order: Order) -> Ordering {
     with_key!(dtype, K => {
@@ -182,6 +188,7 @@ pub fn compare(dtype: Dtype, a: &[u8], b: &[u8], order: Order) -> Ordering {
 ///
 /// # Errors
 /// As [`sort`]; [`Error::LengthMismatch`]; [`Error::Unsupported`] for keys of 128 bits, which have no such number of 64.
+#[inline]
 pub fn codes(dtype: Dtype, keys: &[u8], order: Order, codes: &mut [u64]) -> Result<(), Error> {
     with_key!(dtype, K => {
         if size_of::<K>() > size_of::<u64>() {
@@ -201,6 +208,7 @@ pub fn codes(dtype: Dtype, keys: &[u8], order: Order, codes: &mut [u64]) -> Resu
 ///
 /// # Safety
 /// As [`Gpu::sort`].
+#[inline]
 pub unsafe fn sort_on_device<'gpu>(
     gpu: &'gpu Gpu,
     stream: &Stream,
@@ -219,6 +227,7 @@ pub unsafe fn sort_on_device<'gpu>(
 ///
 /// # Safety
 /// As [`Gpu::sort_pairs`].
+#[inline]
 pub unsafe fn sort_pairs_on_device<'gpu>(
     gpu: &'gpu Gpu,
     stream: &Stream,
@@ -242,6 +251,7 @@ pub unsafe fn sort_pairs_on_device<'gpu>(
 ///
 /// # Safety
 /// As [`Gpu::argsort`].
+#[inline]
 pub unsafe fn argsort_on_device<'gpu>(
     gpu: &'gpu Gpu,
     stream: &Stream,
@@ -261,6 +271,7 @@ pub unsafe fn argsort_on_device<'gpu>(
 ///
 /// # Safety
 /// As [`Gpu::sort_segments`].
+#[inline]
 pub unsafe fn sort_segments_on_device<'gpu>(
     gpu: &'gpu Gpu,
     stream: &Stream,
