@@ -15,7 +15,7 @@ use crate::cpu::{self, Job};
 use crate::error::same_length;
 use crate::gpu::{self, Gpu, HostArray};
 use crate::key::{self, Bits, Code, Form, Transform};
-use crate::plan::{self, CpuWay, MachineGpu, Plan, auto};
+use crate::plan::{self, CpuWay, Machine, MachineGpu, Plan, auto};
 use crate::request::{Beside, Budget, KeyForm, Lengths, Operation, Request};
 use crate::threads;
 use crate::{Error, Index, Key, Nans, Nulls, Order, Ran, Report, Segments};
@@ -226,17 +226,23 @@ impl Sorter {
     /// # Errors
     /// [`Error::Unsupported`] for what no engine does; [`Error::Device`] where a device that was named cannot be had.
     pub fn explain(&self, request: &Request) -> Result<Plan, Error> {
-        self.plan(request, known_rates)
+        let mut machine =
+            self.machine(request, known_rates)?.unwrap_or_else(|| machine_without_gpu().clone());
+        if let Some(measured) = crate::rates::known() {
+            machine.cpu = measured;
+        }
+        plan::plan(request, &machine)
     }
 
-    /// The plan, with the rates of GPUs that were named.
-    fn plan(&self, request: &Request, rates: impl Fn(&Gpu) -> Option<Rates>) -> Result<Plan, Error> {
+    /// What the plan of a request depends on, with these rates of GPUs that were named. None where there is only the CPU.
+    fn machine(
+        &self,
+        request: &Request,
+        rates: impl Fn(&Gpu) -> Option<Rates>,
+    ) -> Result<Option<Machine>, Error> {
         let named: Vec<u32> = match request.engine {
-            Engine::Auto => {
-                let machine = auto::machine(request);
-                return plan::plan(request, machine.as_ref().unwrap_or(machine_without_gpu()));
-            }
-            Engine::Cpu => return plan::plan(request, machine_without_gpu()),
+            Engine::Auto => return Ok(auto::machine(request)),
+            Engine::Cpu => return Ok(None),
             Engine::Cuda(ordinal) | Engine::Hybrid(ordinal) => vec![ordinal],
             Engine::CudaDevices(devices) => devices.numbers().collect(),
         };
@@ -247,7 +253,7 @@ impl Sorter {
             let gpu = Gpu::cuda(ordinal)?;
             machine = machine.with_gpu(MachineGpu { rates: rates(&gpu), ..gpu.for_plan(request)? });
         }
-        plan::plan(request, &machine)
+        Ok(Some(machine))
     }
 
     /// Sorts keys. In place; at most 5% of the data as scratch.
@@ -503,9 +509,16 @@ impl Sorter {
         on_gpus: impl FnOnce(&mut D, &OnGpus) -> Result<Report, Error>,
         on_cpu: impl FnOnce(&mut D, &Job) -> Result<Report, Error> + Send,
     ) -> Result<Report, Error> {
-        let plan = self.plan(&request, |_| None)?;
+        // To make a plan, the CPU is asked for its vector instructions, which takes as long as a small sort.
+        let on = match self.machine(&request, |_| None)? {
+            Some(machine) => OnGpus::of(&plan::plan(&request, &machine)?, &request)?,
+            None => {
+                plan::check(&request)?;
+                None
+            }
+        };
         let mut abandoned = Report::default();
-        if let Some(on) = OnGpus::of(&plan, &request)? {
+        if let Some(on) = on {
             let start = Instant::now();
             match on_gpus(data, &on) {
                 Err(error) if request.engine == Engine::Auto => {

@@ -24,7 +24,7 @@ pub(super) fn on_cpu(request: &Request, cpu: &CpuRates) -> Option<f64> {
             // A segment of one key is sorted.
             let seconds = (1u32..).zip(&lengths.keys_by_log[1..]).filter(|&(_, &keys)| keys > 0);
             let seconds = seconds.map(|(log, &keys)| keys as f64 * seconds_a_key(cpu, bytes, log));
-            Some(seconds.sum::<f64>() * slower(cpu, request) * moves)
+            Some(seconds.fold(0.0, |sum, of_length| sum + of_length) * slower(cpu, request) * moves)
         }
         (_, KeyForm::Number { bytes, .. }) => {
             let finish = n * seconds_a_key(cpu, bytes, u32::MAX) * slower(cpu, request);

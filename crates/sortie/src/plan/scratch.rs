@@ -90,7 +90,7 @@ pub(super) fn on_cpu(request: &Request) -> Scratch {
 
 /// Of a distribution in place, or the counters of narrow keys.
 fn buffers(bytes: usize, request: &Request) -> usize {
-    let threads = request.budget.threads;
+    let threads = request.budget.threads.max(1);
     let counters = match request.keys {
         KeyForm::Number { bytes: 1, .. } => size_of::<u32>() << 8,
         KeyForm::Number { bytes: 2, .. } => size_of::<u32>() << 16,
