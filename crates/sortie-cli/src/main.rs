@@ -40,14 +40,17 @@ use cli::{Command, OtherCommand, SortArgs};
 use failure::Failure;
 use output::Output;
 
-// Unwinding is linked in. As a library of its own it takes a tenth of the time that a small sort takes: it is loaded, and then
-// asks what the processor can do, which is slow in a virtual machine.
-#[cfg(all(target_os = "linux", target_env = "gnu"))]
+// Links the unwinder statically where `build.rs` has found it. To load libgcc_s.so takes a tenth as long as a small sort: it asks
+// what the processor can do, which is slow in a virtual machine.
+#[cfg(static_unwinder)]
 #[link(name = "gcc_eh")]
 unsafe extern "C" {}
 
 /// The exit status of a program that panicked, as Rust's own start returns it.
 const PANICKED: u8 = 101;
+
+/// The exit status where standard error cannot be written.
+const UNTOLD: u8 = 2;
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
 extern "C" fn main(count: c_int, words: *const *const c_char) -> c_int {
@@ -71,8 +74,8 @@ fn program(args: Vec<OsString>) -> u8 {
     if failure.is_closed_pipe() {
         streams::end_by_sigpipe();
     }
-    complain(&failure.line());
-    failure.status()
+    // As GNU sort: what cannot be told has another status.
+    if tell(&failure.line()) { failure.status() } else { UNTOLD }
 }
 
 fn run(command: Command) -> Result<(), Failure> {
@@ -125,15 +128,20 @@ fn print(text: &[u8]) -> Result<(), Failure> {
     output.finish()
 }
 
-/// `sortie: <line>` on standard error. Where even that fails there is nobody to tell.
+/// Writes `sortie: <line>` to standard error. Returns whether that succeeded.
 ///
 /// A line out of order is quoted byte for byte, as GNU sort does; but a terminal would obey some of those.
-fn complain(line: &[u8]) {
-    let Some((end, text)) = line.split_last() else { return };
+fn tell(line: &[u8]) -> bool {
+    let Some((end, text)) = line.split_last() else { return true };
     let mut error = io::stderr().lock();
     let text = match error.is_terminal() {
         true => quote::harmless(&String::from_utf8_lossy(text)).into(),
         false => text.to_vec(),
     };
-    let _ = error.write_all(&[b"sortie: ", &text[..], &[*end]].concat());
+    error.write_all(&[b"sortie: ", &text[..], &[*end]].concat()).is_ok()
+}
+
+/// Warns. Where even that fails there is nobody to tell.
+fn complain(line: &[u8]) {
+    tell(line);
 }
