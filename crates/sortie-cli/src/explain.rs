@@ -1,4 +1,4 @@
-//! `--explain`: how a sort would go, and why. Nothing is sorted, and no output is written but that.
+//! `--explain`: prints the plan of a sort instead of sorting.
 
 use sortie::Engine;
 use sortie::plan::Plan;
@@ -11,12 +11,15 @@ pub fn print(input: &str, plan: &Plan) -> Result<(), Failure> {
     crate::print(format!("input:     {input}\n{plan}\n").as_bytes())
 }
 
-/// What cannot be explained.
-pub fn unknown_size(name: &str) -> Failure {
-    Failure::new(format!("{name}: --explain needs to know how much there is to sort; name a file"))
+/// Part of what is printed of an input that does not fit in memory.
+pub const IN_RUNS: &str = ", in runs through temporary files";
+
+/// Refuses an input whose size is not known.
+pub fn unknown_size() -> Failure {
+    Failure::new("--explain needs to know how much there is to sort, which only a file tells; name a file")
 }
 
-/// Whether a GPU may sort where no engine was named: one is known, and no limit of memory was given, which the driver would not keep.
+/// Lets `--engine auto` use a GPU. Returns whether it may: a GPU is known, and `-S`, which the CUDA driver does not respect, is not given.
 pub fn may_take_gpu(engine: Engine, limit: Option<MemorySize>) -> bool {
     engine == Engine::Auto && limit.is_none() && sortie::enable_gpu() != sortie::Enabled::NotMeasured
 }

@@ -54,11 +54,12 @@ pub fn sort(args: &SortArgs) -> Result<(), Failure> {
         (axis, Format::Npy(header)) => Cut::Axis(Lanes::along(header, axis.unwrap_or(-1))?),
     };
     let temporary = args.temporary_folders().swap_remove(0);
-    let job = ArraySort::new(cut, &args.array, &args.resources, args.output(), temporary);
-    match external::Task::of(args, &job, &array) {
-        Some(_) if job.explain => job.run(&array),
-        Some(task) => task.run(job, array),
-        None => job.run(&array),
+    let mut job = ArraySort::new(cut, &args.array, &args.resources, args.output(), temporary);
+    let task = external::Task::of(args, &job, &array);
+    job.in_runs = task.is_some();
+    match task {
+        Some(task) if !job.explain => task.run(job, array),
+        _ => job.run(&array),
     }
 }
 
@@ -105,6 +106,8 @@ struct ArraySort<'a> {
     temporary: PathBuf,
     /// Whether to say how it would go, and not to sort.
     explain: bool,
+    /// Whether the array does not fit in memory.
+    in_runs: bool,
     stats: Option<StatsFormat>,
     ledger: Ledger,
 }
@@ -128,6 +131,7 @@ impl<'a> ArraySort<'a> {
             output,
             temporary,
             explain: resources.explain,
+            in_runs: false,
             stats: resources.stats,
             ledger: Ledger::open(),
         }
@@ -165,7 +169,14 @@ impl<'a> ArraySort<'a> {
 
     /// Prints how the array would be sorted.
     fn explain_as<T: Element>(&self, array: &ArrayFile) -> Result<(), Failure> {
-        let bytes = array.size().ok_or_else(|| explain::unknown_size("standard input"))?;
+        let bytes = array.size().ok_or_else(explain::unknown_size)?;
+        if bytes % size_of::<T>() as u64 != 0 {
+            let kind = array.format.kind();
+            return Err(Failure::new(format!(
+                "{bytes} bytes are no multiple of the {} bytes of {kind}",
+                kind.width()
+            )));
+        }
         let n = bytes as usize / size_of::<T>();
         self.check(n)?;
         let segments = self.segments(n);
@@ -177,7 +188,11 @@ impl<'a> ArraySort<'a> {
         };
         let beside = if self.argsort { Beside::Indices { stable: true } } else { Beside::Nothing };
         let sorter = self.sorter(0)?;
-        let of_one = if is_one { "" } else { ", in segments" };
+        let of_one = match (self.in_runs, is_one) {
+            (true, _) => explain::IN_RUNS,
+            (false, true) => "",
+            (false, false) => ", in segments",
+        };
         let plan = said(sorter.explain(&sorter.request(operation, KeyForm::of::<T>(), beside, n)))?;
         explain::print(&format!("{n} elements of {}{of_one}", array.format.kind()), &plan)
     }

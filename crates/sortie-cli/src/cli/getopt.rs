@@ -124,7 +124,7 @@ fn given<'a, A>(flag: &'a Flag<A>, value: &'a [u8]) -> Given<'a> {
 /// The option of this name, or of the one that it abbreviates.
 fn named<A: Arguments>(name: &[u8]) -> Result<&'static Flag<A>, Failure> {
     let long = |flag: &Flag<A>| flag.name.long().unwrap_or_default().as_bytes();
-    if let Some(exact) = flags().find(|flag| long(flag) == name) {
+    if let Some(exact) = flags().find(|flag| flag.name.long().is_some_and(|long| long.as_bytes() == name)) {
         return Ok(exact);
     }
     let found: Vec<_> =

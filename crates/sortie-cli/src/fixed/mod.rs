@@ -37,9 +37,9 @@ pub fn run(args: &SortArgs, size: NonZeroUsize) -> Result<(), Failure> {
     };
     explain::may_take_gpu(resources.engine, resources.buffer_size);
     if resources.explain {
-        let bytes = bytes.ok_or_else(|| explain::unknown_size("standard input"))?;
+        let bytes = bytes.ok_or_else(|| explain::unknown_size())?;
         let (all, most) = (bytes as usize / size, budget as usize / (size.get() + records.beside()));
-        let (count, parts) = if all > most { (most, ", in runs through temporary files") } else { (all, "") };
+        let (count, parts) = if all > most { (most, explain::IN_RUNS) } else { (all, "") };
         return explain::print(&format!("{count} records at a time{parts}"), &records.plan(count)?);
     }
     let mut feed = Feed { inputs: inputs.iter(), open: None, size: size.get(), ledger: &ledger };

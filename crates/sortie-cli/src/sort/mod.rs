@@ -73,7 +73,7 @@ pub fn run(args: &SortArgs) -> Result<(), Failure> {
         job.may_take_gpu = explain::may_take_gpu(job.engine, args.resources.buffer_size);
     }
     match args.check_mode() {
-        _ if args.resources.explain => return explain(&inputs, &job),
+        _ if args.resources.explain => return explain(&inputs, args, &job),
         Some(how) => inputs.iter().try_for_each(|input| check::check(input, how, &job))?,
         None => sort(inputs, args, &mut job)?,
     }
@@ -81,9 +81,12 @@ pub fn run(args: &SortArgs) -> Result<(), Failure> {
 }
 
 /// Prints how the lines would be sorted, of which there are as many as the first of them let expect.
-fn explain(inputs: &[Input], job: &LineSort) -> Result<(), Failure> {
+fn explain(inputs: &[Input], args: &SortArgs, job: &LineSort) -> Result<(), Failure> {
     let size = inputs.iter().map(Input::size).sum::<Option<u64>>();
-    let size = size.ok_or_else(|| explain::unknown_size("standard input"))?;
+    let size = size.ok_or_else(explain::unknown_size)?;
+    let of_use = || threads::of_use(args.resources.parallel, None);
+    let budget = memory::budget(args.resources.buffer_size, Some(size), of_use);
+    let in_runs = if size > budget / 2 { explain::IN_RUNS } else { "" };
     job.start_threads(Some(size))?;
     let mut head = Vec::new();
     for input in inputs {
@@ -95,7 +98,7 @@ fn explain(inputs: &[Input], job: &LineSort) -> Result<(), Failure> {
     let ends = head.iter().filter(|&&byte| byte == job.terminator).count().max(1);
     let lines = (size as f64 * ends as f64 / head.len().max(1) as f64).round() as usize;
     let plan = items::plan(job, lines)?;
-    explain::print(&format!("{size} bytes, about {lines} lines"), &plan)
+    explain::print(&format!("{size} bytes, about {lines} lines{in_runs}"), &plan)
 }
 
 fn sort(inputs: Vec<Input>, args: &SortArgs, job: &mut LineSort) -> Result<(), Failure> {

@@ -243,6 +243,9 @@ impl SortArgs {
     /// Refuses options that do not go together.
     pub fn validate(&self) -> Result<(), Failure> {
         let refuse = |message: &str| Err(Failure::new(message));
+        if self.resources.explain && (self.merge || self.check_mode().is_some()) {
+            return refuse("--explain is for sorts; leave out -c, -C and -m");
+        }
         let keys = (!self.keys.is_empty()).then_some("-k");
         let external = self.external_option();
         if self.is_array() {
