@@ -26,8 +26,8 @@ pub fn end_by_sigpipe() {
     }
 }
 
-/// Puts in the place of a closed stream what can be neither read nor written: a handle that only names a folder. Otherwise the
-/// next file that is opened would be that stream.
+/// Opens `/` with `O_PATH` in place of each closed stream, so that reads and writes fail. Otherwise the next file that is opened
+/// would take its place.
 fn hold_closed_streams() {
     for stream in [libc::STDIN_FILENO, libc::STDOUT_FILENO, libc::STDERR_FILENO] {
         // SAFETY: looks at a number, whether or not a file is open under it.

@@ -104,7 +104,7 @@ pub struct Lengths {
 }
 
 impl Request {
-    /// Whether something shows in which order equal keys come out, and it is to be their own.
+    /// Whether equal keys must keep their order.
     #[must_use]
     pub fn is_stable(&self) -> bool {
         self.beside.is_stable()

@@ -12,7 +12,7 @@ use crate::quote;
 /// Why the arguments were not read to the end.
 pub enum Stop {
     Refused(Failure),
-    /// This option asks for a page in place of all else.
+    /// `--help` or `--version` was given.
     Page(String),
 }
 

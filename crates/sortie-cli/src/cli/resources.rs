@@ -24,8 +24,8 @@ pub const fn shared<A: AsMut<Resources>>() -> [Flag<A>; 5] {
         Flag {
             name: Name::Both('S', "buffer-size"),
             gnu: true,
-            help: "Use no more than SIZE memory, for segments and lanes of an array beside itself, a GPU's included; in KiB, or \
-                   with a suffix of %bKMGTPE",
+            help: "Limit memory to SIZE, GPU memory included. For segments and array axes, SIZE does not count the array itself. \
+                   In KiB, or with a suffix of %bKMGTPE",
             effect: Effect::Value("SIZE", Domain::Text, |args, given| {
                 args.as_mut().buffer_size = Some(given.read(str::parse)?);
                 Ok(())

@@ -37,7 +37,7 @@ pub fn run(args: &SortArgs, size: NonZeroUsize) -> Result<(), Failure> {
     };
     explain::may_take_gpu(resources.engine, resources.buffer_size);
     if resources.explain {
-        let bytes = bytes.ok_or_else(|| explain::unknown_size())?;
+        let bytes = bytes.ok_or_else(explain::unknown_size)?;
         let (all, most) = (bytes as usize / size, budget as usize / (size.get() + records.beside()));
         let (count, parts) = if all > most { (most, explain::IN_RUNS) } else { (all, "") };
         return explain::print(&format!("{count} records at a time{parts}"), &records.plan(count)?);

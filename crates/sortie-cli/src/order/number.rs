@@ -12,7 +12,7 @@ use super::blank;
 pub struct Number<'t> {
     negative: bool,
     integer: &'t [u8],
-    /// Of the integer; the largest where it has more digits than fit.
+    /// The integer part; `u64::MAX` where it has more than 19 digits.
     value: u64,
     fraction: &'t [u8],
 }

@@ -16,7 +16,7 @@ pub enum Enabled {
     /// This machine was measured: [`Engine::Auto`](crate::Engine::Auto) now takes its first CUDA device where it predicts a
     /// win.
     Measured,
-    /// It was not, but rates for its GPUs [ship with the library](crate::plan::shipped_gpus): `Engine::Auto` goes by those.
+    /// The machine was not measured. `Engine::Auto` uses the rates that [ship](crate::plan::shipped_gpus) for its GPU.
     Shipped,
     /// Nothing is known of a GPU, so `Engine::Auto` stays on the CPU. `sortie devices --measure` measures, and so do
     /// [`rates::measure`](crate::rates::measure) and `sortie_device::rates::measure`; then call [`enable`] again.
@@ -102,7 +102,7 @@ fn known() -> Option<Arc<Known>> {
     KNOWN.lock().expect("no holder panics").clone()
 }
 
-/// Whether the request is worth the thought of a GPU.
+/// Whether the request is large enough for a GPU to be considered.
 pub(crate) fn may_take(request: &Request) -> bool {
     request.bytes() >= GPU_FROM_BYTES && known().is_some()
 }

@@ -309,13 +309,15 @@ impl Plan {
         match self.route {
             Route::Cpu(CpuWay::Distribute) => &[
                 "data that is in order, or in reverse order, is not distributed",
-                "a sample cuts the buckets; narrow or few data goes without",
+                "a sample decides where buckets are cut; narrow keys and small inputs are not sampled",
             ],
             Route::Cpu(_) => &[],
             Route::Gpu(_, GpuWay::Strings) => {
                 &["a sample says whether all bytes go to the GPU or words of 8 bytes"]
             }
-            Route::Gpu(_, GpuWay::Segments) => &["a segment that does not fit goes as an array"],
+            Route::Gpu(_, GpuWay::Segments) => {
+                &["a segment that is too long for a chunk is sorted as one array"]
+            }
             Route::Gpu(_, GpuWay::Whole(_) | GpuWay::ByThreads(_)) => &[
                 "the GPU's profile finds data in order, in reverse order, or of few values",
                 "where memory turns out short, the next plan is tried: in place, in chunks, in ranges",
@@ -396,7 +398,7 @@ impl fmt::Display for Reason {
             Reason::Named => "the engine was named",
             Reason::NoGpu => "no GPU that may be used is known",
             Reason::NotOnGpu => "no GPU has this sort",
-            Reason::Few => "less than 4 MiB is sorted before a GPU has started",
+            Reason::Few => "the input is below 4 MiB; to start a GPU takes longer than to sort it",
             Reason::DoesNotFit => "the GPU, or the memory limit, has no room for all of it",
             Reason::CpuIsFaster => "the CPU is predicted to be faster, or nearly as fast",
             Reason::GpuIsFaster => "the GPU is predicted to be faster",
