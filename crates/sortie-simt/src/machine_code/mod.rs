@@ -1,5 +1,5 @@
 //! What kernels become as machine code: on each architecture, no register is spilled and no block asks for more shared memory
-//! than there is, but for what is known. Needs no GPU: a sort runs on a [`recorder`] with the limits of a device, and what
+//! than there is, but for what is known. Needs no GPU: a sort runs on a recorder with the limits of a device, and what
 //! it asks for there is compiled with the same options, to PTX by NVRTC and from that by `ptxas`, which reports.
 
 mod recorder;
