@@ -1,7 +1,7 @@
 //! What the kernels become as machine code.
 
 use sortie::Error;
-use sortie_papers::{Papers, array_sort, quicksort, radix_sort, sample_sort};
+use sortie_papers::{Papers, array_sort, quicksort, radix_sort};
 use sortie_simt::machine_code::{self, Sort};
 
 use crate::one_array::Sort as OfOneArray;
@@ -12,7 +12,6 @@ const LIST: &[Sort<Papers, Error>] = &[
     ("GPU-Quicksort, its first phase", |papers| of_one_array(papers, 1 << 20, quicksort)),
     ("GPU-Quicksort, its second phase", |papers| of_one_array(papers, 1000, quicksort)),
     ("radix sort of section 6.1", |papers| of_one_array(papers, 1 << 20, radix_sort)),
-    ("GPU sample sort", |papers| of_one_array(papers, 1 << 20, sample_sort)),
 ];
 
 fn of_one_array(papers: &Papers, n: usize, sort: OfOneArray) -> Result<(), Error> {
