@@ -188,7 +188,7 @@ pub fn usage(what: impl Display) -> Failure {
     Failure::new(format!("{what}; see --help"))
 }
 
-/// What is required and was not given.
+/// A required option or operand that is missing.
 pub fn missing(required: &[(bool, &str)]) -> Failure {
     let missing: Vec<_> = required.iter().filter(|(given, _)| !given).map(|(_, what)| *what).collect();
     usage(format_args!("the following required arguments were not provided: {}", missing.join(" ")))

@@ -180,7 +180,7 @@ fn strings_of(numbers: Vec<usize>, patterns: &'static [(&str, Bits)]) -> Sorts {
     })
 }
 
-/// What is wrong gets the name of its pattern.
+/// A failed comparison is reported with the name of its pattern.
 fn each_pattern(
     both: &mut Both,
     patterns: &[(&str, Bits)],

@@ -33,7 +33,7 @@ pub struct Records {
 }
 
 impl Records {
-    /// How so many of them would be sorted.
+    /// Plans the sort of `count` records.
     pub fn plan(&self, count: usize) -> Result<Plan, sortie::Error> {
         let keys = if let Key::Word = self.key() { KeyForm::of::<u64>() } else { KeyForm::Strings };
         let sorter = self.sorter()?;

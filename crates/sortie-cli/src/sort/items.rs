@@ -145,7 +145,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// How so many lines would be sorted.
+/// Plans the sort of `lines` lines.
 pub fn plan(job: &LineSort, lines: usize) -> Result<Plan, sortie::Error> {
     let item = if job.order.plain().is_some() { size_of::<&[u8]>() } else { size_of::<Keyed<'_>>() };
     let sorter = sorter(job, job.order.plain().unwrap_or(false))?;
