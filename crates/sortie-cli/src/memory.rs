@@ -16,6 +16,8 @@ const SMALL: u64 = 1 << 20;
 const ENOUGH_FOR_SMALL: u64 = 256 << 20;
 /// What the program takes by itself at least: its own pages, stacks, the windows of its output, and what the allocator keeps.
 const OWN: u64 = 10 << 20;
+/// Beyond that, buffers that grow with the limit take one part in this many of it.
+const BUFFERS: u64 = 12;
 /// The least and the most bytes of a window of output, where there is memory for it.
 const WINDOW: (u64, u64) = (256 << 10, 4 << 20);
 /// So much every machine has, without a look at it.
@@ -48,12 +50,12 @@ pub fn budget(asked: Option<MemorySize>, input: Option<u64>, threads: impl FnOnc
 /// The part of a limit that remains for the data and its sort. The rest is for the program itself, whose buffers grow with the
 /// limit. A small limit is divided, because the program cannot do with nothing.
 fn within(limit: u64) -> u64 {
-    limit - (OWN + limit / 16).min(limit / 8 * 5)
+    limit - (OWN + limit / BUFFERS).min(limit / 8 * 5)
 }
 
 /// The smallest limit of which [`within`] leaves at least `bytes`, up to rounding.
 pub fn leaving(bytes: u64) -> u64 {
-    let of_a_large_limit = (bytes.saturating_add(OWN) / 15).saturating_mul(16);
+    let of_a_large_limit = (bytes.saturating_add(OWN) / (BUFFERS - 1)).saturating_mul(BUFFERS);
     let of_a_small_limit = (bytes / 3).saturating_mul(8);
     of_a_large_limit.min(of_a_small_limit) + 16
 }
