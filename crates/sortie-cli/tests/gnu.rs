@@ -173,7 +173,7 @@ fn little_memory_may_be_asked_for() {
     fs::write(folder.path().join("file"), Numbers::new(12).lines(300_000)).unwrap();
     // What the program takes to be loaded grows with what is linked into it.
     let loads = |&kilobytes: &usize| in_kilobytes(kilobytes, folder.path(), "--version").status.success();
-    let loaded = (8_000..100_000).step_by(1_000).find(loads).expect("100 MB are enough to load the program");
+    let loaded = (8_000..200_000).step_by(1_000).find(loads).expect("200 MB are enough to load the program");
     for options in ["file", "-k2,2n file", "-S 1G -k2 file", "- < file", "-S 1G -nu - < file"] {
         let sorted = support::run(
             Command::new("sh")
