@@ -17,6 +17,8 @@ mod failure;
 mod fixed;
 mod index;
 mod man;
+#[cfg(not(test))]
+mod math;
 mod memory;
 mod order;
 mod output;

@@ -1,6 +1,7 @@
 //! How much memory a sort may take, and how much it takes.
 
-use std::fs;
+use std::fs::File;
+use std::io::Read;
 
 use rustix::mm::{Advice, madvise};
 use rustix::process::{Resource, getrlimit};
@@ -141,7 +142,10 @@ fn meminfo(name: &str) -> u64 {
 
 /// A line of a file of the system's.
 fn kilobytes(file: &str, name: &str) -> u64 {
-    let text = fs::read_to_string(file).unwrap_or_default();
+    // Room for all of it, which has no size to tell: std would read it a few bytes at a time.
+    let mut text = String::with_capacity(4 << 10);
+    // What cannot be read tells nothing.
+    let _ = File::open(file).and_then(|file| file.take(u64::MAX).read_to_string(&mut text));
     let line = text.lines().find_map(|line| line.strip_prefix(name));
     let kilobytes = line.and_then(|rest| rest.trim().trim_end_matches(" kB").parse().ok());
     // A system that does not say is taken to have 1 GiB.

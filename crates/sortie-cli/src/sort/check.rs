@@ -26,7 +26,7 @@ pub fn check(input: &Input, how: Check, job: &LineSort) -> Result<(), Failure> {
     let mut lines_before = 0;
     while let Some(block) = blocks.next().map_err(Failure::file("read", input.name()))? {
         if block.len() > READ {
-            job.start_threads(None)?;
+            job.start_threads(input.size())?;
         }
         match disorder(block, job) {
             Ok(lines) => lines_before += lines - 1,

@@ -24,12 +24,12 @@ use crate::shortage;
 const PIECE: u64 = 256 << 10;
 
 /// Sorts the lines of all inputs into `sink`, which `budget` bytes of memory have to do for.
-pub fn sort(
+pub fn sort<'p>(
     inputs: &[Input],
     size: Option<u64>,
     budget: u64,
     folder: &RunFolder,
-    mut parts: Parts<'_>,
+    parts: impl FnOnce() -> Parts<'p>,
     job: &LineSort,
     sink: Sink<'_>,
 ) -> Result<(), Failure> {
@@ -40,19 +40,22 @@ pub fn sort(
         Some(size) => size <= budget && feed.needed(size, budget)? <= 2 * budget,
         None => true,
     };
+    let mut first = None;
     if may_fit {
         let mut text = Vec::new();
         let ended = feed.fill(&mut text, budget, 1)?;
-        job.start_threads(ended.then_some(text.len() as u64))?;
+        job.start_threads(ended.then(|| job.work(&text)))?;
         let texts = [text];
         if ended {
             return Lines::of(&texts, job).sort(job, |sorted| sorted.write(job, sink));
         }
-        parts
-            .push(folder.write(|sink| Lines::of(&texts, job).sort(job, |sorted| sorted.write(job, sink)))?)?;
+        let run = folder.write(|sink| Lines::of(&texts, job).sort(job, |sorted| sorted.write(job, sink)))?;
+        first = Some(run);
     }
 
     job.start_threads(size)?;
+    let mut parts = parts();
+    first.map_or(Ok(()), |run| parts.push(run))?;
     let runners = external::runners(budget);
     let parts = relay(runners, feed, parts, |texts: &mut [Vec<u8>; 1], turn| {
         let ended = turn.feed().fill(&mut texts[0], budget, runners as u64)?;

@@ -11,15 +11,43 @@ use super::LineSort;
 use super::items::Item;
 use crate::external::Sink;
 use crate::failure::Failure;
-use crate::memory::append_line;
+use crate::memory::{append_line, room};
 
 /// Bytes of a block, approximately. One thread gathers a block of a window.
 const BLOCK: usize = 128 << 10;
+/// Bytes that a thread gathers which is alone.
+const BLOCK_ALONE: usize = 64 << 10;
 
 /// Writes `items` in order, and of equal keys only the first where the order is `unique`.
 pub fn gather<'a, T: Item<'a>>(items: &[T], job: &LineSort, sink: Sink<'_>) -> Result<(), Failure> {
     let bytes = items.iter().map(|item| item.line().len() + 1).sum();
-    job.ledger.timed("write", bytes, bytes, || write_windows(items, job, sink))
+    job.ledger.timed("write", bytes, bytes, || match job.is_alone() {
+        true => write_alone(items, job, sink),
+        false => write_windows(items, job, sink),
+    })
+}
+
+/// As much as stays in the cache is gathered at a time, and a line that is as long is written from where it lies.
+fn write_alone<'a, T: Item<'a>>(items: &[T], job: &LineSort, sink: Sink<'_>) -> Result<(), Failure> {
+    let mut block = room(items.iter().map(|item| item.line().len() + 1).sum::<usize>().min(BLOCK_ALONE))?;
+    for (place, item) in items.iter().enumerate() {
+        if job.order.unique() && !is_new(items, place) {
+            continue;
+        }
+        let line = item.line();
+        if block.len() + line.len() + 1 > BLOCK_ALONE && !block.is_empty() {
+            sink(&block)?;
+            block.clear();
+        }
+        // Marks are put under a line as a whole.
+        if line.len() >= BLOCK_ALONE && !job.debug {
+            sink(line)?;
+            sink(&[job.terminator])?;
+        } else {
+            append_line(&mut block, line, job.terminator)?;
+        }
+    }
+    if block.is_empty() { Ok(()) } else { sink(&block) }
 }
 
 fn write_windows<'a, T: Item<'a>>(items: &[T], job: &LineSort, sink: Sink<'_>) -> Result<(), Failure> {

@@ -16,7 +16,7 @@ use crate::failure::Failure;
 use crate::{memory, quote, shortage};
 
 /// Files below this size are read by one thread.
-const PARALLEL_FROM: usize = 16 << 20;
+pub const PARALLEL_FROM: usize = 16 << 20;
 /// What one thread reads at a time of a larger file.
 const PIECE: usize = 4 << 20;
 

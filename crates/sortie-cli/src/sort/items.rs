@@ -19,11 +19,11 @@ use crate::order::LineOrder;
 /// Text is split by one thread at a time in parts of about this size.
 const PART: usize = 1 << 20;
 /// So many lines have their keys in one allocation.
-const LINES_A_BLOCK: usize = 1 << 14;
+const LINES_A_BLOCK: usize = PARALLEL_FROM;
 /// Room that the key of a short line is given.
 const KEY: usize = 64;
-/// Fewer lines than this with equal keys are ordered by one thread.
-const PARALLEL_FROM: usize = 1 << 12;
+/// Fewer lines than this are worked on by one thread.
+pub const PARALLEL_FROM: usize = 1 << 14;
 
 /// A line that compares as its key, which `as_ref` gives.
 pub trait Item<'a>: AsRef<[u8]> + Copy + Send + Sync {
@@ -120,7 +120,8 @@ impl<'a> Lines<'a> {
         job.ledger.absorb(sorter(job, false)?.sort_strings(&mut items)?);
         if let Some(descending) = job.order.last_resort() {
             // Compares, for which no GPU is taken.
-            let sorter = Sorter::builder().descending(descending).build()?;
+            let sorter = Sorter::builder().descending(descending);
+            let sorter = if job.is_alone() { sorter.threads(1) } else { sorter }.build()?;
             job.ledger.timed("last resort", 0, 0, || order_equal(&mut items, descending, &sorter))?;
         }
         then(Sorted::Keyed(&items))
@@ -154,7 +155,8 @@ pub fn plan(job: &LineSort, lines: usize) -> Result<Plan, sortie::Error> {
 }
 
 fn sorter(job: &LineSort, descending: bool) -> Result<Sorter, sortie::Error> {
-    Sorter::builder().engine(job.engine).descending(descending).build()
+    let sorter = Sorter::builder().engine(job.engine).descending(descending);
+    if job.is_alone() { sorter.threads(1).build() } else { sorter.build() }
 }
 
 /// The keys of some lines, end to end.

@@ -14,7 +14,9 @@ use std::num::NonZeroUsize;
 use std::sync::OnceLock;
 use std::time::Instant;
 
-use crate::cli::SortArgs;
+use sortie_formats::lines;
+
+use crate::cli::{MemorySize, SortArgs};
 use crate::external::{Part, Parts, RunFolder, Sink};
 use crate::failure::Failure;
 use crate::order::{LineOrder, warnings};
@@ -22,7 +24,7 @@ use crate::output::Output;
 use crate::stats::Ledger;
 use crate::{complain, explain, memory, threads};
 pub use input::Input;
-use items::Lines;
+use items::{Lines, PARALLEL_FROM};
 
 /// How many are merged at a time where the command line does not say.
 const INPUTS_AT_ONCE: usize = 256;
@@ -32,7 +34,14 @@ const MERGED_WHOLE: u64 = 4 << 20;
 
 /// Smaller text is sorted before a GPU has started.
 const GPU_FROM: u64 = 64 << 20;
-/// How much of the first input tells how long lines are.
+/// Text below this is sorted without a pool of threads. What has fewer lines must not ask for one.
+const POOL_FROM: u64 = PARALLEL_FROM as u64;
+/// Bytes of a line that tell it from others, in most text.
+const LOOKED_AT_OF_A_LINE: usize = 64;
+/// Pieces of a text that tell how long its lines are, and bytes of each.
+const PIECES: usize = 4;
+const PIECE: usize = 16 << 10;
+/// How much of the first input tells it where nothing is sorted.
 const LOOKED_AT: u64 = 1 << 20;
 
 /// What every step of a sort needs to know.
@@ -41,13 +50,12 @@ pub struct LineSort {
     terminator: u8,
     debug: bool,
     engine: sortie::Engine,
-    /// Whether a GPU may sort where none was named.
-    may_take_gpu: bool,
-    /// How many were asked for.
-    threads: Option<NonZeroUsize>,
+    /// The threads and the memory that were asked for.
+    asked: (Option<NonZeroUsize>, Option<MemorySize>),
     /// Bytes that are gathered and written at a time.
     window: usize,
-    started: OnceLock<()>,
+    /// How many threads there are, once they are started.
+    threads: OnceLock<usize>,
     ledger: Ledger,
 }
 
@@ -58,20 +66,15 @@ pub fn run(args: &SortArgs) -> Result<(), Failure> {
         terminator: if args.zero_terminated { 0 } else { b'\n' },
         debug: args.debug,
         engine: args.resources.engine,
-        may_take_gpu: false,
-        threads: args.resources.parallel,
+        asked: (args.resources.parallel, args.resources.buffer_size),
         window: 0,
-        started: OnceLock::new(),
+        threads: OnceLock::new(),
         ledger: Ledger::open(),
     };
     if args.debug {
         warnings(args).iter().for_each(|warning| complain(format!("{warning}\n").as_bytes()));
     }
     let inputs = Input::all(args)?;
-    // To look for a GPU takes as long as a small sort.
-    if inputs.iter().map(Input::size).sum::<Option<u64>>().is_none_or(|size| size >= GPU_FROM) {
-        job.may_take_gpu = explain::may_take_gpu(job.engine, args.resources.buffer_size);
-    }
     match args.check_mode() {
         _ if args.resources.explain => return explain(&inputs, args, &job),
         Some(how) => inputs.iter().try_for_each(|input| check::check(input, how, &job))?,
@@ -131,7 +134,7 @@ fn sort(inputs: Vec<Input>, args: &SortArgs, job: &mut LineSort) -> Result<(), F
         parts.add_inputs(inputs);
         parts.merge(sink)?;
     } else if args.resources.buffer_size.is_some() || !sort_at_once(&inputs, size, budget, job, sink)? {
-        external::sort(&inputs, size, budget, &folder, parts(RUNS_AT_ONCE), job, sink)?;
+        external::sort(&inputs, size, budget, &folder, || parts(RUNS_AT_ONCE), job, sink)?;
     }
     output.finish()
 }
@@ -149,13 +152,17 @@ fn sort_at_once(
     if inputs.iter().any(|input| matches!(input, Input::Stdin)) {
         return Ok(false);
     }
-    job.start_threads(Some(size))?;
+    // A larger file is read by all of them.
+    if size >= input::PARALLEL_FROM as u64 {
+        job.start_threads(Some(size))?;
+    }
     job.ledger.progress.stage("reading", size);
     let start = Instant::now();
     let advance = |bytes| job.ledger.progress.advance(bytes);
     let read = |input: &Input| input.read_whole(job.terminator, &advance);
     let texts: Vec<Vec<u8>> = inputs.iter().map(read).collect::<Result<_, _>>()?;
     job.ledger.note("read", start.elapsed(), texts.iter().map(Vec::len).sum(), 0);
+    job.start_threads(Some(texts.iter().map(|text| job.work(text)).sum()))?;
     let lines = Lines::of(&texts, job);
     // Very short lines take many times their own bytes.
     if lines.cost(job)? > budget {
@@ -167,17 +174,41 @@ fn sort_at_once(
 }
 
 impl LineSort {
-    /// Starts the threads, the first time that it is called, for an input of so many bytes where that is known.
-    fn start_threads(&self, bytes: Option<u64>) -> Result<(), Failure> {
-        if self.started.set(()).is_err() {
+    /// Starts the threads, the first time that it is called, for so many bytes of work where that is known. A few lines are
+    /// sorted without: to start a pool takes longer, even one of the calling thread alone.
+    fn start_threads(&self, work: Option<u64>) -> Result<(), Failure> {
+        if self.threads.get().is_some() {
             return Ok(());
         }
+        let (asked, limit) = self.asked;
+        // To look for a GPU takes as long as a small sort.
+        let may_take_gpu =
+            || work.is_none_or(|bytes| bytes >= GPU_FROM) && explain::may_take_gpu(self.engine, limit);
         // What waits for a GPU has threads of its own, which may have work for all.
-        if self.engine.has_gpu() || self.may_take_gpu {
-            threads::start(self.threads, bytes)
-        } else {
-            threads::start_with_this(self.threads, bytes)
+        if self.engine.has_gpu() || may_take_gpu() {
+            threads::start(asked, work)?;
+        } else if work.is_none_or(|bytes| bytes >= POOL_FROM) {
+            threads::start_with_this(asked, work)?;
         }
+        let _ = self.threads.set(threads::of_use(asked, work));
+        Ok(())
+    }
+
+    /// Whether the calling thread does all the work.
+    fn is_alone(&self) -> bool {
+        self.threads.get() == Some(&1)
+    }
+
+    /// Bytes of work that text is, as far as a few pieces of it tell: of a long line only the first bytes are looked at, as a rule.
+    fn work(&self, text: &[u8]) -> u64 {
+        // To read and write a larger one pays for threads whatever its lines are.
+        if text.len() <= PIECES * PIECE || text.len() >= input::PARALLEL_FROM {
+            return text.len() as u64;
+        }
+        let piece = |i: usize| &text[i * (text.len() / PIECES)..][..PIECE];
+        let lines: usize = (0..PIECES).map(|i| 1 + lines::count(piece(i), self.terminator)).sum();
+        let looked_at = (LOOKED_AT_OF_A_LINE * lines).min(PIECES * PIECE);
+        (text.len() as f64 * looked_at as f64 / (PIECES * PIECE) as f64) as u64
     }
 
     /// Whole lines as `--debug` prints them, with marks under each.
