@@ -1,9 +1,36 @@
-//! Copies that pass the caches by: of what is not read soon.
+//! Copies: as bytes, by all threads, and past the caches where what is written is not read soon.
 //!
 //! Written straight to its place, a line would first be fetched, and others would leave the cache for it. A whole line needs no
 //! fetch and, on x86-64, goes to memory alone.
 
 use std::mem::MaybeUninit;
+
+use bytemuck::Pod;
+use rayon::prelude::*;
+
+use crate::plan::COPIED_BY_A_TASK_BYTES;
+
+/// The bytes of these items.
+pub(crate) fn bytes<T: Pod>(slice: &[T]) -> &[MaybeUninit<u8>] {
+    // SAFETY: the same memory; any byte may be seen as one that need not be initialised.
+    unsafe { std::slice::from_raw_parts(slice.as_ptr().cast(), size_of_val(slice)) }
+}
+
+/// # Safety
+/// No byte is written that is not initialised, but where it is only copied on, as a payload's.
+pub(crate) unsafe fn bytes_mut<T: Pod>(slice: &mut [T]) -> &mut [MaybeUninit<u8>] {
+    // SAFETY: as above; the caller vouches for what is written.
+    unsafe { std::slice::from_raw_parts_mut(slice.as_mut_ptr().cast(), size_of_val(slice)) }
+}
+
+/// Copies by all threads: one alone is slower than the way to a device.
+pub(crate) fn by_threads<T: Copy + Send + Sync>(to: &mut [T], from: &[T], threads: usize) {
+    if threads < 2 {
+        return to.copy_from_slice(from);
+    }
+    let each = COPIED_BY_A_TASK_BYTES / size_of::<T>();
+    to.par_chunks_mut(each).zip(from.par_chunks(each)).for_each(|(to, from)| to.copy_from_slice(from));
+}
 
 /// Bytes of a cache line.
 pub(crate) const LINE: usize = 64;

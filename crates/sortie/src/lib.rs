@@ -39,6 +39,7 @@ mod profile;
 pub mod rates;
 mod report;
 pub mod request;
+mod scratch;
 mod segments;
 mod sorter;
 mod threads;

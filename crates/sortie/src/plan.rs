@@ -138,11 +138,6 @@ pub(crate) const LEAST_CHUNK_BYTES: usize = 64 << 10;
 /// pinned memory, a fifth of what a device takes.
 pub(crate) const CARRIERS: usize = 16;
 
-/// Bytes of pinned memory of each that are on the way at a time, twice. 40 GB by an H200 and 16 threads take 2.84 s with 2 MB,
-/// which stay in the caches, 4.38 with 1 MB, past the caches, and 3.78 with 16 MB; with 2 MB, but written past the caches to the
-/// array, 3.36.
-pub(crate) const CARRIER_SLOT_BYTES: usize = 2 << 20;
-
 /// Bytes of such a chunk: 5 ms of the way. Of 40 GB there are then 150, which are gathered from as many runs in parts of 1.7 MB.
 pub(crate) const TRIP_BYTES: usize = 256 << 20;
 
@@ -155,9 +150,20 @@ pub(crate) const MOST_RUNS: usize = 1 << 12;
 
 /// Bytes of a slot of pinned memory that one thread fills, and slots of each. From pageable memory to an H200 by 16 threads:
 /// 40 GB/s with 512 KB, 48 with 1 MB, 51 with 2 MB, 46 with 4 MB, of 55 that the way has; back 25, 36, 51 and 53, past the
-/// caches.
+/// caches. Of an array larger than the device, 40 GB take 2.84 s with 2 MB, 4.38 with 1 MB past the caches, 3.78 with 16 MB, and
+/// 3.36 with 2 MB that are written past the caches.
 pub(crate) const RING_SLOT_BYTES: usize = 2 << 20;
 pub(crate) const RING_SLOTS: usize = 3;
+
+/// Bytes of an array from which each thread has a ring: the way is then some milliseconds, and threads start in 0.5.
+pub(crate) const OWN_RINGS_FROM_BYTES: usize = 64 << 20;
+
+/// And of the least piece that such a thread takes.
+pub(crate) const LEAST_PIECE_BYTES: usize = 64 << 10;
+
+/// Slots of a ring that all threads fill together, of [`PIECE_BYTES`] at most: one between host and pinned memory, one between that
+/// and the device.
+pub(crate) const SHARED_SLOTS: usize = 2;
 
 /// Threads of which one brings back what a GPU has sorted, while the others sort: 8 of 16 do so at 49 GB/s.
 pub(crate) const COPIERS: usize = 2;

@@ -17,7 +17,7 @@ use crate::cpu::{self, Job};
 use crate::key::{Bits, Code, Transform};
 use crate::plan::CpuWay;
 use crate::request::Budget;
-use crate::{Order, Segments, gpu};
+use crate::{Order, Segments, copy};
 
 /// Logarithms to base 2 of the lengths of segments that are measured.
 const LENGTHS: [u32; 3] = [3, 9, 15];
@@ -77,7 +77,7 @@ fn measured(bytes_a_thread: usize) -> CpuRates {
     let threads = crate::threads::of_current_pool();
     let bytes = threads * bytes_a_thread;
     let (from, mut to) = (vec![1u64; bytes / 8], vec![0u64; bytes / 8]);
-    let copying = best(|| (), |()| gpu::copy(&mut to, &from, threads));
+    let copying = best(|| (), |()| copy::by_threads(&mut to, &from, threads));
     CpuRates {
         threads,
         copy: bytes as f64 / copying,

@@ -4,9 +4,10 @@
 use std::sync::Arc;
 
 use super::{chunks, hybrid, ranges};
-use crate::gpu::{self, Allowed, Gpu, HostArray};
+use crate::gpu::{self, Allowed, Gpu, HostArray, HostPayload};
 use crate::key::{Bits, Code, Transform};
 use crate::plan::HYBRID_FROM;
+use crate::profile::{self, Runs};
 use crate::{Algorithm, Bound, Error, Order, Report};
 
 /// What was chosen of a sort.
@@ -63,28 +64,49 @@ pub(crate) fn at_once<B: Bits>(
     chosen: Chosen,
     allowed: Allowed,
 ) -> Result<Report, Error> {
-    match by_threads(gpu, array.reborrow(), code, chosen, allowed)? {
-        Some(report) => Ok(report),
-        None => gpu::sort_host_array(gpu, array, code, chosen.order, chosen.algorithm, allowed),
+    let Chosen { algorithm, order, gpu_share } = chosen;
+    let mut report = Report::default();
+    let is_long = chosen.is_free() && matches!(B::WIDTH, 32 | 64) && array.keys().len() >= HYBRID_FROM;
+    if let (true, HostArray::Sorted { keys, payload }) = (is_long, array.reborrow()) {
+        let transform = Transform::new(code, order);
+        if put_in_order(keys, payload, transform, allowed.threads, &mut report) {
+            return Ok(report);
+        }
+        if gpu_share < 1.0
+            && let HostArray::Sorted { keys, payload } = array.reborrow()
+            && let Some(by_both) = hybrid::sort(gpu, keys, payload, transform, gpu_share, allowed)?
+        {
+            report.absorb(by_both);
+            return Ok(report);
+        }
     }
+    report.absorb(gpu::sort_host_array(gpu, array, code, order, algorithm, allowed)?);
+    Ok(report)
 }
 
-/// Sorts one array of many keys, each thread with a way to the GPU of its own, and on the CPU together with it where that was
-/// chosen. None where that cannot be.
-fn by_threads<B: Bits>(
-    gpu: &Gpu,
-    array: HostArray<'_, B>,
-    code: Code,
-    chosen: Chosen,
-    allowed: Allowed,
-) -> Result<Option<Report>, Error> {
-    let Chosen { order, gpu_share, .. } = chosen;
-    let applies = chosen.is_free() && matches!(B::WIDTH, 32 | 64) && array.keys().len() >= HYBRID_FROM;
-    let HostArray::Sorted { keys, payload } = array else { return Ok(None) };
-    if !applies {
-        return Ok(None);
+/// Leaves keys that are in order so, and reverses those that are in reverse. Whether they were either.
+fn put_in_order<B: Bits>(
+    keys: &mut [B],
+    payload: Option<(HostPayload<'_>, bool)>,
+    transform: Transform<B>,
+    threads: usize,
+    report: &mut Report,
+) -> bool {
+    let bytes = size_of_val(keys);
+    match report.phase("profile", bytes, 0, || profile::runs(keys, transform, threads)) {
+        Runs::Ascending => true,
+        Runs::Descending => {
+            let moved = bytes + payload.as_ref().map_or(0, |(payload, _)| payload.each() * keys.len());
+            report.phase("reverse", moved, moved, || {
+                keys.reverse();
+                if let Some((mut payload, _)) = payload {
+                    payload.reverse();
+                }
+            });
+            true
+        }
+        Runs::Mixed => false,
     }
-    hybrid::sort(gpu, keys, payload, Transform::new(code, order), gpu_share, allowed)
 }
 
 /// Of two refusals for lack of memory the one that a caller can mend with less.
@@ -155,5 +177,22 @@ mod tests {
             compare(&gpu, &(0..200_000).map(|_| random.i32(-1000..1000)).collect::<Vec<_>>());
             compare(&gpu, &(0..200_000).map(|_| f32::from_bits(random.u32(..))).collect::<Vec<_>>());
         });
+    }
+
+    #[test]
+    fn what_is_in_order_is_neither_copied_nor_sorted() {
+        let (ascending, descending): (Vec<u32>, Vec<u32>) =
+            ((0..70_000).collect(), (0..70_000).rev().collect());
+        let mixed: Vec<u32> = ascending.iter().map(|&key| key ^ 1).collect();
+        for (before, is_found) in [(&ascending, true), (&descending, true), (&mixed, false)] {
+            let (mut keys, mut payload) =
+                (before.clone(), before.iter().map(|&key| [key; 4]).collect::<Vec<_>>());
+            let moved = HostPayload::of_pod(&mut payload).map(|payload| (payload, true));
+            let transform = Transform::new(code::<u32>(), Order::default());
+            let found = put_in_order(&mut keys, moved, transform, 2, &mut Report::default());
+            assert_eq!(found, is_found);
+            assert!(&keys == if is_found { &ascending } else { before });
+            assert!(payload.iter().map(|payload| payload[3]).eq(keys));
+        }
     }
 }

@@ -16,9 +16,10 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
-use crate::cpu::scratch::Scratch;
-use crate::gpu::{Allowed, ArrayChunk, Carriers, Gpu, HostArray, Work, bytes_mut};
+use crate::copy::bytes_mut;
+use crate::gpu::{Allowed, ArrayChunk, Carriers, Gpu, HostArray, Work};
 use crate::key::{Bits, Code, Transform};
+use crate::scratch::Scratch;
 use crate::{Error, Order, Ran, Report};
 
 /// Sorts the array. Where a device fails on the second trip, what was sorted is put back, so that it stays a permutation.

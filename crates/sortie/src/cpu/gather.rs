@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
-use super::scratch::Scratch;
 use crate::Error;
 use crate::plan::STRINGS_A_TASK;
+use crate::scratch::Scratch;
 
 /// Bytes of scratch of [`gather`].
 pub(crate) fn scratch<T>(n: usize) -> usize {

@@ -11,7 +11,6 @@ pub(crate) mod pairs;
 pub(crate) mod parallel_partition;
 pub(crate) mod prefetch;
 pub(crate) mod scatter;
-pub(crate) mod scratch;
 pub(crate) mod segment_pairs;
 pub(crate) mod segments;
 pub(crate) mod strings;

@@ -5,12 +5,12 @@ use std::mem::MaybeUninit;
 
 use super::order::Orderer;
 use super::scatter::{self, Pair, Pointers};
-use super::scratch::Scratch;
 use super::vector::Isa;
 use super::{Job, compare, permute_pairs, split_at_ranges};
 use crate::key::{Bits, Transform};
 use crate::plan::CpuWay;
 use crate::profile::{self, Runs};
+use crate::scratch::Scratch;
 use crate::{Error, Index, Report};
 
 /// Sorts keys and moves each payload with its key. Stable.

@@ -13,12 +13,12 @@ use rayon::prelude::*;
 
 use super::distribute::Classifier;
 use super::lines::Lines;
-use super::scratch::Scratch;
 use super::vector::{self, Isa};
 use super::{Job, split_at_ranges};
 use crate::key::{Bits, Transform};
 use crate::plan::{CLASSIFY_AHEAD, CpuWay, PAIR_BUCKETS, PAIRS_A_BUCKET};
 use crate::report::Work;
+use crate::scratch::Scratch;
 
 /// A code beside its payload, without a gap: scratch is then no more than a copy of the data.
 #[repr(C, packed)]

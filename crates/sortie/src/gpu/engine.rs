@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex};
 
-use sortie_device::{Buffer, Device, Event, Kernel, Module, Pinned, Stream};
+use sortie_device::{Buffer, Device, Event, Kernel, Module, Stream};
 
 use super::alloc::alloc;
 use super::kernels::Instance;
-use super::ring::Ring;
+use super::ring::Kept;
+use crate::plan::KEPT_PART;
 use crate::{Bound, Error};
 
 /// The engines that [`Gpu::cuda`] has given out.
@@ -25,9 +26,7 @@ pub struct Gpu {
     /// Scratch that is free.
     scratch: Mutex<Vec<Buffer<u32>>>,
     /// Pinned memory that is free.
-    pub(super) pinned: Arc<Mutex<Vec<Pinned<u8>>>>,
-    /// Rings that are free.
-    pub(crate) rings: Arc<Mutex<Vec<Ring>>>,
+    rings: Kept,
 }
 
 impl Gpu {
@@ -37,8 +36,7 @@ impl Gpu {
             kernels: Arc::default(),
             modules: Arc::default(),
             scratch: Mutex::default(),
-            pinned: Arc::default(),
-            rings: Arc::default(),
+            rings: Kept::default(),
         }
     }
 
@@ -120,6 +118,11 @@ impl Gpu {
         instances.iter().map(|instance| self.kernel(instance)).collect()
     }
 
+    /// The pinned memory that is kept from sort to sort.
+    pub(crate) fn rings(&self) -> &Kept {
+        &self.rings
+    }
+
     /// Scratch of at least so many words, its content unspecified.
     pub(crate) fn scratch(&self, words: usize) -> Result<Buffer<u32>, Error> {
         let mut free = self.scratch.lock().expect("no holder panics");
@@ -140,19 +143,26 @@ impl Gpu {
             kernels: self.kernels.clone(),
             modules: self.modules.clone(),
             scratch: Mutex::new(scratch),
-            pinned: self.pinned.clone(),
             rings: self.rings.clone(),
         }
-    }
-
-    /// The engine on the same device, with the same kernels and neither scratch nor pinned memory.
-    pub(super) fn with_pinned_of_its_own(&self) -> Gpu {
-        Gpu { pinned: Arc::default(), ..self.with_scratch(Vec::new()) }
     }
 
     /// Keeps scratch for later calls.
     pub(crate) fn keep(&self, scratch: Buffer<u32>) {
         self.scratch.lock().expect("no holder panics").push(scratch);
+    }
+
+    /// Keeps what is dear to get for later calls, as long as it all is a small part of the device's memory.
+    pub(super) fn keep_some(&self, buffers: impl Iterator<Item = Buffer<u32>>) {
+        let part = self.device.properties().memory_total / KEPT_PART;
+        let mut room = part.saturating_sub(self.kept_scratch());
+        for buffer in buffers.filter(|buffer| !buffer.is_empty()) {
+            let bytes = buffer.view().bytes() as u64;
+            if bytes <= room {
+                room -= bytes;
+                self.keep(buffer);
+            }
+        }
     }
 
     /// Keeps all that another engine on the device has kept.

@@ -1,79 +1,116 @@
-//! The way of one thread to a device and back: a ring of slots of pinned memory, each of which waits for its own copies alone.
+//! The way of host data to a device and back: a stream with a ring of slots of pinned memory, each of which waits for its own
+//! copies alone. Whatever is brought to a device from pageable memory goes through one.
 
 use std::collections::VecDeque;
-use std::sync::Mutex;
+use std::mem::{self, MaybeUninit};
+use std::ops::Range;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use sortie_device::{Device, Event, Pinned, Stream, View};
 
-use crate::plan::RING_SLOTS;
+use crate::copy::bytes_mut;
+use crate::plan::{PIECE_BYTES, RING_SLOT_BYTES, RING_SLOTS, SHARED_SLOTS};
 use crate::{Bound, Error};
 
-/// A stream of its own, with its slots.
+/// One thread at a time uses it.
 #[derive(Debug)]
 pub(crate) struct Ring {
     stream: Stream,
     slots: VecDeque<Slot>,
+    /// How many of them, the last ones, hold what comes from the device.
+    coming: usize,
+    kept: Kept,
 }
+
+/// The slots of rings that are gone, for the next ones.
+pub(crate) type Kept = Arc<Mutex<Vec<VecDeque<Slot>>>>;
 
 /// Pinned memory, and when its last copies were done.
 #[derive(Debug)]
-struct Slot {
+pub(crate) struct Slot {
     pinned: Pinned<u64>,
     done: Event,
     /// When they were enqueued, if they may be under way. An event for that would keep the device from the next copy.
     since: Option<Instant>,
 }
 
+/// How many slots a ring has, and bytes of each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Slots {
+    pub count: usize,
+    pub bytes: usize,
+}
+
+impl Slots {
+    /// Of a ring that one thread fills, of several, for at most so many bytes at a time.
+    pub fn of_one_thread(most: usize) -> Slots {
+        Slots { count: RING_SLOTS, bytes: most.min(RING_SLOT_BYTES) }
+    }
+
+    /// Of a ring whose slots are filled by all threads together.
+    pub fn of_all_threads(most: usize) -> Slots {
+        Slots { count: SHARED_SLOTS, bytes: most.min(PIECE_BYTES) }
+    }
+
+    /// Bytes of pinned memory of all.
+    pub fn pinned(self) -> usize {
+        self.count * self.bytes.next_multiple_of(size_of::<u64>())
+    }
+}
+
 /// Milliseconds from an event to when a device began with something and to when it was done.
 pub(crate) type Span = [f32; 2];
 
 impl Ring {
-    /// Bytes of pinned memory of a ring whose slots hold so many bytes.
-    pub fn bytes(slot: usize) -> usize {
-        RING_SLOTS * slot.next_multiple_of(size_of::<u64>())
-    }
-
-    /// One that was kept, or a new one.
-    pub fn new(device: &Device, kept: &Mutex<Vec<Ring>>, slot: usize) -> Result<Ring, Error> {
-        let words = slot.div_ceil(size_of::<u64>());
-        let mut kept = kept.lock().expect("no holder panics");
-        if let Some(fits) =
-            kept.iter().position(|ring| ring.slots.iter().all(|slot| slot.pinned.len() >= words))
-        {
-            return Ok(kept.swap_remove(fits));
-        }
-        // What is too small will not be asked for again.
-        kept.clear();
-        let slot = |_| -> Result<Slot, Error> {
+    /// With slots that were kept, or new ones.
+    ///
+    /// # Errors
+    /// [`Error::Memory`] where the system has too little pinned memory.
+    pub fn new(device: &Device, kept: &Kept, wanted: Slots) -> Result<Ring, Error> {
+        let stream = device.stream()?;
+        let words = wanted.bytes.div_ceil(size_of::<u64>());
+        let free = || {
+            let mut kept = kept.lock().expect("no holder panics");
+            let length = |slots: &VecDeque<Slot>| slots.iter().map(|slot| slot.pinned.len()).min();
+            // The smallest that fits, so that a large one is there for who needs it.
+            let fits = (0..kept.len())
+                .filter(|&i| kept[i].len() == wanted.count && length(&kept[i]) >= Some(words))
+                .min_by_key(|&i| length(&kept[i]));
+            if fits.is_none() {
+                // What is too small will not be asked for again.
+                kept.retain(|slots| slots.len() != wanted.count);
+            }
+            fits.map(|i| kept.swap_remove(i))
+        };
+        let slot = |i: usize| -> Result<Slot, Error> {
             let pinned = device.alloc_pinned(words).map_err(|error| match error {
                 sortie_device::Error::OutOfPinned { .. } => Error::Memory {
                     bound: Bound::Host,
-                    needed: Ring::bytes(8 * words) as u64,
-                    available: 0,
+                    needed: wanted.pinned() as u64,
+                    available: (wanted.pinned() / wanted.count * i) as u64,
                     hint: "it is pinned memory, for a GPU; use the CPU engine, or see ulimit -l",
                 },
                 other => other.into(),
             })?;
             Ok(Slot { pinned, done: device.event()?, since: None })
         };
-        let slots = (0..RING_SLOTS).map(slot).collect::<Result<_, _>>()?;
-        Ok(Ring { stream: device.stream()?, slots })
+        let slots = match free() {
+            Some(slots) => slots,
+            None => (0..wanted.count).map(slot).collect::<Result<_, _>>()?,
+        };
+        Ok(Ring { stream, slots, coming: 0, kept: kept.clone() })
     }
 
-    /// Back to the others, once nothing is under way.
-    pub fn keep(self, kept: &Mutex<Vec<Ring>>) {
-        if self.stream.wait().is_ok() {
-            kept.lock().expect("no holder panics").push(self);
-        }
+    pub fn stream(&self) -> &Stream {
+        &self.stream
     }
 
-    /// Has `fill` write to a slot that is free, and say what of it goes where: words from the start, and bytes from a place
-    /// on. Enqueues those copies.
-    pub fn send<'v>(
+    /// Has `fill` write to a slot that is free, and say what of it goes where: bytes from a place on. Enqueues those copies.
+    pub fn send<'v, const N: usize>(
         &mut self,
         clock: &mut Clock<'_>,
-        fill: impl FnOnce(&mut [u64]) -> Result<[(usize, View<'v, u8>); 2], Error>,
+        fill: impl FnOnce(&mut [u64]) -> Result<[(usize, View<'v, u8>); N], Error>,
     ) -> Result<(), Error> {
         let slot = self.slots.front_mut().expect("a ring has slots");
         slot.free(clock)?;
@@ -89,12 +126,39 @@ impl Ring {
         Ok(())
     }
 
-    /// Brings back what `next` says, until it has no more, as much at a time as there are slots. `take` gets what was brought,
-    /// in a slot: the bytes of the first from its start, then those of the second, from a whole word on.
-    pub fn bring<'v, T>(
+    /// Enqueues copies to a slot: of the first from its start, of the others each from a whole word on. There is a slot whose
+    /// content was [taken](Ring::take); what was sent from it is copied before, since both are on one stream.
+    pub fn fetch<const N: usize>(&mut self, from: [View<'_, u8>; N]) -> Result<(), Error> {
+        assert!(self.coming < self.slots.len(), "a slot is free");
+        let slot = self.slots.front_mut().expect("a ring has slots");
+        slot.since = Some(Instant::now());
+        let mut start = 0;
+        for from in from {
+            let to = &mut bytemuck::cast_slice_mut(&mut slot.pinned)[start..start + from.len()];
+            // SAFETY: the slot is not touched until its event has come.
+            unsafe { self.stream.enqueue_copy_out(to, from)? };
+            start += from.len().next_multiple_of(size_of::<u64>());
+        }
+        self.stream.record(&slot.done)?;
+        self.slots.rotate_left(1);
+        self.coming += 1;
+        Ok(())
+    }
+
+    /// Waits for what was fetched first of all that is not taken yet, and hands over its slot.
+    pub fn take<R>(&mut self, clock: &mut Clock<'_>, take: impl FnOnce(&mut [u64]) -> R) -> Result<R, Error> {
+        let oldest = self.slots.len() - self.coming;
+        let slot = &mut self.slots[oldest];
+        slot.free(clock)?;
+        self.coming -= 1;
+        Ok(take(&mut slot.pinned))
+    }
+
+    /// Fetches what `next` says, until it has no more, as much at a time as there are slots. `take` gets each in its slot.
+    pub fn bring<'v, T, const N: usize>(
         &mut self,
         clock: &mut Clock<'_>,
-        mut next: impl FnMut() -> Option<(T, [View<'v, u8>; 2])>,
+        mut next: impl FnMut() -> Option<(T, [View<'v, u8>; N])>,
         mut take: impl FnMut(T, &mut [u64]),
     ) -> Result<(), Error> {
         let mut coming = VecDeque::new();
@@ -102,26 +166,51 @@ impl Ring {
             while coming.len() < self.slots.len()
                 && let Some((what, from)) = next()
             {
-                let slot = self.slots.front_mut().expect("a ring has slots");
-                slot.free(clock)?;
-                slot.since = Some(Instant::now());
-                let mut start = 0;
-                for from in from {
-                    let to = &mut bytemuck::cast_slice_mut(&mut slot.pinned)[start..start + from.len()];
-                    // SAFETY: the slot is not touched until its event has come.
-                    unsafe { self.stream.enqueue_copy_out(to, from)? };
-                    start += from.len().next_multiple_of(size_of::<u64>());
-                }
-                self.stream.record(&slot.done)?;
-                self.slots.rotate_left(1);
+                self.fetch(from)?;
                 coming.push_back(what);
             }
-            let oldest = self.slots.len() - coming.len();
             let Some(what) = coming.pop_front() else { return Ok(()) };
-            let slot = &mut self.slots[oldest];
-            slot.free(clock)?;
-            take(what, &mut slot.pinned);
+            self.take(clock, |slot| take(what, slot))?;
         }
+    }
+
+    /// Sends what `fill` writes for each range of it. Returns when all has been written.
+    ///
+    /// # Safety
+    /// `fill` writes no byte that is not initialised, but copies of a payload's.
+    pub unsafe fn fill_in(
+        &mut self,
+        to: View<'_, u8>,
+        mut fill: impl FnMut(Range<usize>, &mut [MaybeUninit<u8>]),
+    ) -> Result<(), Error> {
+        for range in pieces(to.len(), self.piece()) {
+            self.send(&mut Clock::stopped(), |slot| {
+                // SAFETY: as the caller states.
+                fill(range.clone(), &mut unsafe { bytes_mut(slot) }[..range.len()]);
+                Ok([(0, to.range(range.clone()))])
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Brings all of it back, and gives `take` each range as it comes.
+    pub fn take_out(
+        &mut self,
+        from: View<'_, u8>,
+        mut take: impl FnMut(Range<usize>, &[u8]),
+    ) -> Result<(), Error> {
+        let mut rest = pieces(from.len(), self.piece());
+        let next = || rest.next().map(|range| (range.clone(), [from.range(range)]));
+        self.bring(&mut Clock::stopped(), next, |range, slot| {
+            let pinned = &bytemuck::cast_slice(slot)[..range.len()];
+            take(range, pinned);
+        })
+    }
+
+    /// Bytes of a piece: slots may have been kept from a larger sort.
+    fn piece(&self) -> usize {
+        let words = self.slots.iter().map(|slot| slot.pinned.len()).min().unwrap_or(0);
+        (words * size_of::<u64>()).clamp(1, PIECE_BYTES)
     }
 
     /// What another stream does from now on waits for what was enqueued here.
@@ -139,9 +228,19 @@ impl Ring {
 
 impl Drop for Ring {
     fn drop(&mut self) {
-        // Before the memory goes that a copy may still use; a lost device uses nothing.
-        let _ = self.stream.wait();
+        // Before the memory goes that a copy may still use. A lost device has no use for it.
+        let done = self.stream.wait();
+        let mut slots = mem::take(&mut self.slots);
+        slots.iter_mut().for_each(|slot| slot.since = None);
+        if let (Ok(()), Ok(mut kept)) = (done, self.kept.lock()) {
+            kept.push(slots);
+        }
     }
+}
+
+/// Ranges of at most so many.
+pub(super) fn pieces(all: usize, each: usize) -> impl Iterator<Item = Range<usize>> {
+    (0..all).step_by(each).map(move |start| start..all.min(start + each))
 }
 
 impl Slot {
@@ -157,7 +256,8 @@ impl Slot {
 /// When a device was busy, as one thread has seen it.
 #[derive(Debug)]
 pub(crate) struct Clock<'o> {
-    origin: &'o Origin,
+    /// None where nobody wants to know.
+    origin: Option<&'o Origin>,
     pub spans: Vec<Span>,
     /// How long the thread waited for it.
     pub waited: Duration,
@@ -182,7 +282,12 @@ impl Origin {
 
 impl<'o> Clock<'o> {
     pub fn new(origin: &'o Origin) -> Clock<'o> {
-        Clock { origin, spans: Vec::new(), waited: Duration::ZERO }
+        Clock { origin: Some(origin), ..Clock::stopped() }
+    }
+
+    /// One that is not looked at.
+    pub fn stopped() -> Clock<'o> {
+        Clock { origin: None, spans: Vec::new(), waited: Duration::ZERO }
     }
 
     /// Waits for an event of the device.
@@ -195,8 +300,10 @@ impl<'o> Clock<'o> {
 
     /// Something was enqueued then, and is done.
     fn add(&mut self, since: Instant, done: &Event) -> Result<(), Error> {
-        let begun = since.saturating_duration_since(self.origin.host).as_secs_f32() * 1e3;
-        self.spans.push([begun, done.milliseconds_since(&self.origin.event)?]);
+        if let Some(origin) = self.origin {
+            let begun = since.saturating_duration_since(origin.host).as_secs_f32() * 1e3;
+            self.spans.push([begun, done.milliseconds_since(&origin.event)?]);
+        }
         Ok(())
     }
 }

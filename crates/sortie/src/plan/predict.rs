@@ -5,8 +5,8 @@ use sortie_device::rates::Rates;
 use super::{
     ARRAY_CROWDING, ARRAY_FINISHES, CHUNK_BYTES, CHUNKS_UNDER_WAY, CUT_SECONDS, DEVICE_DIGITS_COPIES,
     DEVICE_FINISH_COPIES, DEVICE_MERGE_COPIES, DEVICE_NETWORK_COPIES, DEVICE_SAMPLES_COPIES,
-    DEVICE_TILE_BYTES, DeviceWay, GpuWay, MOVES, MachineGpu, PIECE_BYTES, RING_SLOT_BYTES, RING_SLOTS,
-    SECONDS_AN_OFFSET, STRING_CROWDING, STRING_SECONDS,
+    DEVICE_TILE_BYTES, DeviceWay, GpuWay, MOVES, MachineGpu, OWN_RINGS_FROM_BYTES, PIECE_BYTES,
+    RING_SLOT_BYTES, RING_SLOTS, SECONDS_AN_OFFSET, SHARED_SLOTS, STRING_CROWDING, STRING_SECONDS,
 };
 use crate::rates::CpuRates;
 use crate::request::{Beside, KeyForm, Lengths, Operation, Request};
@@ -51,11 +51,14 @@ pub(super) fn on_gpu(request: &Request, cpu: &CpuRates, gpu: &MachineGpu, way: G
     if gpu.started {
         return Some(seconds);
     }
+    let is_long = request.n.saturating_mul(request.bytes_on_device()) >= OWN_RINGS_FROM_BYTES;
     let pinned = match way {
         // Which is had anew by each call.
         GpuWay::Segments => 0,
-        GpuWay::ByThreads(_) => request.budget.threads * RING_SLOTS * RING_SLOT_BYTES,
-        _ => 2 * PIECE_BYTES,
+        GpuWay::Whole(_) | GpuWay::WithCpu(_) if is_long => {
+            request.budget.threads * RING_SLOTS * RING_SLOT_BYTES
+        }
+        _ => SHARED_SLOTS * PIECE_BYTES,
     };
     Some(seconds + pinned as f64 / rates.pinned_alloc + rates.start)
 }
@@ -263,12 +266,13 @@ mod tests {
         let h200 = MachineGpu { started: true, ..MachineGpu::shipped("NVIDIA H200", 0).unwrap() };
         let rates = CpuRates::shipped(Vectors::Avx512);
         let payload = |bytes| Beside::Payload { bytes, stable: true };
-        let by_threads = GpuWay::ByThreads(1.0);
+        let whole = GpuWay::Whole(DeviceWay::Digits);
+        let samples = GpuWay::Whole(DeviceWay::Samples);
         for (keys, beside, n, way, cpu_ms, gpu_ms) in [
-            (KeyForm::of::<u32>(), Beside::Nothing, 1 << 30, by_threads, 1257.0, 190.0),
-            (KeyForm::of::<u64>(), Beside::Nothing, 1 << 30, by_threads, 2390.0, 372.0),
-            (KeyForm::of::<u32>(), payload(4), 1 << 30, by_threads, 4536.0, 520.0),
-            (KeyForm::of::<u64>(), payload(8), 1 << 29, by_threads, 3019.0, 538.0),
+            (KeyForm::of::<u32>(), Beside::Nothing, 1 << 30, whole, 1257.0, 190.0),
+            (KeyForm::of::<u64>(), Beside::Nothing, 1 << 30, whole, 2390.0, 372.0),
+            (KeyForm::of::<u32>(), payload(4), 1 << 30, whole, 4536.0, 520.0),
+            (KeyForm::of::<u64>(), payload(8), 1 << 29, samples, 3019.0, 538.0),
             (KeyForm::of::<u64>(), Beside::Nothing, 5_000_000_000, GpuWay::Chunks, 9689.0, 2841.0),
             (KeyForm::Strings, Beside::Indices { stable: true }, 100_000_000, GpuWay::Strings, 929.0, 202.0),
         ] {

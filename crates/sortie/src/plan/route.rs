@@ -49,8 +49,8 @@ pub enum CpuWay {
 pub enum GpuWay {
     /// The array as a whole.
     Whole(DeviceWay),
-    /// As a whole, each thread with pinned memory of its own; the GPU sorts such a share of the keys, the CPU the others.
-    ByThreads(f64),
+    /// The GPU sorts such a share of the keys, the CPU the others.
+    WithCpu(f64),
     /// Chunk by chunk into a copy on the host, then range by range.
     Chunks,
     /// Range by range, which the CPU splits in place.
@@ -232,7 +232,8 @@ fn way_of_array(
     let left = request.budget.left();
     let free = gpu.free - gpu.free / LEFT_FREE;
     let any_way = matches!(request.algorithm, Algorithm::Auto | Algorithm::Radix);
-    let ways = gpu::forecast(&gpu.properties, key_bytes, n, beside, request.algorithm);
+    let ways =
+        gpu::forecast(&gpu.properties, key_bytes, n, beside, request.algorithm, request.budget.threads);
     let ways = match ways {
         // Each chunk has few enough.
         Err(Error::Unsupported(_))
@@ -245,9 +246,13 @@ fn way_of_array(
     for (i, &(way, [device, host])) in ways.iter().enumerate() {
         let scratch = Scratch { host: host + held, device };
         if device <= free && scratch.bytes() <= left {
-            let by_threads =
-                i == 0 && any_way && matches!(key_bytes, 4 | 8) && n >= HYBRID_FROM && !beside.is_indices();
-            let way = if by_threads { GpuWay::ByThreads(share) } else { GpuWay::Whole(way) };
+            let is_shared = i == 0
+                && share < 1.0
+                && any_way
+                && matches!(key_bytes, 4 | 8)
+                && n >= HYBRID_FROM
+                && !beside.is_indices();
+            let way = if is_shared { GpuWay::WithCpu(share) } else { GpuWay::Whole(way) };
             return Ok((way, scratch));
         }
     }
@@ -293,9 +298,8 @@ impl Plan {
         match self.route {
             Route::Cpu(CpuWay::Distribute) => &["profile", "encode", "distribute", "finish"],
             Route::Cpu(_) => &["profile", "finish"],
-            Route::Gpu(_, GpuWay::Whole(_)) => &["copy in", "sort", "copy out"],
-            Route::Gpu(_, GpuWay::ByThreads(share)) if share < 1.0 => &["profile", "distribute", "finish"],
-            Route::Gpu(_, GpuWay::ByThreads(_)) => &["profile", "copy in", "finish"],
+            Route::Gpu(_, GpuWay::Whole(_)) => &["profile", "copy in", "sort", "copy out"],
+            Route::Gpu(_, GpuWay::WithCpu(_)) => &["profile", "distribute", "finish"],
             Route::Gpu(_, GpuWay::Chunks) | Route::Gpus(_) => &["sort runs", "split", "sort ranges"],
             Route::Gpu(_, GpuWay::Ranges) => &["encode", "split", "copy in", "sort", "copy out", "decode"],
             Route::Gpu(_, GpuWay::Segments) => &["finish"],
@@ -318,7 +322,7 @@ impl Plan {
             Route::Gpu(_, GpuWay::Segments) => {
                 &["a segment that is too long for a chunk is sorted as one array"]
             }
-            Route::Gpu(_, GpuWay::Whole(_) | GpuWay::ByThreads(_)) => &[
+            Route::Gpu(_, GpuWay::Whole(_) | GpuWay::WithCpu(_)) => &[
                 "the GPU's profile finds data in order, in reverse order, or of few values",
                 "where memory turns out short, the next plan is tried: in place, in chunks, in ranges",
             ],
@@ -369,10 +373,7 @@ impl fmt::Display for GpuWay {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             GpuWay::Whole(way) => write!(f, "the whole array at once, {way}"),
-            GpuWay::ByThreads(share) if *share < 1.0 => {
-                write!(f, "together with the CPU, {:.1}% of the keys", share * 100.0)
-            }
-            GpuWay::ByThreads(_) => f.write_str("the whole array at once, copied by all threads"),
+            GpuWay::WithCpu(share) => write!(f, "together with the CPU, {:.1}% of the keys", share * 100.0),
             GpuWay::Chunks => f.write_str("in chunks, with a copy of the array on the host"),
             GpuWay::Ranges => f.write_str("in ranges that the CPU splits in place"),
             GpuWay::Segments => f.write_str("segments in chunks of up to 64 MiB"),

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use super::{
-    CARRIER_SLOT_BYTES, CARRIERS, CHUNK_BYTES, CHUNKS_UNDER_WAY, CpuWay, DISTRIBUTE_FROM_BYTES, MachineGpu,
-    PAIRS_A_BUCKET, PIECE_BYTES, TRIP_BYTES,
+    CARRIERS, CHUNK_BYTES, CHUNKS_UNDER_WAY, CpuWay, DISTRIBUTE_FROM_BYTES, MachineGpu, PAIRS_A_BUCKET,
+    PIECE_BYTES, RING_SLOT_BYTES, RING_SLOTS, SHARED_SLOTS, TRIP_BYTES,
 };
 use crate::cpu::distribute;
 use crate::request::{Beside, KeyForm, Operation, Request};
@@ -107,7 +107,7 @@ pub(super) fn of_strings(request: &Request) -> Scratch {
     // A copy of the references, and their indices.
     let moved =
         if let Beside::Payload { bytes, .. } = request.beside { n * (bytes + size_of::<u32>()) } else { 0 };
-    Scratch { host: (2 * PIECE_BYTES + moved) as u64, device: (110 * n) as u64 }
+    Scratch { host: (SHARED_SLOTS * PIECE_BYTES + moved) as u64, device: (110 * n) as u64 }
 }
 
 /// Of segments on a GPU: chunks under way, in pinned memory and on the device, with copies of long segments.
@@ -131,14 +131,15 @@ pub(super) fn in_chunks(request: &Request, gpu: &MachineGpu) -> Scratch {
     let copy = request.n * request.bytes_on_device();
     let carriers = CARRIERS.min(request.budget.threads.max(1));
     let device = (3 * carriers * TRIP_BYTES) as u64;
-    let host = Scratch::of_host(copy + 2 * carriers * CARRIER_SLOT_BYTES).host + request.held_for_device();
+    let host =
+        Scratch::of_host(copy + carriers * RING_SLOTS * RING_SLOT_BYTES).host + request.held_for_device();
     let within_limit = request.budget.left().saturating_sub(host);
     Scratch { host, device: device.min(gpu.free).min(within_limit.max(1)) }
 }
 
 /// Of an array that goes in ranges: those that the limit allows.
 pub(super) fn in_ranges(request: &Request, gpu: &MachineGpu) -> Scratch {
-    let pinned = 2 * PIECE_BYTES.min(request.n * request.bytes_on_device()) as u64;
+    let pinned = SHARED_SLOTS as u64 * PIECE_BYTES.min(request.n * request.bytes_on_device()) as u64;
     let pinned = pinned.min(request.budget.left() / 2);
     Scratch { host: pinned, device: (request.budget.left() - pinned).min(gpu.free) }
 }

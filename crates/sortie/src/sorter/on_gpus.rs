@@ -72,7 +72,7 @@ impl OnGpus {
             },
             Route::Gpus(devices) => devices.gpus()?,
         };
-        let share = if let Route::Gpu(_, GpuWay::ByThreads(share)) = plan.route { share } else { 1.0 };
+        let share = if let Route::Gpu(_, GpuWay::WithCpu(share)) = plan.route { share } else { 1.0 };
         Ok(Some(OnGpus { gpus, share, budget: request.budget, has_second_try }))
     }
 

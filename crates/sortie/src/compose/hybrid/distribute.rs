@@ -55,7 +55,7 @@ impl<'s, B: Bits, const N: usize> Distribution<'_, 's, B, N> {
         clock: &mut Clock<'_>,
         failed: &AtomicBool,
     ) -> Result<Vec<Part<'s, B, N>>, Error> {
-        let mut tail = Tail::new(if self.split.is_shared() { self.stretch } else { 0 })?;
+        let mut tail = Tail::new(self.stretch)?;
         let mut parts = Vec::new();
         while !failed.load(Relaxed) && !self.given_up.load(Relaxed) {
             let stretch = self.next.fetch_add(1, Relaxed);
@@ -69,11 +69,7 @@ impl<'s, B: Bits, const N: usize> Distribution<'_, 's, B, N> {
             ring.send(clock, |slot| {
                 let (keys, payload) = as_arrays(slot, self.stretch);
                 let count = self.split.stretch(from, (keys, payload), &mut tail);
-                device = match self.split.is_shared() {
-                    true => self.device.take(count),
-                    // All are there where they are here.
-                    false => Some(start..start + count),
-                };
+                device = self.device.take(count);
                 let [to_keys, to_payload] = self.device.sent(device.clone().unwrap_or_default());
                 Ok([(0, to_keys), (payload_start::<B>(self.stretch), to_payload)])
             })?;

@@ -80,7 +80,7 @@ impl<'a, B: Bits, const N: usize> Finish<'a, B, N> {
             buckets: Mutex::new(tasks),
             pieces: Mutex::new(pieces),
             sorted: AtomicBool::new(false),
-            copiers: if buckets == 0 { threads } else { threads.div_ceil(COPIERS) },
+            copiers: threads.div_ceil(COPIERS),
         }
     }
 

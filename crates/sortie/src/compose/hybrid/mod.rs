@@ -1,13 +1,11 @@
 //! One array in host memory, sorted by the CPU and a GPU together, each at work in every phase.
 //!
-//! 1. *Profile*: keys that are in order are left so; a sample gives the pivot, the GPU's keys being less, and the splitters of
+//! 1. *Profile*: a sample gives the pivot, the GPU's keys being less, and the splitters of
 //!    the CPU's buckets.
 //! 2. *Distribute*: threads take stretches of the array. Those of the GPU's keys go straight to pinned memory and from there to
 //!    the device; the others are labelled, counted and scattered by bucket.
 //! 3. *Finish*: the GPU sorts its keys, and they come back through half of the threads; the others sort buckets meanwhile, the
 //!    largest first, and so do those once all is back.
-//!
-//! Where all keys are the GPU's, threads copy alone, each by a way of its own.
 //!
 //! Every key is read once by the CPU, as it would be for the GPU alone, which has to have all keys copied to pinned memory,
 //! and the way to the device and back is shorter by the CPU's. To tell whose a key is takes as long as to copy it, so that a
@@ -29,12 +27,11 @@ use std::mem::MaybeUninit;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 
-use crate::cpu::scratch::Scratch;
-use crate::gpu::{self, Allowed, Gpu, HostPayload, HostShare, Room};
+use crate::gpu::{Allowed, Gpu, HostPayload, HostShare, Room};
 use crate::key::{Bits, Transform};
 use crate::plan::{HYBRID_STRETCH_LEAST, RING_SLOT_BYTES, SHARE_SLACK};
-use crate::profile::{self, Runs};
-use crate::{Error, Ran, Report};
+use crate::scratch::Scratch;
+use crate::{Error, Report, copy};
 use distribute::Distribution;
 use finish::{Finish, Target};
 use phase::Phase;
@@ -43,9 +40,9 @@ use split::{Split, Tail};
 /// A payload of so many bytes.
 pub(crate) type Moved<const N: usize> = [MaybeUninit<u8>; N];
 
-/// Sorts an array by threads of the CPU and a GPU, which is to have such a share of the keys: all of them from 1 on, and where
-/// the CPU would have too few or too equal ones. None where memory does not allow this; the array is as it was then. With a
-/// payload goes whether equal keys keep their order.
+/// Sorts an array by threads of the CPU and a GPU, which is to have such a share of the keys. None where the CPU would have too few
+/// or too equal ones, or where memory does not allow this; the array is as it was then. With a payload goes whether equal keys
+/// keep their order.
 ///
 /// # Errors
 /// [`Error::Device`], [`Error::Threads`]: nothing was written unless keys were on their way back; then keys are unspecified, but
@@ -81,28 +78,16 @@ fn sort_moved<B: Bits, const N: usize>(
     let (n, threads, key_bytes) = (keys.len(), allowed.threads, size_of_val(keys));
     let bytes = key_bytes + size_of_val(payload);
     let mut report = Report::default();
-    match report.phase("profile", key_bytes, 0, || profile::runs(keys, transform, threads)) {
-        Runs::Ascending => return Ok(Some(report)),
-        Runs::Descending => {
-            report.phase("finish", bytes, bytes, || {
-                keys.reverse();
-                payload.reverse();
-            });
-            return Ok(Some(report));
-        }
-        Runs::Mixed => {}
-    }
-    let shared = if share < 1.0 { Split::sampled(keys, transform, share, threads) } else { None };
-    let split = shared.unwrap_or_else(|| Split::all(transform));
+    let split = report.phase("profile", 0, 0, || Split::sampled(keys, transform, share, threads));
+    let Some(split) = split else { return Ok(None) };
 
     let each = size_of::<B>() + N;
     let stretch = (n / (4 * threads)).clamp(HYBRID_STRETCH_LEAST, RING_SLOT_BYTES / each);
     let room = |share: f64| (((share + SHARE_SLACK) * n as f64) as usize + stretch).min(n);
-    let (there, here) = (room(split.share), if split.is_shared() { room(1.0 - split.share) } else { 0 });
+    let (there, here) = (room(split.share), room(1.0 - split.share));
     let bytes_held = Held::<B, N>::bytes(here, n) + threads * Tail::<B, N>::bytes(stretch);
     let slot = stretch * each + size_of::<u64>();
-    let in_pieces = split.is_shared();
-    let room = Room { keys: there, payload_bytes: N, stable, in_pieces, slot, held: bytes_held as u64 };
+    let room = Room { keys: there, payload_bytes: N, stable, slot, held: bytes_held as u64 };
     let (device, mut rings) = match HostShare::<B>::new(gpu, room, allowed) {
         Err(Error::Memory { .. }) => return Ok(None),
         had => had?,
@@ -113,8 +98,7 @@ fn sort_moved<B: Bits, const N: usize>(
         had => had?,
     };
 
-    let (engine, name) = if split.is_shared() { (Ran::Hybrid, "distribute") } else { (Ran::Cuda, "copy in") };
-    let mut phase = Phase::begin(engine, name, bytes, &device.origin);
+    let mut phase = Phase::begin("distribute", bytes, &device.origin);
     let distribution = Distribution {
         split: &split,
         stretch,
@@ -139,7 +123,7 @@ fn sort_moved<B: Bits, const N: usize>(
     }
     phase.end(&mut report);
 
-    let mut phase = Phase::begin(engine, "finish", bytes, &device.origin);
+    let mut phase = Phase::begin("finish", bytes, &device.origin);
     let (there, sorting) = match device.sort(&rings, parts.iter().map(|part| part.device.clone())) {
         Err(Error::Memory { .. }) => return Ok(None),
         enqueued => enqueued?,
@@ -153,9 +137,8 @@ fn sort_moved<B: Bits, const N: usize>(
     if N > 0 {
         // SAFETY: every payload was written.
         let in_order = unsafe { held.payload.written() };
-        report.phase("move", N * n, N * n, || gpu::copy(payload, in_order, threads));
+        report.phase("move", N * n, N * n, || copy::by_threads(payload, in_order, threads));
     }
-    rings.into_iter().for_each(|ring| ring.keep(&gpu.rings));
     device.keep(gpu);
     Ok(Some(report))
 }

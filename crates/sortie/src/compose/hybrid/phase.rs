@@ -7,7 +7,6 @@ use crate::gpu::{Clock, Origin, Ring, Span, busy};
 use crate::{Error, Ran, Report, threads};
 
 pub(super) struct Phase<'e> {
-    engine: Ran,
     name: &'static str,
     bytes: usize,
     start: Instant,
@@ -20,8 +19,8 @@ pub(super) struct Phase<'e> {
 
 impl<'e> Phase<'e> {
     /// Of which so many bytes are read and written; the device's time is counted from `origin`.
-    pub fn begin(engine: Ran, name: &'static str, bytes: usize, origin: &'e Origin) -> Self {
-        Phase { engine, name, bytes, start: Instant::now(), origin, spans: Vec::new(), work: Vec::new() }
+    pub fn begin(name: &'static str, bytes: usize, origin: &'e Origin) -> Self {
+        Phase { name, bytes, start: Instant::now(), origin, spans: Vec::new(), work: Vec::new() }
     }
 
     /// Runs `work` on as many threads as there are rings, each with its number and a ring, and waits for them. What `work` gets
@@ -51,7 +50,7 @@ impl<'e> Phase<'e> {
 
     pub fn end(self, report: &mut Report) {
         report.push_shared(
-            self.engine,
+            Ran::Hybrid,
             self.name,
             self.start.elapsed(),
             self.bytes,

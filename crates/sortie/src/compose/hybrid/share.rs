@@ -6,11 +6,11 @@ use std::time::Instant;
 use sortie_device::Properties;
 use sortie_device::cache::{Cache, Key};
 
-use crate::gpu::{self, Allowed, Gpu, HostPayload};
+use crate::gpu::{self, Allowed, Gpu, HostArray, HostPayload};
 use crate::key::{Bits, Code, Transform};
 use crate::plan::{DEFAULT_SHARE, TUNED_BYTES};
 use crate::rates::random;
-use crate::{Error, Order};
+use crate::{Algorithm, Error, Order, copy};
 
 /// What the GPU's share of the keys is to be, where CPU and GPU sort together.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -93,12 +93,17 @@ fn fastest<B: Bits>(
         let mut least = f64::INFINITY;
         // The first one has all memory to get.
         for round in 0..ROUNDS + 1 {
-            gpu::copy(&mut keys, &before, threads);
+            copy::by_threads(&mut keys, &before, threads);
             let payload = HostPayload::of_bytes(&mut payload, payload_bytes).map(|payload| (payload, true));
             let allowed = Allowed { threads, memory_limit: u64::MAX };
             let start = Instant::now();
-            if super::sort(gpu, &mut keys, payload, transform, share, allowed)?.is_none() {
-                return Ok(f64::INFINITY);
+            if share < 1.0 {
+                if super::sort(gpu, &mut keys, payload, transform, share, allowed)?.is_none() {
+                    return Ok(f64::INFINITY);
+                }
+            } else {
+                let array = HostArray::Sorted { keys: &mut keys, payload };
+                gpu::sort_host_array(gpu, array, Code::Unsigned, Order::default(), Algorithm::Auto, allowed)?;
             }
             if round > 0 {
                 least = least.min(start.elapsed().as_secs_f64());

@@ -17,8 +17,10 @@ const ENCODED_AT_ONCE: usize = 1 << 10;
 
 /// Splits keys by their codes: the least to the GPU, the others to buckets of the CPU.
 pub(super) struct Split<B> {
-    /// The least code of the CPU's, and its buckets. None where all are the GPU's.
-    cpus: Option<(B, Classifier<B>)>,
+    /// The least code of the CPU's.
+    pivot: B,
+    /// The CPU's buckets.
+    classifier: Classifier<B>,
     transform: Transform<B>,
     isa: Isa,
     /// The GPU's share of the sample.
@@ -51,21 +53,11 @@ impl<B: Bits> Split<B> {
             return None;
         }
         let classifier = Classifier::sampled(tail.len(), |place| tail[place], buckets, isa);
-        classifier.is_even().then_some(Split { cpus: Some((pivot, classifier)), transform, isa, share })
-    }
-
-    /// All keys to the GPU.
-    pub fn all(transform: Transform<B>) -> Self {
-        Split { cpus: None, transform, isa: Isa::detect(), share: 1.0 }
-    }
-
-    /// Whether the CPU has a part.
-    pub fn is_shared(&self) -> bool {
-        self.cpus.is_some()
+        classifier.is_even().then_some(Split { pivot, classifier, transform, isa, share })
     }
 
     pub fn buckets(&self) -> usize {
-        self.cpus.as_ref().map_or(0, |(_, classifier)| classifier.buckets())
+        self.classifier.buckets()
     }
 
     /// Writes the codes of the GPU's keys, and their payloads, and says how many they are; the others go to the tail.
@@ -76,24 +68,17 @@ impl<B: Bits> Split<B> {
         (to_keys, to_payload): (&mut [B], &mut [Moved<N>]),
         tail: &mut Tail<B, N>,
     ) -> usize {
-        let Some((pivot, _)) = &self.cpus else {
-            to_keys[..keys.len()].copy_from_slice(keys);
-            vector::compiled_for(self.isa, || self.transform.encode_slice(&mut to_keys[..keys.len()]));
-            to_payload[..keys.len()].copy_from_slice(payload);
-            tail.len = 0;
-            return keys.len();
-        };
         vector::compiled_for(self.isa, || match N {
-            0 => self.keys_alone(*pivot, keys, to_keys, tail),
-            _ => self.pairs(*pivot, (keys, payload), (to_keys, to_payload), tail),
+            0 => self.keys_alone(keys, to_keys, tail),
+            _ => self.pairs((keys, payload), (to_keys, to_payload), tail),
         })
     }
 
     /// By vector instructions, and where keys are not their own codes, some at a time that stay in the nearest cache.
     #[inline(always)]
-    fn keys_alone<const N: usize>(&self, pivot: B, keys: &[B], to: &mut [B], tail: &mut Tail<B, N>) -> usize {
+    fn keys_alone<const N: usize>(&self, keys: &[B], to: &mut [B], tail: &mut Tail<B, N>) -> usize {
         if self.transform.is_identity() {
-            let count = vector::split_to(keys, pivot, to, &mut tail.keys, self.isa);
+            let count = vector::split_to(keys, self.pivot, to, &mut tail.keys, self.isa);
             tail.len = keys.len() - count;
             return count;
         }
@@ -104,7 +89,7 @@ impl<B: Bits> Split<B> {
             codes.copy_from_slice(keys);
             self.transform.encode_slice(codes);
             let (to, others) = (&mut to[count..], &mut tail.keys[left..]);
-            let less = vector::split_to(codes, pivot, to, others, self.isa);
+            let less = vector::split_to(codes, self.pivot, to, others, self.isa);
             count += less;
             left += keys.len() - less;
         }
@@ -116,7 +101,6 @@ impl<B: Bits> Split<B> {
     #[inline(always)]
     fn pairs<const N: usize>(
         &self,
-        pivot: B,
         (keys, payload): (&[B], &[Moved<N>]),
         (to_keys, to_payload): (&mut [B], &mut [Moved<N>]),
         tail: &mut Tail<B, N>,
@@ -126,7 +110,7 @@ impl<B: Bits> Split<B> {
             let code = self.transform.encode(key);
             (to_keys[count], to_payload[count]) = (code, payload);
             (tail.keys[left], tail.payload[left]) = (code, payload);
-            let less = usize::from(code < pivot);
+            let less = usize::from(code < self.pivot);
             count += less;
             left += 1 - less;
         }
@@ -136,13 +120,12 @@ impl<B: Bits> Split<B> {
 
     /// Puts the tail in order of buckets, stably, and says where each begins, and the last ends.
     pub fn scatter<const N: usize>(&self, tail: &mut Tail<B, N>) -> Vec<u32> {
-        let Some((_, classifier)) = &self.cpus else { return vec![0] };
         vector::compiled_for(self.isa, || {
             let Tail { keys, payload, len, labels, by_bucket, payload_by_bucket } = tail;
             let (keys, payload) = (&keys[..*len], &payload[..*len]);
             let mut starts = vec![0u32; self.buckets() + 1];
             for (label, &code) in labels.iter_mut().zip(keys) {
-                *label = classifier.bucket_of_cell(classifier.cell(code)) as u16;
+                *label = self.classifier.bucket_of_cell(self.classifier.cell(code)) as u16;
                 starts[usize::from(*label) + 1] += 1;
             }
             (0..self.buckets()).for_each(|bucket| starts[bucket + 1] += starts[bucket]);

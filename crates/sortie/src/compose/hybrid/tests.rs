@@ -77,22 +77,13 @@ fn both_sort_as_the_cpu_does() {
 fn what_one_engine_does_better_is_left_to_it() {
     on_bench(|gpu| {
         let order = Order::default();
-        assert!(compare(gpu, &vec![5u32; 50_000], order, 0.7).is_some(), "it is in order");
-        assert!(compare(gpu, &(0..50_000u64).rev().collect::<Vec<_>>(), order, 0.7).is_some(), "reversed");
         // All of the greatest key, or in a few buckets of the CPU.
         let mut random = fastrand::Rng::with_seed(1);
         let mut most_equal = vec![u32::MAX; 50_000];
         most_equal[7] = 1;
-        let by_gpu = |report: Option<Report>| {
-            let names: Vec<_> = report.as_ref().unwrap().phases.iter().map(|phase| phase.name).collect();
-            assert_eq!(names, ["profile", "copy in", "finish"]);
-            assert_eq!(report.unwrap().idle(), None);
-        };
-        by_gpu(compare(gpu, &most_equal, order, 0.7));
+        assert!(compare(gpu, &most_equal, order, 0.7).is_none());
         let few = (0..50_000).map(|_| random.u32(..3)).collect::<Vec<_>>();
-        by_gpu(compare(gpu, &few, order, 0.5));
-        let floats = (0..50_000).map(|_| f64::from_bits(random.u64(..))).collect::<Vec<_>>();
-        by_gpu(compare(gpu, &floats, Order { descending: true, ..order }, 1.0));
+        assert!(compare(gpu, &few, order, 0.5).is_none());
         let heavy = (0..50_000).map(|_| if random.bool() { 1 << 31 } else { random.u32(..) });
         compare(gpu, &heavy.collect::<Vec<_>>(), order, 0.6);
     });

@@ -30,12 +30,12 @@ use self::symbols::Symbols;
 use super::order::Orderer;
 use super::prefetch::ahead;
 use super::scatter::{self, Pair, Pointers, Scattered};
-use super::scratch::Scratch;
 use super::vector::Isa;
 use super::{Job, compare, split_at_ranges};
 use crate::key::Transform;
 use crate::plan::{ALPHABET_SAMPLE, CpuWay, INSERT_UP_TO, PARALLEL_FROM, STRINGS_A_TASK};
 use crate::report::Work;
+use crate::scratch::Scratch;
 use crate::{Error, Index, Report, Segments};
 
 /// Sorts strings. Stable.

@@ -1,17 +1,19 @@
-//! One array in host memory: copied to the device in pieces through pinned buffers, sorted there at once, and copied back.
+//! One array in host memory: copied to the device, sorted there at once, and copied back.
 
 use std::time::Instant;
 
 use sortie_device::{Buffer, Properties};
 
-use super::segments::{Allowed, HostPayload, bytes, bytes_mut, copy};
-use super::stage::Stage;
+use super::segments::{Allowed, HostPayload};
+use super::transport::{Lanes, Transport};
+use crate::copy::{self, bytes, bytes_mut};
 use crate::gpu::Gpu;
-use crate::gpu::alloc::{alloc, reserve};
+use crate::gpu::alloc::alloc;
 use crate::gpu::array::{ArrayWay, Wanted};
 use crate::key::{Bits, Code};
 use crate::plan::{DeviceWay, LEAST_TRIP_BYTES, LEFT_FREE};
 use crate::request::Beside;
+use crate::scratch::Scratch;
 use crate::{Algorithm, Bound, Error, Order, Ran, Report};
 
 /// What becomes of the keys.
@@ -80,12 +82,16 @@ fn each(beside: Beside) -> usize {
 }
 
 /// Bytes that a sort takes with so much scratch: on the device, and of the host's memory.
-fn memory_of<B: Bits>(n: usize, beside: Beside, scratch: &[usize]) -> [u64; 2] {
-    let each = each(beside);
-    let there = n * (size_of::<B>() + each) + size_of::<u32>() * scratch.iter().sum::<usize>();
+fn memory_of<B: Bits>(n: usize, beside: Beside, scratch: &[usize], lanes: Lanes) -> [u64; 2] {
+    let there = n * (size_of::<B>() + each(beside)) + size_of::<u32>() * scratch.iter().sum::<usize>();
     // A payload comes back as a whole or not at all: half of one would have some elements twice.
-    let here = Stage::bytes(n * size_of::<B>().max(each)) + n * beside.payload_bytes();
+    let here = lanes.pinned() + n * beside.payload_bytes();
     [there as u64, here as u64]
+}
+
+/// The most bytes that are brought at a time.
+fn most_bytes<B>(n: usize, beside: Beside) -> usize {
+    n * size_of::<B>().max(each(beside))
 }
 
 /// The ways in which [`sort`] would go on such a device with keys of so many bytes, in the order in which it tries them, and the
@@ -96,35 +102,44 @@ pub(crate) fn forecast(
     n: usize,
     beside: Beside,
     algorithm: Algorithm,
+    threads: usize,
 ) -> Result<Vec<(DeviceWay, [u64; 2])>, Error> {
     fn of<B: Bits>(
         device: &Properties,
         n: usize,
         beside: Beside,
         algorithm: Algorithm,
+        threads: usize,
     ) -> Result<Vec<(DeviceWay, [u64; 2])>, Error> {
         // What the keys are changes nothing of it.
         let wanted = Wanted { beside, code: Code::Unsigned, order: Order::default() };
-        let ways = ways::<B>(device, n, wanted, algorithm)?;
-        Ok(ways.iter().map(|(way, scratch)| (way.name(), memory_of::<B>(n, beside, scratch))).collect())
+        let mut all = Vec::new();
+        for (way, scratch) in ways::<B>(device, n, wanted, algorithm)? {
+            let lanes = Lanes::choices(most_bytes::<B>(n, beside), threads);
+            all.extend(lanes.map(|lanes| (way.name(), memory_of::<B>(n, beside, &scratch, lanes))));
+        }
+        Ok(all)
     }
     match key_bytes {
-        1 => of::<u8>(device, n, beside, algorithm),
-        2 => of::<u16>(device, n, beside, algorithm),
-        4 => of::<u32>(device, n, beside, algorithm),
-        8 => of::<u64>(device, n, beside, algorithm),
-        _ => of::<u128>(device, n, beside, algorithm),
+        1 => of::<u8>(device, n, beside, algorithm, threads),
+        2 => of::<u16>(device, n, beside, algorithm, threads),
+        4 => of::<u32>(device, n, beside, algorithm, threads),
+        8 => of::<u64>(device, n, beside, algorithm, threads),
+        _ => of::<u128>(device, n, beside, algorithm, threads),
     }
 }
 
 /// All the memory of a sort.
-struct Held<B> {
-    keys: Buffer<B>,
-    payload: Buffer<u8>,
+struct Held {
+    keys: Buffer<u32>,
+    payload: Buffer<u32>,
     /// With the scratch.
     gpu: Gpu,
     way: ArrayWay,
-    /// Bytes of it, the pinned memory and what is held on the host.
+    transport: Transport,
+    /// The payload when it is back.
+    back: Scratch<u8>,
+    /// Bytes of it all.
     bytes: u64,
 }
 
@@ -143,18 +158,18 @@ pub(crate) fn sort<B: Bits>(
 ) -> Result<Report, Error> {
     let (n, beside) = (array.keys().len(), array.beside());
     let wanted = Wanted { beside, code, order };
-    let each = each(beside);
-    let staged = n * size_of::<B>().max(each);
-    let held_back = n * beside.payload_bytes();
-    let hold = |(way, scratch): (ArrayWay, Vec<usize>)| -> Result<Held<B>, Error> {
-        let [there, here] = memory_of::<B>(n, beside, &scratch);
+    let (key_bytes, payload_bytes) = (n * size_of::<B>(), n * each(beside));
+    let hold = |(way, scratch): &(ArrayWay, Vec<usize>), lanes: Lanes| -> Result<Held, Error> {
+        let [there, here] = memory_of::<B>(n, beside, scratch, lanes);
         let needed = there + here;
         let too_much = |bound, needed, available| Error::Memory { bound, needed, available, hint: HINT };
         if needed > allowed.memory_limit {
             return Err(too_much(Bound::Limit, needed, allowed.memory_limit));
         }
         let device = gpu.device();
-        let room = || Ok::<_, Error>(device.free_memory()?).map(|free| free - free / LEFT_FREE);
+        // Large arrays use again what large arrays have left.
+        let kept = || if lanes.are_many() { gpu.kept_scratch() } else { 0 };
+        let room = || Ok::<_, Error>(device.free_memory()? + kept()).map(|free| free - free / LEFT_FREE);
         if there > room()? {
             // What was kept for later calls may be all that is missing.
             gpu.give_back_scratch();
@@ -163,52 +178,70 @@ pub(crate) fn sort<B: Bits>(
         if there > available {
             return Err(too_much(Bound::Device, there, available));
         }
-        let (keys, payload) = (alloc(device, n)?, alloc(device, n * each)?);
-        let scratch = scratch.iter().map(|&words| alloc(device, words)).collect::<Result<_, _>>()?;
-        Ok(Held { keys, payload, gpu: gpu.with_scratch(scratch), way, bytes: needed })
+        let take = |words| if lanes.are_many() { gpu.scratch(words) } else { alloc(device, words) };
+        let array = |bytes: usize| take(bytes.div_ceil(size_of::<u32>()));
+        let keys = array(key_bytes)?;
+        // Of none there could be more than that.
+        let payload = if payload_bytes > 0 { array(payload_bytes)? } else { device.alloc(0)? };
+        let scratch = scratch.iter().map(|&words| take(words)).collect::<Result<_, _>>()?;
+        Ok(Held {
+            keys,
+            payload,
+            gpu: gpu.with_scratch(scratch),
+            way: way.clone(),
+            transport: Transport::new(gpu, lanes, allowed.threads)?,
+            back: Scratch::new(n * beside.payload_bytes())?,
+            bytes: needed,
+        })
     };
-    let mut ways = ways::<B>(gpu.device().properties(), n, wanted, algorithm)?.into_iter();
-    let first = ways.next().expect("there is one");
-    let held = ways.fold(hold(first), |held, way| match held {
-        Err(Error::Memory { .. }) => hold(way),
+    let ways = ways::<B>(gpu.device().properties(), n, wanted, algorithm)?;
+    let lanes = || Lanes::choices(most_bytes::<B>(n, beside), allowed.threads);
+    let mut choices = ways.iter().flat_map(|way| lanes().map(move |lanes| (way, lanes)));
+    let (first, lanes) = choices.next().expect("there is one");
+    let held = choices.fold(hold(first, lanes), |held, (way, lanes)| match held {
+        Err(Error::Memory { .. }) => hold(way, lanes),
         decided => decided,
     })?;
-    let Held { keys, payload, gpu, way, bytes: needed } = held;
-    let mut stage = Stage::new(&gpu, staged, allowed.threads)?;
-    let mut back: Vec<u8> = reserve(held_back)?;
+    let Held { keys, payload, gpu: with_scratch, way, mut transport, mut back, bytes: needed } = held;
+    let keys_there = keys.view().cast::<u8>().range(0..key_bytes);
+    let payload_there = payload.view().cast::<u8>().range(0..payload_bytes);
 
     let mut report = Report { scratch_peak: needed, ..Report::default() };
-    let (key_bytes, payload_bytes) = (n * size_of::<B>(), n * each);
     let start = Instant::now();
-    stage.copy_in(keys.view().cast(), bytes(array.keys()))?;
+    transport.copy_in(gpu, keys_there, bytes(array.keys()))?;
     if let HostArray::Sorted { payload: Some((from, _)), .. } = &mut array {
-        stage.copy_in(payload.view(), from.range(0..n))?;
+        transport.copy_in(gpu, payload_there, from.range(0..n))?;
     }
     let copied = if beside.is_indices() { key_bytes } else { key_bytes + payload_bytes };
     report.push(Ran::Cuda, "copy in", start.elapsed(), copied, copied);
     let start = Instant::now();
+    let (stream, address) = (transport.stream(), payload_there.address());
     // SAFETY: the keys and the payload are on the device for this sort alone.
-    let sorted = unsafe { gpu.sort_array_by(way, &stage.stream, keys.view(), payload.address(), wanted)? };
-    sorted.wait()?;
+    unsafe { with_scratch.sort_array_by::<B>(way, stream, keys_there.cast(), address, wanted)? }.wait()?;
     report.push(Ran::Cuda, "sort", start.elapsed(), key_bytes + payload_bytes, key_bytes + payload_bytes);
     let start = Instant::now();
     let mut copied = payload_bytes;
     match array {
         HostArray::Sorted { keys: to, payload: moved } => {
             copied += key_bytes;
-            stage.copy_out(&mut back.spare_capacity_mut()[..held_back], payload.view())?;
+            if moved.is_some() {
+                transport.copy_out(back.bytes_mut(), payload_there)?;
+            }
             // SAFETY: what is copied are keys.
-            stage.copy_out(unsafe { bytes_mut(to) }, keys.view().cast())?;
+            transport.copy_out(unsafe { bytes_mut(to) }, keys_there)?;
             if let Some((mut to, _)) = moved {
-                copy(to.range(0..n), &back.spare_capacity_mut()[..held_back], allowed.threads);
+                copy::by_threads(to.range(0..n), back.bytes_mut(), allowed.threads);
             }
         }
         HostArray::Argsorted { places, .. } => {
             // SAFETY: what is copied are places.
-            stage.copy_out(unsafe { bytes_mut(places) }, payload.view())?;
+            transport.copy_out(unsafe { bytes_mut(places) }, payload_there)?;
         }
     }
     report.push(Ran::Cuda, "copy out", start.elapsed(), copied, copied);
+    if lanes.are_many() {
+        gpu.keep_some(with_scratch.into_scratch().into_iter().chain([keys, payload]));
+    }
     Ok(report)
 }
 
@@ -228,7 +261,9 @@ pub(crate) fn most_at_once<B: Bits>(
     while most * size_of::<B>() >= LEAST_TRIP_BYTES {
         let bytes = most * size_of::<B>();
         let there = (bytes + 4 * gpu.words_up_to::<B>(most, wanted)?.iter().sum::<usize>()) as u64;
-        if there <= free - free / LEFT_FREE && there + Stage::bytes(bytes) as u64 <= allowed.memory_limit {
+        if there <= free - free / LEFT_FREE
+            && there + Lanes::least(bytes).pinned() as u64 <= allowed.memory_limit
+        {
             return Ok(Some(most));
         }
         most /= 2;

@@ -8,15 +8,14 @@ use std::sync::{Arc, Mutex};
 
 use sortie_device::Buffer;
 
-use super::segments::{Allowed, bytes};
-use super::stage::Stage;
+use super::segments::Allowed;
+use crate::copy::bytes;
 use crate::gpu::Gpu;
 use crate::gpu::alloc::alloc;
 use crate::gpu::array::Wanted;
+use crate::gpu::ring::{Kept, Ring, Slots};
 use crate::key::{Bits, Code};
-use crate::plan::{
-    CARRIER_SLOT_BYTES, CARRIERS, LEAST_TRIP_BYTES, LEFT_FREE, MOST_RUNS, OVERLAPPED_CHUNK_BYTES, TRIP_BYTES,
-};
+use crate::plan::{CARRIERS, LEAST_TRIP_BYTES, LEFT_FREE, MOST_RUNS, OVERLAPPED_CHUNK_BYTES, TRIP_BYTES};
 use crate::request::Beside;
 use crate::{Bound, Error, Order, threads};
 
@@ -51,7 +50,7 @@ pub(crate) struct Carriers<B> {
 }
 
 struct Carrier<B> {
-    stage: Stage,
+    ring: Ring,
     keys: Buffer<B>,
     payload: Buffer<u8>,
     /// With the scratch.
@@ -94,7 +93,7 @@ impl<B: Bits> Carriers<B> {
             };
             let needed = (0..gpus.len()).map(there).sum::<u64>()
                 + held(n.div_ceil(most))
-                + (carriers * Stage::bytes(bytes.min(CARRIER_SLOT_BYTES))) as u64;
+                + (carriers * Slots::of_one_thread(bytes).pinned()) as u64;
             let too_much = |bound, needed, available| Error::Memory { bound, needed, available, hint: HINT };
             if needed > allowed.memory_limit {
                 refused = Some(too_much(Bound::Limit, needed, allowed.memory_limit));
@@ -134,11 +133,11 @@ impl<B: Bits> Carriers<B> {
 impl<B: Bits> Carrier<B> {
     fn new(gpu: &Gpu, most: usize, payload_bytes: usize, scratch: &[usize]) -> Result<Self, Error> {
         let device = gpu.device();
-        // What is pinned for so many is not kept for later calls.
-        let gpu = gpu.with_pinned_of_its_own();
+        let slots = Slots::of_one_thread(most * size_of::<B>().max(payload_bytes));
         let scratch = scratch.iter().map(|&words| alloc(device, words)).collect::<Result<_, _>>()?;
         Ok(Carrier {
-            stage: Stage::new(&gpu, (most * size_of::<B>().max(payload_bytes)).min(CARRIER_SLOT_BYTES), 1)?,
+            // What is pinned for so many is not kept for later calls.
+            ring: Ring::new(device, &Kept::default(), slots)?,
             keys: alloc(device, most)?,
             payload: alloc(device, most * payload_bytes)?,
             gpu: gpu.with_scratch(scratch),
@@ -152,15 +151,15 @@ impl<B: Bits> Carrier<B> {
         let key_parts: Vec<_> = chunk.keys.iter().map(|part| bytes(part)).collect();
         // SAFETY: what is written are copies of keys and payloads.
         unsafe {
-            self.stage.fill_in(keys.cast(), |range, to| copy_joined(&key_parts, range, to))?;
-            self.stage.fill_in(payload, |range, to| copy_joined(&chunk.payload, range, to))?;
+            self.ring.fill_in(keys.cast(), |range, to| copy_joined(&key_parts, range, to))?;
+            self.ring.fill_in(payload, |range, to| copy_joined(&chunk.payload, range, to))?;
         }
         // SAFETY: the keys and the payload are on the device for this sort alone.
-        unsafe { self.gpu.sort_array(&self.stage.stream, keys, payload.address(), wanted)? }.wait()?;
+        unsafe { self.gpu.sort_array(self.ring.stream(), keys, payload.address(), wanted)? }.wait()?;
         if let Some(to) = chunk.keys_to {
-            self.stage.copy_out(to, keys.cast())?;
+            self.ring.take_out(keys.cast(), |range, from| to[range].copy_from_slice(bytes(from)))?;
         }
-        self.stage.copy_out(chunk.payload_to, payload)
+        self.ring.take_out(payload, |range, from| chunk.payload_to[range].copy_from_slice(bytes(from)))
     }
 }
 

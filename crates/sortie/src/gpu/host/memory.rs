@@ -6,6 +6,7 @@ use std::ops::Range;
 use sortie_device::Device;
 
 use crate::gpu::alloc::too_little;
+use crate::gpu::ring::Slots;
 use crate::gpu::segments::{Content, Payload, Worker};
 use crate::gpu::segments::{copies_words, listed_words, of_one_length_words};
 use crate::plan::{CHUNK_BYTES, CHUNKS_UNDER_WAY, LEAST_CHUNK_BYTES, LEFT_FREE, OVERLAPPED_CHUNK_BYTES};
@@ -40,10 +41,15 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
+    /// Bytes of pinned memory of a slot: keys, and payloads behind them from a whole word on.
+    pub fn slot(&self) -> usize {
+        let key_bytes = if self.through_pinned { self.key_bytes } else { 0 };
+        (self.keys * key_bytes).next_multiple_of(size_of::<u64>()) + self.keys * self.payload_bytes
+    }
+
     /// Bytes of pinned memory.
     pub fn pinned(&self) -> u64 {
-        let key_bytes = if self.through_pinned { self.key_bytes } else { 0 };
-        (self.slots * self.keys * (key_bytes + self.payload_bytes)) as u64
+        (self.slots * Slots { count: 1, bytes: self.slot() }.pinned()) as u64
     }
 
     /// Bytes of device memory.

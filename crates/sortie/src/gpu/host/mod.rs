@@ -5,13 +5,13 @@ mod chunks;
 mod memory;
 mod segments;
 mod share;
-mod stage;
 mod strings;
+mod transport;
 mod words;
 
 pub(crate) use array::{HostArray, forecast, most_at_once, sort as sort_host_array};
 pub(crate) use chunks::{ArrayChunk, Carriers, Work};
-pub(crate) use segments::{Allowed, Host, HostPayload, bytes_mut, copy, sort_segments};
+pub(crate) use segments::{Allowed, Host, HostPayload, sort_segments};
 pub(crate) use share::{HostShare, Room};
 pub(crate) use strings::argsort_strings;
 pub(crate) use words::sort_words;

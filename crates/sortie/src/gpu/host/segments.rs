@@ -6,17 +6,17 @@ use std::ops::Range;
 use std::time::Instant;
 
 use bytemuck::Pod;
-use rayon::prelude::*;
-use sortie_device::{Buffer, Event, Pinned, Stream, View};
+use sortie_device::{Buffer, Device, Pinned};
 
 use super::memory::{Plan, Request, SegmentChunk};
+use crate::copy::{bytes, bytes_mut};
 use crate::gpu::alloc::alloc;
+use crate::gpu::ring::{Clock, Kept, Ring, Slots};
 use crate::gpu::segments::Moved;
 use crate::gpu::segments::{Content, Payload};
 use crate::gpu::{DeviceSegments, Gpu};
 use crate::key::{Bits, Code, Form};
-use crate::plan::COPIED_BY_A_TASK_BYTES;
-use crate::{Bound, Error, Key, Order, Ran, Report};
+use crate::{Error, Key, Order, Ran, Report, copy};
 
 /// What the caller of a sort of host segments allows.
 #[derive(Debug, Clone, Copy)]
@@ -93,6 +93,15 @@ impl<'a> HostPayload<'a> {
 
     pub fn reborrow(&mut self) -> HostPayload<'_> {
         HostPayload { bytes: self.bytes, each: self.each }
+    }
+
+    /// The last first.
+    pub fn reverse(&mut self) {
+        match self.each {
+            4 => self.elements::<4>().reverse(),
+            8 => self.elements::<8>().reverse(),
+            _ => self.elements::<16>().reverse(),
+        }
     }
 
     /// Bytes of a key's.
@@ -191,7 +200,7 @@ pub(crate) fn sort_segments<B: Bits>(
 
 /// The memory for all chunks.
 struct SegmentPipeline<B> {
-    slots: Vec<Slot<B>>,
+    slots: Vec<ChunkSlot<B>>,
     /// Of the chunk that is being sorted.
     offsets: Buffer<u64>,
     /// With the scratch that the kernels need.
@@ -203,84 +212,54 @@ impl<B: Bits> SegmentPipeline<B> {
         let device = gpu.device();
         let gpu = gpu.with_scratch(vec![alloc(device, plan.scratch)?]);
         let offsets = alloc(device, plan.offsets)?;
-        let mut slots: Vec<Slot<B>> = Vec::new();
-        for _ in 0..plan.slots {
-            let slot = Slot::new(&gpu, plan).map_err(|error| match error {
-                Error::Device(sortie_device::Error::OutOfPinned { .. }) => Error::Memory {
-                    bound: Bound::Host,
-                    needed: plan.pinned(),
-                    available: plan.pinned() / plan.slots as u64 * slots.len() as u64,
-                    hint: "it is pinned memory, for a GPU; use the CPU engine, or see ulimit -l",
-                },
-                other => other,
-            })?;
-            slots.push(slot);
-        }
+        let kept = Kept::default();
+        let slots = (0..plan.slots).map(|_| ChunkSlot::new(device, &kept, plan)).collect::<Result<_, _>>()?;
         Ok(SegmentPipeline { slots, offsets, gpu })
     }
 }
 
-/// What a chunk needs on its way.
-struct Slot<B> {
-    stream: Stream,
-    keys: Lane<B>,
-    payload: Lane<u8>,
-    sorted: Event,
+/// What a chunk needs on its way: its place on the device, and a ring of one slot, to which it comes back when it is sorted, so
+/// that it is put back as a whole or not at all.
+struct ChunkSlot<B> {
+    ring: Ring,
+    keys: Buffer<B>,
+    payload: Buffer<u8>,
     /// The places of the keys under way.
     under_way: Option<Range<usize>>,
 }
 
-/// Device memory, and the pinned memory that is copied to and from it.
-struct Lane<T> {
-    buffer: Buffer<T>,
-    pinned: Pinned<T>,
-}
-
-impl<T: Pod> Lane<T> {
-    fn new(gpu: &Gpu, len: usize, pinned: usize) -> Result<Self, Error> {
-        Ok(Lane { buffer: alloc(gpu.device(), len)?, pinned: gpu.device().alloc_pinned(pinned)? })
-    }
-
-    fn view(&self, count: usize) -> View<'_, T> {
-        self.buffer.range(0..count)
-    }
-}
-
-impl<B: Bits> Slot<B> {
-    fn new(gpu: &Gpu, plan: &Plan) -> Result<Self, Error> {
-        let payload = plan.keys * plan.payload_bytes;
-        Ok(Slot {
-            stream: gpu.device().stream()?,
-            keys: Lane::new(gpu, plan.keys, if plan.through_pinned { plan.keys } else { 0 })?,
-            payload: Lane::new(gpu, payload, payload)?,
-            sorted: gpu.device().event()?,
+impl<B: Bits> ChunkSlot<B> {
+    fn new(device: &Device, kept: &Kept, plan: &Plan) -> Result<Self, Error> {
+        Ok(ChunkSlot {
+            ring: Ring::new(device, kept, Slots { count: 1, bytes: plan.slot() })?,
+            keys: alloc(device, plan.keys)?,
+            payload: alloc(device, plan.keys * plan.payload_bytes)?,
             under_way: None,
         })
     }
 
     /// Sends a chunk to the device.
     fn copy_in(&mut self, host: &mut Host<'_, B>, chunk: &SegmentChunk, threads: usize) -> Result<(), Error> {
-        let (keys, count) = (&host.keys[chunk.keys.clone()], chunk.keys.len());
-        // From here on something of the slot is on its way.
+        let count = chunk.keys.len();
+        let keys_there = self.keys.range(0..count);
         self.under_way = Some(chunk.keys.clone());
-        let from = match host.pinned {
-            true => keys,
-            false => {
-                copy(&mut self.keys.pinned[..count], keys, threads);
-                &self.keys.pinned[..count]
-            }
-        };
-        // SAFETY: pinned memory, the slot's or the host's, is not touched until `finish` or `drop` has waited.
-        unsafe { self.stream.enqueue_copy_in(self.keys.view(count), from)? };
-        if let Some(payload) = &mut host.payload {
-            let moved = count * payload.each;
-            // SAFETY: what is written are bytes of the payload, which are only copied on.
-            let pinned = unsafe { bytes_mut(&mut self.payload.pinned[..moved]) };
-            copy(pinned, payload.range(chunk.keys.clone()), threads);
-            // SAFETY: as above.
-            unsafe { self.stream.enqueue_copy_in(self.payload.view(moved), &self.payload.pinned[..moved])? };
+        if host.pinned {
+            let from = &host.keys[chunk.keys.clone()];
+            // SAFETY: the keys are not touched until `finish` or the ring's end has waited.
+            unsafe { self.ring.stream().enqueue_copy_in(keys_there, from)? };
+            return Ok(());
         }
-        Ok(())
+        let (keys, payload) = host.range(chunk.keys.clone());
+        let payload = payload.map_or(&[][..], |payload| payload.bytes);
+        let payload_there = self.payload.range(0..payload.len());
+        self.ring.send(&mut Clock::stopped(), |slot| {
+            let (to_keys, to_payload) = slot.split_at_mut(payload_word::<B>(count));
+            copy::by_threads(&mut bytemuck::cast_slice_mut(to_keys)[..count], keys, threads);
+            // SAFETY: what is written are bytes of the payload, which are only copied on.
+            let to_payload = unsafe { bytes_mut(to_payload) };
+            copy::by_threads(&mut to_payload[..payload.len()], payload, threads);
+            Ok([(0, keys_there.cast()), (payload_word::<B>(count) * size_of::<u64>(), payload_there)])
+        })
     }
 
     /// Sorts what is on the device.
@@ -291,27 +270,26 @@ impl<B: Bits> Slot<B> {
         request: &Request<'_>,
         chunk: &SegmentChunk,
     ) -> Result<(), Error> {
-        let content = request.content;
+        let (content, stream) = (request.content, self.ring.stream());
         let moved = Moved {
-            keys: self.keys.view(chunk.keys.len()),
-            payload: self.payload.buffer.address(),
+            keys: self.keys.range(0..chunk.keys.len()),
+            payload: self.payload.address(),
             kind: content.payload,
         };
         match request.segments {
             crate::Segments::Length(length) => {
                 let segments = DeviceSegments::Length(length as u64);
                 // SAFETY: the keys are the slot's own; all that uses them is on its stream.
-                drop(unsafe { gpu.sort_moved(&self.stream, moved, segments, content.code, content.order)? });
+                drop(unsafe { gpu.sort_moved(stream, moved, segments, content.code, content.order)? });
             }
             crate::Segments::Offsets(all) => {
                 let part = &all[chunk.segments.start..=chunk.segments.end];
                 let host: Vec<u64> = part.iter().map(|&offset| (offset - chunk.keys.start) as u64).collect();
                 let there = offsets.range(0..host.len());
-                self.stream.copy_in(there, &host)?;
+                stream.copy_in(there, &host)?;
                 let segments = DeviceSegments::Offsets { offsets: there, longest: chunk.longest as u64 };
                 // SAFETY: as above; the offsets stay until the sort is done.
-                unsafe { gpu.sort_moved(&self.stream, moved, segments, content.code, content.order)? }
-                    .wait()?;
+                unsafe { gpu.sort_moved(stream, moved, segments, content.code, content.order)? }.wait()?;
             }
         }
         Ok(())
@@ -319,64 +297,37 @@ impl<B: Bits> Slot<B> {
 
     /// Sends a sorted chunk back.
     fn copy_out(&mut self, host: &mut Host<'_, B>, chunk: &SegmentChunk) -> Result<(), Error> {
-        let count = chunk.keys.len();
-        let to = match host.pinned {
-            true => &mut host.keys[chunk.keys.clone()],
-            false => &mut self.keys.pinned[..count],
-        };
-        // SAFETY: as for the copy in.
-        unsafe { self.stream.enqueue_copy_out(to, self.keys.buffer.range(0..count))? };
-        if let Some(payload) = &host.payload {
-            let moved = count * payload.each;
-            let to = &mut self.payload.pinned[..moved];
+        let keys_there = self.keys.range(0..chunk.keys.len());
+        if host.pinned {
+            let to = &mut host.keys[chunk.keys.clone()];
             // SAFETY: as for the copy in.
-            unsafe { self.stream.enqueue_copy_out(to, self.payload.buffer.range(0..moved))? };
+            unsafe { self.ring.stream().enqueue_copy_out(to, keys_there)? };
+            return Ok(());
         }
-        self.stream.record(&self.sorted)?;
-        Ok(())
+        let each = host.payload.as_ref().map_or(0, |payload| payload.each);
+        self.ring.fetch([keys_there.cast(), self.payload.range(0..chunk.keys.len() * each)])
     }
 
     /// Waits for the chunk under way, if there is one, and puts it back in its place.
     fn finish(&mut self, host: &mut Host<'_, B>, threads: usize) -> Result<(), Error> {
-        if let Some(range) = self.under_way.take() {
-            self.sorted.wait()?;
-            let count = range.len();
-            if !host.pinned {
-                copy(&mut host.keys[range.clone()], &self.keys.pinned[..count], threads);
-            }
-            if let Some(payload) = &mut host.payload {
-                let moved = count * payload.each;
-                copy(payload.range(range), bytes(&self.payload.pinned[..moved]), threads);
-            }
+        let Some(range) = self.under_way.take() else { return Ok(()) };
+        if host.pinned {
+            return Ok(self.ring.stream().wait()?);
         }
-        Ok(())
+        let count = range.len();
+        let (keys, payload) = host.range(range);
+        self.ring.take(&mut Clock::stopped(), |slot| {
+            let (from_keys, from_payload) = slot.split_at(payload_word::<B>(count));
+            copy::by_threads(keys, &bytemuck::cast_slice(from_keys)[..count], threads);
+            if let Some(payload) = payload {
+                let from = &bytes(from_payload)[..payload.bytes.len()];
+                copy::by_threads(payload.bytes, from, threads);
+            }
+        })
     }
 }
 
-impl<B> Drop for Slot<B> {
-    fn drop(&mut self) {
-        // Before the memory goes that a copy may still use.
-        let _ = self.stream.wait();
-    }
-}
-
-pub(super) fn bytes<T: Pod>(slice: &[T]) -> &[MaybeUninit<u8>] {
-    // SAFETY: the same memory; any byte may be seen as one that need not be initialised.
-    unsafe { std::slice::from_raw_parts(slice.as_ptr().cast(), size_of_val(slice)) }
-}
-
-/// # Safety
-/// No byte is written that is not initialised, but where it is only copied on, as a payload's.
-pub(crate) unsafe fn bytes_mut<T: Pod>(slice: &mut [T]) -> &mut [MaybeUninit<u8>] {
-    // SAFETY: as above; the caller vouches for what is written.
-    unsafe { std::slice::from_raw_parts_mut(slice.as_mut_ptr().cast(), size_of_val(slice)) }
-}
-
-/// Copies by all threads: one alone is slower than the way to a device.
-pub(crate) fn copy<T: Copy + Send + Sync>(to: &mut [T], from: &[T], threads: usize) {
-    if threads < 2 {
-        return to.copy_from_slice(from);
-    }
-    let each = COPIED_BY_A_TASK_BYTES / size_of::<T>();
-    to.par_chunks_mut(each).zip(from.par_chunks(each)).for_each(|(to, from)| to.copy_from_slice(from));
+/// The word of a slot from which payloads are, behind so many keys.
+fn payload_word<B>(keys: usize) -> usize {
+    (keys * size_of::<B>()).div_ceil(size_of::<u64>())
 }

@@ -9,10 +9,10 @@ use sortie_device::{Buffer, Event, Stream, View};
 
 use super::segments::Allowed;
 use crate::gpu::array::{MOST_KEYS, Wanted};
-use crate::gpu::ring::{Origin, Ring, Span, between};
+use crate::gpu::ring::{Origin, Ring, Slots, Span, between};
 use crate::gpu::{Gpu, Pending};
 use crate::key::{Bits, Code};
-use crate::plan::{KEPT_PART, LEFT_FREE};
+use crate::plan::{LEFT_FREE, RING_SLOTS};
 use crate::request::Beside;
 use crate::{Algorithm, Bound, Error, Order};
 
@@ -46,10 +46,8 @@ pub(crate) struct Room {
     /// Keys at most.
     pub keys: usize,
     pub payload_bytes: usize,
-    /// Whether equal keys keep their order, where they have a payload; and whether they come in pieces that have to be put in order
-    /// for it.
+    /// Whether equal keys keep their order, where they have a payload: the pieces that they come in are put in order for it.
     pub stable: bool,
-    pub in_pieces: bool,
     /// Bytes of a slot.
     pub slot: usize,
     /// Bytes that are held on the host besides.
@@ -62,7 +60,7 @@ impl<B: Bits> HostShare<B> {
     /// # Errors
     /// [`Error::Memory`] where the limit or the device has no room.
     pub fn new(gpu: &Gpu, room: Room, allowed: Allowed) -> Result<(Self, Vec<Ring>), Error> {
-        let Room { keys: most, payload_bytes, stable, in_pieces, slot, held } = room;
+        let Room { keys: most, payload_bytes, stable, slot, held } = room;
         let beside = match payload_bytes {
             0 => Beside::Nothing,
             bytes => Beside::Payload { bytes, stable },
@@ -76,10 +74,11 @@ impl<B: Bits> HostShare<B> {
             scratch.resize(scratch.len().max(words.len()), 0);
             scratch.iter_mut().zip(words).for_each(|(most, words)| *most = words.max(*most));
         }
-        let copies = if payload_bytes > 0 && stable && in_pieces { 2 } else { 1 };
+        let slots = Slots { count: RING_SLOTS, bytes: slot };
+        let copies = if payload_bytes > 0 && stable { 2 } else { 1 };
         let there =
             (copies * most * (size_of::<B>() + payload_bytes) + 4 * scratch.iter().sum::<usize>()) as u64;
-        let bytes = there + held + (allowed.threads * Ring::bytes(slot)) as u64;
+        let bytes = there + held + (allowed.threads * slots.pinned()) as u64;
         let too_much = |bound, needed, available| Error::Memory { bound, needed, available, hint: HINT };
         if bytes > allowed.memory_limit {
             return Err(too_much(Bound::Limit, bytes, allowed.memory_limit));
@@ -101,7 +100,7 @@ impl<B: Bits> HostShare<B> {
             let in_order = (copies == 2).then(array).transpose()?;
             let scratch = scratch.iter().map(|&words| gpu.scratch(words)).collect::<Result<_, _>>()?;
             let rings = (0..allowed.threads)
-                .map(|_| Ring::new(gpu.device(), &gpu.rings, slot))
+                .map(|_| Ring::new(gpu.device(), gpu.rings(), slots))
                 .collect::<Result<_, _>>()?;
             let stream = device.stream()?;
             let origin = Origin::new(gpu.device(), &stream)?;
@@ -184,19 +183,10 @@ impl<B: Bits> HostShare<B> {
         between(&self.origin, &self.begun, &self.done)
     }
 
-    /// Gives what is dear to get to later calls, as long as it is a small part of the device's memory.
+    /// Gives what is dear to get to later calls.
     pub fn keep(self, gpu: &Gpu) {
-        let mut room =
-            (gpu.device().properties().memory_total / KEPT_PART).saturating_sub(gpu.kept_scratch());
-        let scratch = self.gpu.into_scratch();
         let arrays = self.in_order.into_iter().chain([self.sent]).flatten();
-        for array in scratch.into_iter().chain(arrays).filter(|array| !array.is_empty()) {
-            let bytes = array.view().bytes() as u64;
-            if bytes <= room {
-                room -= bytes;
-                gpu.keep(array);
-            }
-        }
+        gpu.keep_some(self.gpu.into_scratch().into_iter().chain(arrays));
     }
 }
 

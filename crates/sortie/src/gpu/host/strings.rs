@@ -7,10 +7,11 @@ use std::time::Instant;
 use rayon::prelude::*;
 use sortie_device::View;
 
-use super::segments::{Allowed, bytes};
-use super::stage::Stage;
+use super::segments::Allowed;
+use crate::copy::{self, bytes};
 use crate::gpu::Gpu;
 use crate::gpu::alloc::{alloc, reserve};
+use crate::gpu::ring::{Ring, Slots};
 use crate::gpu::strings::{Offsets, Strings};
 use crate::gpu::strings::{check_count, scratch_of_strings};
 use crate::plan::COPIED_BY_A_TASK_BYTES;
@@ -34,12 +35,12 @@ pub(crate) fn argsort_strings<S: Sync, I: Index>(
         offsets_of(strings, &string, allowed.threads)
     })?;
     let text_bytes = usize::try_from(offsets[n]).map_err(|_| too_long())?;
-    let staged = text_bytes.max(size_of_val(&*offsets));
+    let slots = Slots::of_all_threads(text_bytes.max(size_of_val(&*offsets)));
 
     let held = size_of_val(&*offsets);
     let most = 4 * scratch_of_strings(gpu, n)?;
     let places_bytes = n * size_of::<u32>();
-    let beside = 2 * held + places_bytes + most + Stage::bytes(staged);
+    let beside = 2 * held + places_bytes + most + slots.pinned();
     let needed = (beside as u64).saturating_add(text_bytes as u64);
     if needed > allowed.memory_limit {
         let available = allowed.memory_limit;
@@ -49,23 +50,27 @@ pub(crate) fn argsort_strings<S: Sync, I: Index>(
     let (text, offsets_there, places_there) = gpu.take_room(|| {
         Ok((alloc::<u8>(device, text_bytes)?, alloc::<u64>(device, n + 1)?, alloc::<u32>(device, n)?))
     })?;
-    let mut stage = Stage::new(gpu, staged, allowed.threads)?;
+    let mut ring = Ring::new(device, gpu.rings(), slots)?;
 
     report.scratch_peak = needed;
     let start = Instant::now();
     let joined = Joined { strings, string: &string, offsets: &offsets };
     // SAFETY: what is written are bytes of strings, and zeros.
-    unsafe { stage.fill_in(text.view(), |range, to| joined.copy(range, to, allowed.threads))? };
-    stage.copy_in(offsets_there.view().cast(), bytes(&offsets))?;
+    unsafe { ring.fill_in(text.view(), |range, to| joined.copy(range, to, allowed.threads))? };
+    let of_offsets = |range: Range<usize>, to: &mut [MaybeUninit<u8>]| {
+        copy::by_threads(to, &bytes(&offsets)[range], allowed.threads);
+    };
+    // SAFETY: what is written are offsets.
+    unsafe { ring.fill_in(offsets_there.view().cast(), of_offsets)? };
     let copied = text_bytes + size_of_val(&*offsets);
     report.push(Ran::Cuda, "copy in", start.elapsed(), copied, copied);
     let start = Instant::now();
     let there = Strings { bytes: text.view(), offsets: Offsets::Wide(offsets_there.view()) };
     // SAFETY: the strings and the places are on the device for this sort alone; the offsets are sums of lengths.
-    unsafe { gpu.argsort_strings(&stage.stream, there, places_there.view(), order)? }.wait()?;
+    unsafe { gpu.argsort_strings(ring.stream(), there, places_there.view(), order)? }.wait()?;
     report.push(Ran::Cuda, "sort", start.elapsed(), text_bytes, places_bytes);
     let start = Instant::now();
-    take_places(&mut stage, places, places_there.view(), allowed.threads, |_, _| ())?;
+    take_places(&mut ring, places, places_there.view(), allowed.threads, |_, _| ())?;
     report.push(Ran::Cuda, "copy out", start.elapsed(), places_bytes, size_of_val(places));
     Ok(report)
 }
@@ -106,7 +111,7 @@ fn too_long() -> Error {
 /// Brings places to the host, as the caller's indices; says each time that more are there how many that makes, with the next
 /// ones on their way.
 pub(super) fn take_places<I: Index>(
-    stage: &mut Stage,
+    ring: &mut Ring,
     to: &mut [I],
     from: View<'_, u32>,
     threads: usize,
@@ -118,7 +123,7 @@ pub(super) fn take_places<I: Index>(
             *to = I::from_place(u32::from_ne_bytes(place.try_into().expect("as many bytes")) as usize);
         }
     };
-    stage.take_out(from.cast(), |range, pinned| {
+    ring.take_out(from.cast(), |range, pinned| {
         let end = range.end / PLACE;
         let part = &mut to[range.start / PLACE..end];
         if threads > 1 {
@@ -169,7 +174,7 @@ impl<S: Sync, F: Fn(&S) -> &[u8] + Sync> Joined<'_, S, F> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gpu::host::segments::bytes_mut;
+    use crate::copy::bytes_mut;
     use crate::gpu::on_bench::{ALLOWED, assert_limit_is_exact, on_bench};
 
     fn words(n: u32) -> Vec<String> {

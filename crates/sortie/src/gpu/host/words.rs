@@ -7,11 +7,11 @@ use std::time::Instant;
 
 use sortie_device::Buffer;
 
-use super::segments::{Allowed, bytes_mut};
-use super::stage::Stage;
+use super::segments::Allowed;
 use super::strings::take_places;
 use crate::gpu::Gpu;
 use crate::gpu::alloc::alloc;
+use crate::gpu::ring::{Ring, Slots};
 use crate::gpu::strings::Ties;
 use crate::gpu::strings::{self, check_count, scratch_of_words};
 use crate::{Bound, Error, Index, Order, Ran, Report};
@@ -20,7 +20,7 @@ const HINT: &str = "some 90 bytes for each string; sort in parts, or use the CPU
 
 /// Words that a device has sorted, on their way back.
 pub(crate) struct SortedWords {
-    stage: Stage,
+    ring: Ring,
     /// None where there is nothing to sort.
     places: Option<Buffer<u32>>,
     /// Which tie.
@@ -40,23 +40,23 @@ pub(crate) fn sort_words(
 ) -> Result<Option<SortedWords>, Error> {
     const WORD: usize = size_of::<u64>();
     check_count(n)?;
-    let staged = n * WORD;
+    let slots = Slots::of_all_threads(n * WORD);
     let device_bytes = n * (WORD + size_of::<u32>()) + size_of::<u32>() * scratch_of_words(gpu, n)?;
     // Of the host: no more slots than places, and half as many starts.
     let held = n * (size_of::<u32>() + size_of::<u64>() / 2);
-    let needed = (device_bytes + held + Stage::bytes(staged)) as u64;
+    let needed = (device_bytes + held + slots.pinned()) as u64;
     if needed > allowed.memory_limit {
         let available = allowed.memory_limit;
         return Err(Error::Memory { bound: Bound::Limit, needed, available, hint: HINT });
     }
     let mut report = Report { scratch_peak: needed, ..Report::default() };
     if n < 2 {
-        let stage = Stage::new(gpu, staged, allowed.threads)?;
-        return Ok(Some(SortedWords { stage, places: None, ties: Ties::default(), report }));
+        let ring = Ring::new(gpu.device(), gpu.rings(), slots)?;
+        return Ok(Some(SortedWords { ring, places: None, ties: Ties::default(), report }));
     }
     let device = gpu.device();
     let (words, places) = gpu.take_room(|| Ok((alloc::<u64>(device, n)?, alloc::<u32>(device, n)?)))?;
-    let mut stage = Stage::new(gpu, staged, allowed.threads)?;
+    let mut ring = Ring::new(device, gpu.rings(), slots)?;
 
     let start = Instant::now();
     let mut all_there = true;
@@ -64,29 +64,28 @@ pub(crate) fn sort_words(
         all_there = all_there && write(range.start / WORD, to);
     };
     // SAFETY: what is written are words.
-    unsafe { stage.fill_in(words.view().cast(), &mut fill)? };
+    unsafe { ring.fill_in(words.view().cast(), &mut fill)? };
     if !all_there {
         return Ok(None);
     }
     report.push(Ran::Cpu, "cut", start.elapsed(), n * WORD, n * WORD);
     let start = Instant::now();
     // SAFETY: the words and the places are on the device for this sort alone.
-    let tied = unsafe { strings::sort_words(gpu, &stage.stream, words.view(), places.view(), base, order)? };
+    let tied = unsafe { strings::sort_words(gpu, ring.stream(), words.view(), places.view(), base, order)? };
     report.push(Ran::Cuda, "sort", start.elapsed(), n * WORD, n * size_of::<u32>());
 
     let start = Instant::now();
     let mut ties = Ties::default();
     if let Some(tied) = tied {
         ties = Ties::with_room(tied.slots().len(), tied.groups())?;
-        // SAFETY: what is copied are numbers that the device has written.
-        unsafe {
-            stage.copy_out(bytes_mut(&mut ties.slots), tied.slots().cast())?;
-            stage.copy_out(bytes_mut(&mut ties.starts), tied.starts().cast())?;
-        }
-        gpu.pending(&stage.stream, Some(tied.into_scratch()))?.wait()?;
+        let slots: &mut [u8] = bytemuck::cast_slice_mut(&mut ties.slots);
+        ring.take_out(tied.slots().cast(), |range, from| slots[range].copy_from_slice(from))?;
+        let starts: &mut [u8] = bytemuck::cast_slice_mut(&mut ties.starts);
+        ring.take_out(tied.starts().cast(), |range, from| starts[range].copy_from_slice(from))?;
+        gpu.pending(ring.stream(), Some(tied.into_scratch()))?.wait()?;
     }
     report.push(Ran::Cuda, "copy out", start.elapsed(), ties.bytes(), ties.bytes());
-    Ok(Some(SortedWords { stage, places: Some(places), ties, report }))
+    Ok(Some(SortedWords { ring, places: Some(places), ties, report }))
 }
 
 impl SortedWords {
@@ -98,7 +97,7 @@ impl SortedWords {
         mut there: impl FnMut(&mut [I], usize),
     ) -> Result<(), Error> {
         match &self.places {
-            Some(places) => take_places(&mut self.stage, to, places.view(), threads, there),
+            Some(places) => take_places(&mut self.ring, to, places.view(), threads, there),
             None => {
                 to.fill(I::from_place(0));
                 there(to, to.len());

@@ -106,7 +106,7 @@ fn memory_decides_how_an_array_goes() {
     let n = 1 << 30;
     let way = |request: &Request, free| plan(request, &machine(1, free)).unwrap().route;
     let named = array(on("cuda"), n);
-    assert_eq!(way(&named, 100 * GB), Route::Gpu(0, GpuWay::ByThreads(1.0)));
+    assert_eq!(way(&named, 100 * GB), Route::Gpu(0, GpuWay::Whole(DeviceWay::Digits)));
     // Two copies of 8 GB do not fit, one does: in place.
     assert_eq!(way(&named, 12 * GB), Route::Gpu(0, GpuWay::Whole(DeviceWay::Network)));
     assert_eq!(way(&named, 4 * GB), Route::Gpu(0, GpuWay::Chunks));
@@ -141,9 +141,9 @@ fn a_share_of_the_keys_is_the_cpus() {
     let tuned = MachineGpu { share: 0.75, ..MachineGpu::shipped("NVIDIA H200", 0).unwrap() };
     let machine = Machine::of_cpu(Vectors::Avx512).with_gpu(tuned);
     let way = |builder| plan(&array(builder, 1 << 28), &machine).unwrap().route;
-    assert_eq!(way(on("hybrid")), Route::Gpu(0, GpuWay::ByThreads(0.75)));
-    assert_eq!(way(on("hybrid").gpu_share(0.5)), Route::Gpu(0, GpuWay::ByThreads(0.5)));
-    assert_eq!(way(on("cuda")), Route::Gpu(0, GpuWay::ByThreads(1.0)));
+    assert_eq!(way(on("hybrid")), Route::Gpu(0, GpuWay::WithCpu(0.75)));
+    assert_eq!(way(on("hybrid").gpu_share(0.5)), Route::Gpu(0, GpuWay::WithCpu(0.5)));
+    assert_eq!(way(on("cuda")), Route::Gpu(0, GpuWay::Whole(DeviceWay::Digits)));
 }
 
 #[test]
