@@ -1,8 +1,9 @@
 //! Sorts of numbers whose type is known only when the program runs: a [`Dtype`] and bytes in place of a slice of a type.
 //!
 //! For programs that read arrays from files, and for bindings to other languages. Each function does what the method of
-//! [`Sorter`] or [`Gpu`] that it names does, with the same order, stability, scratch, memory limits and errors. It is compiled for
-//! every type in the crate that calls it, so that others do not pay for it.
+//! [`Sorter`] or [`Gpu`] that it names does, with the same order, stability, scratch, memory limits and errors. It is compiled in
+//! the crate that calls it, so that others do not pay for it: for keys in host memory once for each width, since types of one
+//! width share their code.
 //!
 //! ```
 //! use sortie::Sorter;
@@ -24,7 +25,9 @@ use sortie_device::{Stream, View};
 
 use crate::error::same_length;
 use crate::gpu::{DeviceSegments, Gpu, Pending};
-use crate::{Error, Index, Key, Order, Report, Segments, Sorter};
+use crate::key::{Bits, Code, Number, Transform};
+use crate::request::KeyForm;
+use crate::{Error, Index, Order, Report, Segments, Sorter};
 
 /// A type of number, in the byte order of the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -74,6 +77,20 @@ macro_rules! with_key {
     }};
 }
 
+/// Evaluates an expression with `$bits` as the unsigned integer of so many bytes, by which hosts sort keys of that width.
+macro_rules! with_bits {
+    ($width:expr, $bits:ident => $body:expr) => {
+        match $width {
+            1 => with_key!(u8, $bits, $body),
+            2 => with_key!(u16, $bits, $body),
+            4 => with_key!(u32, $bits, $body),
+            8 => with_key!(u64, $bits, $body),
+            16 => with_key!(u128, $bits, $body),
+            other => unreachable!("no type has {other} bytes"),
+        }
+    };
+}
+
 /// Evaluates an expression with `$payload` as a type of `$bytes` bytes, which may be 4, 8 or 16.
 macro_rules! with_payload {
     ($bytes:expr, $payload:ident => $body:expr) => {
@@ -94,6 +111,29 @@ impl Dtype {
     pub fn width(self) -> usize {
         with_key!(self, K => size_of::<K>())
     }
+
+    /// What a [`Request`](crate::request::Request) says of keys of this type, for [`Sorter::explain`].
+    ///
+    /// ```
+    /// # fn main() -> Result<(), sortie::Error> {
+    /// use sortie::dynamic::Dtype;
+    /// use sortie::request::{Beside, KeyForm, Operation};
+    /// assert_eq!(Dtype::F16.form(), KeyForm::Number { bytes: 2, float: true });
+    /// let sorter = sortie::Sorter::builder().threads(1).build()?;
+    /// let request = sorter.request(Operation::Array, Dtype::F16.form(), Beside::Nothing, 1_000_000);
+    /// println!("{}", sorter.explain(&request)?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn form(self) -> KeyForm {
+        with_key!(self, K => KeyForm::of::<K>())
+    }
+
+    /// What the bits of a number mean.
+    fn code(self) -> Code {
+        with_key!(self, K => K::CODE)
+    }
 }
 
 /// [`Sorter::sort`] of keys in host memory.
@@ -102,7 +142,7 @@ impl Dtype {
 /// As [`Sorter::sort`]; [`Error::Unsupported`] where the bytes are not aligned for the type, or end within a key.
 #[inline]
 pub fn sort(sorter: &Sorter, dtype: Dtype, keys: &mut [u8]) -> Result<Report, Error> {
-    with_key!(dtype, K => sorter.sort(typed_mut::<K>("keys", keys)?))
+    with_bits!(dtype.width(), B => sorter.sort_numbers(typed_mut::<B>("keys", keys)?, dtype.code()))
 }
 
 /// [`Sorter::sort_pairs`] of keys in host memory, each with a payload of `payload_bytes` bytes: 4, 8 or 16.
@@ -119,7 +159,9 @@ pub fn sort_pairs(
 ) -> Result<Report, Error> {
     with_payload!(payload_bytes, V => {
         let payload = typed_mut::<V>("payload", payload)?;
-        with_key!(dtype, K => sorter.sort_pairs(typed_mut::<K>("keys", keys)?, payload))
+        with_bits!(dtype.width(), B => {
+            sorter.sort_pairs_of_numbers(typed_mut::<B>("keys", keys)?, dtype.code(), payload)
+        })
     })
 }
 
@@ -134,7 +176,9 @@ pub fn argsort<I: Index>(
     keys: &[u8],
     indices: &mut [I],
 ) -> Result<Report, Error> {
-    with_key!(dtype, K => sorter.argsort(typed::<K>("keys", keys)?, indices))
+    with_bits!(dtype.width(), B => {
+        sorter.argsort_numbers(typed::<B>("keys", keys)?, dtype.code(), indices, 0)
+    })
 }
 
 /// [`Sorter::sort_segments`] of keys in host memory. Segments are counted in keys.
@@ -148,7 +192,9 @@ pub fn sort_segments(
     keys: &mut [u8],
     segments: Segments<'_>,
 ) -> Result<Report, Error> {
-    with_key!(dtype, K => sorter.sort_segments(typed_mut::<K>("keys", keys)?, segments))
+    with_bits!(dtype.width(), B => {
+        sorter.sort_segments_of_numbers(typed_mut::<B>("keys", keys)?, dtype.code(), segments)
+    })
 }
 
 /// [`Sorter::sort_pairs_segments`] of keys in host memory, each with a payload as for [`sort_pairs`].
@@ -166,20 +212,24 @@ pub fn sort_pairs_segments(
 ) -> Result<Report, Error> {
     with_payload!(payload_bytes, V => {
         let payload = typed_mut::<V>("payload", payload)?;
-        with_key!(dtype, K => sorter.sort_pairs_segments(typed_mut::<K>("keys", keys)?, payload, segments))
+        with_bits!(dtype.width(), B => {
+            let keys = typed_mut::<B>("keys", keys)?;
+            sorter.sort_pairs_segments_of_numbers(keys, dtype.code(), payload, segments)
+        })
     })
 }
 
-/// How the first key of `a` compares with the first key of `b`, as [`Key::compare`] does. Neither need be aligned.
+/// How the first key of `a` compares with the first key of `b`, as [`Key::compare`](crate::Key::compare) does. Neither need be aligned.
 ///
 /// # Panics
 /// Where one of them has fewer bytes than a key.
 #[inline]
 #[must_use]
 pub fn compare(dtype: Dtype, a: &[u8], b: &[u8], order: Order) -> Ordering {
-    with_key!(dtype, K => {
-        let key = |bytes: &[u8]| bytemuck::pod_read_unaligned::<K>(&bytes[..size_of::<K>()]);
-        key(a).compare(&key(b), order)
+    with_bits!(dtype.width(), B => {
+        let code = Transform::<B>::comparing(dtype.code(), order);
+        let code_of = |key: &[u8]| code.encode(bytemuck::pod_read_unaligned(&key[..size_of::<B>()]));
+        code_of(a).cmp(&code_of(b))
     })
 }
 
@@ -190,13 +240,14 @@ pub fn compare(dtype: Dtype, a: &[u8], b: &[u8], order: Order) -> Ordering {
 /// As [`sort`]; [`Error::LengthMismatch`]; [`Error::Unsupported`] for keys of 128 bits, which have no such number of 64.
 #[inline]
 pub fn codes(dtype: Dtype, keys: &[u8], order: Order, codes: &mut [u64]) -> Result<(), Error> {
-    with_key!(dtype, K => {
-        if size_of::<K>() > size_of::<u64>() {
+    with_bits!(dtype.width(), B => {
+        if size_of::<B>() > size_of::<u64>() {
             return Err(Error::Unsupported("keys of 128 bits have no code of 64 bits; compare them".into()));
         }
-        let keys = typed::<K>("keys", keys)?;
+        let keys = typed::<B>("keys", keys)?;
         same_length("codes", keys.len(), codes.len())?;
-        codes.iter_mut().zip(keys).for_each(|(code, key)| *code = key.prefix(order));
+        let code = Transform::<B>::comparing(dtype.code(), order);
+        codes.iter_mut().zip(keys).for_each(|(number, key)| *number = code.encode(*key).left_aligned());
         Ok(())
     })
 }

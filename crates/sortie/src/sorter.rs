@@ -2,6 +2,7 @@
 
 mod devices;
 mod engine;
+mod numbers;
 mod on_gpus;
 mod strings;
 
@@ -13,8 +14,8 @@ use sortie_device::rates::Rates;
 
 use crate::cpu::{self, Job};
 use crate::error::same_length;
-use crate::gpu::{self, Gpu, HostArray};
-use crate::key::{self, Bits, Code, Form, Transform};
+use crate::gpu::Gpu;
+use crate::key::{self, Form};
 use crate::plan::{self, CpuWay, Machine, MachineGpu, Plan, auto};
 use crate::request::{Beside, Budget, KeyForm, Lengths, Operation, Request};
 use crate::threads;
@@ -271,23 +272,15 @@ impl Sorter {
     /// then, unless they were on their way back: those are unspecified.
     pub fn sort<K: Key>(&self, keys: &mut [K]) -> Result<Report, Error> {
         let order = self.choices.order;
-        let code = match K::FORM {
-            Form::Bits(code) => code,
-            Form::Bytes => return self.sort_referred(keys, K::bytes),
+        match K::FORM {
+            // SAFETY: the sort leaves a permutation.
+            Form::Bits(code) => self.sort_numbers(unsafe { key::as_bits_mut(keys) }, code),
+            Form::Bytes => self.sort_referred(keys, K::bytes),
             Form::Wide => {
                 let request = self.request(Operation::Array, KeyForm::of::<K>(), Beside::Nothing, keys.len());
-                return self.run_on_cpu(request, |job| cpu::wide::sort(keys, order, job));
+                self.run_on_cpu(request, |job| cpu::wide::sort(keys, order, job))
             }
-        };
-        let request = self.request(Operation::Array, KeyForm::of::<K>(), Beside::Nothing, keys.len());
-        // SAFETY: the engine leaves a permutation.
-        let bits = unsafe { key::as_bits_mut(keys) };
-        self.run(
-            request,
-            bits,
-            |keys, on| self.array_on_gpus(on, HostArray::Sorted { keys, payload: None }, code, 0),
-            |keys, job| cpu::keys::sort(keys, Transform::new(code, order), job),
-        )
+        }
     }
 
     /// Sorts keys and moves each payload with its key.
@@ -297,21 +290,14 @@ impl Sorter {
     /// [`Error::Unsupported`] for an algorithm that does not apply to such keys or cannot be stable; on a GPU those of
     /// [`Sorter::sort`].
     pub fn sort_pairs<K: Key, V: Send>(&self, keys: &mut [K], payload: &mut [V]) -> Result<Report, Error> {
-        same_length("payload", keys.len(), payload.len())?;
+        if let Form::Bits(code) = K::FORM {
+            // SAFETY: the sort leaves a permutation.
+            return self.sort_pairs_of_numbers(unsafe { key::as_bits_mut(keys) }, code, payload);
+        }
         let order = self.choices.order;
-        let beside = Beside::Payload { bytes: size_of::<V>(), stable: true };
+        let beside = payload_for(keys.len(), payload)?;
         let request = self.request(Operation::Array, KeyForm::without_strings::<K>(), beside, keys.len());
-        let Form::Bits(code) = K::FORM else {
-            return self.run_on_cpu(request, |job| cpu::wide::sort_pairs(keys, payload, order, job));
-        };
-        // SAFETY: the engine leaves a permutation.
-        let bits = unsafe { key::as_bits_mut(keys) };
-        self.run(
-            request,
-            &mut (bits, payload),
-            |(keys, payload), on| self.pairs_on_gpus(on, keys, payload, code),
-            |(keys, payload), job| cpu::pairs::sort(keys, payload, self.carrying(code), job),
-        )
+        self.run_on_cpu(request, |job| cpu::wide::sort_pairs(keys, payload, order, job))
     }
 
     /// Writes the places of the keys in order: `keys[places[0]]` comes first.
@@ -329,22 +315,30 @@ impl Sorter {
         places: &mut [I],
         held: usize,
     ) -> Result<Report, Error> {
-        index_fits::<I>(keys.len())?;
-        same_length("places", keys.len(), places.len())?;
-        let order = self.choices.order;
-        let beside = Beside::Indices { stable: true };
-        let mut request = self.request(Operation::Array, KeyForm::of::<K>(), beside, keys.len());
-        request.budget = request.budget.holding(held);
-        match K::FORM {
-            Form::Bits(code) => self.run(
-                request,
-                places,
-                |places, on| self.argsort_on_gpus(on, key::as_bits(keys), places, code),
-                |places, job| cpu::pairs::argsort(key::as_bits(keys), places, self.carrying(code), job),
-            ),
-            Form::Bytes => self.argsort_referred(request, keys, K::bytes, places),
-            Form::Wide => self.run_on_cpu(request, |job| cpu::wide::argsort(keys, places, order, job)),
+        if let Form::Bits(code) = K::FORM {
+            return self.argsort_numbers(key::as_bits(keys), code, places, held);
         }
+        let order = self.choices.order;
+        let request = self.argsort_request(KeyForm::of::<K>(), keys.len(), places, held)?;
+        if K::FORM == Form::Bytes {
+            return self.argsort_referred(request, keys, K::bytes, places);
+        }
+        self.run_on_cpu(request, |job| cpu::wide::argsort(keys, places, order, job))
+    }
+
+    /// The request for indices where so many bytes are held.
+    fn argsort_request<I: Index>(
+        &self,
+        keys: KeyForm,
+        n: usize,
+        places: &[I],
+        held: usize,
+    ) -> Result<Request, Error> {
+        index_fits::<I>(n)?;
+        same_length("places", n, places.len())?;
+        let mut request = self.request(Operation::Array, keys, Beside::Indices { stable: true }, n);
+        request.budget = request.budget.holding(held);
+        Ok(request)
     }
 
     /// Sorts every segment by itself. In place.
@@ -360,23 +354,14 @@ impl Sorter {
     /// untouched, but for segments that were sorted as an array by then; [`Error::Device`] where it cannot be had or fails: the
     /// keys are a permutation then.
     pub fn sort_segments<K: Key>(&self, keys: &mut [K], segments: Segments<'_>) -> Result<Report, Error> {
-        segments.check(keys.len())?;
+        if let Form::Bits(code) = K::FORM {
+            // SAFETY: the sort leaves a permutation.
+            return self.sort_segments_of_numbers(unsafe { key::as_bits_mut(keys) }, code, segments);
+        }
         let order = self.choices.order;
-        let request =
-            self.segments_request(KeyForm::without_strings::<K>(), Beside::Nothing, keys.len(), segments);
-        let Form::Bits(code) = K::FORM else {
-            return self.run_on_cpu(request, |job| cpu::wide::sort_segments(keys, segments, order, job));
-        };
-        // SAFETY: the engine leaves a permutation.
-        let bits = unsafe { key::as_bits_mut(keys) };
-        self.run(
-            request,
-            bits,
-            |keys, on| {
-                self.segments_on_gpu(on, gpu::Host { keys, payload: None, pinned: false }, segments, code, 0)
-            },
-            |keys, job| cpu::segments::sort(keys, segments, Transform::new(code, order), job),
-        )
+        let form = KeyForm::without_strings::<K>();
+        let request = self.segments_request(form, Beside::Nothing, keys.len(), segments)?;
+        self.run_on_cpu(request, |job| cpu::wide::sort_segments(keys, segments, order, job))
     }
 
     /// Sorts every segment by itself and moves each payload with its key.
@@ -407,26 +392,15 @@ impl Sorter {
         payload: &mut [V],
         segments: Segments<'_>,
     ) -> Result<Report, Error> {
-        same_length("payload", keys.len(), payload.len())?;
-        segments.check(keys.len())?;
+        if let Form::Bits(code) = K::FORM {
+            // SAFETY: the sort leaves a permutation.
+            let bits = unsafe { key::as_bits_mut(keys) };
+            return self.sort_pairs_segments_of_numbers(bits, code, payload, segments);
+        }
         let order = self.choices.order;
-        let beside = Beside::Payload { bytes: size_of::<V>(), stable: true };
-        let request = self.segments_request(KeyForm::without_strings::<K>(), beside, keys.len(), segments);
-        let Form::Bits(code) = K::FORM else {
-            return self.run_on_cpu(request, |job| {
-                cpu::wide::sort_pairs_segments(keys, payload, segments, order, job)
-            });
-        };
-        // SAFETY: the engine leaves a permutation.
-        let bits = unsafe { key::as_bits_mut(keys) };
-        self.run(
-            request,
-            &mut (bits, payload),
-            |(keys, payload), on| self.segments_of_pairs_on_gpu(on, keys, payload, segments, code),
-            |(keys, payload), job| {
-                cpu::segment_pairs::sort(keys, payload, segments, self.carrying(code), job)
-            },
-        )
+        let beside = payload_for(keys.len(), payload)?;
+        let request = self.segments_request(KeyForm::without_strings::<K>(), beside, keys.len(), segments)?;
+        self.run_on_cpu(request, |job| cpu::wide::sort_pairs_segments(keys, payload, segments, order, job))
     }
 
     /// Sorts by a key that `key` draws from each element, called once an element.
@@ -491,13 +465,20 @@ impl Sorter {
         self.run_on_cpu(request, |job| cpu::compare::sort(v, |a, b| order.direct(compare(a, b)), job))
     }
 
-    /// The request for segments, whose lengths are looked at where they decide something.
-    fn segments_request(&self, keys: KeyForm, beside: Beside, n: usize, segments: Segments<'_>) -> Request {
+    /// The request for segments, which must fit the keys. Their lengths are looked at where they decide something.
+    fn segments_request(
+        &self,
+        keys: KeyForm,
+        beside: Beside,
+        n: usize,
+        segments: Segments<'_>,
+    ) -> Result<Request, Error> {
+        segments.check(n)?;
         let mut request = self.request(Operation::Segments(None), keys, beside, n);
         if request.engine.has_gpu() || request.engine == Engine::Auto && auto::may_take(&request) {
             request.operation = Operation::Segments(Some(Box::new(Lengths::of(n, segments))));
         }
-        request
+        Ok(request)
     }
 
     /// Plans the request and runs the plan on data. What [`Engine::Auto`] cannot do on a GPU, the CPU does; `on_gpus` then leaves the
@@ -547,12 +528,6 @@ impl Sorter {
         self.run(request, &mut (), on_gpus, |_, job| on_cpu(job))
     }
 
-    /// The codes by which what goes with keys is sorted. Where it may come out in any order, NaNs may be told apart.
-    fn carrying<B: Bits>(&self, code: Code) -> Transform<B> {
-        let SorterBuilder { order, unstable, .. } = self.choices;
-        if unstable { Transform::new(code, order) } else { Transform::comparing(code, order) }
-    }
-
     /// Runs `work` on `n` keys where this sorter's threads are, and tells it how many those are.
     fn in_pool<R: Send>(&self, n: usize, work: impl FnOnce(usize) -> R + Send) -> R {
         let threads = self.threads(n);
@@ -579,6 +554,12 @@ impl Sorter {
             _ => v.par_iter().map(key).collect(),
         })
     }
+}
+
+/// What moves with `n` keys: a payload each.
+fn payload_for<V>(n: usize, payload: &[V]) -> Result<Beside, Error> {
+    same_length("payload", n, payload.len())?;
+    Ok(Beside::Payload { bytes: size_of::<V>(), stable: true })
 }
 
 fn index_fits<I: Index>(n: usize) -> Result<(), Error> {

@@ -2,7 +2,7 @@ use bytemuck::{bytes_of_mut, cast_slice, cast_slice_mut};
 
 use super::*;
 use crate::rates::random;
-use crate::{Nans, argsort as static_argsort};
+use crate::{Key, Nans, argsort as static_argsort};
 
 const ALL: [Dtype; 15] = [
     Dtype::Bool,
@@ -73,7 +73,11 @@ fn every_type_is_sorted_as_its_slice_is() {
 #[test]
 fn comparisons_and_codes_are_those_of_the_types() {
     let orders = [false, true].into_iter().flat_map(|descending| {
-        [Nans::Last, Nans::First].map(|nans| Order { descending, nans, ..Order::default() })
+        [Nans::Last, Nans::First, Nans::EqualLast, Nans::EqualFirst].map(|nans| Order {
+            descending,
+            nans,
+            ..Order::default()
+        })
     });
     for (dtype, order) in ALL.into_iter().flat_map(|dtype| orders.clone().map(move |order| (dtype, order))) {
         let bits = bits();

@@ -1,0 +1,100 @@
+//! How a [`Sorter`]'s calls for numbers reach an engine: as unsigned integers of their width, with what the bits mean.
+//!
+//! [`Sorter`]'s own methods know the type when they are compiled, those of [`dynamic`](crate::dynamic) only when they run.
+//! Types of one width share these functions, so that each engine's code is compiled once a width.
+
+use super::{Sorter, SorterBuilder, payload_for};
+use crate::gpu::{self, HostArray};
+use crate::key::{Bits, Code, Transform};
+use crate::request::{Beside, KeyForm, Operation};
+use crate::{Error, Index, Report, Segments, cpu};
+
+impl Sorter {
+    /// [`Sorter::sort`]; leaves a permutation, as the others here do.
+    pub(crate) fn sort_numbers<B: Bits>(&self, keys: &mut [B], code: Code) -> Result<Report, Error> {
+        self.run(
+            self.request(Operation::Array, form::<B>(code), Beside::Nothing, keys.len()),
+            keys,
+            |keys, on| self.array_on_gpus(on, HostArray::Sorted { keys, payload: None }, code, 0),
+            |keys, job| cpu::keys::sort(keys, Transform::new(code, self.choices.order), job),
+        )
+    }
+
+    /// [`Sorter::sort_pairs`].
+    pub(crate) fn sort_pairs_of_numbers<B: Bits, V: Send>(
+        &self,
+        keys: &mut [B],
+        code: Code,
+        payload: &mut [V],
+    ) -> Result<Report, Error> {
+        let beside = payload_for(keys.len(), payload)?;
+        self.run(
+            self.request(Operation::Array, form::<B>(code), beside, keys.len()),
+            &mut (keys, payload),
+            |(keys, payload), on| self.pairs_on_gpus(on, keys, payload, code),
+            |(keys, payload), job| cpu::pairs::sort(keys, payload, self.carrying(code), job),
+        )
+    }
+
+    /// [`Sorter::argsort`] where so many bytes are held.
+    pub(crate) fn argsort_numbers<B: Bits, I: Index>(
+        &self,
+        keys: &[B],
+        code: Code,
+        places: &mut [I],
+        held: usize,
+    ) -> Result<Report, Error> {
+        self.run(
+            self.argsort_request(form::<B>(code), keys.len(), places, held)?,
+            places,
+            |places, on| self.argsort_on_gpus(on, keys, places, code),
+            |places, job| cpu::pairs::argsort(keys, places, self.carrying(code), job),
+        )
+    }
+
+    /// [`Sorter::sort_segments`].
+    pub(crate) fn sort_segments_of_numbers<B: Bits>(
+        &self,
+        keys: &mut [B],
+        code: Code,
+        segments: Segments<'_>,
+    ) -> Result<Report, Error> {
+        self.run(
+            self.segments_request(form::<B>(code), Beside::Nothing, keys.len(), segments)?,
+            keys,
+            |keys, on| {
+                self.segments_on_gpu(on, gpu::Host { keys, payload: None, pinned: false }, segments, code, 0)
+            },
+            |keys, job| cpu::segments::sort(keys, segments, Transform::new(code, self.choices.order), job),
+        )
+    }
+
+    /// [`Sorter::sort_pairs_segments`].
+    pub(crate) fn sort_pairs_segments_of_numbers<B: Bits, V: Send>(
+        &self,
+        keys: &mut [B],
+        code: Code,
+        payload: &mut [V],
+        segments: Segments<'_>,
+    ) -> Result<Report, Error> {
+        let beside = payload_for(keys.len(), payload)?;
+        self.run(
+            self.segments_request(form::<B>(code), beside, keys.len(), segments)?,
+            &mut (keys, payload),
+            |(keys, payload), on| self.segments_of_pairs_on_gpu(on, keys, payload, segments, code),
+            |(keys, payload), job| {
+                cpu::segment_pairs::sort(keys, payload, segments, self.carrying(code), job)
+            },
+        )
+    }
+
+    /// The codes by which what goes with keys is sorted. Where it may come out in any order, NaNs may be told apart.
+    fn carrying<B: Bits>(&self, code: Code) -> Transform<B> {
+        let SorterBuilder { order, unstable, .. } = self.choices;
+        if unstable { Transform::new(code, order) } else { Transform::comparing(code, order) }
+    }
+}
+
+fn form<B>(code: Code) -> KeyForm {
+    KeyForm::Number { bytes: size_of::<B>(), float: code.is_float() }
+}
