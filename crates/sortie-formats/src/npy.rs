@@ -113,7 +113,7 @@ pub fn read_header(input: &mut Input) -> Result<Header, Error> {
     parse_header(&head)
 }
 
-/// Reads the elements that `header` promises, in this machine's order of bytes. `T` is their type here.
+/// Reads the elements that `header` promises, in this machine's order of bytes. `T` is a type of their width.
 ///
 /// # Errors
 /// [`Error::Truncated`] or [`Error::Trailing`] where there are fewer or more, [`Error::Memory`], [`Error::Io`].

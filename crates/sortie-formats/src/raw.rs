@@ -121,7 +121,7 @@ pub(crate) fn shorter() -> io::Error {
     io::Error::new(io::ErrorKind::UnexpectedEof, "the file got shorter while it was read")
 }
 
-/// Reads all of `input` as little-endian elements of `kind`, of which `T` is the type here.
+/// Reads all of `input` as little-endian elements of `kind`. `T` is a type of its width.
 ///
 /// # Errors
 /// [`Error::Uneven`] where the last element is not whole, [`Error::Memory`], [`Error::Io`].

@@ -54,7 +54,7 @@ impl Stretches {
     }
 
     /// Fills `elements` with the next ones, in this machine's order of bytes, and returns how many there were: fewer at the
-    /// end alone. `T` is the type of the kind.
+    /// end alone. `T` is a type of the kind's width.
     ///
     /// # Errors
     /// [`Error::Uneven`], [`Error::Truncated`] and [`Error::Trailing`] where the array does not end as it should,

@@ -1,59 +1,61 @@
-//! The types of elements.
+//! Elements: words of their width while they are moved, numbers of a [`Dtype`] when they are sorted.
 
 use bytemuck::Pod;
 use half::f16;
-use rayon::prelude::*;
-use sortie::Key;
+use sortie::dynamic::Dtype;
+use sortie_formats::Kind;
 
-/// A type that arrays hold.
-pub trait Element: Key + Pod {
-    /// The one element that stands for all that NumPy takes as equal to this.
-    fn level(self) -> Self;
-}
-
-macro_rules! integers {
-    ($($t:ty),*) => {$(
-        impl Element for $t {
-            fn level(self) -> Self { self }
-        }
-    )*};
-}
-integers!(u8, u16, u32, u64, i8, i16, i32, i64);
-
-macro_rules! floats {
-    ($($t:ty: $zero:expr),*) => {$(
-        impl Element for $t {
-            fn level(self) -> Self {
-                if self.is_nan() { <$t>::NAN } else if self == $zero { $zero } else { self }
-            }
-        }
-    )*};
-}
-floats!(f16: f16::ZERO, f32: 0.0, f64: 0.0);
-
-/// A generic function for the elements of a kind.
-macro_rules! of_kind {
+/// A generic function for words as wide as the elements of a kind.
+macro_rules! of_width {
     ($kind:expr, $($of:ident)::+) => {
-        match $kind {
-            Kind::Bool | Kind::U8 => $($of)::+::<u8>,
-            Kind::U16 => $($of)::+::<u16>,
-            Kind::U32 => $($of)::+::<u32>,
-            Kind::U64 => $($of)::+::<u64>,
-            Kind::I8 => $($of)::+::<i8>,
-            Kind::I16 => $($of)::+::<i16>,
-            Kind::I32 => $($of)::+::<i32>,
-            Kind::I64 => $($of)::+::<i64>,
-            Kind::F16 => $($of)::+::<half::f16>,
-            Kind::F32 => $($of)::+::<f32>,
-            Kind::F64 => $($of)::+::<f64>,
+        match $kind.width() {
+            1 => $($of)::+::<u8>,
+            2 => $($of)::+::<u16>,
+            4 => $($of)::+::<u32>,
+            8 => $($of)::+::<u64>,
+            width => unreachable!("elements of {width} bytes"),
         }
     };
 }
-pub(super) use of_kind;
+pub(super) use of_width;
+
+/// The library's name of a kind.
+pub fn dtype(kind: Kind) -> Dtype {
+    match kind {
+        Kind::Bool => Dtype::Bool,
+        Kind::U8 => Dtype::U8,
+        Kind::U16 => Dtype::U16,
+        Kind::U32 => Dtype::U32,
+        Kind::U64 => Dtype::U64,
+        Kind::I8 => Dtype::I8,
+        Kind::I16 => Dtype::I16,
+        Kind::I32 => Dtype::I32,
+        Kind::I64 => Dtype::I64,
+        Kind::F16 => Dtype::F16,
+        Kind::F32 => Dtype::F32,
+        Kind::F64 => Dtype::F64,
+    }
+}
 
 /// Makes elements that NumPy takes as equal the same: -0.0 becomes 0.0, and there is one NaN.
 ///
 /// NumPy's stable argsort leaves them in their order, where sortie tells them apart.
-pub fn level<T: Element>(elements: &mut [T]) {
-    elements.par_iter_mut().with_min_len(1 << 16).for_each(|element| *element = element.level());
+pub fn level<W: Pod>(dtype: Dtype, elements: &mut [W]) {
+    macro_rules! floats {
+        ($float:ty: $zero:expr) => {
+            for float in bytemuck::cast_slice_mut::<W, $float>(elements) {
+                if float.is_nan() {
+                    *float = <$float>::NAN;
+                } else if *float == $zero {
+                    *float = $zero;
+                }
+            }
+        };
+    }
+    match dtype {
+        Dtype::F16 => floats!(f16: f16::ZERO),
+        Dtype::F32 => floats!(f32: 0.0),
+        Dtype::F64 => floats!(f64: 0.0),
+        _ => {}
+    }
 }

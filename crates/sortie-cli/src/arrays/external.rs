@@ -1,14 +1,14 @@
 //! Arrays that are larger than memory, each sorted as a whole.
 
 use std::cmp::Ordering;
-use std::marker::PhantomData;
 use std::num::NonZeroUsize;
 
 use bytemuck::Pod;
-use sortie::{Engine, Key, Order, Sorter};
-use sortie_formats::{Endian, Kind, raw};
+use sortie::dynamic::{self, Dtype};
+use sortie::{Engine, Order, Sorter};
+use sortie_formats::{Endian, raw};
 
-use super::element::{Element, of_kind};
+use super::element::{self, of_width};
 use super::file::{ArrayFile, ArrayStretches, Format};
 use super::{ArraySort, Cut, Lanes};
 use crate::cli::SortArgs;
@@ -60,16 +60,16 @@ impl Task {
     /// Sorts the array, or its places.
     pub fn run(self, job: ArraySort<'_>, array: ArrayFile) -> Result<(), Failure> {
         threads::start(job.threads, array.size())?;
-        let run = of_kind!(array.format.kind(), Self::run_as);
+        let run = of_width!(array.format.kind(), Self::run_as);
         run(&self, &job, array)?;
         job.ledger.close(job.stats)
     }
 
-    fn run_as<T: Element>(&self, job: &ArraySort<'_>, array: ArrayFile) -> Result<(), Failure> {
+    fn run_as<W: Pod + Send>(&self, job: &ArraySort<'_>, array: ArrayFile) -> Result<(), Failure> {
         let mut output = Output::open(job.output, &job.temporary)?;
         let (mut stretches, format) = array.stretches()?;
         let order = Order { descending: job.descending, ..Order::default() };
-        let ledger = &job.ledger;
+        let (ledger, dtype) = (&job.ledger, element::dtype(format.kind()));
         let bytes = stretches.bytes();
         if job.argsort {
             if job.engine.has_gpu() {
@@ -78,9 +78,9 @@ impl Task {
                 ));
             }
             let level = matches!(format, Format::Npy(_));
-            let mut places = Places::<T> { stretches, order, level, place: 0, read: Vec::new() };
-            let keys = Elements { order: Order::default(), engine: job.engine, of: PhantomData::<u128> };
-            let bytes = bytes.map(|bytes| bytes / size_of::<T>() as u64 * size_of::<u128>() as u64);
+            let mut places = Places::<W>::new(stretches, dtype, order, level)?;
+            let keys = Elements { dtype: Dtype::U128, order: Order::default(), engine: job.engine };
+            let bytes = bytes.map(|bytes| bytes / size_of::<W>() as u64 * size_of::<u128>() as u64);
             output.write(&format.of_places().header())?;
             let mut write = |placed: &[u8]| {
                 let mut places: Vec<u64> = memory::room(placed.len() / size_of::<u128>())?;
@@ -90,22 +90,22 @@ impl Task {
             };
             self.sort(&keys, |items| places.next(items, ledger), bytes, ledger, &mut write)?;
         } else {
-            let elements = Elements { order, engine: job.engine, of: PhantomData::<T> };
+            let elements = Elements { dtype, order, engine: job.engine };
             output.write(&format.header())?;
             let mut write = |stored: &[u8]| {
                 if format.endian() == Endian::NATIVE {
                     return self.write(&mut output, stored, ledger);
                 }
-                let mut elements: Vec<T> = memory::room(stored.len() / size_of::<T>())?;
-                elements.extend(stored.chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned::<T>));
+                let mut elements: Vec<W> = memory::room(stored.len() / size_of::<W>())?;
+                elements.extend(stored.chunks_exact(size_of::<W>()).map(bytemuck::pod_read_unaligned::<W>));
                 raw::reorder(&mut elements, format.endian());
                 self.write(&mut output, &elements, ledger)
             };
             let mut feed = |items: &mut [u8]| {
                 let note = |bytes| ledger.progress.advance(bytes);
-                let room = items.len() / size_of::<T>() * size_of::<T>();
-                let count = stretches.next::<T>(bytemuck::cast_slice_mut(&mut items[..room]), &note)?;
-                Ok(count * size_of::<T>())
+                let room = items.len() / size_of::<W>() * size_of::<W>();
+                let count = stretches.next::<W>(bytemuck::cast_slice_mut(&mut items[..room]), &note)?;
+                Ok(count * size_of::<W>())
             };
             self.sort(&elements, &mut feed, bytes, ledger, &mut write)?;
         }
@@ -124,7 +124,7 @@ impl Task {
         external::Task { items, budget: *budget, folder, at_once: *at_once, ledger }.sort(feed, bytes, sink)
     }
 
-    fn write<T: Pod>(&self, output: &mut Output, elements: &[T], ledger: &Ledger) -> Result<(), Failure> {
+    fn write<W: Pod>(&self, output: &mut Output, elements: &[W], ledger: &Ledger) -> Result<(), Failure> {
         let bytes = bytemuck::cast_slice(elements);
         ledger.progress.advance(bytes.len() as u64);
         output.write(bytes)
@@ -132,26 +132,26 @@ impl Task {
 }
 
 /// Numbers, which are sorted in place.
-struct Elements<T> {
+struct Elements {
+    dtype: Dtype,
     order: Order,
     engine: Engine,
-    of: PhantomData<T>,
 }
 
-impl<T: Key + Pod> Items for Elements<T> {
+impl Items for Elements {
     type Order = ();
 
     fn width(&self) -> usize {
-        size_of::<T>()
+        self.dtype.width()
     }
 
     fn beside(&self) -> usize {
-        size_of::<T>().div_ceil(SCRATCH as usize)
+        self.dtype.width().div_ceil(SCRATCH as usize)
     }
 
     fn sort(&self, items: &mut [u8], ledger: &Ledger) -> Result<(), Failure> {
         let sorter = Sorter::builder().engine(self.engine).descending(self.order.descending).build()?;
-        ledger.absorb(sorter.sort(bytemuck::cast_slice_mut::<u8, T>(items))?);
+        ledger.absorb(dynamic::sort(&sorter, self.dtype, items)?);
         Ok(())
     }
 
@@ -160,44 +160,48 @@ impl<T: Key + Pod> Items for Elements<T> {
     }
 
     fn compare(&self, a: &[u8], b: &[u8]) -> Ordering {
-        bytemuck::pod_read_unaligned::<T>(a).compare(&bytemuck::pod_read_unaligned(b), self.order)
+        dynamic::compare(self.dtype, a, b, self.order)
     }
 }
 
 /// Elements with their places as numbers: the code of the element, and the place below it, so that they are in order where
 /// elements are equal.
-struct Places<T> {
+struct Places<W> {
     stretches: ArrayStretches,
+    dtype: Dtype,
     order: Order,
     /// Whether what NumPy takes as equal is.
     level: bool,
     /// Of the next element.
     place: u64,
-    read: Vec<T>,
+    /// What was read, and its codes.
+    read: Vec<W>,
+    codes: Vec<u64>,
 }
 
-impl<T: Element> Places<T> {
+impl<W: Pod> Places<W> {
+    fn new(stretches: ArrayStretches, dtype: Dtype, order: Order, level: bool) -> Result<Self, Failure> {
+        let at_once = PIECE / (size_of::<W>() + size_of::<u64>());
+        let (read, codes) = (memory::filled(at_once, W::zeroed())?, memory::filled(at_once, 0)?);
+        Ok(Places { stretches, dtype, order, level, place: 0, read, codes })
+    }
+
     /// Fills `items` with the next ones; with fewer at the end.
     fn next(&mut self, items: &mut [u8], ledger: &Ledger) -> Result<usize, Failure> {
-        const {
-            assert!(
-                size_of::<T>() <= size_of::<u64>(),
-                "the code of a wider element does not fit above its place"
-            )
-        };
-        if self.read.is_empty() {
-            self.read = memory::filled(PIECE / size_of::<T>(), T::zeroed())?;
-        }
         let mut filled = 0;
-        for items in items.chunks_mut(PIECE / size_of::<T>() * size_of::<u128>()) {
+        for items in items.chunks_mut(self.read.len() * size_of::<u128>()) {
             let room = items.len() / size_of::<u128>();
             let note =
-                |bytes: u64| ledger.progress.advance(bytes * (size_of::<u128>() / size_of::<T>()) as u64);
+                |bytes: u64| ledger.progress.advance(bytes * (size_of::<u128>() / size_of::<W>()) as u64);
             let count = self.stretches.next(&mut self.read[..room], &note)?;
-            for (item, element) in items.chunks_exact_mut(size_of::<u128>()).zip(&self.read[..count]) {
-                let element = if self.level { element.level() } else { *element };
-                let code = u128::from(element.prefix(self.order)) << 64;
-                item.copy_from_slice(&(code | u128::from(self.place)).to_ne_bytes());
+            let (read, codes) = (&mut self.read[..count], &mut self.codes[..count]);
+            if self.level {
+                element::level(self.dtype, read);
+            }
+            dynamic::codes(self.dtype, bytemuck::cast_slice(read), self.order, codes)?;
+            for (item, code) in items.chunks_exact_mut(size_of::<u128>()).zip(codes) {
+                let number = u128::from(*code) << 64 | u128::from(self.place);
+                item.copy_from_slice(&number.to_ne_bytes());
                 self.place += 1;
             }
             filled += count * size_of::<u128>();

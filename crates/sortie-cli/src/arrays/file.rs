@@ -85,7 +85,7 @@ impl ArrayFile {
         Ok((ArrayStretches { stretches, path: self.path }, self.format))
     }
 
-    /// All elements. `T` is the type of the format's kind.
+    /// All elements. `T` is a type as wide as the format's kind.
     pub fn read<T: Pod>(&self, note: Note<'_>) -> Result<Vec<T>, Failure> {
         let elements = match &self.format {
             Format::Raw(kind) => raw::read(&self.input, *kind, note),

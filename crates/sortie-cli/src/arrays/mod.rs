@@ -1,6 +1,6 @@
 //! Arrays of numbers, raw or `.npy`: sorted whole, along an axis, or segment by segment.
 //!
-//! An array is read into one buffer of its type, sorted there, and written from there. One that is larger than memory, and
+//! An array is read into one buffer of words as wide as its elements, sorted there by `sortie::dynamic`, and written from there. One that is larger than memory, and
 //! sorted as a whole, goes through `external.rs`.
 
 mod element;
@@ -13,10 +13,11 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use bytemuck::Pod;
-use sortie::request::{Beside, KeyForm, Lengths, Operation};
+use bytemuck::{Pod, cast_slice_mut};
+use rayon::prelude::*;
+use sortie::dynamic::{self, Dtype};
+use sortie::request::{Beside, Lengths, Operation};
 use sortie::{Bound, Engine, Report, Segments, Sorter};
-use sortie_formats::Kind;
 
 use crate::cli::{
     ArrayOptions, Resources, SegmentEnds, SegmentsArgs, SortArgs, StatsFormat, temporary_folder,
@@ -27,11 +28,14 @@ use crate::output::Output;
 use crate::shortage::{self, at_least, at_most};
 use crate::stats::Ledger;
 use crate::{explain, quote, threads};
-use element::{Element, of_kind};
+use element::of_width;
 use file::{ArrayFile, Format};
 use lanes::Lanes;
 
 pub use file::holds_npy;
+
+/// Elements that a thread levels at a time.
+const LEVELLED: usize = 1 << 16;
 
 /// `sortie sort` of an array.
 pub fn sort(args: &SortArgs) -> Result<(), Failure> {
@@ -138,28 +142,26 @@ impl<'a> ArraySort<'a> {
     }
 
     fn run(self, array: &ArrayFile) -> Result<(), Failure> {
-        let run = of_kind!(array.format.kind(), Self::run_as);
+        let run = if self.explain { Self::print_plan } else { of_width!(array.format.kind(), Self::run_as) };
         threads::pool(self.threads, array.size())?.install(|| run(&self, array))?;
         self.ledger.close(self.stats)
     }
 
-    fn run_as<T: Element>(&self, array: &ArrayFile) -> Result<(), Failure> {
-        if self.explain {
-            return self.explain_as::<T>(array);
-        }
+    fn run_as<W: Pod + Send + Sync>(&self, array: &ArrayFile) -> Result<(), Failure> {
+        let dtype = element::dtype(array.format.kind());
         let mut output = Output::open(self.output, &self.temporary)?;
         let mut report = Report::default();
-        let mut elements: Vec<T> = self.read(array, &mut report)?;
+        let mut elements: Vec<W> = self.read(array, &mut report)?;
         self.check(elements.len())?;
         self.ledger.progress.stage("sorting", 0);
         if self.argsort {
             if let Format::Npy(_) = array.format {
-                element::level(&mut elements);
+                elements.par_chunks_mut(LEVELLED).for_each(|part| element::level(dtype, part));
             }
-            let mut places = self.argsort(elements, &mut report)?;
+            let mut places = self.argsort(dtype, elements, &mut report)?;
             self.write(&array.format.of_places(), &mut places, &mut output, &mut report)?;
         } else {
-            self.sort(&mut elements, &mut report)?;
+            self.sort(dtype, &mut elements, &mut report)?;
             self.write(&array.format, &mut elements, &mut output, &mut report)?;
         }
         output.finish()?;
@@ -168,16 +170,16 @@ impl<'a> ArraySort<'a> {
     }
 
     /// Prints how the array would be sorted.
-    fn explain_as<T: Element>(&self, array: &ArrayFile) -> Result<(), Failure> {
+    fn print_plan(&self, array: &ArrayFile) -> Result<(), Failure> {
+        let kind = array.format.kind();
         let bytes = array.size().ok_or_else(explain::unknown_size)?;
-        if bytes % size_of::<T>() as u64 != 0 {
-            let kind = array.format.kind();
+        if bytes % kind.width() as u64 != 0 {
             return Err(Failure::new(format!(
                 "{bytes} bytes are no multiple of the {} bytes of {kind}",
                 kind.width()
             )));
         }
-        let n = bytes as usize / size_of::<T>();
+        let n = bytes as usize / kind.width();
         self.check(n)?;
         let segments = self.segments(n);
         let is_one = matches!(segments, Segments::Length(len) if len >= n);
@@ -193,14 +195,14 @@ impl<'a> ArraySort<'a> {
             (false, true) => "",
             (false, false) => ", in segments",
         };
-        let plan = said(sorter.explain(&sorter.request(operation, KeyForm::of::<T>(), beside, n)))?;
-        explain::print(&format!("{n} elements of {}{of_one}", array.format.kind()), &plan)
+        let plan = said(sorter.explain(&sorter.request(operation, element::dtype(kind).form(), beside, n)))?;
+        explain::print(&format!("{n} elements of {kind}{of_one}"), &plan)
     }
 
-    fn read<T: Element>(&self, array: &ArrayFile, report: &mut Report) -> Result<Vec<T>, Failure> {
+    fn read<W: Pod>(&self, array: &ArrayFile, report: &mut Report) -> Result<Vec<W>, Failure> {
         self.ledger.progress.stage("reading", array.size().unwrap_or(0));
         let start = Instant::now();
-        let elements: Vec<T> = array.read(&|bytes| self.ledger.progress.advance(bytes))?;
+        let elements: Vec<W> = array.read(&|bytes| self.ledger.progress.advance(bytes))?;
         report.add("read", start.elapsed(), size_of_val(elements.as_slice()) as u64, 0);
         Ok(elements)
     }
@@ -237,25 +239,39 @@ impl<'a> ArraySort<'a> {
         }
     }
 
-    fn sort<T: Element>(&self, elements: &mut [T], report: &mut Report) -> Result<(), Failure> {
+    fn sort<W: Pod + Send + Sync>(
+        &self,
+        dtype: Dtype,
+        elements: &mut [W],
+        report: &mut Report,
+    ) -> Result<(), Failure> {
         let bytes = size_of_val(elements);
         match (self.segments(elements.len()), self.crossing()) {
             (Segments::Length(len), _) if len >= elements.len() => {
-                report.absorb(said(self.sorter(0)?.sort(elements))?);
+                report.absorb(said(dynamic::sort(&self.sorter(0)?, dtype, cast_slice_mut(elements)))?);
             }
-            (segments, None) => report.absorb(said(self.sorter(0)?.sort_segments(elements, segments))?),
+            (segments, None) => {
+                let keys = cast_slice_mut(elements);
+                report.absorb(said(dynamic::sort_segments(&self.sorter(0)?, dtype, keys, segments))?);
+            }
             (segments, Some(lanes)) => {
                 let sorter = self.sorter(bytes)?;
-                let mut turned = zeroed(elements.len())?;
+                let mut turned: Vec<W> = zeroed(elements.len())?;
                 timed(report, "gather", bytes, || lanes.gather(elements, &mut turned));
-                report.absorb(holding(said(sorter.sort_segments(&mut turned, segments))?, bytes));
+                let keys = cast_slice_mut(&mut turned);
+                report.absorb(holding(said(dynamic::sort_segments(&sorter, dtype, keys, segments))?, bytes));
                 timed(report, "scatter", bytes, || lanes.scatter(&turned, elements));
             }
         }
         Ok(())
     }
 
-    fn argsort<T: Element>(&self, elements: Vec<T>, report: &mut Report) -> Result<Vec<u64>, Failure> {
+    fn argsort<W: Pod + Send + Sync>(
+        &self,
+        dtype: Dtype,
+        elements: Vec<W>,
+        report: &mut Report,
+    ) -> Result<Vec<u64>, Failure> {
         let segments = self.segments(elements.len());
         let is_one = match segments {
             Segments::Length(length) => length >= elements.len(),
@@ -268,8 +284,11 @@ impl<'a> ArraySort<'a> {
         }
         let mut places = zeroed(elements.len())?;
         let sorter = |left| self.sorter_within(left);
+        let argsort = |left, keys: &[W], places: &mut [u64]| {
+            said(places::argsort(sorter, left, dtype, keys, segments, places))
+        };
         let Some(lanes) = self.crossing() else {
-            report.absorb(said(places::argsort(sorter, self.left(0)?, &elements, segments, &mut places))?);
+            report.absorb(argsort(self.left(0)?, &elements, &mut places)?);
             return Ok(places);
         };
         let (bytes, bytes_of_places) = (size_of_val(elements.as_slice()), size_of_val(places.as_slice()));
@@ -278,7 +297,7 @@ impl<'a> ArraySort<'a> {
         let mut turned = zeroed(elements.len())?;
         timed(report, "gather", bytes, || lanes.gather(&elements, &mut turned));
         drop(elements);
-        report.absorb(holding(said(places::argsort(sorter, left, &turned, segments, &mut places))?, held));
+        report.absorb(holding(argsort(left, &turned, &mut places)?, held));
         drop(turned);
         let mut scattered = zeroed(places.len())?;
         timed(report, "scatter", bytes_of_places, || lanes.scatter(&places, &mut scattered));

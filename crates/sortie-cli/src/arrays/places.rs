@@ -2,18 +2,19 @@
 
 use std::time::Instant;
 
+use bytemuck::Pod;
 use rayon::prelude::*;
+use sortie::dynamic::{self, Dtype};
 use sortie::{Error, Report, Segments, Sorter};
-
-use super::element::Element;
 
 /// Writes to `places` where in its segment each key was, with a sorter for each thread that may hold its share
 /// of `scratch`. Keys outside of all segments stay where they are; their places count from the end of the
 /// segment before.
-pub fn argsort<T: Element>(
+pub fn argsort<W: Pod + Sync>(
     sorter: impl Fn(u64) -> Result<Sorter, Error>,
     scratch: u64,
-    keys: &[T],
+    dtype: Dtype,
+    keys: &[W],
     segments: Segments<'_>,
     places: &mut [u64],
 ) -> Result<Report, Error> {
@@ -24,7 +25,9 @@ pub fn argsort<T: Element>(
     };
     let at_once = count.clamp(1, rayon::current_num_threads()) as u64;
     let sorter = sorter(scratch / at_once)?;
-    let argsort = |(keys, places): (&[T], &mut [u64])| sorter.argsort(keys, places);
+    let argsort = |(keys, places): (&[W], &mut [u64])| {
+        dynamic::argsort(&sorter, dtype, bytemuck::cast_slice(keys), places)
+    };
     let mut report = match segments {
         Segments::Length(len) => {
             let len = len.max(1);
