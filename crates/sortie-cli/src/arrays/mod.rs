@@ -194,7 +194,8 @@ impl<'a> ArraySort<'a> {
             (false, false) => ", in segments",
         };
         let plan = said(sorter.explain(&sorter.request(operation, KeyForm::of::<T>(), beside, n)))?;
-        explain::print(&format!("{n} elements of {}{of_one}", array.format.kind()), &plan)
+        let elements = explain::counted(n, "element", "elements");
+        explain::print(&format!("{elements} of {}{of_one}", array.format.kind()), &plan)
     }
 
     fn read<T: Element>(&self, array: &ArrayFile, report: &mut Report) -> Result<Vec<T>, Failure> {
@@ -224,12 +225,13 @@ impl<'a> ArraySort<'a> {
     fn check(&self, count: usize) -> Result<(), Failure> {
         match &self.cut {
             Cut::Length(len) if !count.is_multiple_of(*len) => Err(Failure::new(format!(
-                "{count} elements are no multiple of --len {len}; give one that divides them, or --offsets"
+                "the number of elements, {count}, is no multiple of --len {len}; give one that divides it, or --offsets"
             ))),
             Cut::Offsets(offsets) => match offsets.iter().position(|&offset| offset > count) {
                 Some(i) => Err(Failure::new(format!(
-                    "offset {i} is {}, past the end of the {count} elements",
-                    offsets[i]
+                    "offset {i} is {}, past the end of the array, which has {}",
+                    offsets[i],
+                    explain::counted(count, "element", "elements")
                 ))),
                 None => Ok(()),
             },
