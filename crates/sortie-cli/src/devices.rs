@@ -9,6 +9,7 @@ use sortie::rates::{self as cpu, CpuRates, Share};
 use sortie_device::rates::{self, Rates};
 use sortie_device::{Device, Error, cuda};
 
+use crate::explain::counted;
 use crate::failure::Failure;
 use crate::threads;
 
@@ -106,7 +107,7 @@ fn describe_shares(text: &mut String, shares: &[Share]) {
 
 fn describe_cpu(text: &mut String, rates: &CpuRates) {
     let sorts = |bytes| format!("{:.2} G/s of {} bits", rates.keys_a_second(bytes, MEDIUM) / 1e9, 8 * bytes);
-    line(text, format_args!("cpu, {} threads", rates.threads));
+    line(text, format_args!("cpu, {}", counted(rates.threads, "thread", "threads")));
     line(text, format_args!("  copy: {:.1} GB/s", rates.copy / 1e9));
     line(text, format_args!("  keys in segments of {MEDIUM}: {}, {}", sorts(4), sorts(8)));
 }

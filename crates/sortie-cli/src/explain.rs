@@ -11,6 +11,11 @@ pub fn print(input: &str, plan: &Plan) -> Result<(), Failure> {
     crate::print(format!("input:     {input}\n{plan}\n").as_bytes())
 }
 
+/// A number and what it counts: `1 line`, `2 lines`.
+pub fn counted(count: usize, one: &str, several: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { several })
+}
+
 /// Part of what is printed of an input that does not fit in memory.
 pub const IN_RUNS: &str = ", in runs through temporary files";
 

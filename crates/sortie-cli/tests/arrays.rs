@@ -343,14 +343,17 @@ fn refusals_are_one_clear_line_and_lose_nothing() {
         ("segments --len 2 four", "four: --type is missing; only a .npy file says itself what it holds"),
         (
             "segments --len 3 --type u32 four",
-            "4 elements are no multiple of --len 3; give one that divides them, or --offsets",
+            "the number of elements, 4, is no multiple of --len 3; give one that divides it, or --offsets",
         ),
         (
             "segments --len 1 fortran.npy",
             "fortran.npy: stored in Fortran order, where segments have no meaning; use sortie sort --axis, or store it in C order",
         ),
         ("segments --offsets back --type u32 four", "back: offsets go backwards: 3 at 1, then 2"),
-        ("segments --offsets past --type u32 four", "offset 2 is 5, past the end of the 4 elements"),
+        (
+            "segments --offsets past --type u32 four",
+            "offset 2 is 5, past the end of the array, which has 4 elements",
+        ),
         (
             "segments --offsets negative.npy --type u32 four",
             "negative.npy: offset 1 is -2, which is no place in an array",

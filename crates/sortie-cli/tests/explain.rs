@@ -29,6 +29,9 @@ fn inputs() -> TempDir {
     write("lines", &b"pear\napple\n".repeat(1000));
     write("raw", &[7; 8000]);
     write("reads.fastq", b"@a\nACGT\n+\nIIII\n@b\nAACC\n+\nIIII\n");
+    write("line", b"\n");
+    write("one.raw", &[7; 8]);
+    write("one.fasta", b">a\nACGT\n");
     write("run.mgf", b"BEGIN IONS\nPEPMASS=1\n3.5 1\n1.5 2\nEND IONS\n");
     folder
 }
@@ -43,8 +46,12 @@ fn every_command_that_sorts_explains() {
         (&["sort", "--type", "u32", "--argsort", "raw", "-o", "out"], "2000 elements of u32"),
         (&["sort", "--record-size", "10", "--key", "0..4", "raw", "-o", "out"], "800 records"),
         (&["sort", "--format", "fastq", "reads.fastq", "-o", "out"], "2 records"),
+        (&["sort", "line", "-o", "out"], "1 byte, about 1 line\n"),
+        (&["sort", "--type", "u64", "one.raw", "-o", "out"], "1 element of u64"),
+        (&["sort", "--record-size", "8", "one.raw", "-o", "out"], "1 record at a time"),
+        (&["sort", "--format", "fasta", "one.fasta", "-o", "out"], "1 record\n"),
         (&["segments", "--type", "f32", "--len", "10", "raw", "-o", "out"], "in segments"),
-        (&["spectra", "run.mgf", "--by", "mz", "-o", "out"], "2 peaks of 1 spectra"),
+        (&["spectra", "run.mgf", "--by", "mz", "-o", "out"], "2 peaks of 1 spectrum at a time"),
     ] {
         let plan = explained(folder.path(), args);
         assert!(plan.contains(input), "{args:?}: {plan}");

@@ -23,6 +23,16 @@ fn options(command: &[&str]) -> Vec<String> {
     long.map(|word| word.split(['[', '=', ',']).next().unwrap().to_owned()).collect()
 }
 
+/// Options are read in order: what stands after one that prints a page is not looked at.
+#[test]
+fn every_command_that_sorts_tells_its_version() {
+    for command in ["sort", "segments", "spectra"] {
+        let version = format!("sortie-{command} {}\n", env!("CARGO_PKG_VERSION"));
+        assert_eq!(print(&[command, "--version"]), version);
+        assert_eq!(print(&[command, "--version", "-k", "bad", "--frob"]), version);
+    }
+}
+
 #[test]
 fn every_command_has_a_page_with_all_its_options() {
     let folder = tempfile::tempdir().unwrap();

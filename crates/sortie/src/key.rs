@@ -430,7 +430,11 @@ macro_rules! fixed {
                 Transform::<$bits>::comparing($code, order).encode($raw(*self)).left_aligned()
             }
         }
-    )*};
+    )*
+        /// The tests of all these types.
+        #[cfg(test)]
+        const FIXED_KEYS: &[fn()] = &[$(tests::is_a_fixed_key::<$t>),*];
+    };
 }
 
 #[cfg(target_pointer_width = "64")]

@@ -1,9 +1,9 @@
 //! Sortie sorts: numbers, pairs, records and strings; one large array or millions of small ones.
 //!
-//! The free functions cannot fail and run on the CPU. From 65,536 elements on they use the rayon pool that the caller is in,
-//! or rayon's global pool, which they start. Where the system refuses its threads, they sort by the caller's thread alone.
+//! The free functions return no errors and run on the CPU. From 65,536 elements on they use the rayon pool that the caller is
+//! in, or rayon's global pool, which they start. Where the system refuses its threads, they sort by the caller's thread alone.
 //! [`Sorter`] is for everything that can be chosen; its calls return a [`Report`] or an [`Error`]. A program that calls
-//! [`enable_gpu`] lets both take a GPU where that is faster.
+//! [`enable_gpu`] lets both use a GPU where that is faster.
 //!
 //! ```
 //! let mut v = [3.5, -1.0, f64::NAN, -0.0, 0.0];
@@ -22,6 +22,39 @@
 //! Keys alone need none: equal keys cannot be told apart. Everything that carries something beside its key
 //! (pairs, [`argsort`], [`sort_by_key`], [`sort_by`]) is stable unless a [`Sorter`] was built with `.unstable()`. NaNs of
 //! different bits are different keys there, unless [`Nans`] says that they are equal.
+//!
+//! # Memory, panics and GPUs
+//!
+//! `n` keys have `K` bytes each, and each payload has `V` bytes. Scratch is the most that a call allocates beyond its
+//! arguments and its result, on the CPU, in bytes. The last column says whether the call may use a GPU after [`enable_gpu`].
+//!
+//! | call | scratch | panics | GPU |
+//! |---|---|---|---|
+//! | [`sort`], numbers | 262 KiB a thread and `nK` / 1024 from 8 MiB of keys on; counters of 1 KiB for 8 bits, 256 KiB for 16 | no | yes |
+//! | [`sort`], tuples, options and byte arrays | none | no | no |
+//! | [`sort_strings`], [`sort`] of strings | `n(K + 16)`, `K` being the size of a reference | memory | yes |
+//! | [`sort_string_array`] | the bytes, and `56n` | memory, offsets | yes |
+//! | [`sort_pairs`], numbers | `n(K + V)` | memory, lengths | yes |
+//! | [`sort_pairs`], other keys | `28n` | memory, lengths | no |
+//! | [`argsort`], numbers | `n(K + 4)` | memory | yes |
+//! | [`argsort`], strings | `24n` | memory | yes |
+//! | [`argsort`], other keys | `20n` | memory | no |
+//! | [`sort_by_key`] | `n(K + 8)`, and that of [`argsort`] | memory, the caller's code | as [`argsort`] |
+//! | [`sort_by_cached_key`] | `n(K + 16)`, by one thread `n(K + 12)` | the caller's code | no |
+//! | [`sort_by`] | a copy of the slice, by one thread half of one | the caller's code | no |
+//! | [`sort_segments`], numbers | as [`sort`] | segments | yes |
+//! | [`sort_segments`], other keys | none | segments | no |
+//!
+//! - From 2^32 keys on, indices of 4 bytes in this table have 8.
+//! - *Memory*: the call panics where the system refuses the scratch. The arguments are as they were. As everywhere in Rust, the
+//!   process aborts where the system refuses a small allocation, or the result of [`argsort`].
+//! - *Lengths*, *offsets*, *segments*: the call panics where the arguments do not fit each other.
+//! - A [`Sorter`] takes the same scratch with [`Algorithm::Auto`], and returns an [`Error`] in place of these panics. Only the
+//!   caller's code can panic there, and [`Sorter::sort_pairs_segments`] where the system refuses scratch.
+//! - On a GPU a call takes more: pinned memory, device memory, and for an array of numbers a copy of the keys on the host, so
+//!   that the CPU can sort where the GPU fails. [`Sorter::explain`] tells how much. A memory limit counts all of it.
+//! - Every sort takes O(n log n) time at most in comparisons of keys or codes. Strings take as long as the bytes are many that
+//!   tell them apart.
 
 pub mod columns;
 mod compose;
@@ -57,8 +90,12 @@ use std::cmp::Ordering;
 
 /// Sorts keys in ascending order.
 ///
-/// Integers and floats by distribution and a vectorised finish, O(n log n) at worst; in place, with scratch of at
-/// most 5% of the data. Wider keys by comparison, in place. Strings as in [`sort_strings`].
+/// Integers and floats by distribution and a vectorised finish, in place. Tuples, options and byte arrays by comparison,
+/// in place. Strings as in [`sort_strings`]. Scratch: see the [table](crate#memory-panics-and-gpus). May use a GPU after
+/// [`enable_gpu`].
+///
+/// # Panics
+/// For strings, where the system refuses the scratch.
 ///
 /// ```
 /// let mut v = vec![5, 1, 4];
@@ -78,10 +115,11 @@ pub fn sort<K: Key>(keys: &mut [K]) {
 
 /// Sorts keys in ascending order and moves each payload with its key. Stable.
 ///
-/// Scratch: one copy of the keys and payloads.
+/// Scratch: one copy of the keys and payloads; for keys that are not numbers 28 bytes a key. May use a GPU after
+/// [`enable_gpu`], for keys that are numbers.
 ///
 /// # Panics
-/// Where the slices differ in length.
+/// Where the slices differ in length, or the system refuses the scratch.
 ///
 /// ```
 /// let (mut k, mut v) = ([2, 1, 2], ["b", "a", "c"]);
@@ -92,7 +130,12 @@ pub fn sort_pairs<K: Key, V: Send>(keys: &mut [K], payload: &mut [V]) {
     infallible(Sorter::shared().sort_pairs(keys, payload));
 }
 
-/// The places of the keys in ascending order: `keys[result[0]]` is the least. Stable.
+/// The indices of the keys in ascending order: `keys[result[0]]` is the least. Stable.
+///
+/// Scratch: see the [table](crate#memory-panics-and-gpus). May use a GPU after [`enable_gpu`], for numbers and strings.
+///
+/// # Panics
+/// Where the system refuses the scratch.
 ///
 /// ```
 /// assert_eq!(sortie::argsort(&[30, 10, 20]), [1, 2, 0]);
@@ -104,8 +147,8 @@ pub fn argsort<K: Key>(keys: &[K]) -> Vec<usize> {
     places
 }
 
-/// Sorts every segment of `keys` by itself. On the CPU; after [`enable_gpu`] on a GPU where that is predicted to be
-/// faster, and on the CPU all the same where the GPU fails.
+/// Sorts every segment of `keys` by itself, in place. On the CPU; after [`enable_gpu`] on a GPU where that is predicted to
+/// be faster, and on the CPU all the same where the GPU fails. Scratch: at most that of [`sort`].
 ///
 /// # Panics
 /// Where the segments do not fit the keys, see [`Segments`].
@@ -124,7 +167,10 @@ pub fn sort_segments<K: Key>(keys: &mut [K], segments: Segments<'_>) {
 
 /// Sorts by a key that `key` draws from each element, called once an element. Stable.
 ///
-/// Where `key` panics, the slice is as it was. Scratch: the keys, an index and eight bytes an element.
+/// Scratch: the keys, 8 bytes an element, and what [`argsort`] of the keys takes. May use a GPU where [`argsort`] may.
+///
+/// # Panics
+/// Where `key` panics, or the system refuses the scratch. The slice is as it was.
 ///
 /// ```
 /// let mut v = ["ccc", "a", "bb", "d"];
@@ -136,6 +182,8 @@ pub fn sort_by_key<T: Send + Sync, K: Key>(v: &mut [T], key: impl Fn(&T) -> K + 
 }
 
 /// [`sort_by_key`] for keys of any ordered type, such as one of the caller's own. Stable.
+///
+/// Scratch: the keys, and 16 bytes an element, by one thread 12. Runs on the CPU.
 ///
 /// # Panics
 /// Where `key` or the comparison panics. It may where the keys' [`Ord`] is no total order, as std's sort does. Either way the
@@ -152,6 +200,8 @@ pub fn sort_by_cached_key<T: Send + Sync, K: Ord + Send + Sync>(v: &mut [T], key
 
 /// Sorts by a comparison. Stable. Rayon's or std's sort: a comparison of the caller's cannot be vectorised.
 ///
+/// Scratch: a copy of the slice, by one thread half of one. Runs on the CPU.
+///
 /// # Panics
 /// Where `compare` panics. It may where `compare` is no total order, as std's sort does. Either way the slice is a
 /// permutation of what it was.
@@ -167,10 +217,14 @@ pub fn sort_by<T: Send>(v: &mut [T], compare: impl Fn(&T, &T) -> Ordering + Sync
 
 /// Sorts strings, or anything that refers to bytes, by their bytes. Stable; moves references, never bodies.
 ///
-/// Time grows with the bytes that tell strings apart. Scratch: a copy of the references and 16 bytes for each. Where
-/// `as_ref` panics, the slice is a permutation of what it was.
+/// Time grows with the bytes that tell strings apart. Scratch: a copy of the references and 16 bytes for each. May use a
+/// GPU after [`enable_gpu`].
 ///
 /// `as_ref` is called more than once a string and must give the same bytes each time.
+///
+/// # Panics
+/// Where the system refuses the scratch: the slice is as it was then. Where `as_ref` panics: the slice is a permutation of
+/// what it was.
 ///
 /// ```
 /// let mut v = ["b", "", "ab", "a"];
@@ -185,10 +239,10 @@ pub fn sort_strings<S: AsRef<[u8]> + Send + Sync>(strings: &mut [S]) {
 /// `bytes[offsets[i]..offsets[i + 1]]`. Afterwards the same offsets and bytes hold them in order, with
 /// `offsets[0]` as it was.
 ///
-/// Scratch: one copy of the bytes, and 56 bytes a string.
+/// Scratch: one copy of the bytes, and 56 bytes a string. May use a GPU after [`enable_gpu`].
 ///
 /// # Panics
-/// Where the offsets are empty, go backwards or past the end.
+/// Where the offsets are empty, go backwards or past the end, or the system refuses the scratch.
 ///
 /// ```
 /// let (mut offsets, mut bytes) = ([0u32, 1, 3, 3], *b"bab");

@@ -11,7 +11,7 @@ use std::cmp::Ordering;
 /// the lowest number wins.
 ///
 /// An exhausted source takes part as one that compares greater than every other; once it wins, all are exhausted.
-/// `⌈log2 k⌉` comparisons a step, one number a source.
+/// `⌈log2 k⌉` comparisons a step. Allocates 8 bytes a source, and 16 more while it is made.
 ///
 /// ```
 /// use sortie::merge::Tournament;
@@ -42,7 +42,7 @@ impl Tournament {
     /// Holds the first tournament among `sources` sources, whose heads `compare` compares by source number.
     ///
     /// # Panics
-    /// Where `sources` is 0.
+    /// Where `sources` is 0, and where `compare` panics.
     pub fn new(sources: usize, mut compare: impl FnMut(usize, usize) -> Ordering) -> Self {
         assert!(sources > 0, "a tournament needs at least one source");
         // The winners at nodes 1.. of a heap whose leaves, at `sources..`, are the sources.
@@ -62,7 +62,10 @@ impl Tournament {
         self.nodes[0]
     }
 
-    /// Finds the next winner after the head of the present one was replaced.
+    /// Finds the next winner after the head of the present one was replaced. Allocates nothing.
+    ///
+    /// # Panics
+    /// Where `compare` panics. The tournament is then in an order of its own; make a new one.
     pub fn replay(&mut self, mut compare: impl FnMut(usize, usize) -> Ordering) {
         let mut winner = self.nodes[0];
         let mut node = (winner + self.nodes.len()) / 2;

@@ -16,6 +16,7 @@ mod scratch;
 mod shipped;
 
 pub use capability::capabilities;
+pub(crate) use capability::check_on_gpu;
 pub use machine::{Machine, MachineGpu, Vectors};
 pub(crate) use route::check;
 pub use route::{CpuWay, DeviceWay, GpuWay, Plan, Predicted, Reason, Route, plan};

@@ -144,7 +144,7 @@ impl Request {
     pub(crate) fn bytes_on_device(&self) -> usize {
         let key = if let KeyForm::Number { bytes, .. } = self.keys { bytes } else { size_of::<u64>() };
         let indices = if self.beside.is_indices() { size_of::<u32>() } else { 0 };
-        key + indices + self.beside_on_device().payload_bytes()
+        key.saturating_add(indices).saturating_add(self.beside_on_device().payload_bytes())
     }
 
     /// Bytes that are held on the host while a device sorts: of indices that become others, or move payloads.
@@ -154,7 +154,7 @@ impl Request {
             Beside::Payload { bytes, .. } if !matches!(bytes, 4 | 8 | 16) => size_of::<usize>(),
             _ => 0,
         };
-        (each * self.n) as u64
+        each.saturating_mul(self.n) as u64
     }
 }
 

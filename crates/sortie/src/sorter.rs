@@ -257,7 +257,8 @@ impl Sorter {
         Ok(Some(machine))
     }
 
-    /// Sorts keys. In place; at most 5% of the data as scratch.
+    /// Sorts keys. In place; scratch on the CPU as in the [table](crate#memory-panics-and-gpus), with [`Algorithm::Merge`]
+    /// a copy of the keys, by one thread half of one.
     ///
     /// On a GPU: two copies of the keys on the device, or one where the limit
     /// or the device have no room for two, and 128 MiB of pinned memory at most. With
@@ -283,7 +284,12 @@ impl Sorter {
         }
     }
 
-    /// Sorts keys and moves each payload with its key.
+    /// Sorts keys and moves each payload with its key. Stable, unless the sorter was built with `.unstable()`.
+    ///
+    /// Scratch on the CPU as in the [table](crate#memory-panics-and-gpus); where NaNs are equal, and with
+    /// [`Algorithm::Merge`], indices are sorted: 8 bytes a key, and the scratch of [`Sorter::argsort`]. On a GPU as for
+    /// [`Sorter::sort`], with the payload's bytes beside the key's, and a copy of the payload on the host; payloads of other
+    /// sizes than 4, 8 and 16 bytes are moved by indices of 8 bytes. Keys that are not numbers are sorted on the CPU.
     ///
     /// # Errors
     /// [`Error::LengthMismatch`]; [`Error::Memory`] where the limit does not leave room for a copy of the data;
@@ -300,7 +306,12 @@ impl Sorter {
         self.run_on_cpu(request, |job| cpu::wide::sort_pairs(keys, payload, order, job))
     }
 
-    /// Writes the places of the keys in order: `keys[places[0]]` comes first.
+    /// Writes the indices of the keys in order: `keys[places[0]]` comes first. Stable, unless the sorter was built with
+    /// `.unstable()`.
+    ///
+    /// Scratch on the CPU as in the [table](crate#memory-panics-and-gpus); with [`Algorithm::Merge`] a copy of the indices,
+    /// by one thread half of one. On a GPU as for [`Sorter::sort_pairs`] with payloads of 4 bytes, and 4 bytes a key on the
+    /// host.
     ///
     /// # Errors
     /// As [`Sorter::sort_pairs`], and [`Error::Unsupported`] where the index type is too narrow for the keys.
@@ -341,7 +352,7 @@ impl Sorter {
         Ok(request)
     }
 
-    /// Sorts every segment by itself. In place.
+    /// Sorts every segment by itself. In place; scratch on the CPU as for [`Sorter::sort`], at most.
     ///
     /// Scratch on a GPU: three chunks of 64 MiB under way, in pinned memory and on the device; fewer and smaller ones where
     /// the limit or the device's free memory ask for it. At the least a chunk of 64 KiB, or as long as the longest segment;
@@ -364,7 +375,7 @@ impl Sorter {
         self.run_on_cpu(request, |job| cpu::wide::sort_segments(keys, segments, order, job))
     }
 
-    /// Sorts every segment by itself and moves each payload with its key.
+    /// Sorts every segment by itself and moves each payload with its key. Stable.
     ///
     /// Scratch: for each thread at most 328 KB and a copy of the longest segment that it sorts; for keys without a fixed
     /// width 36 bytes a key of that segment. On a GPU: as
@@ -380,6 +391,9 @@ impl Sorter {
     /// # Ok(())
     /// # }
     /// ```
+    ///
+    /// # Panics
+    /// Where the system refuses scratch that the limit allows.
     ///
     /// # Errors
     /// [`Error::LengthMismatch`]; [`Error::Segments`] where they do not fit the keys; [`Error::Memory`] where the limit
@@ -403,7 +417,13 @@ impl Sorter {
         self.run_on_cpu(request, |job| cpu::wide::sort_pairs_segments(keys, payload, segments, order, job))
     }
 
-    /// Sorts by a key that `key` draws from each element, called once an element.
+    /// Sorts by a key that `key` draws from each element, called once an element. Stable, unless the sorter was built with
+    /// `.unstable()`. Runs where [`Sorter::argsort`] of the keys does.
+    ///
+    /// Scratch: the keys, 8 bytes an element, and that of [`Sorter::argsort`].
+    ///
+    /// # Panics
+    /// Where `key` panics. The slice is as it was.
     ///
     /// # Errors
     /// As [`Sorter::argsort`].
@@ -420,7 +440,9 @@ impl Sorter {
         Ok(report)
     }
 
-    /// [`Sorter::sort_by_key`] for keys of any ordered type.
+    /// [`Sorter::sort_by_key`] for keys of any ordered type, on the CPU.
+    ///
+    /// Scratch: the keys, 8 bytes an element, and, where the sort is stable, 8 more, by one thread 4.
     ///
     /// # Panics
     /// Where `key` or the comparison panics. It may where the keys' [`Ord`] is no total order, as std's sort does. Either way
@@ -446,7 +468,9 @@ impl Sorter {
         Ok(report)
     }
 
-    /// Sorts by a comparison, with std's or rayon's sort. `descending` reverses the comparison.
+    /// Sorts by a comparison, with std's or rayon's sort, on the CPU. `descending` reverses the comparison.
+    ///
+    /// Scratch, where the sort is stable: a copy of the slice, by one thread half of one.
     ///
     /// # Panics
     /// Where `compare` panics. It may where `compare` is no total order, as std's sort does. Either way the slice is a

@@ -195,8 +195,10 @@ impl<'a> ArraySort<'a> {
             (false, true) => "",
             (false, false) => ", in segments",
         };
-        let plan = said(sorter.explain(&sorter.request(operation, element::dtype(kind).form(), beside, n)))?;
-        explain::print(&format!("{n} elements of {kind}{of_one}"), &plan)
+        let form = element::dtype(kind).form();
+        let plan = said(sorter.explain(&sorter.request(operation, form, beside, n)))?;
+        let elements = explain::counted(n, "element", "elements");
+        explain::print(&format!("{elements} of {kind}{of_one}"), &plan)
     }
 
     fn read<W: Pod>(&self, array: &ArrayFile, report: &mut Report) -> Result<Vec<W>, Failure> {
@@ -226,12 +228,13 @@ impl<'a> ArraySort<'a> {
     fn check(&self, count: usize) -> Result<(), Failure> {
         match &self.cut {
             Cut::Length(len) if !count.is_multiple_of(*len) => Err(Failure::new(format!(
-                "{count} elements are no multiple of --len {len}; give one that divides them, or --offsets"
+                "the number of elements, {count}, is no multiple of --len {len}; give one that divides it, or --offsets"
             ))),
             Cut::Offsets(offsets) => match offsets.iter().position(|&offset| offset > count) {
                 Some(i) => Err(Failure::new(format!(
-                    "offset {i} is {}, past the end of the {count} elements",
-                    offsets[i]
+                    "offset {i} is {}, past the end of the array, which has {}",
+                    offsets[i],
+                    explain::counted(count, "element", "elements")
                 ))),
                 None => Ok(()),
             },

@@ -60,6 +60,8 @@ pub struct Flag<A> {
 impl<A> Flag<A> {
     pub const HELP: Flag<A> =
         Flag { name: Name::Both('h', "help"), gnu: false, help: "Print help", effect: Effect::Help };
+    pub const VERSION: Flag<A> =
+        Flag { name: Name::Long("version"), gnu: true, help: "Print version", effect: Effect::Version };
 }
 
 #[derive(Debug, Clone, Copy)]

@@ -86,7 +86,7 @@ Examples:
         Operand { name: "IN", help: "The array: raw little-endian numbers, or .npy", any_number: false };
     const SECTIONS: &'static [Section<Self>] = &[
         Section { heading: None, flags: SEGMENTS },
-        Section { heading: None, flags: &[Flag::HELP] },
+        Section { heading: None, flags: &[Flag::HELP, Flag::VERSION] },
         Section { heading: Some("Arrays"), flags: &arrays::shared() },
         Section { heading: Some("Resources"), flags: &resources::shared() },
     ];

@@ -104,7 +104,7 @@ Examples:
     };
     const SECTIONS: &'static [Section<Self>] = &[
         Section { heading: None, flags: SPECTRA },
-        Section { heading: None, flags: &[Flag::HELP] },
+        Section { heading: None, flags: &[Flag::HELP, Flag::VERSION] },
         Section { heading: Some("Resources"), flags: &resources::shared() },
     ];
 

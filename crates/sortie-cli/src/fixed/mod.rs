@@ -40,7 +40,8 @@ pub fn run(args: &SortArgs, size: NonZeroUsize) -> Result<(), Failure> {
         let bytes = bytes.ok_or_else(explain::unknown_size)?;
         let (all, most) = (bytes as usize / size, budget as usize / (size.get() + records.beside()));
         let (count, parts) = if all > most { (most, explain::IN_RUNS) } else { (all, "") };
-        return explain::print(&format!("{count} records at a time{parts}"), &records.plan(count)?);
+        let records_at_a_time = explain::counted(count, "record", "records");
+        return explain::print(&format!("{records_at_a_time} at a time{parts}"), &records.plan(count)?);
     }
     let mut feed = Feed { inputs: inputs.iter(), open: None, size: size.get(), ledger: &ledger };
     match args.check_mode() {

@@ -86,7 +86,10 @@ impl RecordSort<'_> {
         if self.args.resources.explain {
             let beside = Beside::Payload { bytes: size_of::<Keyed<'_>>(), stable: true };
             let request = sorter.request(Operation::Array, KeyForm::Strings, beside, items.len());
-            return explain::print(&format!("{} records", items.len()), &sorter.explain(&request)?);
+            return explain::print(
+                &explain::counted(items.len(), "record", "records"),
+                &sorter.explain(&request)?,
+            );
         }
         let sorted = sorter.sort_strings(&mut items).map_err(|error| match error {
             sortie::Error::Memory { bound: Bound::Limit, needed, .. } => {

@@ -101,7 +101,9 @@ fn explain(inputs: &[Input], args: &SortArgs, job: &LineSort) -> Result<(), Fail
     let ends = head.iter().filter(|&&byte| byte == job.terminator).count().max(1);
     let lines = (size as f64 * ends as f64 / head.len().max(1) as f64).round() as usize;
     let plan = items::plan(job, lines)?;
-    explain::print(&format!("{size} bytes, about {lines} lines{in_runs}"), &plan)
+    let bytes = explain::counted(size as usize, "byte", "bytes");
+    let lines = explain::counted(lines, "line", "lines");
+    explain::print(&format!("{bytes}, about {lines}{in_runs}"), &plan)
 }
 
 fn sort(inputs: Vec<Input>, args: &SortArgs, job: &mut LineSort) -> Result<(), Failure> {

@@ -106,5 +106,7 @@ fn explain_batch(sorter: &Sorter, batch: &Batch, segments: Segments<'_>) -> Resu
     let operation = Operation::Segments(Some(Box::new(Lengths::of(peaks, segments))));
     let beside = Beside::Payload { bytes: size_of::<u32>(), stable: true };
     let plan = sorter.explain(&sorter.request(operation, KeyForm::of::<f64>(), beside, peaks))?;
-    explain::print(&format!("{peaks} peaks of {spectra} spectra at a time"), &plan)
+    let peaks = explain::counted(peaks, "peak", "peaks");
+    let spectra = explain::counted(spectra, "spectrum", "spectra");
+    explain::print(&format!("{peaks} of {spectra} at a time"), &plan)
 }

@@ -251,6 +251,7 @@ fn statuses() {
         "--version=1",
         "-k0",
         "-kx",
+        "-kx --help",
         "-k1,0",
         "-k1.0",
         "-k1,1.0",

@@ -30,6 +30,7 @@ pub struct Gpu {
 }
 
 impl Gpu {
+    /// The engine on a device. Allocates nothing there: the first sort compiles its kernels and gets its scratch.
     pub fn new(device: Device) -> Gpu {
         Gpu {
             device,
@@ -64,6 +65,7 @@ impl Gpu {
         !self.kernels.lock().expect("no holder panics").is_empty()
     }
 
+    /// The device that it sorts on.
     pub fn device(&self) -> &Device {
         &self.device
     }

@@ -23,7 +23,7 @@ fn orders() -> impl Strategy<Value = Order> {
 }
 
 /// The order of keys, put as plainly as can be.
-trait Plain: Key {
+pub(super) trait Plain: Key {
     fn plain(&self, other: &Self, order: Order) -> Ordering;
 }
 
@@ -115,6 +115,30 @@ fn agrees<K: Plain + Debug>(a: &K, b: &K, order: Order) {
         assert_eq!(prefixes, plain, "the prefixes are whole: {a:?} and {b:?}, {order:?}");
         assert_eq!(a.prefix(order) << K::PREFIX_BITS, 0, "{a:?} has more prefix than it says");
     }
+}
+
+/// Keys of random bits.
+pub(super) fn is_a_fixed_key<K: Plain + Number + Debug>() {
+    let mut random = fastrand::Rng::with_seed(1);
+    let mut draw = || loop {
+        let high = K::Bits::from_low(random.u64(..)).shl(K::Bits::WIDTH - 8);
+        if let Some(key) = K::from_bits(K::Bits::from_low(random.u64(..)).xor(high)) {
+            return key;
+        }
+    };
+    for _ in 0..100 {
+        let (a, b) = (draw(), draw());
+        for order in all_orders() {
+            agrees(&a, &b, order);
+            code_is_a_bijection(a, order);
+        }
+    }
+}
+
+/// A type that is new in the table of `key.rs` needs a [`Plain`] order above.
+#[test]
+fn every_fixed_key_is_tested() {
+    FIXED_KEYS.iter().for_each(|test| test());
 }
 
 fn code_is_a_bijection<K: Number + Debug>(key: K, order: Order) {

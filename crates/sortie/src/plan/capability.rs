@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use crate::request::{Beside, KeyForm, Operation, Request};
-use crate::{Algorithm, Engine, Error};
+use crate::request::{Beside, Budget, KeyForm, Operation, Request};
+use crate::{Algorithm, Engine, Error, Order};
 use Algorithm::{Auto, Bitonic, Merge, Quicksort, Radix, SampleSort};
 
 /// One kind of sort, and the algorithms that each engine has for it.
@@ -280,6 +280,22 @@ impl Capability {
     }
 }
 
+/// Refuses what the table does not have of arrays of numbers of so many bytes on a GPU.
+pub(crate) fn check_on_gpu(key_bytes: usize, beside: Beside, algorithm: Algorithm) -> Result<(), Error> {
+    let request = Request {
+        operation: Operation::Array,
+        keys: KeyForm::Number { bytes: key_bytes, float: false },
+        beside,
+        n: 0,
+        order: Order::default(),
+        algorithm,
+        engine: Engine::Cuda(0),
+        gpu_share: None,
+        budget: Budget::of_threads(1),
+    };
+    Capability::of(&request)?.check(&request)
+}
+
 /// Refuses a stable sort on a GPU of something with keys whose NaNs are equal.
 fn tells_nans_apart(request: &Request) -> Result<(), Error> {
     match request.keys {
@@ -313,6 +329,23 @@ mod tests {
         let guide = include_str!("../../../../docs/gpu.md");
         for table in [capabilities(), shipped_gpus()] {
             assert!(guide.contains(&table), "docs/gpu.md is to have:\n{table}");
+        }
+    }
+
+    /// An algorithm that no row has would be refused for everything.
+    #[test]
+    fn every_algorithm_is_in_the_table() {
+        let next = |algorithm| match algorithm {
+            Auto => Some(Radix),
+            Radix => Some(Quicksort),
+            Quicksort => Some(Merge),
+            Merge => Some(Bitonic),
+            Bitonic => Some(SampleSort),
+            SampleSort => None,
+        };
+        for algorithm in std::iter::successors(Some(Auto), |&algorithm| next(algorithm)) {
+            let has = |algorithms: Algorithms| algorithms.has(algorithm, false);
+            assert!(TABLE.iter().any(|row| has(row.cpu) || has(row.one_gpu)), "{algorithm:?}");
         }
     }
 

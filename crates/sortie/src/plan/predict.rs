@@ -26,7 +26,7 @@ pub(super) fn on_cpu(request: &Request, cpu: &CpuRates) -> Option<f64> {
             let seconds = seconds.map(|(log, &keys)| keys as f64 * seconds_a_key(cpu, bytes, log));
             Some(seconds.fold(0.0, |sum, of_length| sum + of_length) * slower(cpu, request) * moves)
         }
-        (_, KeyForm::Number { bytes, .. }) => {
+        (Operation::Array | Operation::Lcps, KeyForm::Number { bytes, .. }) => {
             let finish = n * seconds_a_key(cpu, bytes, u32::MAX) * slower(cpu, request);
             Some(finish * (ARRAY_FINISHES + ARRAY_CROWDING * (threads - 1.0)) * moves)
         }
@@ -42,7 +42,7 @@ pub(super) fn on_gpu(request: &Request, cpu: &CpuRates, gpu: &MachineGpu, way: G
         (_, GpuWay::Strings) => strings_on_gpu(request, rates),
         (_, GpuWay::Chunks | GpuWay::Ranges) => {
             // There and back, twice.
-            let bytes = 4.0 * (request.n * request.bytes_on_device()) as f64;
+            let bytes = 4.0 * request.n as f64 * request.bytes_on_device() as f64;
             (bytes / rates.pinned_both).max(bytes / cpu.copy * slower(cpu, request))
         }
         (_, GpuWay::Whole(way)) => array_on_gpu(request, cpu, rates, way),
@@ -54,13 +54,13 @@ pub(super) fn on_gpu(request: &Request, cpu: &CpuRates, gpu: &MachineGpu, way: G
     let is_long = request.n.saturating_mul(request.bytes_on_device()) >= OWN_RINGS_FROM_BYTES;
     let pinned = match way {
         // Which is had anew by each call.
-        GpuWay::Segments => 0,
+        GpuWay::Segments => 0.0,
         GpuWay::Whole(_) | GpuWay::WithCpu(_) if is_long => {
-            request.budget.threads * RING_SLOTS * RING_SLOT_BYTES
+            request.budget.threads as f64 * (RING_SLOTS * RING_SLOT_BYTES) as f64
         }
-        _ => SHARED_SLOTS * PIECE_BYTES,
+        _ => (SHARED_SLOTS * PIECE_BYTES) as f64,
     };
-    Some(seconds + pinned as f64 / rates.pinned_alloc + rates.start)
+    Some(seconds + pinned / rates.pinned_alloc + rates.start)
 }
 
 /// What of it goes on at the same time is paid at the pace of the slowest, but for the first chunk.

@@ -7,7 +7,10 @@ use super::predict::{on_cpu, on_gpu};
 use super::scratch::{self, Scratch};
 use super::{GPU_FROM_BYTES, GPU_WINS_FROM, HYBRID_FROM, LEFT_FREE, Machine, MachineGpu};
 use crate::request::{Beside, KeyForm, Operation, Request};
-use crate::{Algorithm, Devices, Engine, Error, gpu};
+use crate::{Algorithm, Bound, Devices, Engine, Error, gpu};
+
+/// More copies of a key and of what moves with it than any plan holds on a device and on the host.
+const MOST_COPIES: usize = 64;
 
 /// How a request is to be met, and why so.
 #[derive(Debug, Clone, PartialEq)]
@@ -121,6 +124,7 @@ pub enum Reason {
 ///
 /// # Errors
 /// [`Error::Unsupported`] for what no engine has that was asked for, see [`capabilities`](super::capabilities).
+/// [`Error::Memory`] for an array that was to go to a GPU and is larger than any memory.
 pub fn plan(request: &Request, machine: &Machine) -> Result<Plan, Error> {
     let able = Capability::of(request)?;
     able.check(request)?;
@@ -231,6 +235,13 @@ fn way_of_array(
     let held = request.held_for_device();
     let left = request.budget.left();
     let free = gpu.free - gpu.free / LEFT_FREE;
+    // Whatever the way, no more is held of each key: less than any address then.
+    let each = request.bytes_on_device().saturating_mul(MOST_COPIES);
+    if n.saturating_mul(each) > isize::MAX as usize {
+        let needed = (n as u64).saturating_mul(request.bytes_on_device() as u64);
+        let hint = "no machine has so much; sort fewer keys";
+        return Err(Error::Memory { bound: Bound::Device, needed, available: free, hint });
+    }
     let any_way = matches!(request.algorithm, Algorithm::Auto | Algorithm::Radix);
     let ways =
         gpu::forecast(&gpu.properties, key_bytes, n, beside, request.algorithm, request.budget.threads);
@@ -244,7 +255,7 @@ fn way_of_array(
         ways => ways?,
     };
     for (i, &(way, [device, host])) in ways.iter().enumerate() {
-        let scratch = Scratch { host: host + held, device };
+        let scratch = Scratch { host: host.saturating_add(held), device };
         if device <= free && scratch.bytes() <= left {
             let is_shared = i == 0
                 && share < 1.0

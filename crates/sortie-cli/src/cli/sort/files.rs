@@ -55,7 +55,7 @@ pub const FILES: &[Flag<SortArgs>] = &[
 /// Options that print a page and end the program, and options without an effect.
 pub const OTHER: &[Flag<SortArgs>] = &[
     Flag { name: Name::Long("help"), gnu: true, help: "Print help", effect: Effect::Help },
-    Flag { name: Name::Long("version"), gnu: true, help: "Print version", effect: Effect::Version },
+    Flag::VERSION,
     Flag {
         name: Name::Short('y'),
         gnu: true,

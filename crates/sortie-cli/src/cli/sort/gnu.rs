@@ -25,7 +25,12 @@ pub fn parse(words: vec::IntoIter<OsString>) -> Result<SortArgs, Stop> {
         } else if let Some(key) = posix.old_key(&word, &mut reader.rest)? {
             reader.args.push_old_key(key);
         } else {
-            reader.take(word)?;
+            let taken = reader.take(word);
+            // As by GNU sort, a wrong key is refused if it stands before `--help`.
+            if matches!(taken, Err(Stop::Page(_))) {
+                reader.args.check_keys()?;
+            }
+            taken?;
         }
     }
     Ok(reader.args.complete()?)

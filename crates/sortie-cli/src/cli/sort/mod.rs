@@ -240,6 +240,17 @@ impl SortArgs {
         self.keys.push(place);
     }
 
+    /// Refuses a key that is none of lines and none of records.
+    fn check_keys(&self) -> Result<(), Failure> {
+        let wrong = self.keys.iter().find_map(|key| match key {
+            KeyPlace::Wrong { text, why } => Some((text, why)),
+            _ => None,
+        });
+        let Some((text, why)) = wrong else { return Ok(()) };
+        let text = quote::always(Path::new(text));
+        Err(Failure::new(format!("invalid value {text} for --key: {why}; see --help")))
+    }
+
     /// Refuses options that do not go together.
     pub fn validate(&self) -> Result<(), Failure> {
         let refuse = |message: &str| Err(Failure::new(message));
@@ -279,12 +290,7 @@ impl SortArgs {
                 None => Ok(()),
             };
         }
-        if let Some(KeyPlace::Wrong { text, why }) =
-            self.keys.iter().find(|key| matches!(key, KeyPlace::Wrong { .. }))
-        {
-            let text = quote::always(Path::new(text));
-            return Err(Failure::new(format!("invalid value {text} for --key: {why}; see --help")));
-        }
+        self.check_keys()?;
         if self.keys.iter().any(|key| matches!(key, KeyPlace::Bytes(_))) {
             return refuse("a key A..B is for records of one length; give --record-size too");
         }

@@ -23,7 +23,7 @@ use crate::gpu::segments::{Content, Payload, Worker};
 use crate::gpu::segments::{Moved, Rest, check_payload, code, listed_words, of_one_length_words};
 use crate::gpu::{DeviceSegments, Gpu, Pending};
 use crate::key::{Bits, Code};
-use crate::plan::DeviceWay;
+use crate::plan::{self, DeviceWay};
 use crate::request::Beside;
 use crate::{Algorithm, Error, Key, Order};
 
@@ -417,23 +417,13 @@ impl Wanted {
         algorithm: Algorithm,
         device: &Properties,
     ) -> Result<ArrayWay, Error> {
-        let unsupported =
-            |what| Err(Error::Unsupported(format!("{what} on a GPU; choose Auto or another engine")));
+        plan::check_on_gpu(size_of::<B>(), self.beside, algorithm)?;
         let wide = B::WIDTH > 64;
         let in_network = self.beside.may_change_order() && !wide;
         let way = match algorithm {
-            Algorithm::Quicksort => return unsupported("this algorithm does not sort"),
-            Algorithm::Bitonic if !in_network => {
-                return unsupported("Bitonic sorts keys of up to 64 bits alone, or unstable with a payload");
-            }
+            Algorithm::Quicksort => unreachable!("the table has no quicksort on a GPU"),
             Algorithm::Bitonic => ArrayWay::Network,
-            Algorithm::SampleSort if B::WIDTH < 32 => {
-                return unsupported("SampleSort sorts keys of 32 to 128 bits");
-            }
             Algorithm::SampleSort => ArrayWay::Samples(self.compared::<B>()),
-            Algorithm::Radix | Algorithm::Merge if wide => {
-                return unsupported("keys of 128 bits are sorted by SampleSort alone");
-            }
             Algorithm::Merge => ArrayWay::Segment,
             Algorithm::Auto if wide => ArrayWay::Samples(self.compared::<B>()),
             Algorithm::Auto | Algorithm::Radix => match self.items::<B>(n, device) {
@@ -448,7 +438,9 @@ impl Wanted {
             },
         };
         if n > MOST_KEYS && !matches!(way, ArrayWay::Network) {
-            return unsupported(&format!("{n} keys are more than the {MOST_KEYS} of such a sort"));
+            return Err(Error::Unsupported(format!(
+                "{n} keys are more than the {MOST_KEYS} of such a sort on a GPU; choose Auto or another engine"
+            )));
         }
         Ok(way)
     }

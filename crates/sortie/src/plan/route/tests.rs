@@ -235,3 +235,42 @@ fn refusals_name_what_there_is_instead() {
     assert!(matches!(short, Err(Error::Memory { bound: Bound::Limit, needed: 11, available: 10, .. })));
     assert_eq!((budget.left(), Order::default()), (6, Order::default()));
 }
+
+/// A request is a value, and may state more than there is memory for, or more bytes than a number holds.
+#[test]
+fn the_largest_requests_are_planned_or_refused() {
+    let most = [usize::MAX, usize::MAX / 2, 1 << 60, 1 << 48];
+    let numbers = [1, 2, 4, 8, 16].map(|bytes| KeyForm::Number { bytes, float: false });
+    let forms = [KeyForm::Strings, KeyForm::Compared, KeyForm::Compound { bytes: usize::MAX }];
+    let forms: Vec<KeyForm> = numbers.into_iter().chain(forms).collect();
+    let besides = [1, 8, 1 << 20, usize::MAX].map(|bytes| Beside::Payload { bytes, stable: true });
+    let besides = [&besides[..], &[Beside::Nothing, Beside::Indices { stable: true }]].concat();
+    let mut refused = 0;
+    let engines = ["auto", "cpu", "cuda", "hybrid", "cuda:0,1"];
+    for (n, engine) in most.into_iter().flat_map(|n| engines.map(|engine| (n, engine))) {
+        for (&keys, &beside) in forms.iter().flat_map(|keys| besides.iter().map(move |beside| (keys, beside)))
+        {
+            let operations = [
+                Operation::Array,
+                Operation::Lcps,
+                Operation::Segments(None),
+                segments(n, n),
+                segments(n, 1),
+            ];
+            for operation in operations {
+                for algorithm in [Algorithm::Auto, Algorithm::Radix, Algorithm::Merge, Algorithm::Bitonic] {
+                    let sorter = on(engine).algorithm(algorithm);
+                    let mut request = request(sorter, operation.clone(), keys, beside, n);
+                    request.budget.held = 100;
+                    match super::plan(&request, &machine(2, 140 * GB)) {
+                        Ok(plan) => assert!(plan.scratch.bytes() >= plan.scratch.host, "{plan}"),
+                        Err(Error::Memory { .. }) => refused += 1,
+                        Err(Error::Unsupported(_)) => {}
+                        Err(other) => panic!("{other}"),
+                    }
+                }
+            }
+        }
+    }
+    assert!(refused > 0);
+}
