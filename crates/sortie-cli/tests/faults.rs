@@ -254,6 +254,18 @@ fn a_thread_that_cannot_be_started_is_told_and_nothing_is_lost() {
     }
 }
 
+/// Rayon's pool was started to count the lines of several files, however small they were.
+#[test]
+fn several_small_files_are_sorted_without_threads() {
+    let Some(machine) = Machine::new(b"b\na\n".to_vec()) else { return };
+    for arguments in ["sort x x x", "sort -n x x", "sort -m x x", "sort -u -r x x"] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_sortie"));
+        command.current_dir(machine.folder.path()).args(arguments.split_whitespace());
+        let done = machine.refuse_to(command, "thread", 0);
+        assert_eq!((done.status.code(), text(&done.stderr)), (Some(0), String::new()), "{arguments}");
+    }
+}
+
 /// Each file and folder that cannot be opened, and each block that cannot be read.
 #[test]
 fn a_failing_disk_ends_an_index_and_the_old_one_stays() {

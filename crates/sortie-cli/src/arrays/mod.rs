@@ -1,7 +1,7 @@
 //! Arrays of numbers, raw or `.npy`: sorted whole, along an axis, or segment by segment.
 //!
-//! An array is read into one buffer of words as wide as its elements, sorted there by `sortie::dynamic`, and written from there. One that is larger than memory, and
-//! sorted as a whole, goes through `external.rs`.
+//! An array is read into one buffer of words as wide as its elements, and `sortie::dynamic` sorts it in that buffer. `external.rs`
+//! sorts a whole array that is larger than memory.
 
 mod element;
 mod external;

@@ -15,7 +15,7 @@ use crate::memory::{append_line, room};
 
 /// Bytes of a block, approximately. One thread gathers a block of a window.
 const BLOCK: usize = 128 << 10;
-/// Bytes that a thread gathers which is alone.
+/// Bytes that a single thread gathers before it writes them.
 const BLOCK_ALONE: usize = 64 << 10;
 
 /// Writes `items` in order, and of equal keys only the first where the order is `unique`.
@@ -27,7 +27,8 @@ pub fn gather<'a, T: Item<'a>>(items: &[T], job: &LineSort, sink: Sink<'_>) -> R
     })
 }
 
-/// As much as stays in the cache is gathered at a time, and a line that is as long is written from where it lies.
+/// Writes with one thread. Short lines are gathered in a block that stays in the cache; a line as long as the block is written
+/// directly.
 fn write_alone<'a, T: Item<'a>>(items: &[T], job: &LineSort, sink: Sink<'_>) -> Result<(), Failure> {
     let mut block = room(items.iter().map(|item| item.line().len() + 1).sum::<usize>().min(BLOCK_ALONE))?;
     for (place, item) in items.iter().enumerate() {

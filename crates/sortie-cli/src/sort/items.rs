@@ -3,9 +3,9 @@
 use std::cmp::Ordering;
 
 use rayon::prelude::*;
-use sortie::Sorter;
 use sortie::plan::Plan;
 use sortie::request::{Beside, KeyForm, Operation};
+use sortie::{Sorter, SorterBuilder};
 use sortie_formats::lines;
 
 use super::LineSort;
@@ -18,12 +18,10 @@ use crate::order::LineOrder;
 
 /// Text is split by one thread at a time in parts of about this size.
 const PART: usize = 1 << 20;
-/// So many lines have their keys in one allocation.
-const LINES_A_BLOCK: usize = PARALLEL_FROM;
+/// Lines whose keys share one allocation. Fewer lines than this are encoded and ordered by one thread.
+pub const LINES_A_BLOCK: usize = 1 << 14;
 /// Room that the key of a short line is given.
 const KEY: usize = 64;
-/// Fewer lines than this are worked on by one thread.
-pub const PARALLEL_FROM: usize = 1 << 14;
 
 /// A line that compares as its key, which `as_ref` gives.
 pub trait Item<'a>: AsRef<[u8]> + Copy + Send + Sync {
@@ -83,11 +81,10 @@ impl<'a> Lines<'a> {
         let cut = |text: &'a Vec<u8>| lines::parts(text, job.terminator, text.len().div_ceil(PART));
         let parts: Vec<_> = texts.iter().flat_map(cut).collect();
         let count = |part: &&[u8]| lines::count(part, job.terminator);
-        // Small inputs do without the threads.
-        let counts = if parts.len() > 1 {
-            parts.par_iter().map(count).collect()
-        } else {
+        let counts = if job.is_alone() {
             parts.iter().map(count).collect()
+        } else {
+            parts.par_iter().map(count).collect()
         };
         Lines { parts, counts }
     }
@@ -108,7 +105,7 @@ impl<'a> Lines<'a> {
         then: impl FnOnce(Sorted<'_, '_>) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let bytes = self.bytes();
-        let lines = job.ledger.timed("split", bytes, 0, || self.split(job.terminator))?;
+        let lines = job.ledger.timed("split", bytes, 0, || self.split(job))?;
         if let Some(descending) = job.order.plain() {
             let mut lines = lines;
             job.ledger.absorb(sorter(job, descending)?.sort_strings(&mut lines)?);
@@ -120,8 +117,7 @@ impl<'a> Lines<'a> {
         job.ledger.absorb(sorter(job, false)?.sort_strings(&mut items)?);
         if let Some(descending) = job.order.last_resort() {
             // Compares, for which no GPU is taken.
-            let sorter = Sorter::builder().descending(descending);
-            let sorter = if job.is_alone() { sorter.threads(1) } else { sorter }.build()?;
+            let sorter = builder(job).descending(descending).build()?;
             job.ledger.timed("last resort", 0, 0, || order_equal(&mut items, descending, &sorter))?;
         }
         then(Sorted::Keyed(&items))
@@ -131,17 +127,17 @@ impl<'a> Lines<'a> {
         self.parts.iter().map(|part| part.len()).sum()
     }
 
-    fn split(&self, terminator: u8) -> Result<Vec<&'a [u8]>, Failure> {
+    fn split(&self, job: &LineSort) -> Result<Vec<&'a [u8]>, Failure> {
         let mut found = filled(self.counts.iter().sum(), &[][..])?;
-        if let [part] = self.parts[..] {
-            lines::split(part, terminator, &mut found);
-            return Ok(found);
-        }
         let mut rest = &mut found[..];
-        let places =
-            self.counts.iter().map(|&count| rest.split_off_mut(..count).expect("as many as counted"));
-        let work: Vec<_> = self.parts.iter().zip(places).collect();
-        work.into_par_iter().for_each(|(part, places)| lines::split(part, terminator, places));
+        let rooms = self.counts.iter().map(|&count| rest.split_off_mut(..count).expect("as many as counted"));
+        let work = self.parts.iter().zip(rooms);
+        let split = |(part, room): (&&'a [u8], &mut [&'a [u8]])| lines::split(part, job.terminator, room);
+        if job.is_alone() {
+            work.for_each(split);
+        } else {
+            work.collect::<Vec<_>>().into_par_iter().for_each(split);
+        }
         Ok(found)
     }
 }
@@ -155,8 +151,12 @@ pub fn plan(job: &LineSort, lines: usize) -> Result<Plan, sortie::Error> {
 }
 
 fn sorter(job: &LineSort, descending: bool) -> Result<Sorter, sortie::Error> {
-    let sorter = Sorter::builder().engine(job.engine).descending(descending);
-    if job.is_alone() { sorter.threads(1).build() } else { sorter.build() }
+    builder(job).engine(job.engine).descending(descending).build()
+}
+
+/// Builds sorters that use the threads of the program, and no pool where there is none.
+fn builder(job: &LineSort) -> SorterBuilder {
+    if job.is_alone() { Sorter::builder().threads(1) } else { Sorter::builder() }
 }
 
 /// The keys of some lines, end to end.
@@ -209,7 +209,7 @@ fn keyed<'a>(lines: &[&'a [u8]], blocks: &'a [Block]) -> Result<Vec<Keyed<'a>>, 
 /// Orders lines with equal keys by their bytes. `items` are in the order of their keys.
 fn order_equal(items: &mut [Keyed<'_>], descending: bool, sorter: &Sorter) -> Result<(), Failure> {
     let by_line = |a: &Keyed<'_>, b: &Keyed<'_>| direct(a.line.cmp(b.line), descending);
-    if items.len() < PARALLEL_FROM {
+    if items.len() < LINES_A_BLOCK {
         items.chunk_by_mut(|a, b| a.key == b.key).for_each(|equal| equal.sort_unstable_by(by_line));
         return Ok(());
     }
@@ -238,7 +238,7 @@ fn order_by_line(
     by_line: impl Fn(&Keyed<'_>, &Keyed<'_>) -> Ordering,
     sorter: &Sorter,
 ) -> Result<(), Failure> {
-    if equal.len() < PARALLEL_FROM {
+    if equal.len() < LINES_A_BLOCK {
         equal.sort_unstable_by(by_line);
         return Ok(());
     }

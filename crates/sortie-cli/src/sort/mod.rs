@@ -24,7 +24,7 @@ use crate::output::Output;
 use crate::stats::Ledger;
 use crate::{complain, explain, memory, threads};
 pub use input::Input;
-use items::{Lines, PARALLEL_FROM};
+use items::{LINES_A_BLOCK, Lines};
 
 /// How many are merged at a time where the command line does not say.
 const INPUTS_AT_ONCE: usize = 256;
@@ -34,15 +34,15 @@ const MERGED_WHOLE: u64 = 4 << 20;
 
 /// Smaller text is sorted before a GPU has started.
 const GPU_FROM: u64 = 64 << 20;
-/// Text below this is sorted without a pool of threads. What has fewer lines must not ask for one.
-const POOL_FROM: u64 = PARALLEL_FROM as u64;
-/// Bytes of a line that tell it from others, in most text.
-const LOOKED_AT_OF_A_LINE: usize = 64;
-/// Pieces of a text that tell how long its lines are, and bytes of each.
-const PIECES: usize = 4;
-const PIECE: usize = 16 << 10;
-/// How much of the first input tells it where nothing is sorted.
-const LOOKED_AT: u64 = 1 << 20;
+/// Bytes of text from which a pool of threads is started. Smaller text has fewer lines than any step shares among threads.
+const POOL_FROM: usize = LINES_A_BLOCK;
+/// Bytes of a line that a sort compares, in most text.
+const COMPARED_OF_A_LINE: usize = 64;
+/// The samples that estimate the length of a text's lines, and the bytes of each.
+const SAMPLES: usize = 4;
+const SAMPLE: usize = 16 << 10;
+/// Bytes of the first input from which `--explain` estimates the number of lines.
+const EXPLAINED_FROM: u64 = 1 << 20;
 
 /// What every step of a sort needs to know.
 pub struct LineSort {
@@ -94,7 +94,7 @@ fn explain(inputs: &[Input], args: &SortArgs, job: &LineSort) -> Result<(), Fail
     let mut head = Vec::new();
     for input in inputs {
         if head.is_empty() {
-            let read = input.open()?.take(LOOKED_AT).read_to_end(&mut head);
+            let read = input.open()?.take(EXPLAINED_FROM).read_to_end(&mut head);
             read.map_err(Failure::file("read", input.name()))?;
         }
     }
@@ -176,8 +176,8 @@ fn sort_at_once(
 }
 
 impl LineSort {
-    /// Starts the threads, the first time that it is called, for so many bytes of work where that is known. A few lines are
-    /// sorted without: to start a pool takes longer, even one of the calling thread alone.
+    /// Starts the threads on the first call. `work` is the number of bytes that are worth sharing among them, if it is known. A
+    /// few lines are sorted without a pool, because to start one takes longer than the sort, even without a second thread.
     fn start_threads(&self, work: Option<u64>) -> Result<(), Failure> {
         if self.threads.get().is_some() {
             return Ok(());
@@ -189,28 +189,31 @@ impl LineSort {
         // What waits for a GPU has threads of its own, which may have work for all.
         if self.engine.has_gpu() || may_take_gpu() {
             threads::start(asked, work)?;
-        } else if work.is_none_or(|bytes| bytes >= POOL_FROM) {
+        } else if work.is_none_or(|bytes| bytes >= POOL_FROM as u64) {
             threads::start_with_this(asked, work)?;
         }
         let _ = self.threads.set(threads::of_use(asked, work));
         Ok(())
     }
 
-    /// Whether the calling thread does all the work.
+    /// Whether one thread does all the work. There may be no pool then, and rayon would start one if it were called.
     fn is_alone(&self) -> bool {
         self.threads.get() == Some(&1)
     }
 
-    /// Bytes of work that text is, as far as a few pieces of it tell: of a long line only the first bytes are looked at, as a rule.
+    /// The bytes of a text that are worth sharing among threads. A sort compares only the beginning of a long line as a rule, and
+    /// copies the rest. Samples estimate how long the lines are.
     fn work(&self, text: &[u8]) -> u64 {
-        // To read and write a larger one pays for threads whatever its lines are.
-        if text.len() <= PIECES * PIECE || text.len() >= input::PARALLEL_FROM {
+        // A larger text pays for threads by being read and written.
+        if text.len() <= SAMPLES * SAMPLE || text.len() >= input::PARALLEL_FROM {
             return text.len() as u64;
         }
-        let piece = |i: usize| &text[i * (text.len() / PIECES)..][..PIECE];
-        let lines: usize = (0..PIECES).map(|i| 1 + lines::count(piece(i), self.terminator)).sum();
-        let looked_at = (LOOKED_AT_OF_A_LINE * lines).min(PIECES * PIECE);
-        (text.len() as f64 * looked_at as f64 / (PIECES * PIECE) as f64) as u64
+        let sample = |i: usize| &text[i * (text.len() / SAMPLES)..][..SAMPLE];
+        let lines: usize = (0..SAMPLES).map(|i| 1 + lines::count(sample(i), self.terminator)).sum();
+        let compared = (COMPARED_OF_A_LINE * lines).min(SAMPLES * SAMPLE);
+        let work = text.len() as f64 * compared as f64 / (SAMPLES * SAMPLE) as f64;
+        // The samples may have missed many short lines, for which there has to be a pool.
+        (work as u64).max(POOL_FROM as u64)
     }
 
     /// Whole lines as `--debug` prints them, with marks under each.
