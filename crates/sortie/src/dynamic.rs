@@ -77,7 +77,8 @@ macro_rules! with_key {
     }};
 }
 
-/// Evaluates an expression with `$bits` as the unsigned integer of so many bytes, by which hosts sort keys of that width.
+/// Evaluates an expression with `$bits` as the unsigned integer of `$width` bytes. The CPU sorts all keys of that width as such
+/// integers.
 macro_rules! with_bits {
     ($width:expr, $bits:ident => $body:expr) => {
         match $width {
@@ -219,7 +220,8 @@ pub fn sort_pairs_segments(
     })
 }
 
-/// How the first key of `a` compares with the first key of `b`, as [`Key::compare`](crate::Key::compare) does. Neither need be aligned.
+/// How the first key of `a` compares with the first key of `b`, as [`Key::compare`](crate::Key::compare) does. Neither
+/// need be aligned.
 ///
 /// # Panics
 /// Where one of them has fewer bytes than a key.

@@ -261,7 +261,7 @@ impl Sorter {
     /// a copy of the keys, by one thread half of one.
     ///
     /// On a GPU: two copies of the keys on the device, or one where the limit
-    /// or the device have no room for two, and 128 MiB of pinned memory at most. With
+    /// or the device have no room for two, and 32 MiB of pinned memory, or 6 MiB for each thread. With
     /// [`Algorithm::Auto`] or [`Algorithm::Radix`], keys of up to 64 bits that are more than the device or the limit has room for
     /// go there in chunks, twice, with a copy of them on the host and 4 MiB of pinned memory for each of up to 16 threads. Where
     /// the limit forbids the copy, the CPU splits them in place to ranges that it allows, each of which goes there by itself; it
@@ -337,7 +337,7 @@ impl Sorter {
         self.run_on_cpu(request, |job| cpu::wide::argsort(keys, places, order, job))
     }
 
-    /// The request for indices where so many bytes are held.
+    /// The request for indices. `held` are bytes that the caller has taken from the memory limit.
     fn argsort_request<I: Index>(
         &self,
         keys: KeyForm,

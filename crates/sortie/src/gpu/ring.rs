@@ -1,5 +1,5 @@
-//! The way of host data to a device and back: a stream with a ring of slots of pinned memory, each of which waits for its own
-//! copies alone. Whatever is brought to a device from pageable memory goes through one.
+//! Copies between pageable host memory and a device: a stream, and a ring of slots of pinned memory. Each slot waits only for its
+//! own copies. All copies from pageable memory go through a ring.
 
 use std::collections::VecDeque;
 use std::mem::{self, MaybeUninit};
@@ -18,7 +18,7 @@ use crate::{Bound, Error};
 pub(crate) struct Ring {
     stream: Stream,
     slots: VecDeque<Slot>,
-    /// How many of them, the last ones, hold what comes from the device.
+    /// How many of the slots, counted from the last, hold copies from the device.
     coming: usize,
     kept: Kept,
 }
@@ -35,7 +35,7 @@ pub(crate) struct Slot {
     since: Option<Instant>,
 }
 
-/// How many slots a ring has, and bytes of each.
+/// The number of slots of a ring, and the bytes of each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Slots {
     pub count: usize,
@@ -43,12 +43,12 @@ pub(crate) struct Slots {
 }
 
 impl Slots {
-    /// Of a ring that one thread fills, of several, for at most so many bytes at a time.
+    /// For a ring that one of several threads fills, and copies of at most `most` bytes.
     pub fn of_one_thread(most: usize) -> Slots {
         Slots { count: RING_SLOTS, bytes: most.min(RING_SLOT_BYTES) }
     }
 
-    /// Of a ring whose slots are filled by all threads together.
+    /// For a ring whose slots all threads fill together.
     pub fn of_all_threads(most: usize) -> Slots {
         Slots { count: SHARED_SLOTS, bytes: most.min(PIECE_BYTES) }
     }
@@ -238,7 +238,7 @@ impl Drop for Ring {
     }
 }
 
-/// Ranges of at most so many.
+/// Cuts `0..all` into ranges of at most `each`.
 pub(super) fn pieces(all: usize, each: usize) -> impl Iterator<Item = Range<usize>> {
     (0..all).step_by(each).map(move |start| start..all.min(start + each))
 }

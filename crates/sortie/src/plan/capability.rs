@@ -280,7 +280,7 @@ impl Capability {
     }
 }
 
-/// Refuses what the table does not have of arrays of numbers of so many bytes on a GPU.
+/// Refuses sorts of arrays of numbers on a GPU that the table does not have. `key_bytes` is the width of a key.
 pub(crate) fn check_on_gpu(key_bytes: usize, beside: Beside, algorithm: Algorithm) -> Result<(), Error> {
     let request = Request {
         operation: Operation::Array,

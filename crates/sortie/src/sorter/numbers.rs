@@ -36,7 +36,7 @@ impl Sorter {
         )
     }
 
-    /// [`Sorter::argsort`] where so many bytes are held.
+    /// [`Sorter::argsort`]. `held` are bytes that the caller has taken from the memory limit.
     pub(crate) fn argsort_numbers<B: Bits, I: Index>(
         &self,
         keys: &[B],

@@ -136,7 +136,7 @@ impl<B: Bits> Carrier<B> {
         let slots = Slots::of_one_thread(most * size_of::<B>().max(payload_bytes));
         let scratch = scratch.iter().map(|&words| alloc(device, words)).collect::<Result<_, _>>()?;
         Ok(Carrier {
-            // What is pinned for so many is not kept for later calls.
+            // Dropped after the call, since all carriers together hold much pinned memory.
             ring: Ring::new(device, &Kept::default(), slots)?,
             keys: alloc(device, most)?,
             payload: alloc(device, most * payload_bytes)?,

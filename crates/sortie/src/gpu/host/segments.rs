@@ -218,8 +218,8 @@ impl<B: Bits> SegmentPipeline<B> {
     }
 }
 
-/// What a chunk needs on its way: its place on the device, and a ring of one slot, to which it comes back when it is sorted, so
-/// that it is put back as a whole or not at all.
+/// The memory of one chunk: device memory, and a ring of one slot. The sorted chunk comes back to that slot first, so that the
+/// host's array gets all of it or nothing.
 struct ChunkSlot<B> {
     ring: Ring,
     keys: Buffer<B>,
@@ -327,7 +327,7 @@ impl<B: Bits> ChunkSlot<B> {
     }
 }
 
-/// The word of a slot from which payloads are, behind so many keys.
+/// The word of a slot at which the payloads of `keys` keys begin.
 fn payload_word<B>(keys: usize) -> usize {
     (keys * size_of::<B>()).div_ceil(size_of::<u64>())
 }

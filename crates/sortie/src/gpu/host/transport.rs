@@ -1,5 +1,5 @@
-//! The way of one array: through one ring, whose slots are filled by all threads in turn, or where it is long, through a ring for
-//! each thread. From pageable memory to an H200 one ring brings 25 GB/s, sixteen bring 51, of 55 that the way has.
+//! Copies one host array to a device and back. A short array uses one ring, whose slots all threads fill together. For a long array
+//! each thread has a ring of its own.
 
 use std::mem::MaybeUninit;
 use std::sync::Mutex;
@@ -13,7 +13,7 @@ use crate::gpu::ring::{Clock, Ring, Slots, pieces};
 use crate::plan::{LEAST_PIECE_BYTES, OWN_RINGS_FROM_BYTES, RING_SLOT_BYTES};
 use crate::{Error, threads};
 
-/// How many rings, and of which slots.
+/// The number of rings, and the slots of each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Lanes {
     rings: usize,
@@ -21,15 +21,14 @@ pub(crate) struct Lanes {
 }
 
 impl Lanes {
-    /// For at most so many bytes at a time: the fastest first, last what takes the least memory.
+    /// The choices for copies of at most `most` bytes, the fastest first.
     pub fn choices(most: usize, threads: usize) -> impl Iterator<Item = Lanes> {
         let many = Lanes { rings: threads, slots: Slots::of_one_thread(most) };
-        let one = Lanes { rings: 1, slots: Slots::of_all_threads(most) };
         let is_worth_it = threads > 1 && most >= OWN_RINGS_FROM_BYTES;
-        is_worth_it.then_some(many).into_iter().chain([one])
+        is_worth_it.then_some(many).into_iter().chain([Lanes::least(most)])
     }
 
-    /// What takes the least memory.
+    /// The last of these choices, which takes the least memory.
     pub fn least(most: usize) -> Lanes {
         Lanes { rings: 1, slots: Slots::of_all_threads(most) }
     }
@@ -59,12 +58,12 @@ impl Transport {
         Ok(Transport { rings, threads })
     }
 
-    /// The stream that has what was copied in.
+    /// The stream on which all that was copied in is available.
     pub fn stream(&self) -> &Stream {
         self.rings[0].stream()
     }
 
-    /// Returns when all has left the host's memory.
+    /// Copies to the device. Returns when the host's memory may be changed again.
     pub fn copy_in(&mut self, gpu: &Gpu, to: View<'_, u8>, from: &[MaybeUninit<u8>]) -> Result<(), Error> {
         let threads = self.threads;
         if let [ring] = &mut self.rings[..] {
@@ -89,7 +88,7 @@ impl Transport {
         self.rings[1..].iter().try_for_each(|ring| ring.hold_up(gpu.device(), self.stream()))
     }
 
-    /// Brings back what is there once all streams are done with it. Returns when all is in the host's memory.
+    /// Copies back to the host, and waits. No stream may still write to `from`.
     pub fn copy_out(&mut self, to: &mut [MaybeUninit<u8>], from: View<'_, u8>) -> Result<(), Error> {
         let threads = self.threads;
         if let [ring] = &mut self.rings[..] {
@@ -111,7 +110,7 @@ impl Transport {
         .map(drop)
     }
 
-    /// Bytes of a piece of so many: several for each ring, and lines of the cache as a whole.
+    /// Bytes of a piece when `bytes` are copied: several pieces for each ring, each of whole cache lines.
     fn piece(&self, bytes: usize) -> usize {
         let each = bytes / (4 * self.rings.len());
         each.clamp(LEAST_PIECE_BYTES, RING_SLOT_BYTES) / copy::LINE * copy::LINE
@@ -124,7 +123,7 @@ mod tests {
 
     use super::*;
 
-    /// Copies there and back, by so many rings of slots of so many bytes.
+    /// Copies to the device and back.
     fn there_and_back(gpu: &Gpu, lanes: Lanes, before: &[u8]) -> Result<Vec<u8>, Error> {
         let there = gpu.device().alloc::<u8>(before.len())?;
         let mut transport = Transport::new(gpu, lanes, 2)?;
@@ -136,7 +135,7 @@ mod tests {
         Ok(back)
     }
 
-    /// Each copy and allocation fails in turn, by which nobody may wait for ever.
+    /// Each copy and allocation fails in turn; no thread may then wait for ever.
     #[test]
     fn what_comes_back_is_what_was_sent() {
         let lanes = [
