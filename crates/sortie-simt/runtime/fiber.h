@@ -55,7 +55,13 @@ struct Stack {
 class Stacks {
   public:
     ~Stacks() {
-        for (char* slab : slabs) munmap(slab, SLAB * STRIDE);
+        for (char* slab : slabs) {
+#if defined(__SANITIZE_ADDRESS__)
+            // The marks that frames left would hold for whatever is mapped here next.
+            __asan_unpoison_memory_region(slab, SLAB * STRIDE);
+#endif
+            munmap(slab, SLAB * STRIDE);
+        }
     }
 
     Stack take() {
