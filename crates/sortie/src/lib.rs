@@ -217,14 +217,15 @@ pub fn sort_by<T: Send>(v: &mut [T], compare: impl Fn(&T, &T) -> Ordering + Sync
 
 /// Sorts strings, or anything that refers to bytes, by their bytes. Stable; moves references, never bodies.
 ///
-/// Time grows with the bytes that tell strings apart. Scratch: a copy of the references and 16 bytes for each. May use a
+/// Time grows with the bytes that tell strings apart. Scratch: a copy of the references and, for more than 256, 16 bytes for
+/// each. May use a
 /// GPU after [`enable_gpu`].
 ///
 /// `as_ref` is called more than once a string and must give the same bytes each time.
 ///
 /// # Panics
-/// Where the system refuses the scratch: the slice is as it was then. Where `as_ref` panics: the slice is a permutation of
-/// what it was.
+/// Where the system refuses the scratch: the slice is as it was then. Where `as_ref` panics, and perhaps where it gives other
+/// bytes than before: the slice is a permutation of what it was.
 ///
 /// ```
 /// let mut v = ["b", "", "ab", "a"];

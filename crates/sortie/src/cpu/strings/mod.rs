@@ -7,6 +7,8 @@
 //!    their next symbols, as in multikey quicksort, where a vectorised sort of the words replaces the
 //!    three-way partition. One thread works on a bucket; a tie as large as an input of its own is distributed again.
 //!
+//! Few strings are compared instead: the passes would take longer to prepare than the sort.
+//!
 //! Source: Drozd, Pericas and Matsuoka, "Efficient string sorting on multi- and many-core architectures" (2014),
 //! sections II (data-parallel passes, then task-parallel buckets) and III.A; the cached symbols after Ng and Kakehi,
 //! "Cache efficient radix sort for string sorting" (2007).
@@ -33,7 +35,9 @@ use super::scatter::{self, Pair, Pointers, Scattered};
 use super::vector::Isa;
 use super::{Job, compare, split_at_ranges};
 use crate::key::Transform;
-use crate::plan::{ALPHABET_SAMPLE, CpuWay, INSERT_UP_TO, PARALLEL_FROM, STRINGS_A_TASK};
+use crate::plan::{
+    ALPHABET_SAMPLE, COMPARE_STRINGS_UP_TO, CpuWay, INSERT_UP_TO, PARALLEL_FROM, STRINGS_A_TASK,
+};
 use crate::report::Work;
 use crate::scratch::Scratch;
 use crate::{Error, Index, Report, Segments};
@@ -158,10 +162,15 @@ fn compared(job: &Job) -> bool {
     job.way != CpuWay::Distribute
 }
 
-/// Bytes of scratch for `n` items: a word each, and a word beside each.
+/// Bytes of scratch for `n` items: a word each, and a word beside each; for a few, what std's sort takes.
 fn scratch<P>(n: usize) -> usize {
-    let each = size_of::<u64>() + size_of::<Pair<u64, P>>();
-    if n <= INSERT_UP_TO { 0 } else { n.saturating_mul(each) }
+    if n <= INSERT_UP_TO {
+        0
+    } else if n <= COMPARE_STRINGS_UP_TO {
+        n * size_of::<P>()
+    } else {
+        n.saturating_mul(size_of::<u64>() + size_of::<Pair<u64, P>>())
+    }
 }
 
 const SCRATCH_HINT: &str = "a copy of the references and 16 bytes for each; sort in parts, or by comparison";
@@ -222,8 +231,22 @@ impl<F> Sort<'_, F> {
             report.phase_of_one("finish", refs, written, || self.insert(items, lcps, 0));
             return Ok(report);
         }
+        if items.len() <= COMPARE_STRINGS_UP_TO {
+            report.phase_of_one("finish", refs, written, || self.sort_few(items, lcps));
+            return Ok(report);
+        }
         self.distribute_all(items, lcps, vec![(0..items.len(), 0)], &mut report)?;
         Ok(report)
+    }
+
+    /// Sorts items by comparing what follows the bytes that all of them share.
+    fn sort_few<P, L: Lcp>(&self, items: &mut [P], lcps: &mut [L])
+    where
+        F: Strings<P>,
+    {
+        let depth = self.common_prefix(items, 0);
+        items.sort_by(|a, b| self.compare(a, b, depth));
+        self.compare_neighbours(items, lcps, depth);
     }
 
     /// Sorts ranges of items whose strings share so many bytes, each by all threads.
