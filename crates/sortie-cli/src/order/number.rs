@@ -21,8 +21,9 @@ pub struct Number<'t> {
 const FITTING: usize = 19;
 
 impl<'t> Number<'t> {
+    #[inline]
     pub fn read(text: &'t [u8]) -> Number<'t> {
-        let Parts { negative, mut integer, mut fraction, .. } = Parts::read(blank::trimmed(text));
+        let Parts { negative, mut integer, value, mut fraction, .. } = Parts::read(blank::trimmed(text));
         while let [b'0', rest @ ..] = integer {
             integer = rest;
         }
@@ -30,10 +31,7 @@ impl<'t> Number<'t> {
             fraction = rest;
         }
         let is_zero = integer.is_empty() && fraction.is_empty();
-        let value = match integer.len() {
-            0..=FITTING => integer.iter().fold(0, |value, digit| value * 10 + u64::from(digit - b'0')),
-            _ => u64::MAX,
-        };
+        let value = if integer.len() <= FITTING { value } else { u64::MAX };
         Number { negative: negative && !is_zero, integer, value, fraction }
     }
 
@@ -125,6 +123,8 @@ impl PartialOrd for Number<'_> {
 struct Parts<'t> {
     negative: bool,
     integer: &'t [u8],
+    /// The integer part modulo 2^64.
+    value: u64,
     fraction: &'t [u8],
     rest: &'t [u8],
 }
@@ -132,18 +132,28 @@ struct Parts<'t> {
 impl<'t> Parts<'t> {
     fn read(text: &'t [u8]) -> Parts<'t> {
         let unsigned = text.strip_prefix(b"-");
-        let (integer, rest) = digits(unsigned.unwrap_or(text));
+        let (integer, value, rest) = digits(unsigned.unwrap_or(text));
         let (fraction, rest) = match rest {
-            [b'.', after @ ..] => digits(after),
+            [b'.', after @ ..] => {
+                let (fraction, _, rest) = digits(after);
+                (fraction, rest)
+            }
             _ => (&rest[..0], rest),
         };
-        Parts { negative: unsigned.is_some(), integer, fraction, rest }
+        Parts { negative: unsigned.is_some(), integer, value, fraction, rest }
     }
 }
 
-/// The digits that `text` starts with, and what follows.
-fn digits(text: &[u8]) -> (&[u8], &[u8]) {
-    text.split_at(text.iter().take_while(|b| b.is_ascii_digit()).count())
+/// The digits that `text` starts with, their value modulo 2^64, and what follows.
+#[inline]
+fn digits(text: &[u8]) -> (&[u8], u64, &[u8]) {
+    let (mut count, mut value) = (0, 0u64);
+    for digit in text.iter().map(|byte| byte.wrapping_sub(b'0')).take_while(|&digit| digit <= 9) {
+        value = value.wrapping_mul(10).wrapping_add(digit.into());
+        count += 1;
+    }
+    let (digits, rest) = text.split_at(count);
+    (digits, value, rest)
 }
 
 /// The power of 1000 or 1024 that a unit stands for.
