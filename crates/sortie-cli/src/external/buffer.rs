@@ -22,7 +22,7 @@ impl Buffer {
             // Zeroed pages that were not touched yet take no memory.
             self.words = bytemuck::try_zeroed_vec(bytes.div_ceil(size_of::<u128>()))
                 .map_err(|()| Failure::Memory(bytes as u64))?;
-            memory::prefer_large_pages(bytemuck::cast_slice_mut(&mut self.words));
+            memory::prefer_large_pages(&mut self.words);
         }
         Ok(&mut bytemuck::cast_slice_mut(&mut self.words)[..bytes])
     }

@@ -8,7 +8,9 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
+use rustix::buffer::spare_capacity;
 use rustix::fs::{Access, FileType, access, fstat, tell};
+use rustix::io::{Errno, read};
 use sortie_formats::lines;
 
 use crate::cli::SortArgs;
@@ -123,7 +125,16 @@ fn read_whole(mut file: &File, advance: &(dyn Fn(u64) + Sync)) -> io::Result<Vec
     let out_of_memory = || shortage::while_reading(size as u64);
     let mut text = Vec::new();
     if size < PARALLEL_FROM {
+        // With room for one byte more, because only a read that finds nothing tells that the file has ended.
         text.try_reserve_exact(size + 1).map_err(|_| out_of_memory())?;
+        memory::prefer_large_pages(text.spare_capacity_mut());
+        while size > 0 && text.len() <= size {
+            match read(file, spare_capacity(&mut text)) {
+                Ok(0) => return Ok(text),
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
     } else {
         // Zeroed pages that the system has not touched yet cost nothing.
         text = bytemuck::try_zeroed_vec(size + 1).map_err(|()| out_of_memory())?;
@@ -141,7 +152,7 @@ fn read_whole(mut file: &File, advance: &(dyn Fn(u64) + Sync)) -> io::Result<Vec
         text.truncate(whole * PIECE + read.get(whole).copied().unwrap_or(0));
         file.seek(SeekFrom::Start(start + text.len() as u64))?;
     }
-    // Small files, what has no size, and what was added meanwhile. `take` spares std from asking for the size once more.
+    // What has no size, and what was added meanwhile. `take` spares std from asking for the size once more.
     file.take(u64::MAX).read_to_end(&mut text)?;
     Ok(text)
 }

@@ -78,7 +78,8 @@ impl Sorted<'_, '_> {
 impl<'a> Lines<'a> {
     /// The lines of texts that each end with a terminator, one after the other.
     pub fn of(texts: &'a [Vec<u8>], job: &LineSort) -> Self {
-        let cut = |text: &'a Vec<u8>| lines::parts(text, job.terminator, text.len().div_ceil(PART));
+        let parts = |text: &[u8]| if job.is_alone() { 1 } else { text.len().div_ceil(PART) };
+        let cut = |text: &'a Vec<u8>| lines::parts(text, job.terminator, parts(text));
         let parts: Vec<_> = texts.iter().flat_map(cut).collect();
         let count = |part: &&[u8]| lines::count(part, job.terminator);
         let counts = if job.is_alone() {
@@ -132,7 +133,11 @@ impl<'a> Lines<'a> {
         let mut rest = &mut found[..];
         let rooms = self.counts.iter().map(|&count| rest.split_off_mut(..count).expect("as many as counted"));
         let work = self.parts.iter().zip(rooms);
-        let split = |(part, room): (&&'a [u8], &mut [&'a [u8]])| lines::split(part, job.terminator, room);
+        let split = |(part, room): (&&'a [u8], &mut [&'a [u8]])| match room {
+            // The one terminator of a part is at its end.
+            [line] => *line = &part[..part.len() - 1],
+            room => lines::split(part, job.terminator, room),
+        };
         if job.is_alone() {
             work.for_each(split);
         } else {
