@@ -4,9 +4,10 @@ use sortie_device::rates::Rates;
 
 use super::{
     ARRAY_CROWDING, ARRAY_FINISHES, CHUNK_BYTES, CHUNKS_UNDER_WAY, CUT_SECONDS, DEVICE_DIGITS_COPIES,
-    DEVICE_FINISH_COPIES, DEVICE_MERGE_COPIES, DEVICE_NETWORK_COPIES, DEVICE_SAMPLES_COPIES,
-    DEVICE_TILE_BYTES, DeviceWay, GpuWay, MOVES, MachineGpu, OWN_RINGS_FROM_BYTES, PIECE_BYTES,
-    RING_SLOT_BYTES, RING_SLOTS, SECONDS_AN_OFFSET, SHARED_SLOTS, STRING_CROWDING, STRING_SECONDS,
+    DEVICE_FINISH_COPIES, DEVICE_MERGE_COPIES, DEVICE_NETWORK_COPIES, DEVICE_PASSES_COPIES,
+    DEVICE_SAMPLES_COPIES, DEVICE_TILE_BYTES, DeviceWay, GpuWay, MOVES, MachineGpu, OWN_RINGS_FROM_BYTES,
+    PIECE_BYTES, RING_SLOT_BYTES, RING_SLOTS, SECONDS_AN_OFFSET, SHARED_SLOTS, STRING_CROWDING,
+    STRING_SECONDS,
 };
 use crate::rates::CpuRates;
 use crate::request::{Beside, KeyForm, Lengths, Operation, Request};
@@ -99,6 +100,7 @@ fn array_on_gpu(request: &Request, cpu: &CpuRates, device: &Rates, way: DeviceWa
     let way_out = (bytes_out / device.pinned_out).max(on_host(bytes_out));
     let copies = match way {
         DeviceWay::Digits => DEVICE_DIGITS_COPIES,
+        DeviceWay::Passes => DEVICE_PASSES_COPIES,
         DeviceWay::Network => DEVICE_NETWORK_COPIES,
         DeviceWay::Samples => DEVICE_SAMPLES_COPIES,
         DeviceWay::Segment => DEVICE_FINISH_COPIES + merges(bytes) * DEVICE_MERGE_COPIES,

@@ -69,6 +69,8 @@ pub enum GpuWay {
 pub enum DeviceWay {
     /// Distributed by digits.
     Digits,
+    /// By stable passes over digits.
+    Passes,
     /// By a bitonic network, in place.
     Network,
     /// Distributed by samples.
@@ -397,6 +399,7 @@ impl fmt::Display for DeviceWay {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             DeviceWay::Digits => "distributed by digits",
+            DeviceWay::Passes => "by stable passes over digits",
             DeviceWay::Network => "by a bitonic network",
             DeviceWay::Samples => "distributed by samples",
             DeviceWay::Segment => "as one segment",

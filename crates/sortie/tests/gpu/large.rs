@@ -217,8 +217,38 @@ fn pairs_and_argsort_of_every_type() {
     });
 }
 
+/// Too few to be distributed, too many for a block, and so sorted by stable passes: tiles that are full, nearly empty, or of
+/// which only the last is not full; keys that differ in some bytes alone, an even or odd number of them, or in none.
+#[test]
+fn pairs_and_argsort_by_passes() {
+    on_each(|gpu| {
+        let few = large(gpu) / 16;
+        for (seed, pattern) in PATTERNS.into_iter().enumerate() {
+            let wide = keys(pattern, few + 17, seed as u64);
+            compare_pairs::<u32>(gpu, &cut(&wide), Order::default(), pattern);
+        }
+        for n in [few, 7680, 7681, 2 * 7680, large(gpu) - 1] {
+            compare_pairs::<u32>(gpu, &cut(&keys("random", n, 41)), Order::default(), "random");
+        }
+        let random = keys("random", few + 1, 42);
+        for bytes in [0, 0xFF, 0xFF00, 0xFF_0000, 0xFF00_00FF, 0x00FF_FFFF, 0xFFFF_FF00] {
+            let keys: Vec<u32> = random.iter().map(|key| *key as u32 & bytes).collect();
+            compare_pairs(gpu, &keys, Order::default(), "some bytes");
+        }
+        let wide = keys("random", few + 2, 43);
+        let descending = Order { descending: true, ..Order::default() };
+        compare_pairs::<u8>(gpu, &cut(&wide), Order::default(), "random");
+        compare_pairs::<i8>(gpu, &cut(&wide), descending, "random");
+        compare_pairs::<u16>(gpu, &cut(&wide), descending, "random");
+        compare_pairs::<i32>(gpu, &cut(&wide), descending, "random");
+        compare_pairs::<f32>(gpu, &cut(&wide), Order::default(), "random");
+        compare_pairs::<f32>(gpu, &cut(&wide), Order { nans: Nans::First, ..descending }, "random");
+    });
+}
+
 /// Pairs with payloads of 16 bytes that do not lie at a multiple of 16.
 pub fn sort_odd_payloads(gpu: &Gpu) {
+    compare_stable::<u32>(gpu, &cut(&keys("random", large(gpu) / 4, 32)), (4, 2), Order::default(), "passes");
     compare_stable::<u32>(gpu, &cut(&keys("random", large(gpu), 31)), (4, 2), Order::default(), "random");
 }
 

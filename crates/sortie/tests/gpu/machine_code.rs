@@ -36,6 +36,9 @@ const LIST: &[machine_code::Sort<Gpu, Error>] = &[
     ("one array of u32 with 16 bytes", |gpu| one_array::<u32>(gpu, 1 << 23, OneArray::WidePairs)),
     ("one array of f32 with u32, unstable", |gpu| one_array::<f32>(gpu, 1 << 23, OneArray::UnstablePairs)),
     ("places of one array of u32", |gpu| one_array::<u32>(gpu, 1 << 23, OneArray::Places)),
+    ("one array of f32 with u32, by passes", |gpu| one_array::<f32>(gpu, 1 << 20, OneArray::Pairs)),
+    ("one array of u32 with 16 bytes, by passes", |gpu| one_array::<u32>(gpu, 1 << 20, OneArray::WidePairs)),
+    ("places of one array of u32, by passes", |gpu| one_array::<u32>(gpu, 1 << 20, OneArray::Places)),
     ("u32 on several devices", on_several::<u32>),
     ("f32 on several devices", on_several::<f32>),
     ("u64 on several devices", on_several::<u64>),
@@ -69,6 +72,10 @@ const KNOWN: &[Known] = &[
             ("sort_segments-4-Floats-0-0-LISTED-32-24-16-4", &[("sm_90", 56)]),
             ("sort_segments-2-Floats-0-0-FIXED-32-32-28-4", &[("sm_100", 8)]),
         ],
+    },
+    Known {
+        reason: "four registers of a row of 20 keys, their places and then their payloads, for which a thread has 80",
+        programs: &[("onesweep-4-Floats-4-0-384-20", &[("sm_89", 16)])],
     },
     Known {
         reason: "at most ten registers a thread, stored and loaded: a key of 64 bits takes two, beside its item and place",

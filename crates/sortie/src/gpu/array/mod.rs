@@ -5,6 +5,7 @@ mod compared;
 mod distribute;
 mod finish;
 mod items;
+mod onesweep;
 mod ranges;
 mod redistribute;
 mod sample_sort;

@@ -1,7 +1,8 @@
 //! One large array: distributed by digits, then its buckets finished; a copy as scratch, or two where something goes with
 //! the keys.
 //!
-//! Few keys alone go through a bitonic network, few pairs are one segment, pairs of wide keys are sorted by comparison.
+//! Fewer keys alone go through a bitonic network, fewer pairs through stable passes; few are one segment. Pairs of wide keys are
+//! sorted by comparison.
 //!
 //! What is in order already, in reverse order or has few codes close together is put in order at once. All of it is decided
 //! on the device: nothing is read back. The steps are in `distribute`, `redistribute` and `finish`.
@@ -13,6 +14,7 @@ use super::compared::by_codes;
 use super::distribute::{Distribution, DistributionKernels, Side, Tables};
 use super::finish::Finish;
 use super::items::{Items, Low, MOST_KEYS};
+use super::onesweep::{FEWER_THAN, Moving, Passes, onesweep_words};
 use super::redistribute::{LongTables, RedistributionKernels};
 use super::sample_sort::{Keys, sample_sort_words};
 use super::shape::Shape;
@@ -30,6 +32,10 @@ use crate::{Algorithm, Error, Key, Order};
 /// Fewer keys for each multiprocessor are not distributed: the launches alone would take longer than their sort. On an H200
 /// 2^20 u32 took 0.31 ms distributed, 0.10 by a bitonic network; 2^24 0.35 and 0.90.
 const DISTRIBUTE_FROM: usize = 1 << 15;
+/// Fewer pairs, or places, for each multiprocessor are one segment. On an H200 2^16 pairs of u32 took 0.11 ms by passes, 0.09 as a
+/// segment, 2^18 0.11 and 0.13, 2^22 0.25 and 0.51; as a segment the places of 2^16 took 0.21.
+const PAIRS_IN_PASSES_FROM: usize = 1 << 11;
+const PLACES_IN_PASSES_FROM: usize = 1 << 9;
 /// Fewer keys alone are one segment: a block sorts them in one launch. More of them, too few to be distributed, a network.
 const NETWORK_FROM: usize = 1 << 13;
 
@@ -67,8 +73,11 @@ impl Gpu {
     /// [`Gpu::sort`] where each payload, of 4, 8 or 16 bytes, moves with its key. Stable.
     ///
     /// Keys of up to 32 bits are sorted with their places below them, as 64 bits, and the payload is moved beside them: it
-    /// is read and written three times, as they are. Scratch: 16 bytes a key, and a copy of the payload. Many wider keys are
-    /// sorted as by [`Gpu::sort_pairs_by_comparison`], few as a segment, with a copy of the keys and the payload as scratch.
+    /// is read and written three times, as they are. Scratch: 16 bytes a key, and a copy of the payload. Fewer than 2^15 keys for
+    /// each multiprocessor are sorted by stable passes of 8 bits, which read and write keys and payload once for each byte in
+    /// which keys differ (Adinets and Merrill, "Onesweep: a faster least significant digit radix sort for GPUs", 2022, section 3).
+    /// Scratch: a copy of both, and half a byte a key. Fewer than 2^11 are a segment; so are few wider keys. Many of those are
+    /// sorted as by [`Gpu::sort_pairs_by_comparison`]. Scratch of a segment that does not fit a block: a copy of keys and payload.
     ///
     /// # Errors
     /// As [`Gpu::sort`]; [`Error::LengthMismatch`]; [`Error::Unsupported`] for payloads of another size, or not aligned to 8
@@ -111,8 +120,8 @@ impl Gpu {
 
     /// Enqueues an argsort: writes the places of the keys in order. The keys stay as they are. Stable.
     ///
-    /// As [`Gpu::sort_pairs`], but that nothing goes beside the items. Scratch: 16 bytes a key of up to 32 bits; of wider
-    /// ones two copies with their places.
+    /// As [`Gpu::sort_pairs`], but that nothing goes beside the items, and passes take over from segments at 2^9 keys for each
+    /// multiprocessor. Scratch: 16 bytes a key of up to 32 bits; of wider ones two copies with their places.
     ///
     /// # Errors
     /// As [`Gpu::sort`]; [`Error::LengthMismatch`].
@@ -187,6 +196,7 @@ impl Gpu {
         unsafe {
             match way {
                 ArrayWay::Digits(items) => self.sort_items(stream, keys, payload, items),
+                ArrayWay::Passes(passes) => self.onesweep(stream, keys, payload, passes),
                 ArrayWay::Network => {
                     let payload = (payload, beside.payload_bytes());
                     self.sort_bits_bitonic(stream, keys, payload, code, order)
@@ -376,6 +386,8 @@ struct Steps<'a> {
 pub(crate) enum ArrayWay {
     /// Distributed by digits to buckets that fit a block.
     Digits(Items),
+    /// By stable passes over digits.
+    Passes(Passes),
     /// By a bitonic network, in place.
     Network,
     /// Distributed by samples, by comparison alone.
@@ -389,6 +401,7 @@ impl ArrayWay {
     pub(crate) fn name(&self) -> DeviceWay {
         match self {
             ArrayWay::Digits(_) => DeviceWay::Digits,
+            ArrayWay::Passes(_) => DeviceWay::Passes,
             ArrayWay::Network => DeviceWay::Network,
             ArrayWay::Samples(_) => DeviceWay::Samples,
             ArrayWay::Segment => DeviceWay::Segment,
@@ -434,7 +447,7 @@ impl Wanted {
                 None if n >= distributed_from(device) && algorithm == Algorithm::Auto => {
                     ArrayWay::Samples(self.compared::<B>())
                 }
-                None => ArrayWay::Segment,
+                None => self.passes::<B>(n, device).map_or(ArrayWay::Segment, ArrayWay::Passes),
             },
         };
         if n > MOST_KEYS && !matches!(way, ArrayWay::Network) {
@@ -443,6 +456,18 @@ impl Wanted {
             )));
         }
         Ok(way)
+    }
+
+    /// The passes over keys of up to 32 bits that keep what goes with them in order, unless they are few.
+    fn passes<B: Bits>(self, n: usize, device: &Properties) -> Option<Passes> {
+        let Wanted { beside, code, order } = self;
+        let (beside, from) = match beside {
+            Beside::Nothing => return None,
+            Beside::Payload { bytes, .. } => (Moving::Payload(bytes), PAIRS_IN_PASSES_FROM),
+            Beside::Indices { .. } => (Moving::Place, PLACES_IN_PASSES_FROM),
+        };
+        let enough = device.multiprocessors as usize * from;
+        ((enough..FEWER_THAN).contains(&n) && B::WIDTH <= 32).then_some(Passes { code, order, beside })
     }
 
     /// The items that go through a distribution, unless there are too few or too wide keys.
@@ -464,6 +489,7 @@ impl Wanted {
         let Wanted { beside, code, order } = self;
         let items = match way {
             ArrayWay::Digits(items) => *items,
+            ArrayWay::Passes(passes) => return vec![onesweep_words::<B>(n, *passes)],
             ArrayWay::Network => return vec![],
             ArrayWay::Samples(sorted) => return vec![sample_sort_words(n, sorted, device)],
             ArrayWay::Segment => {

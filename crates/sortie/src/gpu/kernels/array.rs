@@ -105,6 +105,36 @@ shared! {
         long_buckets: LongBuckets,
     }
 
+    /// Of the digits of all keys.
+    memory "Digits" OnesweepDigits {
+        counts: [u32; 8 * 256],
+        tickets: [u32; 8],
+        active: u32,
+    }
+
+    /// Addresses of keys and payloads, as one pass leaves them for the next.
+    #[derive(Default)]
+    argument "Side" OnesweepSide {
+        keys: u64,
+        payload: u64,
+    }
+
+    /// Stable passes over keys.
+    argument "Job" OnesweepJob {
+        keys: u64,
+        sides: [OnesweepSide; 2],
+        count: u64,
+        digits: u64,
+        states: u64,
+        tiles: u32,
+    }
+
+    /// Shared memory of `start_digits`.
+    memory "Starts" OnesweepStarts {
+        sums: [u32; 256 / WARP],
+        active: u32,
+    }
+
     /// Buckets by where they begin and end.
     argument "placed::Buckets" PlacedBuckets {
         ends: u64,

@@ -35,6 +35,7 @@ pub(crate) enum File {
     Profile,
     CountBuckets,
     Partition,
+    Onesweep,
     FinishBuckets,
     Ranges,
     Settle,
@@ -117,6 +118,7 @@ impl File {
             File::Profile => ("profile", include_str!("../../../kernels/array/profile.cu")),
             File::CountBuckets => ("count_buckets", include_str!("../../../kernels/array/count_buckets.cu")),
             File::Partition => ("partition", include_str!("../../../kernels/array/partition.cu")),
+            File::Onesweep => ("onesweep", include_str!("../../../kernels/array/onesweep.cu")),
             File::FinishBuckets => {
                 ("finish_buckets", include_str!("../../../kernels/array/finish_buckets.cu"))
             }
@@ -160,6 +162,13 @@ impl File {
             File::Partition => {
                 &[CodeTransform::LAYOUT, a::Profile::LAYOUT, a::LongBuckets::LAYOUT, a::Pass::LAYOUT]
             }
+            File::Onesweep => &[
+                CodeTransform::LAYOUT,
+                a::OnesweepDigits::LAYOUT,
+                a::OnesweepSide::LAYOUT,
+                a::OnesweepJob::LAYOUT,
+                a::OnesweepStarts::LAYOUT,
+            ],
             File::FinishBuckets => &[CodeTransform::LAYOUT, a::PlacedBuckets::LAYOUT, a::ItemArrays::LAYOUT],
             File::Ranges => &[CodeTransform::LAYOUT, a::RangesPass::LAYOUT],
             File::Settle => &[CodeTransform::LAYOUT, a::Profile::LAYOUT, a::SettleShared::LAYOUT],
