@@ -221,8 +221,13 @@ fn with_cpu(request: &Request, machine: &Machine, gpu: &MachineGpu, way: GpuWay)
 fn way_on(request: &Request, gpu: &MachineGpu, share: Option<f64>) -> Result<(GpuWay, Scratch), Error> {
     match (&request.operation, request.keys) {
         (Operation::Segments(_), _) => Ok((GpuWay::Segments, scratch::of_segments(request))),
-        (_, KeyForm::Number { bytes, .. }) => way_of_array(request, gpu, bytes, share.unwrap_or(gpu.share)),
-        _ => Ok((GpuWay::Strings, scratch::of_strings(request))),
+        (Operation::Array, KeyForm::Number { bytes, .. }) => {
+            way_of_array(request, gpu, bytes, share.unwrap_or(gpu.share))
+        }
+        (Operation::Array, KeyForm::Strings) => Ok((GpuWay::Strings, scratch::of_strings(request))),
+        (Operation::Lcps, _) | (Operation::Array, KeyForm::Compound { .. } | KeyForm::Compared) => {
+            unreachable!("the table has no such sort on a GPU")
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! What the kernels become as machine code: the sorts whose kernels [`machine_code::check`] compiles, and what is known of
 //! them.
 
+use std::fs;
 use std::sync::Arc;
 
 use bytemuck::Pod;
@@ -343,6 +344,20 @@ fn strings(gpu: &Gpu) -> Result<(), Error> {
 #[test]
 fn no_kernel_of_the_list_spills_or_asks_for_too_much_shared_memory() {
     machine_code::check(LIST, Gpu::new, KNOWN);
+}
+
+#[test]
+fn every_file_of_kernels_is_in_the_list() {
+    let jobs = machine_code::jobs(LIST, Gpu::new, &ARCHITECTURES[0]);
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/kernels");
+    let rooms = fs::read_dir(folder).unwrap().map(|room| room.unwrap().path());
+    let files = rooms.flat_map(|room| fs::read_dir(room).unwrap()).map(|file| file.unwrap().path());
+    let kernels: Vec<_> = files.filter(|file| file.extension().is_some_and(|end| end == "cu")).collect();
+    assert!(kernels.len() > 10);
+    for file in kernels {
+        let source = fs::read_to_string(&file).unwrap();
+        assert!(jobs.iter().any(|job| job.recorded.program.source == source), "{}", file.display());
+    }
 }
 
 #[test]
