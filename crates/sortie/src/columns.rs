@@ -37,7 +37,16 @@ const END: u8 = 0;
 /// Stands before `END + 1` for the byte [`END`], before `ESCAPE + 1` for itself.
 const ESCAPE: u8 = 1;
 
-/// Appends a string's cell to a row.
+/// Appends a string's cell to a row: a byte that tells a null from a value; of a value its bytes, of which 0 and 1 become two,
+/// and one byte more. O(bytes). Allocates where the row has no room.
+///
+/// ```
+/// use sortie::{Order, columns};
+/// let (mut short, mut long) = (Vec::new(), Vec::new());
+/// columns::push_bytes(&mut short, Some(b"a"), Order::default());
+/// columns::push_bytes(&mut long, Some(b"ab"), Order::default());
+/// assert!(short < long);
+/// ```
 pub fn push_bytes(row: &mut Vec<u8>, cell: Option<&[u8]>, order: Order) {
     let Some(mut rest) = cell else { return push_null(row, order) };
     row.push(VALUE);
@@ -54,7 +63,16 @@ pub fn push_bytes(row: &mut Vec<u8>, cell: Option<&[u8]>, order: Order) {
     }
 }
 
-/// Appends a number's cell to a row.
+/// Appends a number's cell to a row: a byte that tells a null from a value, and the bytes of the number. Allocates where the row
+/// has no room.
+///
+/// ```
+/// use sortie::{Order, columns};
+/// let (mut below, mut above) = (Vec::new(), Vec::new());
+/// columns::push_number(&mut below, Some(-1i32), Order::default());
+/// columns::push_number(&mut above, Some(1i32), Order::default());
+/// assert!(below < above && below.len() == 5);
+/// ```
 pub fn push_number<K: Number>(row: &mut Vec<u8>, cell: Option<K>, order: Order) {
     let Some(number) = cell else { return push_null(row, order) };
     row.push(VALUE);
@@ -207,7 +225,7 @@ pub struct Column<'a> {
 type PushCell<'a> = dyn Fn(usize, &mut Vec<u8>) + 'a;
 
 impl<'a> Column<'a> {
-    /// The column of these cells.
+    /// The column of these cells, which are borrowed and not looked at. Allocates 32 bytes at most.
     #[must_use]
     pub fn new<C: Cell>(cells: &'a [C], order: Order) -> Self {
         Column { rows: cells.len(), push: Box::new(move |i, row| cells[i].push_cell(row, order)) }

@@ -38,7 +38,11 @@ pub struct CpuRates {
 }
 
 impl CpuRates {
-    /// Keys a second in segments of one length, for keys of 1, 2, 4 or 8 bytes.
+    /// Keys a second in segments of one length, for keys of 1, 2, 4 or 8 bytes; between the lengths that were measured, by a
+    /// straight line.
+    ///
+    /// # Panics
+    /// For keys of more than 8 bytes, or none.
     #[must_use]
     pub fn keys_a_second(&self, key_bytes: usize, length: usize) -> f64 {
         1.0 / self.seconds_a_key(key_bytes, length.max(1).ilog2())
@@ -54,7 +58,7 @@ impl CpuRates {
     }
 }
 
-/// What was measured before on this machine.
+/// What [`measure`] has measured on this machine before, read from the user's cache. Measures nothing.
 #[must_use]
 pub fn known() -> Option<CpuRates> {
     known_with_device().map(|(rates, _)| rates)

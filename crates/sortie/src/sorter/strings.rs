@@ -11,8 +11,15 @@ use crate::request::{Beside, KeyForm, Operation, Request};
 use crate::{Bound, Error, Index, Report, compose, cpu};
 
 impl Sorter {
-    /// Sorts strings by their bytes; moves references, never bodies. On a GPU,
-    /// as [`Sorter::argsort_strings`], with a copy of the references and 4 bytes for each as further scratch.
+    /// Sorts strings by their bytes; moves references, never bodies. Stable.
+    ///
+    /// Time grows with the bytes that tell strings apart. Up to 256 strings are compared, with a copy of the references as
+    /// scratch; more are sorted by words of their symbols, with 16 bytes for each beside. [`Algorithm::Merge`] compares, with a
+    /// copy of the references, by one thread half of one; [`Algorithm::Quicksort`] compares without scratch. On a GPU as
+    /// [`Sorter::argsort_strings`], with a copy of the references and 4 bytes for each as further scratch.
+    ///
+    /// # Panics
+    /// Where `as_ref` panics, and perhaps where it gives other bytes than before: the strings are a permutation then.
     ///
     /// # Errors
     /// [`Error::Memory`] where the limit does not leave room for the references; on a GPU as
@@ -46,7 +53,8 @@ impl Sorter {
         self.request(operation, KeyForm::Strings, Beside::Indices { stable: true }, n)
     }
 
-    /// Writes the places of the strings in order.
+    /// Writes the places of the strings in order. Stable. Scratch on the CPU as for [`Sorter::sort_strings`], with the places
+    /// as references.
     ///
     /// On a GPU, the CPU helps: it cuts the first symbols of every string to a
     /// word of 8 bytes, the GPU sorts the words, and the CPU sorts what ties; O(n) of transfers, however long the strings
@@ -58,6 +66,9 @@ impl Sorter {
     ///
     /// Source: Drozd, Pericas and Matsuoka, "Efficient string sorting on multi- and many-core architectures" (2014), section
     /// III.
+    ///
+    /// # Panics
+    /// Where `as_ref` panics, and perhaps where it gives other bytes than before.
     ///
     /// # Errors
     /// As [`Sorter::argsort`]. On a GPU: [`Error::Unsupported`] for any algorithm but [`Algorithm::Auto`] and
@@ -212,8 +223,9 @@ impl Sorter {
         })
     }
 
-    /// Sorts strings stored as offsets into bytes, see [`sort_string_array`](crate::sort_string_array); on a GPU as
-    /// [`Sorter::sort_strings`] does.
+    /// Sorts strings stored as offsets into bytes, see [`sort_string_array`](crate::sort_string_array), as
+    /// [`Sorter::sort_strings`] does. Scratch: a copy of the bytes and 24 bytes a string, and that of the sort of references of
+    /// 16 bytes.
     ///
     /// # Errors
     /// [`Error::Segments`] where the offsets are empty, go backwards or past the end; those of [`Sorter::sort_strings`].

@@ -28,7 +28,10 @@ impl Ties {
         self.starts.len().saturating_sub(1)
     }
 
-    /// One of them. Panics where there are not as many.
+    /// One of them.
+    ///
+    /// # Panics
+    /// Where there are not as many.
     #[must_use]
     pub fn get(&self, i: usize) -> Range<usize> {
         let (start, end) = (self.starts[i] as usize, self.starts[i + 1] as usize);
