@@ -352,7 +352,11 @@ impl Sorter {
         Ok(request)
     }
 
-    /// Sorts every segment by itself. In place; scratch on the CPU as for [`Sorter::sort`], at most.
+    /// Sorts every segment by itself, in place. O(n log l) at most, where the longest of the segments has `l` of `n`
+    /// keys.
+    ///
+    /// On the CPU, threads sort segments side by side. Scratch at most as for [`Sorter::sort`], but that each thread
+    /// has counters of its own for keys of 8 and 16 bits; none for keys that are not numbers.
     ///
     /// Scratch on a GPU: three chunks of 64 MiB under way, in pinned memory and on the device; fewer and smaller ones where
     /// the limit or the device's free memory ask for it. At the least a chunk of 64 KiB, or as long as the longest segment;
@@ -360,10 +364,11 @@ impl Sorter {
     /// fit a block. A segment for which that is too much is sorted as [`Sorter::sort`] would, or [`Sorter::sort_pairs`].
     ///
     /// # Errors
-    /// [`Error::Segments`] where they do not fit the keys. Where the engine is a device: [`Error::Unsupported`] for any
-    /// algorithm but [`Algorithm::Auto`]; [`Error::Memory`] where that is more than there is, with both numbers and the keys
-    /// untouched, but for segments that were sorted as an array by then; [`Error::Device`] where it cannot be had or fails: the
-    /// keys are a permutation then.
+    /// [`Error::Segments`] where they do not fit the keys; [`Error::Unsupported`] for an algorithm that does not apply
+    /// to such keys. Where the engine is a device: [`Error::Unsupported`] for any algorithm but [`Algorithm::Auto`],
+    /// for keys of 128 bits, and for keys that are not numbers; [`Error::Memory`] where that is more than there is,
+    /// with both numbers and the keys untouched, but for segments that were sorted as an array by then;
+    /// [`Error::Device`] where it cannot be had or fails: the keys are a permutation then.
     pub fn sort_segments<K: Key>(&self, keys: &mut [K], segments: Segments<'_>) -> Result<Report, Error> {
         if let Form::Bits(code) = K::FORM {
             // SAFETY: the sort leaves a permutation.
@@ -375,12 +380,18 @@ impl Sorter {
         self.run_on_cpu(request, |job| cpu::wide::sort_segments(keys, segments, order, job))
     }
 
-    /// Sorts every segment by itself and moves each payload with its key. Stable.
+    /// Sorts every segment by itself and moves each payload with its key. Stable, unless the sorter was built with
+    /// `.unstable()`. Time as of [`Sorter::sort_segments`].
     ///
-    /// Scratch: for each thread at most 328 KB and a copy of the longest segment that it sorts; for keys without a fixed
-    /// width 36 bytes a key of that segment. On a GPU: as
-    /// [`Sorter::sort_segments`], with the payload's bytes beside the key's; and 8 bytes a key here for payloads that have
-    /// not 4, 8 or 16 bytes.
+    /// Scratch on the CPU, for each thread:
+    ///
+    /// - 40 bytes a key of the longest segment that it sorts, 328 KB at most;
+    /// - where that has more than 8192 keys, a copy of it, at least 16 bytes a key; where NaNs are equal 16 bytes a key
+    ///   and its keys;
+    /// - for keys that are not numbers, 36 bytes a key of that segment in place of both.
+    ///
+    /// On a GPU as [`Sorter::sort_segments`], with the payload's bytes beside the key's; and 8 bytes a key here for
+    /// payloads that have not 4, 8 or 16 bytes.
     ///
     /// ```
     /// # fn main() -> Result<(), sortie::Error> {

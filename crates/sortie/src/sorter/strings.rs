@@ -11,19 +11,26 @@ use crate::request::{Beside, KeyForm, Operation, Request};
 use crate::{Bound, Error, Index, Report, compose, cpu};
 
 impl Sorter {
-    /// Sorts strings by their bytes; moves references, never bodies. Stable.
+    /// Sorts strings by their bytes; moves references, never bodies. Stable, unless the sorter was built with
+    /// `.unstable()`.
     ///
-    /// Time grows with the bytes that tell strings apart. Up to 256 strings are compared, with a copy of the references as
-    /// scratch; more are sorted by words of their symbols, with 16 bytes for each beside. [`Algorithm::Merge`] compares, with a
-    /// copy of the references, by one thread half of one; [`Algorithm::Quicksort`] compares without scratch. On a GPU as
-    /// [`Sorter::argsort_strings`], with a copy of the references and 4 bytes for each as further scratch.
+    /// `n` strings of which `D` bytes tell them apart take O((n + D) log n) at most. Scratch on the CPU:
+    ///
+    /// - up to 16 strings: none;
+    /// - up to 256: a copy of the references, for a sort by comparison;
+    /// - more: a copy of the references and 16 bytes for each, for a sort by words of their symbols;
+    /// - with [`Algorithm::Merge`]: a copy of the references, by one thread half of one;
+    /// - with [`Algorithm::Quicksort`]: none.
+    ///
+    /// On a GPU as [`Sorter::argsort_strings`], with a copy of the references and 33 bits for each as further scratch.
     ///
     /// # Panics
     /// Where `as_ref` panics, and perhaps where it gives other bytes than before: the strings are a permutation then.
     ///
     /// # Errors
-    /// [`Error::Memory`] where the limit does not leave room for the references; on a GPU as
-    /// [`Sorter::argsort_strings`].
+    /// [`Error::Memory`] where the limit does not leave room for the scratch: the strings are as they were. The same where
+    /// the system refuses it: they are a permutation then. [`Error::Unsupported`] for an algorithm that does not sort
+    /// strings or cannot be stable; on a GPU as [`Sorter::argsort_strings`].
     pub fn sort_strings<S: AsRef<[u8]> + Send + Sync>(&self, strings: &mut [S]) -> Result<Report, Error> {
         self.sort_referred(strings, S::as_ref)
     }
@@ -53,22 +60,22 @@ impl Sorter {
         self.request(operation, KeyForm::Strings, Beside::Indices { stable: true }, n)
     }
 
-    /// Writes the places of the strings in order. Stable. Scratch on the CPU as for [`Sorter::sort_strings`], with the places
-    /// as references.
+    /// Writes the places of the strings in order. Stable, unless the sorter was built with `.unstable()`. Time, and
+    /// scratch on the CPU, as for [`Sorter::sort_strings`], with the places as references.
     ///
-    /// On a GPU, the CPU helps: it cuts the first symbols of every string to a
-    /// word of 8 bytes, the GPU sorts the words, and the CPU sorts what ties; O(n) of transfers, however long the strings
-    /// are. Where a sample has many ties and short strings, all bytes go there instead, as by
-    /// [`gpu::Gpu::argsort_strings`]. Scratch: two pieces of 16 MiB in pinned memory at most, and some 110 bytes a string, on
-    /// the device for the most part, where perhaps the bytes are too. Where the device or the limit has less, the CPU first
-    /// splits the strings to ranges by the splitters of a sample, at a comparison with some of those for each and 16 bytes of
-    /// scratch, and each range is sorted so by itself, with as much beside.
+    /// On a GPU, the CPU helps: it cuts the first symbols of every string to a word of 8 bytes, the GPU sorts the
+    /// words, and the CPU sorts what ties; O(n) of transfers, however long the strings are. Where a sample has many
+    /// ties and short strings, all bytes go there instead, as by [`gpu::Gpu::argsort_strings`]. Scratch: two pieces of
+    /// 16 MiB in pinned memory at most, and some 110 bytes a string, on the device for the most part, where perhaps the
+    /// bytes are too. Where the device or the limit has less, the CPU first splits the strings to ranges by the
+    /// splitters of a sample, at a comparison with some of those for each and 16 bytes of scratch, and each range is
+    /// sorted so by itself, with as much beside.
     ///
     /// Source: Drozd, Pericas and Matsuoka, "Efficient string sorting on multi- and many-core architectures" (2014), section
     /// III.
     ///
     /// # Panics
-    /// Where `as_ref` panics, and perhaps where it gives other bytes than before.
+    /// Where `as_ref` panics, and perhaps where it gives other bytes than before. The places are unspecified then.
     ///
     /// # Errors
     /// As [`Sorter::argsort`]. On a GPU: [`Error::Unsupported`] for any algorithm but [`Algorithm::Auto`] and
@@ -106,12 +113,13 @@ impl Sorter {
         )
     }
 
-    /// Sorts strings as [`Sorter::sort_strings`] does, and writes how many bytes each shares with the one before: `lcps[0]`
-    /// is 0, `lcps[i]` the length of the longest common prefix of `strings[i - 1]` and `strings[i]`.
+    /// Sorts strings as [`Sorter::sort_strings`] does on the CPU, and writes how many bytes each shares with the one
+    /// before: `lcps[0]` is 0, `lcps[i]` the length of the longest common prefix of `strings[i - 1]` and `strings[i]`.
     ///
-    /// A by-product of the sort: the words that it orders strings by tell most of them, without a look at the strings. Only
-    /// what was in order already, or is sorted by comparison ([`Algorithm::Merge`], [`Algorithm::Quicksort`]), has its
-    /// neighbours compared afterwards, in O(n + the sum of the lcps). No scratch beyond that of the sort.
+    /// A by-product of the sort: the words that it orders strings by tell most of them, without a look at the strings.
+    /// Only what was in order already, or is sorted by comparison (up to 256 strings, [`Algorithm::Merge`],
+    /// [`Algorithm::Quicksort`]), has its neighbours compared afterwards, in O(n + the sum of the lcps). No scratch
+    /// beyond that of the sort.
     ///
     /// ```
     /// # fn main() -> Result<(), sortie::Error> {
@@ -122,9 +130,13 @@ impl Sorter {
     /// # }
     /// ```
     ///
+    /// # Panics
+    /// As [`Sorter::sort_strings`]. The lcps are unspecified then.
+    ///
     /// # Errors
-    /// [`Error::LengthMismatch`] where there are not as many lcps as strings; [`Error::Unsupported`] where their type is too
-    /// narrow for the length of the longest string; those of [`Sorter::sort_strings`].
+    /// [`Error::LengthMismatch`] where there are not as many lcps as strings; [`Error::Unsupported`] where their type
+    /// is too narrow for the length of the longest string, and where the engine is a device; those of
+    /// [`Sorter::sort_strings`].
     pub fn sort_strings_with_lcps<S: AsRef<[u8]> + Send + Sync, L: Index>(
         &self,
         strings: &mut [S],
@@ -153,8 +165,11 @@ impl Sorter {
     /// # }
     /// ```
     ///
+    /// # Panics
+    /// As [`Sorter::argsort_strings`]. The lcps are unspecified then.
+    ///
     /// # Errors
-    /// As [`Sorter::argsort_strings`] and [`Sorter::sort_strings_with_lcps`].
+    /// As [`Sorter::argsort`] and [`Sorter::sort_strings_with_lcps`].
     pub fn argsort_strings_with_lcps<S: AsRef<[u8]> + Sync, I: Index, L: Index>(
         &self,
         strings: &[S],
@@ -228,7 +243,8 @@ impl Sorter {
     /// 16 bytes.
     ///
     /// # Errors
-    /// [`Error::Segments`] where the offsets are empty, go backwards or past the end; those of [`Sorter::sort_strings`].
+    /// [`Error::Segments`] where the offsets are empty, go backwards or past the end; those of
+    /// [`Sorter::sort_strings`]. Offsets and bytes are as they were.
     pub fn sort_string_array<O: Index>(&self, offsets: &mut [O], bytes: &mut [u8]) -> Result<Report, Error> {
         let request = self.strings_request::<&[u8]>(Operation::Array, offsets.len());
         let budget = request.budget;
