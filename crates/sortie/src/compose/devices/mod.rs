@@ -32,7 +32,9 @@ pub struct Gpus(Vec<Arc<Gpu>>);
 /// What one device has of the keys: the first `count` of these, the others being room.
 #[derive(Debug)]
 pub struct Share<'a, K> {
+    /// Its keys, and behind them room for more.
     pub keys: View<'a, K>,
+    /// How many of them are keys. A sort writes here how many there are then.
     pub count: usize,
 }
 
@@ -50,10 +52,13 @@ pub struct Exchange {
     pub waited_ms: f64,
     /// Bytes that left their device.
     pub bytes: u64,
+    /// From the first step to the end of the last sort.
     pub total_ms: f64,
 }
 
 impl Gpus {
+    /// The engines on these devices, one for each share of a sort, in order.
+    ///
     /// # Errors
     /// [`Error::Unsupported`] for other than 2 to 8.
     pub fn new(gpus: Vec<Arc<Gpu>>) -> Result<Gpus, Error> {
@@ -63,6 +68,7 @@ impl Gpus {
         }
     }
 
+    /// The engines that it was made of.
     pub fn engines(&self) -> &[Arc<Gpu>] {
         &self.0
     }
@@ -70,14 +76,16 @@ impl Gpus {
     /// Sorts the keys of all devices, and waits: the first has the least then, in order, and so on. The shares say how many
     /// each has, which differs from the mean by 5% at most, whatever the keys are and however they were shared before.
     ///
-    /// Keys are read once and written twice before each device sorts its part; they travel over the devices' links, or through
-    /// the host where there is none. Scratch on each: a fifth more than its share, and that of a sort of a seventh of its
-    /// part, or of half with eight devices.
+    /// Keys are read once and written twice before each device sorts its part; they travel over the devices' links, or
+    /// through the host where there is none. A thread is started for each device. Scratch on each: a copy of its share
+    /// and a fifth more with two devices, three tenths with four, 44% with eight; and that of a sort of a seventh of
+    /// its part, or of half with eight devices, more where one range of codes has more.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for keys without codes of 8 to 64 bits, and where a share has less room than its part of the
-    /// keys; [`Error::LengthMismatch`] for more or fewer shares than devices; [`Error::Memory`] where a device has too little
-    /// for the scratch: the keys are as they were then. [`Error::Device`] where one fails: all are unspecified.
+    /// [`Error::Unsupported`] for keys without codes of 8 to 64 bits, and where a share has less room than its part of
+    /// the keys; [`Error::LengthMismatch`] for more or fewer shares than devices; [`Error::Memory`] where a device has
+    /// too little for the scratch: the keys are as they were then. [`Error::Device`] where one fails, and
+    /// [`Error::Threads`] where the system refuses a thread: all are unspecified.
     ///
     /// # Safety
     /// Each share lies in the memory of the device with its number, no two of them overlap, and nothing else uses them.

@@ -123,10 +123,11 @@ impl Gpu {
     /// Enqueues a sort by comparison alone, in place, and does not wait.
     ///
     /// A sample sort: two levels of splitters, and a merge sort of each bucket in a block. Keys are read five times and
-    /// written three times; some 28 comparisons a key decide, for 2^28 of them. Scratch: a copy of the keys and about 1%
-    /// more. Not stable: keys of which neither goes before the other come out by their bits. Buckets that no sample tells to
-    /// be too long are merged by one block each, which takes long where many keys are in such; of keys of 64 bytes there are
-    /// more and more from some 2^24 on.
+    /// written three times; some 28 comparisons a key decide, for 2^28 of them. Scratch: a copy of the keys and about
+    /// 1% more, for keys of 64 bytes 2%; of few keys that one block sorts, no copy. Not stable: keys of which neither
+    /// goes before the other come out by their bits. Buckets that no sample tells to be too long are merged by one
+    /// block each, which takes long where many keys are in such; of keys of 64 bytes there are more and more from some
+    /// 2^24 on.
     ///
     /// Source: Leischner, Osipov and Sanders, "GPU sample sort" (2010), with equality buckets.
     ///
@@ -152,7 +153,7 @@ impl Gpu {
     /// [`Gpu::sort_by_comparison`] where each payload, of any multiple of 4 bytes, moves with its key. Stable.
     ///
     /// Keys move with their places of 4 bytes, and fetch their payload in the end, at random. Scratch: two copies of keys
-    /// with places, and one of the payload.
+    /// with places, one of the payload, and about 1% more. NaNs are told apart by their bits, whatever the order says.
     ///
     /// # Errors
     /// As [`Gpu::sort_by_comparison`]; [`Error::LengthMismatch`]; [`Error::Unsupported`] for payloads of other sizes, or not
@@ -183,7 +184,8 @@ impl Gpu {
 
     /// Enqueues an argsort by comparison alone: writes the places of the keys in order. The keys stay as they are. Stable.
     ///
-    /// Scratch: two copies of the keys with their places.
+    /// Scratch: two copies of the keys with their places, and about 1% more. NaNs as for
+    /// [`Gpu::sort_pairs_by_comparison`].
     ///
     /// # Errors
     /// As [`Gpu::sort_by_comparison`]; [`Error::LengthMismatch`].

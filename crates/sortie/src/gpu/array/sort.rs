@@ -42,15 +42,19 @@ const NETWORK_FROM: usize = 1 << 13;
 impl Gpu {
     /// Enqueues a sort of all keys, in place, and does not wait.
     ///
-    /// Keys are sorted alone, so equal ones cannot be told apart. They are read three times and written twice before their
-    /// buckets are finished, which is one more read and write. Keys in order cost one read, in reverse order another and a
-    /// write; of few codes close together a read and a write. Fewer than 2^15 keys for each multiprocessor go through a
-    /// bitonic network, in place. Of more than 1.7 billion keys on a device with 227 KB of shared memory a block, 80 million
-    /// with 48 KB, buckets are counted in two or three slices, each a read. Buckets that close keys make too long for a
-    /// block are distributed once more, by their own range, at two reads and writes more; what is too long still is merged
-    /// as long segments are. More than 2^32 - 2^16 keys go through the network too. Keys of 128 bits are sorted as by
-    /// [`Gpu::sort_by_comparison`]. Scratch: a copy of the keys, and a quarter of a byte for each on a device with 227 KB of
-    /// shared memory a block, half a byte with 48 KB.
+    /// Keys are sorted alone, so equal ones cannot be told apart. They are read three times and written twice before
+    /// their buckets are finished, which is one more read and write. Keys in order cost one read, in reverse order
+    /// another and a write; of few codes close together a read and a write. Fewer than 2^15 keys for each
+    /// multiprocessor go through a bitonic network, in place, as by [`Gpu::sort_bitonic`]; fewer than 2^13 in all are one
+    /// segment. Of more than 1.7 billion keys on a device with 227 KB of shared memory a block, 80 million with 48 KB,
+    /// buckets are counted in two or three slices, each a read. Buckets that close keys make too long for a block are
+    /// distributed once more, by their own range, at two reads and writes more; what is too long still is merged as
+    /// long segments are. More than 2^32 - 2^16 keys go through the network too. Keys of 128 bits are sorted as by
+    /// [`Gpu::sort_by_comparison`].
+    ///
+    /// Scratch of keys that are distributed: a copy of them, and a quarter of a byte for each on a device with 227 KB
+    /// of shared memory a block, half a byte with 48 KB. Of a segment that does not fit a block: a copy of the keys. Of
+    /// the network: none.
     ///
     /// # Errors
     /// [`Error::Unsupported`] for keys without codes of 8 to 128 bits, or too many that no network sorts; [`Error::Memory`]
@@ -72,16 +76,23 @@ impl Gpu {
 
     /// [`Gpu::sort`] where each payload, of 4, 8 or 16 bytes, moves with its key. Stable.
     ///
-    /// Keys of up to 32 bits are sorted with their places below them, as 64 bits, and the payload is moved beside them: it
-    /// is read and written three times, as they are. Scratch: 16 bytes a key, and a copy of the payload. Fewer than 2^15 keys for
-    /// each multiprocessor are sorted by stable passes of 8 bits, which read and write keys and payload once for each byte in
-    /// which keys differ (Adinets and Merrill, "Onesweep: a faster least significant digit radix sort for GPUs", 2022, section 3).
-    /// Scratch: a copy of both, and half a byte a key. Fewer than 2^11 are a segment; so are few wider keys. Many of those are
-    /// sorted as by [`Gpu::sort_pairs_by_comparison`]. Scratch of a segment that does not fit a block: a copy of keys and payload.
+    /// How depends on the width of the keys, and on how many there are for each multiprocessor:
+    ///
+    /// - Up to 32 bits, from 2^15 keys on: they are distributed with their places below them, as 64 bits, and the
+    ///   payload is moved beside them: it is read and written three times, as they are. Scratch: 16 bytes a key, a copy
+    ///   of the payload, and up to 1 byte a key, 2 on a device with 48 KB of shared memory a block.
+    /// - Up to 32 bits, from 2^11 keys on: by stable passes of 8 bits, which read and write keys and payload once for
+    ///   each byte in which keys differ. Scratch: a copy of both, and half a byte a key.
+    /// - 64 bits, from 2^15 keys on, and 128 bits, however many: as by [`Gpu::sort_pairs_by_comparison`].
+    /// - Fewer: as one segment, by [`Gpu::sort_pairs_segments`]. Scratch where it does not fit a block: a copy of keys
+    ///   and payload; else none.
+    ///
+    /// Source of the passes: Adinets and Merrill, "Onesweep: a faster least significant digit radix sort for GPUs"
+    /// (2022), section 3.
     ///
     /// # Errors
     /// As [`Gpu::sort`]; [`Error::LengthMismatch`]; [`Error::Unsupported`] for payloads of another size, or not aligned to 8
-    /// bytes or their size.
+    /// bytes or their size, and for floats whose NaNs are to be equal ([`Nans`](crate::Nans)).
     ///
     /// # Safety
     /// As [`Gpu::sort`], and nothing else uses the payload until the sort is done.
@@ -98,12 +109,12 @@ impl Gpu {
 
     /// [`Gpu::sort_pairs`] where payloads of equal keys come out in any order; it is the same in every run.
     ///
-    /// Payloads of 4 bytes go below keys of up to 32 bits, in place of their places: nothing goes beside, and the scratch is
-    /// 16 bytes a key. All others are sorted as by [`Gpu::sort_pairs`], but more than 2^32 - 2^16 keys of up to 64 bits as
-    /// by [`Gpu::sort_pairs_bitonic`].
+    /// Where keys of up to 32 bits are distributed, payloads of 4 bytes go below them, in place of their places:
+    /// nothing goes beside, and the scratch is 16 bytes a key and up to 1 byte more. All others are sorted as by
+    /// [`Gpu::sort_pairs`], but more than 2^32 - 2^16 keys of up to 64 bits as by [`Gpu::sort_pairs_bitonic`].
     ///
     /// # Errors
-    /// As [`Gpu::sort_pairs`].
+    /// As [`Gpu::sort_pairs`], but NaNs that are to be equal are told apart by their bits.
     ///
     /// # Safety
     /// As [`Gpu::sort_pairs`].
@@ -120,11 +131,13 @@ impl Gpu {
 
     /// Enqueues an argsort: writes the places of the keys in order. The keys stay as they are. Stable.
     ///
-    /// As [`Gpu::sort_pairs`], but that nothing goes beside the items, and passes take over from segments at 2^9 keys for each
-    /// multiprocessor. Scratch: 16 bytes a key of up to 32 bits; of wider ones two copies with their places.
+    /// As [`Gpu::sort_pairs`], but that nothing goes beside the items, and passes take over from segments at 2^9 keys
+    /// for each multiprocessor. Scratch at most: 17 bytes a key of up to 32 bits; of wider ones two copies with their
+    /// places, and about 1% more.
     ///
     /// # Errors
-    /// As [`Gpu::sort`]; [`Error::LengthMismatch`].
+    /// As [`Gpu::sort`]; [`Error::LengthMismatch`]; [`Error::Unsupported`] for floats whose NaNs are to be equal
+    /// ([`Nans`](crate::Nans)).
     ///
     /// # Safety
     /// As [`Gpu::sort`], and nothing else uses the places until the sort is done.

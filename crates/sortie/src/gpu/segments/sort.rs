@@ -21,7 +21,7 @@ use crate::{Error, Key, Order};
 /// How keys on a device fall into segments.
 #[derive(Debug, Clone, Copy)]
 pub enum DeviceSegments<'a> {
-    /// Segments of one length, which divides the number of keys.
+    /// Segments of one length, which divides the number of keys (any length where there are no keys).
     Length(u64),
     /// Segment `i` is `offsets[i]..offsets[i + 1]`; the offsets, on the device too, never go backwards and stay within the
     /// keys. A segment longer than `longest` is left as it is; that decides what is launched, and whether scratch is needed.
@@ -38,16 +38,17 @@ const CLASSES_TAKEN: u64 = 256 * 8;
 impl Gpu {
     /// Enqueues a sort of every segment by itself, in place, and does not wait.
     ///
-    /// Keys are sorted alone, so equal ones cannot be told apart. Segments that fit a block are read and written once, in
-    /// place: on a device with 227 KB of shared memory a block up to 40,960 keys of 32 bits or less, or 16,384 of 64 bits.
-    /// Longer ones are sorted as tiles of some 8192 to 32,768 keys, and read and written once more for each doubling over
-    /// that. Scratch: none for one length, up to 8 bytes a segment for offsets; and a copy of the keys where segments can be
-    /// longer than fits a block.
+    /// Keys are sorted alone, so equal ones cannot be told apart. Segments that fit a block are read and written once,
+    /// in place: on a device with 227 KB of shared memory a block up to 40,960 keys of 32 bits or less where segments
+    /// have one length, 32,768 between offsets; or 16,384 of 64 bits. Longer ones are sorted as tiles of some 8192 to
+    /// 32,768 keys, and read and written once more for each doubling over that. Scratch: none for one length, up to 8
+    /// bytes a segment for offsets; and a copy of all keys where segments can be longer than fits a block.
     ///
     /// # Errors
-    /// [`Error::Segments`] where the length does not divide the keys; [`Error::Unsupported`] for keys without codes of 8
-    /// to 64 bits; [`Error::Memory`] where the device has too little free for the scratch; [`Error::Device`] where a kernel
-    /// could not be had. Nothing has been enqueued that changes the keys then.
+    /// [`Error::Segments`] where the length does not divide the keys; [`Error::Unsupported`] for keys without codes of
+    /// 8 to 64 bits, or 2^32 - 1 segments and more between offsets; [`Error::Memory`] where the device has too little
+    /// free for the scratch; [`Error::Device`] where a kernel could not be had. Nothing has been enqueued that changes
+    /// the keys then.
     ///
     /// # Safety
     /// Nothing else uses the keys or the offsets until the sort is done, and offsets are as [`DeviceSegments::Offsets`]
@@ -73,7 +74,7 @@ impl Gpu {
     ///
     /// # Errors
     /// As [`Gpu::sort_segments`]; [`Error::LengthMismatch`]; [`Error::Unsupported`] for payloads of another size, or not
-    /// aligned to 8 bytes or their size.
+    /// aligned to 8 bytes or their size, and for floats whose NaNs are to be equal ([`Nans`](crate::Nans)).
     ///
     /// # Safety
     /// As [`Gpu::sort_segments`], and nothing else uses the payload until the sort is done.
@@ -101,7 +102,7 @@ impl Gpu {
     ///
     /// # Errors
     /// As [`Gpu::sort_segments`]; [`Error::LengthMismatch`]; [`Error::Unsupported`] where a segment can have more than
-    /// 2^32 keys.
+    /// 2^32 keys, and for floats whose NaNs are to be equal ([`Nans`](crate::Nans)).
     ///
     /// # Safety
     /// As [`Gpu::sort_segments`], and nothing else uses the places until the sort is done.

@@ -39,7 +39,11 @@ impl Gpu {
     /// 13, of bytes of any kind 7. All strings are sorted by their first group, as pairs are by [`Gpu::sort_pairs_unstable`];
     /// those that tie by their next, and so on, each time without what all of them share with their neighbours. Cost: a read of
     /// all bytes; then of each string as far as tells it from the others.
-    /// Scratch: 36 bytes a string for the first group, and 22 for each that ties then.
+    ///
+    /// Scratch: at most 36 bytes a string for the first group. Then for each string that ties 21 bytes, up to 16 more
+    /// while its group is sorted, and 21 again if it still ties. The engine keeps what is free for later calls. A table
+    /// of 16 bytes for each buffer of [`StringViews`](super::StringViews). No more than 94 bytes a string in all, and
+    /// some KB.
     ///
     /// Source: Drozd, Pericas and Matsuoka, "Efficient string sorting on multi- and many-core architectures" (2014), section
     /// III.
@@ -82,14 +86,15 @@ impl Gpu {
     /// and says which tie then: the caller finishes those, in whatever way. Stable, so that a run of ties has its strings in
     /// the order of their places. Waits until all of that is there.
     ///
-    /// What the paper gives for the depth is taken where it is `None`: 8 bytes where the alphabet is small, as that of DNA, and
-    /// 5 else. Scratch as that of the whole, and on the host 8 bytes for each string that ties.
+    /// What the paper gives for the depth is taken where it is `None`: 8 bytes where the alphabet is small, as that of
+    /// DNA, and 5 else. Scratch as that of the whole, and on the host for each string that ties at most 8 bytes, which
+    /// the result keeps.
     ///
     /// Source: Drozd, Pericas and Matsuoka, "Efficient string sorting on multi- and many-core architectures" (2014), section
     /// IV B, the cut-off level.
     ///
     /// # Errors
-    /// As [`Gpu::argsort_strings`].
+    /// As [`Gpu::argsort_strings`], and [`Error::Memory`] where the system refuses memory for the result.
     ///
     /// # Safety
     /// As [`Gpu::argsort_strings`].

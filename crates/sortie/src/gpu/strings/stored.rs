@@ -9,14 +9,18 @@ use crate::gpu::kernels::strings::{StringArrays, StringBuffer};
 /// They never go backwards and stay within the bytes.
 #[derive(Debug, Clone, Copy)]
 pub struct Strings<'a> {
+    /// The bytes of all strings.
     pub bytes: View<'a, u8>,
+    /// Where each begins and the last one ends; the first need not be 0.
     pub offsets: Offsets<'a>,
 }
 
 /// Offsets of strings, of 32 or 64 bits.
 #[derive(Debug, Clone, Copy)]
 pub enum Offsets<'a> {
+    /// Of 32 bits, as in Arrow's `Utf8`.
     Narrow(View<'a, u32>),
+    /// Of 64 bits, as in Arrow's `LargeUtf8`.
     Wide(View<'a, u64>),
 }
 
@@ -25,14 +29,18 @@ pub enum Offsets<'a> {
 /// there. Strings stay within their buffers; there are no nulls.
 #[derive(Debug, Clone, Copy)]
 pub struct StringViews<'a> {
+    /// A view for each string.
     pub views: View<'a, u128>,
+    /// The buffers in device memory, in the order of their numbers.
     pub buffers: &'a [View<'a, u8>],
 }
 
 /// Strings in either layout.
 #[derive(Debug, Clone, Copy)]
 pub enum StoredStrings<'a> {
+    /// One after the other.
     Offsets(Strings<'a>),
+    /// Wherever they are.
     Views(StringViews<'a>),
 }
 

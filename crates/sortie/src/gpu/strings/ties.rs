@@ -39,7 +39,7 @@ impl Ties {
         slot..slot + (end - start)
     }
 
-    /// All of them.
+    /// All of them, in ascending order. Allocates nothing.
     pub fn iter(&self) -> impl Iterator<Item = Range<usize>> + '_ {
         (0..self.count()).map(|i| self.get(i))
     }
