@@ -42,7 +42,7 @@ impl CpuRates {
     /// straight line.
     ///
     /// # Panics
-    /// For keys of more than 8 bytes, or none.
+    /// Where `key_bytes` is 0, or 16 and more.
     #[must_use]
     pub fn keys_a_second(&self, key_bytes: usize, length: usize) -> f64 {
         1.0 / self.seconds_a_key(key_bytes, length.max(1).ilog2())
@@ -70,7 +70,8 @@ pub(crate) fn known_with_device() -> Option<(CpuRates, Properties)> {
 }
 
 /// Measures, by all threads of the current rayon pool, and keeps the result for this machine, with the device that
-/// [`Engine::Auto`](crate::Engine::Auto) is to weigh against the CPU. Takes up to a second, and 8 MiB for each thread.
+/// [`Engine::Auto`](crate::Engine::Auto) is to weigh against the CPU. The device does nothing. Takes up to a second,
+/// and 16 MiB for each thread. A file that cannot be written is left out.
 pub fn measure(device: &Device) -> CpuRates {
     let rates = measured(BYTES_A_THREAD);
     Cache::of_user().put(&key(), &to_bytes(&rates, device.properties()));

@@ -70,7 +70,8 @@ impl Phase {
 pub struct Report {
     /// The phases in the order in which they ran.
     pub phases: Vec<Phase>,
-    /// The most scratch held at one time, in bytes.
+    /// The most scratch held at one time, in bytes, of host and device together: what was asked for and is counted
+    /// against [`memory_limit`](crate::SorterBuilder::memory_limit).
     pub scratch_peak: u64,
     /// Wall time in milliseconds from the first phase to the end of the last, where a program has noted it. Phases that
     /// overlap add up to more.
@@ -105,7 +106,7 @@ impl Report {
         (time > 0.0).then(|| [1.0 - cpu / threads, 1.0 - device / time].map(|idle| idle.max(0.0)))
     }
 
-    /// Adds to the last phase of this name, or begins one: for programs whose own steps surround a sort.
+    /// Adds to the last phase of the CPU with this name, or begins one: for programs whose own steps surround a sort.
     pub fn add(&mut self, name: &'static str, time: Duration, bytes_read: u64, bytes_written: u64) {
         self.merge(Phase {
             name,
@@ -118,7 +119,8 @@ impl Report {
         });
     }
 
-    /// Adds the phases of another sort, phase by phase, and takes the larger scratch.
+    /// Adds the phases of another sort, each to the last one of the same name and engine, and takes the larger scratch.
+    /// [`elapsed`](Report::elapsed) stays as it is.
     pub fn absorb(&mut self, other: Report) {
         self.scratch_peak = self.scratch_peak.max(other.scratch_peak);
         other.phases.into_iter().for_each(|phase| self.merge(phase));

@@ -30,7 +30,7 @@ const ROUNDS: usize = 3;
 const TRIED: [f64; 7] = [0.5, 0.6, 0.7, 0.8, 0.9, 0.96, 1.0];
 const STEPS: [f64; 3] = [0.05, 0.025, 0.0125];
 
-/// What [`tune`] has found for these threads beside this device.
+/// What [`tune`] has found for these threads beside this device, read from the user's cache. Measures nothing.
 #[must_use]
 pub fn known_shares(device: &Properties, threads: usize) -> Vec<Share> {
     let kept = |[key_bytes, payload_bytes]: [usize; 2]| {
