@@ -40,8 +40,8 @@
 //! | [`argsort`], strings | `24n` | memory | yes |
 //! | [`argsort`], other keys | `20n` | memory | no |
 //! | [`sort_by_key`] | `n(K + 8)`, and that of [`argsort`] | memory, the caller's code | as [`argsort`] |
-//! | [`sort_by_cached_key`] | `n(K + 16)`, by one thread `n(K + 12)` | the caller's code | no |
-//! | [`sort_by`] | a copy of the slice, by one thread half of one | the caller's code | no |
+//! | [`sort_by_cached_key`] | `n(K + 16)` | the caller's code | no |
+//! | [`sort_by`] | a copy of the slice; by one thread half of one, but of up to 8 MB a whole one | the caller's code | no |
 //! | [`sort_segments`], numbers | as [`sort`] | segments | yes |
 //! | [`sort_segments`], other keys | none | segments | no |
 //!
@@ -200,7 +200,7 @@ pub fn sort_by_cached_key<T: Send + Sync, K: Ord + Send + Sync>(v: &mut [T], key
 
 /// Sorts by a comparison. Stable. Rayon's or std's sort: a comparison of the caller's cannot be vectorised.
 ///
-/// Scratch: a copy of the slice, by one thread half of one. Runs on the CPU.
+/// Scratch: a copy of the slice; by one thread half of one, but of up to 8 MB a whole one. Runs on the CPU.
 ///
 /// # Panics
 /// Where `compare` panics. It may where `compare` is no total order, as std's sort does. Either way the slice is a

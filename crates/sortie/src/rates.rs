@@ -71,7 +71,7 @@ pub(crate) fn known_with_device() -> Option<(CpuRates, Properties)> {
 
 /// Measures, by all threads of the current rayon pool, and keeps the result for this machine, with the device that
 /// [`Engine::Auto`](crate::Engine::Auto) is to weigh against the CPU. The device does nothing. Takes up to a second,
-/// and 16 MiB for each thread. A file that cannot be written is left out.
+/// and 8 MiB for each thread. A file that cannot be written is left out.
 pub fn measure(device: &Device) -> CpuRates {
     let rates = measured(BYTES_A_THREAD);
     Cache::of_user().put(&key(), &to_bytes(&rates, device.properties()));
@@ -81,8 +81,10 @@ pub fn measure(device: &Device) -> CpuRates {
 fn measured(bytes_a_thread: usize) -> CpuRates {
     let threads = crate::threads::of_current_pool();
     let bytes = threads * bytes_a_thread;
-    let (from, mut to) = (vec![1u64; bytes / 8], vec![0u64; bytes / 8]);
-    let copying = best(|| (), |()| copy::by_threads(&mut to, &from, threads));
+    let copying = {
+        let (from, mut to) = (vec![1u64; bytes / 8], vec![0u64; bytes / 8]);
+        best(|| (), |()| copy::by_threads(&mut to, &from, threads))
+    };
     CpuRates {
         threads,
         copy: bytes as f64 / copying,

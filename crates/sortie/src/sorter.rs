@@ -258,7 +258,7 @@ impl Sorter {
     }
 
     /// Sorts keys. In place; scratch on the CPU as in the [table](crate#memory-panics-and-gpus), with [`Algorithm::Merge`]
-    /// a copy of the keys, by one thread half of one.
+    /// a copy of the keys; by one thread half of one, but of up to 8 MB a whole one.
     ///
     /// On a GPU: two copies of the keys on the device, or one where the limit
     /// or the device have no room for two, and 32 MiB of pinned memory, or 6 MiB for each thread. With
@@ -310,8 +310,8 @@ impl Sorter {
     /// `.unstable()`.
     ///
     /// Scratch on the CPU as in the [table](crate#memory-panics-and-gpus); with [`Algorithm::Merge`] a copy of the indices,
-    /// by one thread half of one. On a GPU as for [`Sorter::sort_pairs`] with payloads of 4 bytes, and 4 bytes a key on the
-    /// host.
+    /// by one thread as for [`Sorter::sort_by`]. On a GPU as for [`Sorter::sort_pairs`] with payloads of 4 bytes, and 4 bytes a
+    /// key on the host.
     ///
     /// # Errors
     /// As [`Sorter::sort_pairs`], and [`Error::Unsupported`] where the index type is too narrow for the keys.
@@ -453,7 +453,7 @@ impl Sorter {
 
     /// [`Sorter::sort_by_key`] for keys of any ordered type, on the CPU.
     ///
-    /// Scratch: the keys, 8 bytes an element, and, where the sort is stable, 8 more, by one thread 4.
+    /// Scratch: the keys, 8 bytes an element, and, where the sort is stable, 8 more.
     ///
     /// # Panics
     /// Where `key` or the comparison panics. It may where the keys' [`Ord`] is no total order, as std's sort does. Either way
@@ -481,7 +481,7 @@ impl Sorter {
 
     /// Sorts by a comparison, with std's or rayon's sort, on the CPU. `descending` reverses the comparison.
     ///
-    /// Scratch, where the sort is stable: a copy of the slice, by one thread half of one.
+    /// Scratch, where the sort is stable: a copy of the slice; by one thread half of one, but of up to 8 MB a whole one.
     ///
     /// # Panics
     /// Where `compare` panics. It may where `compare` is no total order, as std's sort does. Either way the slice is a

@@ -50,6 +50,7 @@ fn scratch_is_as_promised() {
     keys_take_a_twentieth();
     pairs_and_places_take_a_copy();
     strings_take_a_reference_and_two_words_each();
+    sorts_by_comparison_take_a_copy();
 }
 
 const N: usize = 2_000_000;
@@ -107,5 +108,16 @@ fn strings_take_a_reference_and_two_words_each() {
         within(what, strings.len() * (size_of::<String>() + 16), || sorter.sort_strings(&mut strings));
         let mut strings: Vec<&[u8]> = texts.iter().map(String::as_bytes).collect();
         within(what, strings.len() * (size_of::<&[u8]>() + 16), || sorter.sort_strings(&mut strings));
+    });
+}
+
+/// One thread was thought to take half of it, which std's sort does of much alone.
+fn sorts_by_comparison_take_a_copy() {
+    each_sorter(|what, sorter| {
+        let mut items = random()[..N / 4].to_vec();
+        within(what, items.len() * 8, || sorter.sort_by(&mut items, |a, b| (a % 1000).cmp(&(b % 1000))));
+        let texts: Vec<String> = items.iter().take(200).map(|x| format!("{x:x}{x}")).collect();
+        let mut strings: Vec<&str> = texts.iter().map(String::as_str).collect();
+        within(what, strings.len() * size_of::<&str>(), || sorter.sort_strings(&mut strings));
     });
 }

@@ -34,12 +34,15 @@ pub(crate) fn check(bytes: usize, job: &Job) -> Result<(bool, Report), Error> {
         CpuWay::Merge => true,
     };
     let mut report = Report::default();
-    // Std's sort takes up to half a copy, rayon's a whole one.
-    let scratch = match stable {
-        true if job.budget.threads > 1 => bytes,
-        true => bytes / 2,
-        false => 0,
-    };
+    let scratch = if stable { scratch(bytes as u64, job.budget.threads) as usize } else { 0 };
     job.budget.scratch(scratch, "ask for an unstable sort, which needs none", &mut report)?;
     Ok((stable, report))
+}
+
+/// Bytes of which std's stable sort takes a whole copy.
+const COPIED_WHOLE: u64 = 8_000_000;
+
+/// Scratch of a stable sort of so many bytes: rayon's takes a copy, std's half of one, but a whole one of little.
+pub(crate) fn scratch(bytes: u64, threads: usize) -> u64 {
+    if threads > 1 { bytes } else { (bytes / 2).max(bytes.min(COPIED_WHOLE)) }
 }

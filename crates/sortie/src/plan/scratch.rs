@@ -7,7 +7,7 @@ use super::{
     CARRIERS, CHUNK_BYTES, CHUNKS_UNDER_WAY, CpuWay, DISTRIBUTE_FROM_BYTES, MachineGpu, PAIRS_A_BUCKET,
     PIECE_BYTES, RING_SLOT_BYTES, RING_SLOTS, SHARED_SLOTS, TRIP_BYTES,
 };
-use crate::cpu::distribute;
+use crate::cpu::{compare, distribute};
 use crate::request::{Beside, KeyForm, Operation, Request};
 
 /// A number of bytes, or of items. Saturates: a [`Request`] may state more than any memory holds.
@@ -50,7 +50,7 @@ pub(super) fn on_cpu(request: &Request) -> Scratch {
         Operation::Array | Operation::Lcps | Operation::Segments(None) => all,
     };
     let way = CpuWay::of(request);
-    let of_merge = |bytes: Count| if request.budget.threads > 1 { bytes } else { bytes / count(2) };
+    let of_merge = |bytes: Count| Saturating(compare::scratch(bytes.0, request.budget.threads));
     let (word, index) = (count(size_of::<u64>()), count(size_of::<usize>()));
     let narrow_index = if n.0 <= u64::from(u32::MAX) { count(size_of::<u32>()) } else { index };
     let beside = count(request.bytes_beside());

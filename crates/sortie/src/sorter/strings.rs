@@ -19,7 +19,7 @@ impl Sorter {
     /// - up to 16 strings: none;
     /// - up to 256: a copy of the references, for a sort by comparison;
     /// - more: a copy of the references and 16 bytes for each, for a sort by words of their symbols;
-    /// - with [`Algorithm::Merge`]: a copy of the references, by one thread half of one;
+    /// - with [`Algorithm::Merge`]: a copy of the references; by one thread half of one, but of up to 8 MB a whole one;
     /// - with [`Algorithm::Quicksort`]: none.
     ///
     /// On a GPU as [`Sorter::argsort_strings`], with a copy of the references and 33 bits for each as further scratch.

@@ -89,11 +89,7 @@ pub(crate) fn argsort_with_lcps<S: Sync, I: Index, L: Lcp>(
     descending: bool,
     job: &Job,
 ) -> Result<Report, Error> {
-    if compared(job) {
-        compare::check(size_of_val(places), job)?;
-    } else {
-        job.budget.scratch(scratch::<I>(places.len()), SCRATCH_HINT, &mut Report::default())?;
-    }
+    check_scratch::<I>(places.len(), job)?;
     places.iter_mut().enumerate().for_each(|(i, place)| *place = I::from_place(i));
     Sort { strings: Elsewhere { strings, bytes }, descending, job }.run(places, lcps)
 }
@@ -141,7 +137,7 @@ pub(crate) fn sort_array<O: Index>(
     let copied = end - start + size_of_val(&*ends) + ends.len() * size_of::<&[u8]>();
     // Before the copy is made: what it takes together with the sort.
     let together = job.holding(copied);
-    together.budget.scratch(scratch::<&[u8]>(ends.len() - 1), SCRATCH_HINT, &mut Report::default())?;
+    check_scratch::<&[u8]>(ends.len() - 1, &together)?;
     let copy = bytes[start..end].to_vec();
     let mut strings: Vec<&[u8]> =
         ends.windows(2).map(|pair| &copy[pair[0] - start..pair[1] - start]).collect();
@@ -160,6 +156,15 @@ pub(crate) fn sort_array<O: Index>(
 /// Whether strings are sorted by comparison: where that was asked for.
 fn compared(job: &Job) -> bool {
     job.way != CpuWay::Distribute
+}
+
+/// Whether the limit leaves room for the sort of `n` items.
+fn check_scratch<P>(n: usize, job: &Job) -> Result<(), Error> {
+    if compared(job) {
+        compare::check(n * size_of::<P>(), job).map(drop)
+    } else {
+        job.budget.scratch(scratch::<P>(n), SCRATCH_HINT, &mut Report::default())
+    }
 }
 
 /// Bytes of scratch for `n` items: a word each, and a word beside each; for a few, what std's sort takes.
