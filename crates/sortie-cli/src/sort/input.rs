@@ -8,9 +8,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
-use rustix::buffer::spare_capacity;
 use rustix::fs::{Access, FileType, access, fstat, tell};
-use rustix::io::{Errno, read};
 use sortie_formats::lines;
 
 use crate::cli::SortArgs;
@@ -122,29 +120,27 @@ fn read_whole(mut file: &File, advance: &(dyn Fn(u64) + Sync)) -> io::Result<Vec
     let metadata = file.metadata()?;
     let start = if metadata.is_file() { file.stream_position()? } else { 0 };
     let size = if metadata.is_file() { metadata.len().saturating_sub(start) as usize } else { 0 };
-    let out_of_memory = || shortage::while_reading(size as u64);
     let mut text = Vec::new();
+    if size > 0 {
+        // With room for one byte more, because only a read that finds nothing tells that the file has ended. Zeroed pages that
+        // the system has not touched yet cost nothing.
+        text = bytemuck::try_zeroed_vec(size + 1).map_err(|()| shortage::while_reading(size as u64))?;
+        memory::prefer_large_pages(&mut text);
+    }
     if size < PARALLEL_FROM {
-        // With room for one byte more, because only a read that finds nothing tells that the file has ended.
-        text.try_reserve_exact(size + 1).map_err(|_| out_of_memory())?;
-        memory::prefer_large_pages(text.spare_capacity_mut());
-        while size > 0 && text.len() <= size {
-            match read(file, spare_capacity(&mut text)) {
-                Ok(0) => return Ok(text),
-                Ok(_) | Err(Errno::INTR) => {}
-                Err(error) => return Err(error.into()),
-            }
+        let read = fill(&mut text, |rest, _| file.read(rest))?;
+        text.truncate(read);
+        if read <= size && size > 0 {
+            return Ok(text);
         }
     } else {
-        // Zeroed pages that the system has not touched yet cost nothing.
-        text = bytemuck::try_zeroed_vec(size + 1).map_err(|()| out_of_memory())?;
-        memory::prefer_large_pages(&mut text);
         let read: Vec<usize> = text[..size]
             .par_chunks_mut(PIECE)
             .enumerate()
             .map(|(i, piece)| {
                 advance(piece.len() as u64);
-                read_at(file, piece, start + (i * PIECE) as u64)
+                let start = start + (i * PIECE) as u64;
+                fill(piece, |rest, filled| file.read_at(rest, start + filled as u64))
             })
             .collect::<io::Result<_>>()?;
         // The file may have become shorter meanwhile.
@@ -157,11 +153,11 @@ fn read_whole(mut file: &File, advance: &(dyn Fn(u64) + Sync)) -> io::Result<Vec
     Ok(text)
 }
 
-/// Fills `piece` from `offset` on; stops short at the end of the file only.
-fn read_at(file: &File, piece: &mut [u8], offset: u64) -> io::Result<usize> {
+/// Fills `piece` by `read`, which is told how much of it is filled; stops short at the end of the file only.
+fn fill(piece: &mut [u8], mut read: impl FnMut(&mut [u8], usize) -> io::Result<usize>) -> io::Result<usize> {
     let mut filled = 0;
     while filled < piece.len() {
-        match file.read_at(&mut piece[filled..], offset + filled as u64) {
+        match read(&mut piece[filled..], filled) {
             Ok(0) => break,
             Ok(n) => filled += n,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
