@@ -1,5 +1,6 @@
 // The peers of suite `batch` that are made from CUB, behind a C interface: sorts of many segments that lie on the
-// device. Temporary storage is allocated when a job is opened, so that a run does nothing but sort.
+// device. Temporary storage is allocated when a job is opened, so that a run does nothing but sort. The peers of suite
+// `grid` are in `cub_arrays.cuh`.
 //
 //     nvcc -O3 -std=c++17 -arch=native -shared -Xcompiler -fPIC -o cub.so cub.cu
 
@@ -395,6 +396,8 @@ const char *guarded(Work work) {
 }
 
 }  // namespace
+
+#include "cub_arrays.cuh"
 
 // ---- One array ----
 

@@ -40,6 +40,23 @@ struct RawBatch {
     offsets: u64,
 }
 
+/// `Array` of `cub_arrays.cuh`.
+#[repr(C)]
+pub struct RawArray {
+    pub keys: u64,
+    pub sorted_keys: u64,
+    pub payload: u64,
+    pub sorted_payload: u64,
+    pub n: u64,
+}
+
+/// Segments of one length, or between offsets where there are some.
+pub struct RawSegments {
+    pub count: u64,
+    pub length: u64,
+    pub offsets: u64,
+}
+
 /// A job of the library's, seen only by address.
 #[repr(C)]
 struct RawJob {
@@ -52,6 +69,9 @@ type Open =
 type Run = unsafe extern "C" fn(*mut RawJob, u64) -> Answer;
 type Note = unsafe extern "C" fn(*const RawJob) -> Answer;
 type Close = unsafe extern "C" fn(*mut RawJob);
+type SortArray =
+    unsafe extern "C" fn(*const c_char, c_int, c_int, *const RawArray, u64, *mut usize, u64) -> Answer;
+type Export = unsafe extern "C" fn(u64, *mut u8) -> Answer;
 
 /// The library, and what is called in it.
 #[derive(Debug)]
@@ -60,6 +80,8 @@ struct Calls {
     run: Run,
     note: Note,
     close: Close,
+    sort_array: SortArray,
+    export: Export,
     _library: Library,
 }
 
@@ -77,6 +99,8 @@ impl Cub {
                 run: *library.get(b"sortie_peer_run").map_err(cannot)?,
                 note: *library.get(b"sortie_peer_note").map_err(cannot)?,
                 close: *library.get(b"sortie_peer_close").map_err(cannot)?,
+                sort_array: *library.get(b"sortie_peer_sort_array").map_err(cannot)?,
+                export: *library.get(b"sortie_peer_export").map_err(cannot)?,
                 _library: library,
             })))
         }
@@ -114,6 +138,60 @@ impl Cub {
         };
         // SAFETY: as above.
         unsafe { self.open_raw(Peer::Strings, "bytes", &raw, stream) }
+    }
+
+    /// Makes a sort of segments ready, from one place to another.
+    pub fn open_segments<'a, K: BenchKey + Pod>(
+        &self,
+        peer: Peer,
+        input: View<'a, K>,
+        keys: View<'a, K>,
+        segments: &RawSegments,
+        stream: &'a Stream,
+    ) -> Result<CubSort<'a>> {
+        let raw = RawBatch {
+            input: input.address(),
+            keys: keys.address(),
+            n: keys.len() as u64,
+            segments: segments.count,
+            length: segments.length,
+            offsets: segments.offsets,
+        };
+        // SAFETY: as above.
+        unsafe { self.open_raw(peer, K::NAME, &raw, stream) }
+    }
+
+    /// Enqueues a radix sort of one array with payloads of so many bytes; without storage, says how many bytes of it that takes.
+    ///
+    /// # Safety
+    /// At the addresses are arrays of `n` of these keys and payloads, and storage of the size that was asked for.
+    pub unsafe fn sort_array(
+        &self,
+        key: &str,
+        payload_bytes: usize,
+        array: &RawArray,
+        storage: Option<View<'_, u8>>,
+        stream: &Stream,
+    ) -> Result<usize> {
+        let key = CString::new(key)?;
+        let device = stream.device().properties().ordinal as c_int;
+        let mut bytes = storage.map_or(0, |storage| storage.len());
+        let storage = storage.map_or(0, |storage| storage.address());
+        let payload_bytes = payload_bytes as c_int;
+        // SAFETY: as the caller states.
+        unsafe {
+            let sort = self.0.sort_array;
+            said(sort(key.as_ptr(), payload_bytes, device, array, storage, &mut bytes, stream.raw()))?;
+        }
+        Ok(bytes)
+    }
+
+    /// The handle by which another process opens the allocation that starts at this address.
+    pub fn export(&self, address: u64) -> Result<[u8; 64]> {
+        let mut handle = [0; 64];
+        // SAFETY: the handle has 64 bytes; an address that is no allocation is an error.
+        unsafe { said((self.0.export)(address, handle.as_mut_ptr()))? };
+        Ok(handle)
     }
 
     /// # Safety
