@@ -178,7 +178,7 @@ impl Rig {
     }
 
     fn torch(&self) -> Option<&RefCell<Torch>> {
-        let start = || Torch::start().map(RefCell::new);
+        let start = || Torch::start(include_str!("../../peers/torch_segments.py")).map(RefCell::new);
         self.torch.get_or_init(|| start().map_err(|why| left_out("torch.sort", &*why)).ok()).as_ref()
     }
 

@@ -2,10 +2,10 @@
 
 pub mod batch;
 pub mod contenders;
-mod cub;
+pub mod cub;
 mod host;
 pub mod ours;
-mod torch;
+pub mod torch;
 
 use std::cell::OnceCell;
 use std::marker::PhantomData;

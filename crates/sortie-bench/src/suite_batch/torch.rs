@@ -1,5 +1,5 @@
-//! torch.sort, in a process of its own: it draws its own keys, uniform from the seed it is given, times itself with the
-//! device's events and checks its own results.
+//! torch.sort, in a process of its own, which times itself with the device's events and checks its own results. In suite
+//! `batch` it draws its own keys, uniform from the seed it is given.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -15,14 +15,15 @@ pub struct Torch {
 }
 
 impl Torch {
-    pub fn start() -> Result<Torch> {
+    /// Starts one of the scripts in `peers/`.
+    pub fn start(script: &str) -> Result<Torch> {
         let mut python = Command::new("python3");
-        python.args(["-c", include_str!("../../peers/torch_segments.py")]);
+        python.args(["-c", script]);
         Torch::of(python).map_err(|_| "python3 cannot import torch; `pip install torch` brings it".into())
     }
 
     /// A program that says its version, then answers line by line.
-    fn of(mut program: Command) -> Result<Torch> {
+    pub fn of(mut program: Command) -> Result<Torch> {
         program.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = program.spawn()?;
         let to = child.stdin.take().expect("it is piped");
@@ -34,12 +35,17 @@ impl Torch {
 
     /// Milliseconds of a sort of values and indices, and whether the result was right.
     pub fn sort(&mut self, segments: u64, length: u64, seed: u64) -> Result<(f64, bool)> {
-        writeln!(self.to, "{segments} {length} {seed}")?;
-        let line = self.line()?;
+        let line = self.ask(&format!("{segments} {length} {seed}"))?;
         match line.split_once(' ') {
             Some((verdict @ ("right" | "wrong"), ms)) => Ok((ms.parse()?, verdict == "right")),
             _ => Err(line.into()),
         }
+    }
+
+    /// The answer to a line.
+    pub fn ask(&mut self, line: &str) -> Result<String> {
+        writeln!(self.to, "{line}")?;
+        self.line()
     }
 
     fn line(&mut self) -> Result<String> {
