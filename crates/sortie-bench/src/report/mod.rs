@@ -2,6 +2,7 @@
 
 pub mod curve;
 pub mod figures;
+pub mod heat_map;
 pub mod json;
 pub mod plot;
 pub mod table;
