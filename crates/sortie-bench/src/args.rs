@@ -40,7 +40,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
 
-    /// Draw the results: as bars, a sweep and the papers' figures as curves.
+    /// Draw the results: as bars, a sweep and the papers' figures as curves, suite grid as a heat map.
     #[arg(long, value_name = "FILE.svg")]
     pub plot: Option<PathBuf>,
 
@@ -68,6 +68,10 @@ pub struct Args {
     #[arg(long)]
     pub once: bool,
 
+    /// Suite grid: in place of the cells, random arrays for so many seconds; prints the one where Sortie is furthest behind.
+    #[arg(long, value_name = "SECONDS")]
+    pub search: Option<u64>,
+
     /// Suite batch: in place of the table, the rate against the length, for so many lengths a doubling.
     #[arg(long, value_name = "LENGTHS", value_parser = above_zero)]
     pub sweep: Option<usize>,
@@ -91,6 +95,8 @@ pub enum Suite {
     Batch,
     /// One array, on a GPU.
     Large,
+    /// One array in GPU memory, of many types, sizes and shapes, and segments, beside the best peer.
+    Grid,
     /// One array on several GPUs, `--n` keys on each.
     MultiGpu,
     /// Strings in a GPU's memory.

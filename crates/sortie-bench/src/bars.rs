@@ -141,6 +141,29 @@ pub fn least_rate(row: &Row) -> Option<f64> {
     Some(billions * 1e9)
 }
 
+/// Suite `grid`: the least ratio to the best peer, of any array.
+pub const GRID_WORST: f64 = 0.95;
+/// An array below this may be slower, by no more than `GRID_SLACK_MS`.
+pub const GRID_SMALL: usize = 1 << 20;
+pub const GRID_SLACK_MS: f64 = 0.002;
+
+/// Suite `grid`: the least geometric mean of ratios to the best peer, of some works on keys of one type.
+pub struct GridMean {
+    pub name: &'static str,
+    pub works: &'static [&'static str],
+    pub key: &'static str,
+    pub asked: f64,
+}
+
+pub const GRID_MEANS: [GridMean; 4] = [
+    GridMean { name: "u32 keys", works: &["keys"], key: "u32", asked: 1.2 },
+    GridMean { name: "u64 keys", works: &["keys"], key: "u64", asked: 2.0 },
+    GridMean { name: "u32 pairs and argsort", works: &["pairs", "argsort"], key: "u32", asked: 1.05 },
+    GridMean { name: "u64 pairs", works: &["pairs"], key: "u64", asked: 1.3 },
+];
+/// The arrays of which they are the means.
+pub const GRID_MEANS_FROM: usize = 1 << 24;
+
 fn least_rate_of_strings(row: &Row) -> Option<f64> {
     let billions = match (row.contender, row.facts.n, row.facts.distribution) {
         ("sortie", 100_000_000, "words") => 4.0,

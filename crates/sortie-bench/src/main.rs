@@ -15,6 +15,7 @@ mod suite_device_strings;
 mod suite_external;
 mod suite_files;
 mod suite_files_small;
+mod suite_grid;
 mod suite_host_strings;
 mod suite_hybrid;
 mod suite_index;
@@ -62,6 +63,7 @@ fn run(args: &Args) -> Result<bool> {
         Suite::Hybrid => suite_hybrid::cases(args),
         Suite::External => suite_external::cases(args)?,
         Suite::Soak => return soak::run(args),
+        Suite::Grid => return suite_grid::run(args),
         Suite::Index => suite_index::cases(args)?,
         Suite::Papers => suite_papers::cases(args),
     };

@@ -1,0 +1,120 @@
+//! `--search`: random arrays, each measured, to find the one where Sortie is furthest behind its best peer.
+
+use std::time::{Duration, Instant};
+
+use rand::{Rng as _, SeedableRng};
+use sortie_device::cuda;
+
+use super::arena::Source;
+use super::cells::{KeyType, Work, power};
+use super::race::{Raced, race};
+use super::recipe::Recipe;
+use super::results::{Score, rows};
+use super::rig::Rig;
+use super::{LARGE, line};
+use crate::Result;
+use crate::args::Args;
+use crate::distributions::Rng;
+use crate::measure::{Facts, REPS};
+
+/// Sizes, by their logarithms, unless `--n` says otherwise.
+const LOGS: std::ops::Range<f64> = 10.0..28.5;
+
+/// A random array, and the work on it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Trial {
+    seed: u64,
+    key: KeyType,
+    work: Work,
+    n: usize,
+    recipe: Recipe,
+}
+
+impl Trial {
+    fn draw(seed: u64, n: Option<usize>) -> Trial {
+        let mut rng = Rng::seed_from_u64(seed);
+        let key = KeyType::ALL[(rng.next_u64() % KeyType::ALL.len() as u64) as usize];
+        let work = Work::ALL[(rng.next_u64() % Work::ALL.len() as u64) as usize];
+        let log = LOGS.start + rng.next_u64() as f64 / 2f64.powi(64) * (LOGS.end - LOGS.start);
+        // Half of the sizes are powers of two.
+        let log = if rng.next_u64().is_multiple_of(2) { log.floor() } else { log };
+        let recipe = Recipe::draw(8 * key.bytes() as u64, &mut rng);
+        Trial { seed, key, work, n: n.unwrap_or(log.exp2() as usize), recipe }
+    }
+
+    fn facts(&self) -> Facts {
+        Facts {
+            suite: "grid, search",
+            work: self.work.name(),
+            key: self.key.name(),
+            payload: self.work.payload(),
+            n: self.n,
+            segments: None,
+            length: None,
+            distribution: "random",
+            includes: "nothing",
+        }
+    }
+
+    fn label(&self) -> String {
+        let payload = self.work.payload();
+        let beside = if payload.is_empty() { String::new() } else { format!(" + {payload}") };
+        format!("{} {}{beside}, {}, {}", self.work.name(), self.key.name(), power(self.n), self.recipe)
+    }
+
+    fn race(&self, rig: &Rig, reps: usize) -> Result<Vec<Raced>> {
+        let array = rig.arena.draw(Source::Recipe(self.recipe), self.key, self.n, self.seed)?;
+        race(rig.array_entrants(&array, self.work), reps)
+    }
+}
+
+/// Goes on for so many seconds, and for one trial at least; whether every result was right.
+pub fn run(args: &Args, seconds: u64) -> Result<bool> {
+    let device = cuda::device(0)?;
+    let most = args.n.unwrap_or(LOGS.end.exp2() as usize);
+    let rig = Rig::new(&device, args.peers.as_deref(), most, 8 * most)?;
+    let end = Instant::now() + Duration::from_secs(seconds);
+    let (mut worst, mut right): (Option<(f64, String)>, bool) = (None, true);
+    for seed in args.seed.. {
+        let trial = Trial::draw(seed, args.n);
+        let reps = if trial.n < LARGE { 3 * REPS } else { REPS };
+        let raced = trial.race(&rig, args.reps.unwrap_or(reps));
+        let raced = raced.map_err(|error| format!("seed {seed}, {}: {error}", trial.label()))?;
+        let score = Score::of_rows(&rows(&trial.facts(), "", &device.properties().name, &raced));
+        let score = score.expect("Sortie is among them");
+        let line = line(&trial.label(), &raced);
+        if !score.all_right {
+            println!("seed {seed}: {line}");
+            right = false;
+        }
+        let ratio = score.ratio().ok_or("nothing to compare with: name CUB's peers with --peers")?;
+        if worst.as_ref().is_none_or(|(least, _)| ratio < *least) {
+            let found = format!("{ratio:.2}  seed {seed}: {line}");
+            println!("{found}");
+            worst = Some((ratio, found));
+        }
+        if Instant::now() >= end {
+            println!("{} trials; the worst: {}", seed - args.seed + 1, worst.expect("there was one").1);
+            println!("to repeat it, give `--search 0 --seed` its seed, and `--n` where it was given");
+            break;
+        }
+    }
+    Ok(right)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trials_repeat_by_their_seed() {
+        let trials: Vec<_> = (0..500).map(|seed| Trial::draw(seed, None)).collect();
+        assert_eq!(trials[7], Trial::draw(7, None));
+        assert!(trials.iter().all(|trial| (1 << 10..=LOGS.end.exp2() as usize).contains(&trial.n)));
+        for work in Work::ALL {
+            assert!(trials.iter().any(|trial| trial.work == work));
+        }
+        assert_eq!(Trial::draw(7, Some(1000)).n, 1000);
+        assert!(Trial::draw(7, Some(1000)).label().contains(", 1000, "));
+    }
+}
