@@ -15,6 +15,7 @@ type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 const WIDTH: i32 = 34;
 const HEIGHT: i32 = 20;
 const GAP: i32 = 8;
+const LETTER: i32 = 7;
 const MARGIN: i32 = 16;
 const NAMES: i32 = 150;
 const HEADER: i32 = 100;
@@ -42,14 +43,8 @@ pub fn draw(path: &Path, title: &str, tiles: &[Tile]) -> Result<()> {
 fn draw_all(path: &Path, title: &str, tiles: &[Tile]) -> Result<()> {
     let rows = distinct(tiles.iter().map(|tile| &tile.row));
     let columns = distinct(tiles.iter().map(|tile| (&tile.group, &tile.column)));
-    let groups = distinct(columns.iter().map(|(group, _)| *group));
-    // Where a column starts: groups are apart.
-    let left = |at: usize| {
-        let group = groups.iter().position(|group| *group == columns[at].0).unwrap_or(0);
-        MARGIN + NAMES + at as i32 * WIDTH + group as i32 * GAP
-    };
+    let (lefts, right) = lefts(&columns);
     let top = |at: usize| HEADER + at as i32 * HEIGHT;
-    let right = columns.len().checked_sub(1).map_or(MARGIN + NAMES, |last| left(last) + WIDTH);
     let size = ((right.max(720) + MARGIN) as u32, (top(rows.len()) + MARGIN) as u32);
 
     let root = SVGBackend::new(path, size).into_drawing_area();
@@ -60,15 +55,15 @@ fn draw_all(path: &Path, title: &str, tiles: &[Tile]) -> Result<()> {
         write(&root, row, (MARGIN + NAMES - 6, top(at) + HEIGHT / 2), 12, INK, HPos::Right)?;
     }
     for (at, (group, column)) in columns.iter().enumerate() {
-        write(&root, column, (left(at) + WIDTH / 2, HEADER - 10), 11, INK, HPos::Center)?;
+        write(&root, column, (lefts[at] + WIDTH / 2, HEADER - 10), 11, INK, HPos::Center)?;
         if at == 0 || columns[at - 1].0 != *group {
-            write(&root, group, (left(at), HEADER - 28), 12, INK, HPos::Left)?;
+            write(&root, group, (lefts[at], HEADER - 28), 12, INK, HPos::Left)?;
         }
     }
     for tile in tiles {
         let row = rows.iter().position(|row| **row == tile.row).unwrap_or(0);
         let column = columns.iter().position(|c| *c == (&tile.group, &tile.column)).unwrap_or(0);
-        let (x, y) = (left(column), top(row));
+        let (x, y) = (lefts[column], top(row));
         let colour = colour(tile.ratio);
         root.draw(&Rectangle::new([(x, y), (x + WIDTH - 1, y + HEIGHT - 1)], colour.filled()))?;
         let dark = u32::from(colour.0) + u32::from(colour.1) + u32::from(colour.2) < 380;
@@ -77,6 +72,17 @@ fn draw_all(path: &Path, title: &str, tiles: &[Tile]) -> Result<()> {
         write(&root, &text, (x + WIDTH / 2, y + HEIGHT / 2), 10, ink, HPos::Center)?;
     }
     Ok(root.present()?)
+}
+
+/// Where each column starts, and where the last one ends. Groups are apart, and as wide as their names at least.
+fn lefts(columns: &[(&String, &String)]) -> (Vec<i32>, i32) {
+    let (mut lefts, mut at) = (Vec::new(), MARGIN + NAMES);
+    for group in columns.chunk_by(|a, b| a.0 == b.0) {
+        lefts.extend((0..group.len() as i32).map(|column| at + column * WIDTH));
+        let name = group[0].0.len() as i32 * LETTER;
+        at += name.max(group.len() as i32 * WIDTH) + GAP;
+    }
+    (lefts, at)
 }
 
 fn distinct<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {

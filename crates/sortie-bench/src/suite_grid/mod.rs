@@ -74,7 +74,7 @@ impl Task {
     fn position(&self) -> (String, String, String) {
         match self {
             Task::Array(cell) => (cell.shape.name().into(), cell.title(), cells::power(cell.n)),
-            Task::Segments(row) => (row.title(), format!("segments {}", row.key.name()), cells::power(row.n)),
+            Task::Segments(row) => (row.title(), "segments".into(), row.key.name().into()),
         }
     }
 }
@@ -212,7 +212,7 @@ fn draw(path: &Path, device: &str, scored: &[(Task, Score)]) -> Result<()> {
     // Columns of one type and work side by side: cells are measured array by array.
     let order = |task: &Task| match task {
         Task::Array(cell) => (KeyType::ALL.iter().position(|&key| key == cell.key), Some(cell.work as usize)),
-        Task::Segments(_) => (Some(KeyType::ALL.len()), None),
+        Task::Segments(row) => (Some(KeyType::ALL.len()), Some(row.key as usize)),
     };
     scored.sort_by_key(|(task, _)| (order(task), task.n()));
     let tile = |(task, score): &(Task, Score)| {
