@@ -98,8 +98,8 @@ def main():
                     answer = sort(address, kind, *map(int, numbers))
                 case _:
                     answer = ["error: neither `open` nor `sort`"]
-        except (RuntimeError, OSError) as error:
-            answer = ["error:", str(error).splitlines()[0]]
+        except Exception as error:
+            answer = ["error:", (str(error) or repr(error)).splitlines()[0]]
             torch.cuda.empty_cache()
         print(*answer, flush=True)
 
