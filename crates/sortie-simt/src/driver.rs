@@ -99,7 +99,7 @@ impl Simulated {
             multiprocessors: options.multiprocessors,
             shared_per_block: options.shared_per_block,
             memory_total: options.memory,
-            l2_bytes: 4 << 20,
+            l2_bytes: 32 << 10,
         };
         let state = State {
             memory: Memory::new(options.memory, options.allocations, build != Build::Address),

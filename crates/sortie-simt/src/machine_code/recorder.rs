@@ -31,7 +31,7 @@ pub fn record(
         multiprocessors: 100,
         shared_per_block,
         memory_total: 1 << 40,
-        l2_bytes: 1 << 25,
+        l2_bytes: 1 << 23,
     };
     sort(Device::new(Recorder { properties, log: log.clone() }));
     let log = log.lock().unwrap();

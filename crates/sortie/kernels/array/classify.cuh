@@ -35,6 +35,8 @@ struct Profile {
     u32 seen;
     // Keys are not spread evenly: there are cells.
     u32 uneven;
+    // Keys of a sample in buckets that are too long for a block, and how many of them there may be.
+    u32 crowded, tolerated;
     // Buckets before each cell, and all, in units of 2^-CELL_FRACTION.
     u32 cells[CELLS + 1];
 };
@@ -43,12 +45,15 @@ struct Profile {
 constexpr u32 ASCENT = 1, DESCENT = 2, OUTSIDE = 4;
 
 // How the keys are put in order: some inputs need no distribution.
-enum Plan : u32 { LEAVE, REVERSE, FILL, DISTRIBUTE };
+// Where too many buckets are too
+// long, stable passes over all digits take less.
+enum Plan : u32 { LEAVE, REVERSE, FILL, DISTRIBUTE, PASSES };
 
 SIMT_FN Plan plan(const Profile& profile) {
     if (!(profile.seen & DESCENT)) return LEAVE;
     if (!(profile.seen & ASCENT)) return REVERSE;
-    return profile.exact && !(profile.seen & OUTSIDE) ? FILL : DISTRIBUTE;
+    if (profile.exact && !(profile.seen & OUTSIDE)) return FILL;
+    return profile.crowded > profile.tolerated ? PASSES : DISTRIBUTE;
 }
 
 template <class Code> struct WordOf {

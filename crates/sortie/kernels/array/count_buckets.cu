@@ -151,6 +151,8 @@ count_buckets(const Key* keys, u64 count, Profile* profile, u32 bits, u32 first_
     // What is in order needs no counts; OUTSIDE does not matter to that.
     const u32 order = atomic_load<Relaxed>(&profile->seen) & (classify::ASCENT | classify::DESCENT);
     if (order != (classify::ASCENT | classify::DESCENT)) return;
+    // Nor what goes through passes.
+    if (profile->crowded > profile->tolerated) return;
     u32* cells = reinterpret_cast<Cells*>(shared_memory())->cells;
     u32* pairs = reinterpret_cast<u32*>(reinterpret_cast<Cells*>(shared_memory()) + 1);
     for (u32 i = thread_rank(); i < buckets / 2; i += BLOCK) pairs[i] = 0;

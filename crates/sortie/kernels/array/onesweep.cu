@@ -1,21 +1,24 @@
 // A sort by stable passes of 8 bits, the lowest digit first: each pass reads and writes all keys once, whatever they are.
 //
 // Contract. An instantiation is made for SORTIE_KEY_BYTES, SORTIE_KIND, and payload.cuh for what goes with each key: its
-// payload, or its place where SORTIE_PLACES; for blocks of SORTIE_THREADS with SORTIE_ROW keys a thread, and fewer than 2^30 keys.
-// In turn: `count_digits`, `start_digits` by one block, `sweep` for each digit from the lowest on, `bring_back`; all others by any
-// number of blocks. A tile has SORTIE_THREADS * SORTIE_ROW keys. The digits' counts, the tickets and the first of the two tables of
-// states are zero before. Keys are read from `keys`, and end in sides[0], which may be the same; places are only written, and
-// end there alone: both sides have room for keys, and their order is lost. Dynamic shared memory: a Counts, a Starts or a
-// Shared. Cost: a read of the keys; for each digit in which keys differ a read and a write of keys and payload; another of
-// each where such digits are an odd number.
+// payload, or its index where SORTIE_PLACES; for blocks of SORTIE_THREADS with SORTIE_ROW keys a thread, and fewer than 2^30 keys.
+// The kernels run in this order: `count_digits`, `start_digits` by one block, `sweep` for each digit from the lowest on,
+// `bring_back`; all others by any number of blocks. They do nothing where there is a profile whose plan is not PASSES. A tile has
+// SORTIE_THREADS * SORTIE_ROW keys. The digits' counts, the tickets and the first of the two tables of states are zero before.
+// Keys are read from `keys`, and end in sides[0], which may be the same; indices are only written, and end there alone: both
+// sides have room for keys, and their order is lost. Dynamic shared memory: a Counts, a Starts or a Shared. Cost: a read of the
+// keys; for each digit in which keys differ a read and a write of keys and payload; another of each where such digits are an
+// odd number.
 //
-// A tile's items are ranked by warp: lanes with the same digit find one another by votes, and the first of them adds their
-// number to the warp's counter. A tile learns where its digits go from the tiles before it: each says how many items of a
-// digit it has, and, once it knows, how many there are up to its end; a look back ends at the first that knows. Tiles are
-// taken by tickets, so whoever is waited for is running.
+// A tile's digits are counted by warp first, so that the tiles after it learn of them early. Then the items are ranked by warp:
+// lanes with the same digit find one another by votes, and the last of them moves the warp's counter, which begins where the
+// warp's items of that digit belong in the tile. A tile learns where its digits go from the tiles before it: each says how many
+// items of a digit it has, and, once it knows, how many there are up to its end; a look back ends at the first that knows. Tiles
+// are taken by tickets, so whoever is waited for is running.
 //
 // Source: Adinets and Merrill, "Onesweep: a faster least significant digit radix sort for GPUs" (2022), section 3; the look
 // back is that of Merrill and Garland, "Single-pass parallel prefix scan with decoupled look-back" (2016), section 4.
+#include "classify.cuh"
 #include "code.cuh"
 #include "payload.cuh"
 #include "scan.cuh"
@@ -36,9 +39,14 @@ constexpr u32 BITS = 8;
 constexpr u32 RADIX = 1u << BITS;
 constexpr u32 DIGITS = sizeof(Key);
 constexpr u32 MOST_DIGITS = 8;
-// Keys that a thread counts at a time.
-constexpr u32 COUNTED = 16;
-static_assert(TILE < 1u << 16, "a place in a tile has 16 bits");
+// Of each block that counts; and the keys that a thread of it has at a time.
+constexpr u32 COUNTING_RESIDENT = 1536;
+constexpr u32 COUNTED = 8;
+// Tiles that a look back asks at a time. Of 2^28 u32 on an H200 a pass took 1.33 ms with one, 1.17 with four, 1.21 with eight.
+constexpr u32 WINDOW = 4;
+// A digit is turned to the bits of its offset in a table of words.
+constexpr u32 AT = 2;
+static_assert(TILE < 1u << 16, "an index in a tile has 16 bits");
 static_assert(RADIX <= BLOCK, "a digit has a thread");
 
 // What a tile says of a digit, beside a number of items: its own, or all up to its end. Zero says nothing yet.
@@ -64,6 +72,8 @@ struct Job {
     Digits* digits;
     // Of the tiles of two passes, RADIX for each.
     u32* states;
+    // Or null.
+    const classify::Profile* profile;
     u32 tiles;
 };
 
@@ -77,11 +87,12 @@ struct Starts {
 };
 
 constexpr u32 STAGED = TILE * (sizeof(Key) < sizeof(payload::Word) && payload::WORDS > 0 ? sizeof(payload::Word) : sizeof(Key));
-constexpr u32 COUNTERS = WARPS * RADIX * sizeof(u32);
 
 struct Shared {
-    // The counters of each warp; then keys, then payloads, in order of the digit.
-    u64 area[((STAGED < COUNTERS ? COUNTERS : STAGED) + 7) / 8];
+    // Keys, then payloads, in order of the digit.
+    u64 area[(STAGED + 7) / 8];
+    // Of each warp and digit: how many, then the index in the tile where the next one goes.
+    u32 counters[WARPS * RADIX];
     // Where a digit's items go, less where they begin in the tile.
     u32 moves[RADIX];
     u32 sums[WARPS];
@@ -89,9 +100,23 @@ struct Shared {
 };
 static_assert(sizeof(Shared) == SORTIE_BLOCK_MEMORY, "as the host has it");
 
-SIMT_FN u32 digit_of(Key code, u32 digit) { return u32(code >> (BITS * digit)) & (RADIX - 1); }
+SIMT_FN bool is_left_alone(const Job& job) {
+    return job.profile != nullptr && classify::plan(*job.profile) != classify::PASSES;
+}
 
-SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) count_digits(Job job, code::Transform transform) {
+// A word that has the code's digit from bit AT on.
+SIMT_FN u32 turned(Key code, u32 digit) {
+    u32 word = u32(code);
+    if constexpr (sizeof(Key) == 8) word = digit < 4 ? word : u32(code >> 32);
+    return funnel_shift_right(word, word, (BITS * digit - AT) % 32);
+}
+
+SIMT_FN u32& of_digit(u32* table, u32 turned) {
+    return *reinterpret_cast<u32*>(reinterpret_cast<u8*>(table) + (turned & (RADIX - 1) << AT));
+}
+
+SIMT_KERNEL(BLOCK, COUNTING_RESIDENT / BLOCK) count_digits(Job job, code::Transform transform) {
+    if (is_left_alone(job)) return;
     u32* counts = reinterpret_cast<Counts*>(shared_memory())->counts;
     for (u32 i = thread_rank(); i < DIGITS * RADIX; i += BLOCK) counts[i] = 0;
     barrier();
@@ -105,7 +130,8 @@ SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) count_digits(Job job, code::Transform trans
             const Key code = code::encode<KIND>(row[r], transform);
             SIMT_UNROLL
             for (u32 d = 0; d < DIGITS; ++d)
-                if (r * BLOCK + thread_rank() < left) atomic_add<Relaxed, Block>(&counts[d * RADIX + digit_of(code, d)], 1);
+                if (r * BLOCK + thread_rank() < left)
+                    atomic_add<Relaxed, Block>(&of_digit(counts + d * RADIX, turned(code, d)), 1);
         }
     }
     barrier();
@@ -114,6 +140,7 @@ SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) count_digits(Job job, code::Transform trans
 }
 
 SIMT_KERNEL(RADIX, 1) start_digits(Job job) {
+    if (is_left_alone(job)) return;
     Starts& shared = *reinterpret_cast<Starts*>(shared_memory());
     if (thread_rank() == 0) shared.active = (1u << DIGITS) - 1;
     barrier();
@@ -126,29 +153,27 @@ SIMT_KERNEL(RADIX, 1) start_digits(Job job) {
     if (thread_rank() == 0) job.digits->active = shared.active;
 }
 
-// Lanes whose lowest bits, a digit, are the same.
-SIMT_FN u32 peers_of(u32 bits) {
-    u32 peers = FULL;
-    SIMT_UNROLL
-    for (u32 b = 0; b < BITS; ++b) {
-        const bool is_set = bits & 1u << b;
-        peers &= ballot(is_set) ^ (is_set ? 0 : FULL);
-    }
-    return peers;
-}
-
 // Where the tile's items of the own digit begin among all of that digit, of which the tile has `count`.
 SIMT_FN u32 look_back(u32* states, u32 tile, u32 count) {
-    u32* own = states + u64(tile) * RADIX + thread_rank();
     u32 before = 0;
-    for (u32* at = own; at != states + thread_rank();) {
-        at -= RADIX;
-        u32 said = atomic_load<Relaxed>(at);
-        while (said == 0) said = atomic_load<Relaxed>(at);
-        before += said & (OWN - 1);
-        if (said & ALL) break;
+    bool knows = tile == 0;
+    for (u32 left = tile; !knows;) {
+        u32 said[WINDOW];
+        SIMT_UNROLL
+        for (u32 w = 0; w < WINDOW; ++w)
+            said[w] = atomic_load<Relaxed>(states + u64(left - lesser(left, w + 1)) * RADIX + thread_rank());
+        bool goes_on = true;
+        SIMT_UNROLL
+        for (u32 w = 0; w < WINDOW; ++w) {
+            goes_on = goes_on && !knows && said[w] != 0;
+            if (goes_on) {
+                before += said[w] & (OWN - 1);
+                knows = said[w] & ALL;
+                --left;
+            }
+        }
     }
-    atomic_store<Relaxed>(own, ALL | (before + count));
+    atomic_store<Relaxed>(states + u64(tile) * RADIX + thread_rank(), ALL | (before + count));
     return before;
 }
 
@@ -176,72 +201,117 @@ template <class T, u32 STRIDE = 1> SIMT_FN void load_row(T (&row)[ROW], const T*
     }
 }
 
-SIMT_FN void sweep_tile(const Job& job, const Pass& pass, u32 tile, Shared& shared, const code::Transform& transform) {
-    const u32 digit = pass.digit;
-    u32* all_counters = reinterpret_cast<u32*>(shared.area);
-    u32* counters = all_counters + warp_rank() * RADIX;
-    SIMT_UNROLL
-    for (u32 i = 0; i < RADIX; i += WARP) counters[i + lane()] = 0;
-    const u64 first = u64(tile) * TILE;
-    const u32 count = u32(lesser(job.count - first, u64(TILE)));
-    Key row[ROW];
-    load_row(row, pass.keys + first, count);
+// The tile's keys as codes; what is missing goes behind all that is there.
+SIMT_FN void load_codes(Key (&row)[ROW], const Pass& pass, const Key* tile, u32 count, const code::Transform& transform) {
+    load_row(row, tile, count);
     if (pass.is_first) {
         SIMT_UNROLL
         for (u32 r = 0; r < ROW; ++r) row[r] = code::encode<KIND>(row[r], transform);
     }
     if (count < TILE) {
-        // What is missing goes behind all that is there.
         const u32 own = warp_rank() * WARP * ROW + lane();
         SIMT_UNROLL
         for (u32 r = 0; r < ROW; ++r)
             if (own + r * WARP >= count) row[r] = Key(~Key(0));
     }
-    warp_barrier();
+}
 
-    // A digit, and the item's rank under it in the warp; then its place in the tile.
-    u32 places[ROW];
+// Counts the tile's digits, tells the tiles after it, and makes counts indices. Of the own digit: how many, and where they begin.
+SIMT_FN void count_tile(const Key (&row)[ROW], const Pass& pass, u32 tile, Shared& shared, u32& count, u32& start) {
+    u32* counters = shared.counters + warp_rank() * RADIX;
     SIMT_UNROLL
-    for (u32 r = 0; r < ROW; ++r) {
-        const u32 bits = u32(row[r] >> (BITS * digit)), d = bits & (RADIX - 1), peers = peers_of(bits);
-        const u32 before = popcount(peers & ((1u << lane()) - 1)), base = counters[d];
-        warp_barrier();
-        if (before == 0) counters[d] = base + popcount(peers);
-        warp_barrier();
-        places[r] = d << 16 | (base + before);
-    }
+    for (u32 i = 0; i < RADIX; i += WARP) counters[i + lane()] = 0;
+    warp_barrier();
+    SIMT_UNROLL
+    for (u32 r = 0; r < ROW; ++r) atomic_add<Relaxed, Block>(&of_digit(counters, turned(row[r], pass.digit)), 1);
     barrier();
-
-    u32 tile_count = 0;
+    count = 0;
     if (thread_rank() < RADIX) {
         SIMT_UNROLL
-        for (u32 w = 0; w < WARPS; ++w) tile_count += all_counters[w * RADIX + thread_rank()];
+        for (u32 w = 0; w < WARPS; ++w) count += shared.counters[w * RADIX + thread_rank()];
         // Nobody looks back at the last tile, which may count what is missing.
         const u64 own = u64(tile) * RADIX + thread_rank();
-        atomic_store<Relaxed>(&pass.states[own], (tile == 0 ? ALL : OWN) | tile_count);
+        atomic_store<Relaxed>(&pass.states[own], (tile == 0 ? ALL : OWN) | count);
         pass.next_states[own] = 0;
     }
-    const u32 start = scan::exclusive<BLOCK>(tile_count, shared.sums);
+    start = scan::exclusive<BLOCK>(count, shared.sums);
     if (thread_rank() < RADIX) {
         u32 next = start;
         SIMT_UNROLL
         for (u32 w = 0; w < WARPS; ++w) {
-            u32& counter = all_counters[w * RADIX + thread_rank()];
+            u32& counter = shared.counters[w * RADIX + thread_rank()];
             const u32 counted = counter;
             counter = next;
             next += counted;
         }
     }
     barrier();
-    SIMT_UNROLL
-    for (u32 r = 0; r < ROW; ++r) places[r] = counters[places[r] >> 16] + (places[r] & 0xFFFF);
-    barrier();
+}
+
+// Brings codes to where they belong in the tile, and says where that is.
+SIMT_FN void rank_codes(const Key (&row)[ROW], u32 (&indices)[ROW], u32 digit, Shared& shared) {
+    u32* counters = shared.counters + warp_rank() * RADIX;
     Key* staged = reinterpret_cast<Key*>(shared.area);
+    const u32 own = 1u << lane(), below = own - 1;
     SIMT_UNROLL
-    for (u32 r = 0; r < ROW; ++r) staged[places[r]] = row[r];
-    // While others are waited for, the first words of the payloads are on the way.
+    for (u32 r = 0; r < ROW; ++r) {
+        const u32 at = turned(row[r], digit), peers = match_bits<AT, BITS>(at);
+        u32& counter = of_digit(counters, at);
+        indices[r] = counter + popcount(peers & below);
+        warp_barrier();
+        if ((peers & ~below) == own) counter = indices[r] + 1;
+        warp_barrier();
+        staged[indices[r]] = row[r];
+    }
+}
+
+// Writes a tile that has been ranked, and its payloads, of which the first words are here.
+template <bool IS_FULL>
+SIMT_FN void write_tile(const Pass& pass, Shared& shared, const payload::Word* payloads, u32 count, u32 (&indices)[ROW],
+                        payload::Word (&words)[ROW], const code::Transform& transform) {
     constexpr u32 WORDS = payload::WORDS;
-    [[maybe_unused]] payload::Word words[ROW];
+    const Key* staged = reinterpret_cast<const Key*>(shared.area);
+    const u32 own = thread_rank();
+    Key row[ROW];
+    SIMT_UNROLL
+    for (u32 r = 0; r < ROW; ++r) row[r] = staged[r * BLOCK + own];
+    SIMT_UNROLL
+    for (u32 r = 0; r < ROW; ++r) {
+        const u32 i = r * BLOCK + own, at = turned(row[r], pass.digit);
+        if ((IS_FULL || i < count) && !(SORTIE_PLACES && pass.is_last))
+            pass.keys_to[of_digit(shared.moves, at) + i] = pass.is_last ? code::decode<KIND>(row[r], transform) : row[r];
+        // Beside where the own payload goes in the tile, where that goes on to which comes here.
+        if constexpr (WORDS > 0) indices[r] |= (at & (RADIX - 1) << AT) << 16;
+    }
+    SIMT_UNROLL
+    for (u32 w = 0; w < WORDS; ++w) {
+        payload::Word* moved = reinterpret_cast<payload::Word*>(shared.area);
+        barrier();
+        SIMT_UNROLL
+        for (u32 r = 0; r < ROW; ++r) moved[indices[r] & 0xFFFF] = words[r];
+        if (w + 1 < WORDS) load_row<payload::Word, WORDS>(words, payloads + w + 1, count);
+        barrier();
+        SIMT_UNROLL
+        for (u32 r = 0; r < ROW; ++r) {
+            const u32 i = r * BLOCK + own;
+            if (IS_FULL || i < count)
+                pass.payload_to[u64(of_digit(shared.moves, indices[r] >> 16) + i) * WORDS + w] = moved[i];
+        }
+    }
+}
+
+SIMT_FN void sweep_tile(const Job& job, const Pass& pass, u32 tile, Shared& shared, const code::Transform& transform) {
+    constexpr u32 WORDS = payload::WORDS;
+    const u64 first = u64(tile) * TILE;
+    const u32 count = u32(lesser(job.count - first, u64(TILE)));
+    Key row[ROW];
+    load_codes(row, pass, pass.keys + first, count, transform);
+    u32 own_count, own_start;
+    count_tile(row, pass, tile, shared, own_count, own_start);
+    u32 indices[ROW];
+    rank_codes(row, indices, pass.digit, shared);
+    // While others are waited for, the first words of the payloads are on the way.
+    payload::Word words[ROW];
     if (SORTIE_PLACES && pass.is_first) {
         SIMT_UNROLL
         for (u32 r = 0; r < ROW; ++r) words[r] = payload::Word(first) + warp_rank() * WARP * ROW + lane() + r * WARP;
@@ -249,40 +319,17 @@ SIMT_FN void sweep_tile(const Job& job, const Pass& pass, u32 tile, Shared& shar
         load_row<payload::Word, WORDS>(words, pass.payload + first * WORDS, count);
     }
     if (thread_rank() < RADIX) {
-        const u32 before = look_back(pass.states, tile, tile_count);
-        shared.moves[thread_rank()] = job.digits->counts[digit * RADIX + thread_rank()] + before - start;
+        const u32 before = look_back(pass.states, tile, own_count);
+        shared.moves[thread_rank()] = job.digits->counts[pass.digit * RADIX + thread_rank()] + before - own_start;
     }
     barrier();
-    const u32 left = count - lesser(count, thread_rank());
-    SIMT_UNROLL
-    for (u32 r = 0; r < ROW; ++r) {
-        const u32 i = r * BLOCK + thread_rank();
-        if (r * BLOCK < left) {
-            const Key code = staged[i];
-            const u32 d = digit_of(code, digit);
-            if (!(SORTIE_PLACES && pass.is_last))
-                pass.keys_to[shared.moves[d] + i] = pass.is_last ? code::decode<KIND>(code, transform) : code;
-            // Beside where the own payload goes in the tile, where that goes on to which comes here.
-            if constexpr (WORDS > 0) places[r] |= d << 16;
-        }
-    }
-    SIMT_UNROLL
-    for (u32 w = 0; w < WORDS; ++w) {
-        payload::Word* moved = reinterpret_cast<payload::Word*>(shared.area);
-        barrier();
-        SIMT_UNROLL
-        for (u32 r = 0; r < ROW; ++r) moved[places[r] & 0xFFFF] = words[r];
-        if (w + 1 < WORDS) load_row<payload::Word, WORDS>(words, pass.payload + first * WORDS + w + 1, count);
-        barrier();
-        SIMT_UNROLL
-        for (u32 r = 0; r < ROW; ++r) {
-            const u32 i = r * BLOCK + thread_rank();
-            if (r * BLOCK < left) pass.payload_to[u64(shared.moves[places[r] >> 16] + i) * WORDS + w] = moved[i];
-        }
-    }
+    const payload::Word* payloads = pass.payload + first * WORDS;
+    if (count == TILE) write_tile<true>(pass, shared, payloads, count, indices, words, transform);
+    else write_tile<false>(pass, shared, payloads, count, indices, words, transform);
 }
 
 SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) sweep(Job job, u32 digit, code::Transform transform) {
+    if (is_left_alone(job)) return;
     const u32 active = job.digits->active;
     if (!(active >> digit & 1)) return;
     const u32 passes_before = popcount(active & ((1u << digit) - 1));
@@ -305,12 +352,13 @@ SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) sweep(Job job, u32 digit, code::Transform t
         const u32 tile = shared.tile;
         if (tile >= job.tiles) return;
         sweep_tile(job, pass, tile, shared, transform);
-        // Before the next tile's counters are where payloads were.
+        // Before the next tile's counters and ticket are written.
         barrier();
     }
 }
 
 SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) bring_back(Job job) {
+    if (is_left_alone(job)) return;
     const u32 passes = popcount(job.digits->active);
     const u64 step = u64(grid_blocks()) * BLOCK, first = u64(block_rank()) * BLOCK + thread_rank();
     const Side &from = job.sides[1], &to = job.sides[0];

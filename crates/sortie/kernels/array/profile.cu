@@ -9,6 +9,10 @@
 //   CellCounts.
 // - share_buckets, of one block, gives each cell its share of the buckets, if there are cells with far more keys than
 //   others. Dynamic shared memory: Crowded.
+// - sample_buckets, of any number of blocks, counts the same sample in its buckets, in `counts`, which are zero before.
+//   Dynamic shared memory: Cells.
+// - look_for_long, of any number of blocks, notes how many of the sample are in buckets of which it has more than `most`, and
+//   clears the counts. Without these two, nothing is crowded.
 #include "classify.cuh"
 #include "code.cuh"
 #include "item.cuh"
@@ -33,6 +37,8 @@ constexpr u32 BOTH = classify::ASCENT | classify::DESCENT;
 // A cell is crowded that has more than its share of the sample by a quarter, and by five times what chance makes of that.
 // Keys are uneven if more than one in CROWDED is in such.
 constexpr u32 CROWDED = 50;
+// Where more than one key in TOLERATED is in a bucket too long for a block, passes take less than to distribute those again.
+constexpr u32 TOLERATED = 16;
 
 SIMT_FN bool is_crowded(u32 keys, u32 share) {
     const u64 more = keys - lesser(keys, share);
@@ -168,6 +174,49 @@ SIMT_KERNEL(BLOCK, 1) share_buckets(u32 sampled, u32 buckets, Profile* profile) 
     // The last cell ends before a bucket that there is not.
     profile->cells[CELLS] = (buckets << classify::CELL_FRACTION) - 1;
     profile->uneven = uneven;
+    profile->tolerated = sampled / TOLERATED;
+}
+
+struct Cells {
+    // Of the profile; one more, so that what comes next begins where 8 bytes do.
+    u32 cells[CELLS + 2];
+};
+
+template <bool UNEVEN>
+SIMT_FN void count_sample(const Key* keys, u64 count, u32 sampled, const classify::Classifier<Key, UNEVEN>& classifier,
+                          u32* counts, const code::Transform& transform) {
+    for (u32 first = block_rank() * BLOCK; first < sampled; first += grid_blocks() * BLOCK) {
+        const u32 i = first + thread_rank();
+        const bool there = i < sampled;
+        const Word code = sampled_code(keys, count, lesser(i, sampled - 1), sampled, transform);
+        const u32 bucket = there ? classifier.bucket(Key(code)) : ~0u;
+        // Equal keys would wait for one another.
+        const u32 peers = match_any(bucket);
+        if (there && lane() == trailing_zeros(peers)) atomic_add(&counts[bucket], popcount(peers));
+    }
+}
+
+SIMT_KERNEL(BLOCK, 1)
+sample_buckets(const Key* keys, u64 count, u32 sampled, const Profile* profile, u32* counts, code::Transform transform) {
+    if (classify::plan(*profile) != classify::DISTRIBUTE || profile->exact) return;
+    u32* cells = reinterpret_cast<Cells*>(shared_memory())->cells;
+    if (profile->uneven) classify::load_cells<BLOCK>(cells, *profile);
+    barrier();
+    if (profile->uneven)
+        count_sample(keys, count, sampled, classify::Classifier<Key, true>(profile->range, cells), counts, transform);
+    else count_sample(keys, count, sampled, classify::Classifier<Key>(profile->range), counts, transform);
+}
+
+SIMT_KERNEL(BLOCK, 1) look_for_long(u32 buckets, u32 most, u32* counts, Profile* profile) {
+    u32 crowded = 0;
+    for (u32 b = block_rank() * BLOCK + thread_rank(); b < buckets; b += grid_blocks() * BLOCK) {
+        const u32 own = counts[b];
+        if (own > most) crowded += own;
+        if (own > 0) counts[b] = 0;
+    }
+    SIMT_UNROLL
+    for (u32 by = WARP / 2; by > 0; by /= 2) crowded += shuffle_xor(crowded, by);
+    if (lane() == 0 && crowded > 0) atomic_add(&profile->crowded, crowded);
 }
 
 // As the host has them.

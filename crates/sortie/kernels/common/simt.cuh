@@ -121,6 +121,28 @@ template <class T> SIMT_FN u32 match_any(T value, u32 mask = FULL) {
     return __match_any_sync(mask, detail::cast<detail::Bits<T>>(value));
 }
 
+// Lanes of the whole warp that have the same BITS bits, from bit LOW on. Two instructions a bit beside the vote: written in C++,
+// each bit takes five.
+template <u32 LOW, u32 BITS> SIMT_FN u32 match_bits(u32 value) {
+    u32 peers = FULL;
+    SIMT_UNROLL
+    for (u32 b = LOW; b < LOW + BITS; ++b) {
+        u32 same;
+        asm volatile("{\n"
+                     ".reg .pred set;\n"
+                     ".reg .b32 bit;\n"
+                     "and.b32 bit, %1, %2;\n"
+                     "setp.ne.u32 set, bit, 0;\n"
+                     "vote.sync.ballot.b32 %0, set, 0xFFFFFFFF;\n"
+                     "@!set not.b32 %0, %0;\n"
+                     "}"
+                     : "=r"(same)
+                     : "r"(value), "r"(1u << b));
+        peers &= same;
+    }
+    return peers;
+}
+
 template <class T> SIMT_FN T shuffle(T value, u32 from, u32 mask = FULL) {
     return detail::cast<T>(__shfl_sync(mask, detail::cast<detail::Bits<T>>(value), from));
 }
@@ -344,6 +366,10 @@ SIMT_FN bool all(bool predicate, u32 mask = FULL, bench::Line line = bench::here
 template <class T> SIMT_FN u32 match_any(T value, u32 mask = FULL, bench::Line line = bench::here()) {
     static_assert(sizeof(T) == 4 || sizeof(T) == 8, "a collective takes values of 4 or 8 bytes");
     return u32(bench::collective(bench::Collective::Match, detail::cast<detail::Bits<T>>(value), 0, mask, line));
+}
+
+template <u32 LOW, u32 BITS> SIMT_FN u32 match_bits(u32 value, bench::Line line = bench::here()) {
+    return match_any(value >> LOW & ((1u << BITS) - 1), FULL, line);
 }
 
 template <class T> SIMT_FN T shuffle(T value, u32 from, u32 mask = FULL, bench::Line line = bench::here()) {

@@ -50,6 +50,8 @@ pub(super) struct DistributionKernels {
     check_order: Kernel,
     sample_cells: Kernel,
     share_buckets: Kernel,
+    sample_buckets: Kernel,
+    look_for_long: Kernel,
     count_buckets: Kernel,
     place_buckets: Kernel,
     first: Kernel,
@@ -75,6 +77,8 @@ impl DistributionKernels {
             profiling("check_order"),
             profiling("sample_cells"),
             profiling("share_buckets"),
+            profiling("sample_buckets"),
+            profiling("look_for_long"),
             counting("count_buckets"),
             counting("place_buckets"),
             shape.pass(items, items.payload_define(), "FIRST"),
@@ -87,14 +91,17 @@ impl DistributionKernels {
 
     /// Of those instances.
     pub fn new(kernels: &[Kernel], items: Items) -> DistributionKernels {
-        let [sample, check_order, sample_cells, share_buckets, count_buckets, place_buckets, rest @ ..] =
-            <[Kernel; 11]>::try_from(kernels.to_vec()).expect("as many as instances");
+        let [sample, check_order, sample_cells, share_buckets, rest @ ..] =
+            <[Kernel; 13]>::try_from(kernels.to_vec()).expect("as many as instances");
+        let [sample_buckets, look_for_long, count_buckets, place_buckets, rest @ ..] = rest;
         let [first, second, reverse, fill, number] = rest;
         DistributionKernels {
             sample,
             check_order,
             sample_cells,
             share_buckets,
+            sample_buckets,
+            look_for_long,
             count_buckets,
             place_buckets,
             first,
@@ -115,7 +122,7 @@ impl DistributionKernels {
 pub(super) struct Tables<'a> {
     /// What is zero before: the profile, counts and groups.
     zero: View<'a, u32>,
-    profile: View<'a, u32>,
+    pub profile: View<'a, u32>,
     counts: View<'a, u32>,
     groups: View<'a, u32>,
     group_starts: View<'a, u64>,
@@ -187,8 +194,9 @@ pub(super) struct Distribution<'a> {
 // SAFETY of all launches: the arguments are the kernel's; it stays within the arrays and the tables, whose lengths are as it
 // says. The engine keeps the kernels.
 impl Distribution<'_> {
-    /// Looks at the keys: their range, their order, how they are spread.
-    pub unsafe fn profile(&self) -> Result<(), Error> {
+    /// Looks at the keys: their range, their order, how they are spread; and, where `may_leave`, whether so many of them fall into
+    /// long buckets that they are better left to passes.
+    pub unsafe fn profile(&self, may_leave: bool) -> Result<(), Error> {
         let (keys, n, profile) = (self.arrays.keys, self.n, self.tables.profile);
         let (stream, kernels, buckets) = (self.stream, &self.kernels, self.bucket_count());
         stream.fill(self.tables.zero, 0)?;
@@ -207,6 +215,24 @@ impl Distribution<'_> {
             kernels.check_order.launch(stream, many, (keys, n, profile, self.transform))?;
             kernels.sample_cells.launch(stream, sampling, (keys, n, sampled, profile, self.transform))?;
             kernels.share_buckets.launch(stream, sharing, (sampled, buckets, profile))?;
+        }
+        if !may_leave {
+            return Ok(());
+        }
+        let counts = self.tables.counts;
+        let counting = Launch { shared: size_of::<Cells>(), ..sampling };
+        let looking = Launch { blocks: buckets.div_ceil(PROFILE_BLOCK).min(many.blocks), shared: 0, ..many };
+        // Of a bucket that is as long as a block takes, the sample has so many, and hardly more than by four deviations.
+        let fitting = (self.shape.block.capacity() as u64 * u64::from(sampled) / n as u64) as u32;
+        let most = fitting + 4 * fitting.isqrt() + 4;
+        // SAFETY: see above.
+        unsafe {
+            kernels.sample_buckets.launch(
+                stream,
+                counting,
+                (keys, n, sampled, profile, counts, self.transform),
+            )?;
+            kernels.look_for_long.launch(stream, looking, (buckets, most, counts, profile))?;
         }
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! What goes through the distribution of one array: codes alone, or codes and 32 bits below them; and payloads beside those.
 
+use super::onesweep::{FEWER_THAN, Moving, Passes};
 use crate::Order;
 use crate::gpu::kernels::{Define, kind};
 use crate::key::Code;
@@ -62,6 +63,19 @@ impl Items {
             Low::Place { payload_bytes } => payload_bytes,
             _ => 0,
         }
+    }
+
+    /// The passes that sort so many keys where a distribution would not, unless they are too many. On a
+    /// device with so much shared memory a block.
+    pub fn passes(self, n: usize, shared_per_block: usize) -> Option<Passes> {
+        let beside = match self.low {
+            Low::Nothing => Moving::Payload(0),
+            Low::Payload => Moving::Payload(size_of::<u32>()),
+            Low::Place { payload_bytes: 0 } => Moving::Place,
+            Low::Place { payload_bytes } => Moving::Payload(payload_bytes),
+        };
+        let Items { key_bytes, code, order, .. } = self;
+        (n < FEWER_THAN).then(|| Passes::new(key_bytes, code, order, beside, shared_per_block))
     }
 
     /// What `item.cuh` is instantiated for.

@@ -14,7 +14,7 @@ use super::compared::by_codes;
 use super::distribute::{Distribution, DistributionKernels, Side, Tables};
 use super::finish::Finish;
 use super::items::{Items, Low, MOST_KEYS};
-use super::onesweep::{FEWER_THAN, Moving, Passes, onesweep_words};
+use super::onesweep::{self, FEWER_THAN, Moving, Onesweep, Passes, onesweep_words};
 use super::redistribute::{LongTables, RedistributionKernels};
 use super::sample_sort::{Keys, sample_sort_words};
 use super::shape::Shape;
@@ -29,13 +29,16 @@ use crate::plan::{self, DeviceWay};
 use crate::request::Beside;
 use crate::{Algorithm, Error, Key, Order};
 
-/// Fewer keys for each multiprocessor are not distributed: the launches alone would take longer than their sort. On an H200
-/// 2^20 u32 took 0.31 ms distributed, 0.10 by a bitonic network; 2^24 0.35 and 0.90.
+/// Fewer keys for each multiprocessor are not distributed: the launches alone would take longer than their sort.
 const DISTRIBUTE_FROM: usize = 1 << 15;
-/// Fewer pairs, or places, for each multiprocessor are one segment. On an H200 2^16 pairs of u32 took 0.11 ms by passes, 0.09 as a
-/// segment, 2^18 0.11 and 0.13, 2^22 0.25 and 0.51; as a segment the places of 2^16 took 0.21.
-const PAIRS_IN_PASSES_FROM: usize = 1 << 11;
-const PLACES_IN_PASSES_FROM: usize = 1 << 9;
+/// Keys of up to 32 bits that fill the second level cache less often are not distributed: passes over what it holds take less.
+/// On an H200 2^24 u32 took 0.49 ms distributed and 0.36 by passes, u64 0.50 and 0.90.
+const DISTRIBUTE_FROM_CACHES: u64 = 2;
+/// Fewer pairs, or indices, for each multiprocessor are one segment.
+const PAIRS_IN_PASSES_FROM: usize = 1 << 8;
+const PLACES_IN_PASSES_FROM: usize = 1 << 7;
+/// Fewer keys alone go through a network. On an H200 2^20 u32 took 91 us by it, 2^22 189.
+const KEYS_IN_PASSES_FROM: usize = 1 << 13;
 /// Fewer keys alone are one segment: a block sorts them in one launch. More of them, too few to be distributed, a network.
 const NETWORK_FROM: usize = 1 << 13;
 
@@ -284,11 +287,15 @@ impl Gpu {
             RedistributionKernels::instances(shape, items),
             Finish::instances(shape.block, items),
         ];
+        let shared_per_block = self.device().properties().shared_per_block;
+        let passes = items.passes(n, shared_per_block);
+        let sweeping = passes.map_or(vec![], onesweep::instances::<B>);
+        let sweeping = self.kernels(&sweeping)?;
         let kernels = self.kernels(&instances.concat())?;
         let (distributing, kernels) = kernels.split_at(instances[0].len());
         let (redistributing, finishing) = kernels.split_at(instances[1].len());
         let parts = Parts::new(n, shape, items);
-        let scratch = self.scratch(parts.words())?;
+        let scratch = self.scratch(parts.words::<B>(n, passes))?;
         let [copy, payload_copy, items_apart] = parts.of(&scratch);
         let arrays = ItemArrays {
             items: if items.are_alone() { keys.address() } else { items_apart.address() },
@@ -309,7 +316,13 @@ impl Gpu {
             transform,
             item_transform: if items.are_alone() { transform } else { CodeTransform::default() },
         };
+        let profile = job.tables.profile.address();
+        let passes = passes.map(|passes| {
+            let room = scratch.range(parts.0[0]..scratch.len());
+            Onesweep::new(&sweeping, room, (keys, payload), passes, profile, shape.multiprocessors)
+        });
         let steps = Steps {
+            passes: passes.transpose()?,
             again: (0..redistributions(items))
                 .map(|_| LongTables::new(self, n, shape.block.capacity()))
                 .collect::<Result<_, _>>()?,
@@ -344,7 +357,7 @@ impl Gpu {
         items: Items,
         beside: usize,
     ) -> Result<Pending<'_>, Error> {
-        let Steps { job, redistribution, again, finish, copy } = steps;
+        let Steps { job, passes, redistribution, again, finish, copy } = steps;
         let (n, longest) = (job.n, job.shape.block.capacity());
         let rest = Rest { offsets: finish.left(), longest: n as u64, shortest: longest, copy: *copy };
         let kind = match beside {
@@ -355,7 +368,13 @@ impl Gpu {
         let rest = self.prepare_rest(job.stream, moved, rest, items.code, items.order)?;
         // SAFETY: as the caller states. What is not settled falls into the buckets.
         let rest = unsafe {
-            job.profile()?;
+            if let Some(passes) = passes {
+                passes.clear(job.stream)?;
+            }
+            job.profile(passes.is_some())?;
+            if let Some(passes) = passes {
+                passes.enqueue(job.stream)?;
+            }
             job.count()?;
             job.distribute()?;
             job.settle()?;
@@ -386,6 +405,8 @@ fn redistributions(items: Items) -> usize {
 /// What the steps of a sort take, one after the other.
 struct Steps<'a> {
     job: Distribution<'a>,
+    /// What sorts all keys where the profile finds too many of them close together.
+    passes: Option<Onesweep<'a>>,
     redistribution: RedistributionKernels,
     /// One for each redistribution.
     again: Vec<LongTables>,
@@ -430,9 +451,11 @@ pub(crate) struct Wanted {
     pub order: Order,
 }
 
-/// Fewer keys are not distributed.
-fn distributed_from(device: &Properties) -> usize {
-    device.multiprocessors as usize * DISTRIBUTE_FROM
+/// Fewer keys of so many bytes are not distributed.
+fn distributed_from(key_bytes: usize, device: &Properties) -> usize {
+    let launches = device.multiprocessors as usize * DISTRIBUTE_FROM;
+    let caches = (DISTRIBUTE_FROM_CACHES * device.l2_bytes) as usize / key_bytes;
+    if key_bytes <= 4 { launches.max(caches) } else { launches }
 }
 
 impl Wanted {
@@ -455,12 +478,15 @@ impl Wanted {
             Algorithm::Auto | Algorithm::Radix => match self.items::<B>(n, device) {
                 _ if n > MOST_KEYS && in_network => ArrayWay::Network,
                 Some(items) => ArrayWay::Digits(items),
-                None if self.beside.is_nothing() && n >= NETWORK_FROM => ArrayWay::Network,
-                // Pairs of 64 bits.
-                None if n >= distributed_from(device) && algorithm == Algorithm::Auto => {
-                    ArrayWay::Samples(self.compared::<B>())
-                }
-                None => self.passes::<B>(n, device).map_or(ArrayWay::Segment, ArrayWay::Passes),
+                None => match self.passes::<B>(n, device) {
+                    Some(passes) => ArrayWay::Passes(passes),
+                    None if self.beside.is_nothing() && n >= NETWORK_FROM => ArrayWay::Network,
+                    // More pairs of 64 bits than passes count.
+                    None if n >= FEWER_THAN && algorithm == Algorithm::Auto => {
+                        ArrayWay::Samples(self.compared::<B>())
+                    }
+                    None => ArrayWay::Segment,
+                },
             },
         };
         if n > MOST_KEYS && !matches!(way, ArrayWay::Network) {
@@ -471,16 +497,17 @@ impl Wanted {
         Ok(way)
     }
 
-    /// The passes over keys of up to 32 bits that keep what goes with them in order, unless they are few.
+    /// The passes over keys of up to 64 bits, unless they are few, or so many that they are not counted.
     fn passes<B: Bits>(self, n: usize, device: &Properties) -> Option<Passes> {
         let Wanted { beside, code, order } = self;
         let (beside, from) = match beside {
-            Beside::Nothing => return None,
+            Beside::Nothing => (Moving::Payload(0), KEYS_IN_PASSES_FROM),
             Beside::Payload { bytes, .. } => (Moving::Payload(bytes), PAIRS_IN_PASSES_FROM),
             Beside::Indices { .. } => (Moving::Place, PLACES_IN_PASSES_FROM),
         };
         let enough = device.multiprocessors as usize * from;
-        ((enough..FEWER_THAN).contains(&n) && B::WIDTH <= 32).then_some(Passes { code, order, beside })
+        let enough = (enough..FEWER_THAN).contains(&n);
+        enough.then(|| Passes::new(size_of::<B>(), code, order, beside, device.shared_per_block))
     }
 
     /// The items that go through a distribution, unless there are too few or too wide keys.
@@ -494,7 +521,7 @@ impl Wanted {
         };
         let widest = if low == Low::Nothing { 64 } else { 32 };
         let items = Items { key_bytes: size_of::<B>(), code, order, low };
-        (n >= distributed_from(device) && B::WIDTH <= widest).then_some(items)
+        (n >= distributed_from(size_of::<B>(), device) && B::WIDTH <= widest).then_some(items)
     }
 
     /// Words of each piece of scratch that a sort takes in this way.
@@ -515,7 +542,8 @@ impl Wanted {
         let shape = Shape::new(n, items, device);
         let again = LongTables::words(n, shape.block.capacity());
         let rest = listed_words(Finish::most_left(n));
-        let mut words = vec![Parts::new(n, shape, items).words(), Finish::words(n), rest];
+        let passes = items.passes(n, device.shared_per_block);
+        let mut words = vec![Parts::new(n, shape, items).words::<B>(n, passes), Finish::words(n), rest];
         words.extend(vec![again; redistributions(items)]);
         words
     }
@@ -551,8 +579,11 @@ impl Parts {
         Parts([Tables::words(shape), copy, words(items.payload_bytes()), apart])
     }
 
-    fn words(&self) -> usize {
-        self.0.iter().sum()
+    /// Words of all. Passes that are taken instead have all but the tables, and more where that is too little for them.
+    fn words<B: Bits>(&self, n: usize, passes: Option<Passes>) -> usize {
+        let [tables, copies @ ..] = self.0;
+        let swept = passes.map_or(0, |passes| onesweep_words::<B>(n, passes));
+        tables + swept.max(copies.iter().sum())
     }
 
     /// All but the tables.

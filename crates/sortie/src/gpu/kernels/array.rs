@@ -32,6 +32,8 @@ shared! {
         exact: u32,
         seen: u32,
         uneven: u32,
+        crowded: u32,
+        tolerated: u32,
         cells: [u32; CELLS + 1],
     }
 
@@ -126,6 +128,7 @@ shared! {
         count: u64,
         digits: u64,
         states: u64,
+        profile: u64,
         tiles: u32,
     }
 

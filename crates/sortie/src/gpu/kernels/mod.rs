@@ -155,6 +155,7 @@ impl File {
                 a::Profile::LAYOUT,
                 a::CellCounts::LAYOUT,
                 a::Crowded::LAYOUT,
+                a::Cells::LAYOUT,
             ],
             File::CountBuckets => {
                 &[CodeTransform::LAYOUT, a::Profile::LAYOUT, a::Cells::LAYOUT, a::Before::LAYOUT]
@@ -168,6 +169,8 @@ impl File {
                 a::OnesweepSide::LAYOUT,
                 a::OnesweepJob::LAYOUT,
                 a::OnesweepStarts::LAYOUT,
+                a::CodeRange::LAYOUT,
+                a::Profile::LAYOUT,
             ],
             File::FinishBuckets => &[CodeTransform::LAYOUT, a::PlacedBuckets::LAYOUT, a::ItemArrays::LAYOUT],
             File::Ranges => &[CodeTransform::LAYOUT, a::RangesPass::LAYOUT],
