@@ -71,7 +71,8 @@ template <class... Arguments, void (*kernel)(Arguments...)> struct Caller<kernel
     __attribute__((no_sanitize_thread, no_sanitize_coverage)) static void call(void* const* arguments) {
         spread(arguments, static_cast<Numbers<sizeof...(Arguments)>*>(nullptr));
     }
-    static constexpr u64 sizes[] = {sizeof(Arguments)..., 0};
+    // Hidden, since libraries have kernels of one name that take other arguments.
+    __attribute__((visibility("hidden"))) static constexpr u64 sizes[] = {sizeof(Arguments)..., 0};
 
   private:
     template <u32... places> struct Places {};

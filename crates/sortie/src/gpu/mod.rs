@@ -20,7 +20,7 @@
 //! # }
 //! ```
 
-mod alloc;
+pub(crate) mod alloc;
 mod array;
 mod engine;
 mod host;
@@ -30,6 +30,7 @@ pub(crate) mod on_bench;
 mod ring;
 pub(crate) mod segments;
 mod strings;
+mod workspace;
 
 pub(crate) use alloc::reserve;
 pub use array::Compared;

@@ -4,6 +4,7 @@
 
 use sortie_device::{Buffer, Launch, Stream, View};
 
+use crate::gpu::alloc::scratch;
 use crate::gpu::kernels::array::{OnesweepDigits, OnesweepJob, OnesweepSide, OnesweepStarts};
 use crate::gpu::kernels::{CodeTransform, Define, File, Instance, blocks, kind, numbers, struct_bytes};
 use crate::gpu::{Gpu, Pending};
@@ -135,7 +136,7 @@ impl Gpu {
             unreachable!("as many as instances")
         };
         let parts = Parts::new::<B>(n, passes);
-        let scratch = self.scratch(parts.0.iter().sum())?;
+        let scratch = scratch(stream, parts.0.iter().sum())?;
         let [digits, states, copy, apart, payload_copy] = parts.of(&scratch);
         let tiles = tiles::<B>(n, passes);
         // The second table is cleared by the pass that uses the first.
@@ -176,6 +177,6 @@ impl Gpu {
             }
             bring_back.launch(stream, Launch { shared: 0, ..counting }, (job,))?;
         }
-        Ok(self.pending(stream, None)?.holding(scratch))
+        self.pending(stream)
     }
 }
