@@ -55,7 +55,7 @@ impl Stream {
         Stream { queue: self.queue.clone(), workspace: Some(Arc::new(workspace)) }
     }
 
-    /// Bytes of the workspace, if memory comes from one.
+    /// Bytes of the workspace that are used, if memory comes from one.
     pub fn workspace_bytes(&self) -> Option<usize> {
         self.workspace.as_ref().map(|workspace| workspace.bytes())
     }

@@ -19,9 +19,11 @@ pub(crate) struct Workspace {
 
 impl Workspace {
     pub fn new(address: u64, bytes: usize) -> Workspace {
-        Workspace { all: address..address + bytes as u64, taken: Mutex::default() }
+        let end = address + bytes as u64;
+        Workspace { all: address.next_multiple_of(ALIGNMENT).min(end)..end, taken: Mutex::default() }
     }
 
+    /// Those that are used.
     pub fn bytes(&self) -> usize {
         (self.all.end - self.all.start) as usize
     }
@@ -30,7 +32,7 @@ impl Workspace {
     pub fn take(&self, bytes: usize) -> Result<u64, Error> {
         let mut taken = self.taken.lock().expect("no holder panics");
         let needed = (bytes as u64).saturating_add(ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-        let mut start = self.all.start.next_multiple_of(ALIGNMENT);
+        let mut start = self.all.start;
         let mut largest = 0;
         for before in 0..=taken.len() {
             let room = taken.get(before).map_or(self.all.end, |next| next.start).saturating_sub(start);

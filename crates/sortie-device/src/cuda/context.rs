@@ -127,6 +127,9 @@ impl CudaDriver {
             // SAFETY: the context is current.
             self.call("cuCtxSynchronize", || unsafe { sys::cuCtxSynchronize() })?;
             self.call("cuMemPoolTrimTo", || pool.trim())?;
+            // What graphs have left is kept too, and apart.
+            // SAFETY: the device is the driver's.
+            self.call("cuDeviceGraphMemTrim", || unsafe { sys::cuDeviceGraphMemTrim(self.device) })?;
             allocated = self.call(name, || alloc(&mut address));
         }
         match allocated {

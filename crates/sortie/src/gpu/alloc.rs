@@ -31,13 +31,11 @@ pub(crate) fn scratch(stream: &Stream, words: usize) -> Result<Buffer<u32>, Erro
     })
 }
 
-/// Whether there is room for pieces of so many words where the stream has a workspace, before any of them is had.
-pub(crate) fn check_workspace(stream: &Stream, words: &[usize]) -> Result<(), Error> {
-    let needed = workspace_bytes(words);
-    match stream.workspace_bytes() {
-        Some(given) if given < needed => Err(too_small(needed as u64, given)),
-        _ => Ok(()),
-    }
+/// Whether the stream's workspace, if it has one, has room for pieces of so many words, before any of them is had.
+pub(crate) fn check_workspace(stream: &Stream, words: impl FnOnce() -> Vec<usize>) -> Result<(), Error> {
+    let Some(given) = stream.workspace_bytes() else { return Ok(()) };
+    let needed = workspace_bytes(&words());
+    if given < needed { Err(too_small(needed as u64, given)) } else { Ok(()) }
 }
 
 /// Bytes of a workspace for pieces of so many words.

@@ -206,7 +206,7 @@ impl Gpu {
     ) -> Result<Pending<'_>, Error> {
         let n = keys.len();
         let Wanted { beside, code, order } = wanted;
-        check_workspace(stream, &self.array_words::<B>(&way, n, wanted))?;
+        check_workspace(stream, || self.array_words::<B>(&way, n, wanted))?;
         // SAFETY: as the caller states.
         unsafe {
             match way {
