@@ -27,7 +27,7 @@ impl Device {
         self.0.start()
     }
 
-    /// Bytes of device memory that could be allocated now.
+    /// Bytes of device memory that could be allocated now, with those that are kept from what streams have freed.
     pub fn free_memory(&self) -> Result<u64, Error> {
         self.0.free_memory()
     }

@@ -10,6 +10,10 @@ use crate::Error;
 /// Threads in a warp, on every device there is.
 pub const WARP: u32 = 32;
 
+/// One part in so many of a device's memory is kept at most of what streams free, for what they allocate next: to have 8 GB
+/// anew takes 8 ms.
+pub const KEPT_PART: u64 = 6;
+
 /// What is known of a device before any work.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Properties {
@@ -69,10 +73,11 @@ pub unsafe trait Driver: Any + Send + Sync + Debug {
     /// How long the process waited for the driver and the device to start. Starts it where nothing has so far.
     fn start(&self) -> Result<Duration, Error>;
 
-    /// Bytes of device memory that could be allocated now.
+    /// Bytes of device memory that could be allocated now, with those that are kept from what streams have freed.
     fn free_memory(&self) -> Result<u64, Error>;
 
-    /// Device memory of more than 0 bytes, its content unspecified.
+    /// Device memory of more than 0 bytes, its content unspecified. Where there is too little, what is kept is given back
+    /// first; so for [`alloc_on`](Driver::alloc_on).
     fn alloc(&self, bytes: usize) -> Result<u64, Error>;
 
     /// Frees device memory once the work that uses it is done.
@@ -81,6 +86,23 @@ pub unsafe trait Driver: Any + Send + Sync + Debug {
     ///
     /// `address` is from [`alloc`](Driver::alloc), and used no more.
     unsafe fn free(&self, address: u64);
+
+    /// Device memory of more than 0 bytes for what is put on the stream from now on, its content unspecified. Waits for
+    /// nothing, unless there is too little.
+    ///
+    /// # Safety
+    ///
+    /// The stream is of this device.
+    unsafe fn alloc_on(&self, bytes: usize, stream: u64) -> Result<u64, Error>;
+
+    /// Frees such memory once what is on the stream now is done, and does not wait. Up to a [`KEPT_PART`]th of the device's
+    /// memory is kept for later. A device that cannot do so waits for its work, and keeps nothing.
+    ///
+    /// # Safety
+    ///
+    /// `address` is from [`alloc_on`](Driver::alloc_on), for a stream of this device, and used by no other work than what is
+    /// done before.
+    unsafe fn free_on(&self, address: u64, stream: u64);
 
     /// Host memory of more than 0 bytes that the device reads and writes directly, its content unspecified; fast to
     /// read for the host too.
@@ -188,12 +210,43 @@ pub unsafe trait Driver: Any + Send + Sync + Debug {
     /// The range is valid.
     unsafe fn fill(&self, to: u64, byte: u8, bytes: usize, stream: u64) -> Result<(), Error>;
 
+    /// What is put on the stream from now on is captured, and not run, to become a graph. The work that waits, or is read
+    /// back, cannot be; what a thread does meanwhile on other streams is not captured.
+    ///
+    /// # Safety
+    ///
+    /// The stream is of this device.
+    unsafe fn begin_capture(&self, stream: u64) -> Result<(), Error>;
+
+    /// The graph of what was captured. The stream runs its work again, whether or not there is one.
+    ///
+    /// # Safety
+    ///
+    /// As for [`begin_capture`](Driver::begin_capture), by the same thread.
+    unsafe fn end_capture(&self, stream: u64) -> Result<u64, Error>;
+
+    /// Puts all work of a graph on a stream. It begins when the graph's last launch is done.
+    ///
+    /// # Safety
+    ///
+    /// `graph` is from [`end_capture`](Driver::end_capture); what the captured calls were promised holds again.
+    unsafe fn launch_graph(&self, graph: u64, stream: u64) -> Result<(), Error>;
+
+    /// Work under way goes on.
+    ///
+    /// # Safety
+    ///
+    /// `graph` is from [`end_capture`](Driver::end_capture), and used no more.
+    unsafe fn free_graph(&self, graph: u64);
+
     /// A module: the program, compiled for this device or found where it was kept when it was compiled before.
     fn load(&self, program: &Program) -> Result<u64, Error>;
 
+    /// Waits for its functions that are running.
+    ///
     /// # Safety
     ///
-    /// `module` is from [`load`](Driver::load); its functions are used no more, and none is running.
+    /// `module` is from [`load`](Driver::load); its functions are used no more.
     unsafe fn unload(&self, module: u64);
 
     /// The kernel of that name. It belongs to its module.

@@ -31,7 +31,7 @@ impl Module {
 
 impl Drop for Loaded {
     fn drop(&mut self) {
-        // SAFETY: no kernel of it is left, and who launched one promised to keep it until it was done.
+        // SAFETY: no kernel of it is left, and the driver waits for those that are running.
         unsafe { self.device.driver().unload(self.raw) }
     }
 }
@@ -52,7 +52,6 @@ impl Kernel {
     /// - The stream is of the device that the kernel was loaded for, and so is the memory that arguments lead to.
     /// - The arguments are those that the kernel takes, in number, order and type.
     /// - With them, in this shape, it touches no memory but what lives until it is done; it does not race with other work.
-    /// - The kernel is not dropped before the launch is done.
     pub unsafe fn launch(
         &self,
         stream: &Stream,

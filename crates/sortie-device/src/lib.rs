@@ -1,6 +1,6 @@
 //! A device that runs kernels, behind one small trait.
 //!
-//! [`Device`] and what it hands out ([`Buffer`], [`Pinned`], [`Stream`], [`Event`], [`Module`], [`Kernel`]) are the safe
+//! [`Device`] and what it hands out ([`Buffer`], [`Pinned`], [`Stream`], [`Event`], [`Module`], [`Kernel`], [`Graph`]) are the safe
 //! side, and the same for every kind of device. A [`Driver`] is the other side: what an implementation supplies;
 //! [`cuda`] is one. Nothing here needs a CUDA library to build or to start: without one, [`cuda::devices`] says why
 //! there is no device.
@@ -36,15 +36,19 @@ pub mod cuda;
 mod device;
 mod driver;
 mod error;
+mod graph;
 mod kernel;
 mod memory;
 pub mod own;
 pub mod rates;
 mod stream;
+mod workspace;
 
 pub use device::Device;
-pub use driver::{Driver, Launch, Program, Properties, WARP, peer};
+pub use driver::{Driver, KEPT_PART, Launch, Program, Properties, WARP, peer};
 pub use error::Error;
+pub use graph::Graph;
 pub use kernel::{Argument, Arguments, Kernel, Module};
 pub use memory::{Buffer, Pinned, View};
 pub use stream::{Event, Stream};
+pub use workspace::WORKSPACE_ALIGNMENT;

@@ -6,25 +6,47 @@ use std::ptr::NonNull;
 
 use bytemuck::Pod;
 
-use crate::{Device, Error};
+use crate::{Device, Error, Stream};
 
-/// Device memory, freed when dropped, once the work that uses it is done.
+/// Device memory, freed when dropped, once the work that uses it is done: of a device, which waits for that, or of a stream,
+/// which does not.
 #[derive(Debug)]
 pub struct Buffer<T> {
-    device: Device,
+    owner: Owner,
     pub(crate) address: u64,
     len: usize,
     elements: PhantomData<T>,
 }
 
+/// Whose memory it is.
+#[derive(Debug)]
+enum Owner {
+    Device(Device),
+    Stream(Stream),
+}
+
 impl<T: Pod> Buffer<T> {
     pub(crate) fn new(device: &Device, len: usize) -> Result<Buffer<T>, Error> {
+        Buffer::of(Owner::Device(device.clone()), device, len, |bytes| device.driver().alloc(bytes))
+    }
+
+    /// For what is enqueued on the stream from now on.
+    pub(crate) fn on(stream: &Stream, len: usize) -> Result<Buffer<T>, Error> {
+        Buffer::of(Owner::Stream(stream.clone()), stream.device(), len, |bytes| stream.take(bytes))
+    }
+
+    fn of(
+        owner: Owner,
+        device: &Device,
+        len: usize,
+        alloc: impl FnOnce(usize) -> Result<u64, Error>,
+    ) -> Result<Buffer<T>, Error> {
         let bytes = match size_of::<T>().checked_mul(len) {
             Some(bytes) => bytes,
             None => return Err(Error::OutOfMemory { needed: u64::MAX, available: device.free_memory()? }),
         };
-        let address = if bytes == 0 { 0 } else { device.driver().alloc(bytes)? };
-        Ok(Buffer { device: device.clone(), address, len, elements: PhantomData })
+        let address = if bytes == 0 { 0 } else { alloc(bytes)? };
+        Ok(Buffer { owner, address, len, elements: PhantomData })
     }
 
     /// The whole of it.
@@ -56,9 +78,14 @@ impl<T> Buffer<T> {
 
 impl<T> Drop for Buffer<T> {
     fn drop(&mut self) {
-        if self.address != 0 {
+        if self.address == 0 {
+            return;
+        }
+        match &self.owner {
             // SAFETY: from `alloc`; views end before the buffer does.
-            unsafe { self.device.driver().free(self.address) }
+            Owner::Device(device) => unsafe { device.driver().free(self.address) },
+            // SAFETY: from `take`; what else uses it is done before, as who made the buffer promised.
+            Owner::Stream(stream) => unsafe { stream.give_back(self.address) },
         }
     }
 }

@@ -1,12 +1,22 @@
 //! Streams, on which work runs in order, and events, which order streams among each other and tell the time.
 
+use std::sync::Arc;
+
 use bytemuck::Pod;
 
-use crate::{Device, Error, View};
+use crate::workspace::Workspace;
+use crate::{Buffer, Device, Error, View};
 
-/// A queue of work. What is enqueued runs in order; the host goes on meanwhile, until it waits.
-#[derive(Debug)]
+/// A queue of work. What is enqueued runs in order; the host goes on meanwhile, until it waits. A clone is the same queue.
+#[derive(Debug, Clone)]
 pub struct Stream {
+    queue: Arc<Queue>,
+    /// Where memory comes from, unless it is the device.
+    workspace: Option<Arc<Workspace>>,
+}
+
+#[derive(Debug)]
+struct Queue {
     device: Device,
     raw: u64,
     owned: bool,
@@ -14,30 +24,89 @@ pub struct Stream {
 
 impl Stream {
     pub(crate) fn new(device: &Device) -> Result<Stream, Error> {
-        Ok(Stream { device: device.clone(), raw: device.driver().stream()?, owned: true })
+        Ok(Stream::of(Queue { device: device.clone(), raw: device.driver().stream()?, owned: true }))
     }
 
     /// A caller's own stream, which is not freed when this is dropped. 0 is the default stream.
     ///
     /// # Safety
     ///
-    /// `raw` is a stream of the device, and outlives this.
+    /// `raw` is a stream of the device, and outlives this, its clones and what was [allocated](Stream::alloc) from them.
     pub unsafe fn borrowed(device: &Device, raw: u64) -> Stream {
-        Stream { device: device.clone(), raw, owned: false }
+        Stream::of(Queue { device: device.clone(), raw, owned: false })
+    }
+
+    fn of(queue: Queue) -> Stream {
+        Stream { queue: Arc::new(queue), workspace: None }
+    }
+
+    /// The same queue of work, where what is [allocated](Stream::alloc) comes from this memory, and nothing from the device.
+    ///
+    /// What begins at a multiple of [`WORKSPACE_ALIGNMENT`](crate::WORKSPACE_ALIGNMENT) is used. Every allocation takes a
+    /// multiple of it too, and gives it back when it is dropped.
+    ///
+    /// # Safety
+    ///
+    /// The workspace is memory of the device. Until all work is done that was enqueued with what is returned or a clone of
+    /// it, the workspace is there and nothing else uses it.
+    #[must_use]
+    pub unsafe fn with_workspace(&self, workspace: View<'_, u8>) -> Stream {
+        let workspace = Workspace::new(workspace.address(), workspace.len());
+        Stream { queue: self.queue.clone(), workspace: Some(Arc::new(workspace)) }
+    }
+
+    /// Bytes of the workspace that are used, if memory comes from one.
+    pub fn workspace_bytes(&self) -> Option<usize> {
+        self.workspace.as_ref().map(|workspace| workspace.bytes())
     }
 
     pub fn device(&self) -> &Device {
-        &self.device
+        &self.queue.device
     }
 
     pub fn raw(&self) -> u64 {
-        self.raw
+        self.queue.raw
+    }
+
+    /// Device memory for `len` elements, whose content is unspecified, for what is enqueued on this stream from now on.
+    ///
+    /// Neither to allocate nor to drop it waits for the device. Dropped, it is free for whoever comes after what is on the
+    /// stream by then.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`] where the device, or the [workspace](Stream::with_workspace), has too little.
+    ///
+    /// # Safety
+    ///
+    /// Work of other streams uses the memory only after what is on this stream now, and is done before the buffer is
+    /// dropped, or is waited for by what is on this stream then.
+    pub unsafe fn alloc<T: Pod>(&self, len: usize) -> Result<Buffer<T>, Error> {
+        Buffer::on(self, len)
+    }
+
+    /// The memory of a buffer, of more than 0 bytes.
+    pub(crate) fn take(&self, bytes: usize) -> Result<u64, Error> {
+        match &self.workspace {
+            Some(workspace) => workspace.take(bytes),
+            // SAFETY: the stream is the device's.
+            None => unsafe { self.device().driver().alloc_on(bytes, self.raw()) },
+        }
+    }
+
+    /// # Safety
+    /// `address` is from [`Stream::take`], and used by no other work than what is done before.
+    pub(crate) unsafe fn give_back(&self, address: u64) {
+        match &self.workspace {
+            Some(workspace) => workspace.give_back(address),
+            // SAFETY: as the caller states.
+            None => unsafe { self.device().driver().free_on(address, self.raw()) },
+        }
     }
 
     /// Blocks until all that was enqueued is done.
     pub fn wait(&self) -> Result<(), Error> {
         // SAFETY: the stream is the device's.
-        unsafe { self.device.driver().wait_stream(self.raw) }
+        unsafe { self.device().driver().wait_stream(self.raw()) }
     }
 
     /// The event happens once what has been enqueued is done.
@@ -45,9 +114,9 @@ impl Stream {
     /// # Errors
     /// [`Error::ForeignEvent`] for an event of another device.
     pub fn record(&self, event: &Event) -> Result<(), Error> {
-        event.must_be(self.device.is(&event.device), &self.device)?;
+        event.must_be(self.device().is(&event.device), self.device())?;
         // SAFETY: stream and event are the device's own.
-        unsafe { self.device.driver().record(event.raw, self.raw) }
+        unsafe { self.device().driver().record(event.raw, self.raw()) }
     }
 
     /// What is enqueued from now on waits for the event, which may be of another device of the same kind.
@@ -55,9 +124,9 @@ impl Stream {
     /// # Errors
     /// [`Error::ForeignEvent`] for an event of a device of another kind.
     pub fn wait_for(&self, event: &Event) -> Result<(), Error> {
-        event.must_be(self.device.is_like(&event.device), &self.device)?;
+        event.must_be(self.device().is_like(&event.device), self.device())?;
         // SAFETY: the stream is the device's own, and the event one of the same kind.
-        unsafe { self.device.driver().stream_waits(self.raw, event.raw) }
+        unsafe { self.device().driver().stream_waits(self.raw(), event.raw) }
     }
 
     /// Copies host to device, after what has been enqueued, and waits for it. Panics where the lengths differ.
@@ -86,7 +155,7 @@ impl Stream {
             return Ok(());
         }
         // SAFETY: the device's range is a view's, and the caller vouches for the host's.
-        unsafe { self.device.driver().copy_in(to.address(), from.as_ptr().cast(), to.bytes(), self.raw) }
+        unsafe { self.device().driver().copy_in(to.address(), from.as_ptr().cast(), to.bytes(), self.raw()) }
     }
 
     /// Copies device to host without waiting; to pinned memory, while the host goes on. Panics where the lengths
@@ -102,7 +171,7 @@ impl Stream {
         }
         // SAFETY: the device's range is a view's, and the caller vouches for the host's.
         unsafe {
-            self.device.driver().copy_out(to.as_mut_ptr().cast(), from.address(), from.bytes(), self.raw)
+            self.device().driver().copy_out(to.as_mut_ptr().cast(), from.address(), from.bytes(), self.raw())
         }
     }
 
@@ -118,7 +187,7 @@ impl Stream {
             "a copy within the device that overlaps"
         );
         // SAFETY: both are views of their length, apart from each other.
-        unsafe { self.device.driver().copy_within(to.address(), from.address(), bytes, self.raw) }
+        unsafe { self.device().driver().copy_within(to.address(), from.address(), bytes, self.raw()) }
     }
 
     /// Enqueues a copy from another device of the same kind. What is enqueued there does not wait for it. Panics where the
@@ -139,7 +208,7 @@ impl Stream {
         }
         let (to, from, bytes) = (to.address(), from.address(), to.bytes());
         // SAFETY: both are views of their length, and the caller vouches for the source.
-        unsafe { self.device.driver().copy_from_peer(to, other.driver(), from, bytes, self.raw) }
+        unsafe { self.device().driver().copy_from_peer(to, other.driver(), from, bytes, self.raw()) }
     }
 
     /// Enqueues setting every byte.
@@ -148,11 +217,11 @@ impl Stream {
             return Ok(());
         }
         // SAFETY: the range is a view's.
-        unsafe { self.device.driver().fill(to.address(), byte, to.bytes(), self.raw) }
+        unsafe { self.device().driver().fill(to.address(), byte, to.bytes(), self.raw()) }
     }
 }
 
-impl Drop for Stream {
+impl Drop for Queue {
     fn drop(&mut self) {
         if self.owned {
             // SAFETY: from `stream`, and nobody has it any more.

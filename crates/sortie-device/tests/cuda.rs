@@ -48,6 +48,71 @@ fn properties_make_sense() {
     assert!(matches!(cuda::device(1000), Err(Error::NoDevice { reason }) if reason.contains("cuda:1000")));
 }
 
+/// What streams free is kept for them, and makes way for an allocation that is no stream's.
+#[test]
+fn memory_of_streams() {
+    let Some(device) = device() else { return };
+    let stream = device.stream().unwrap();
+    let free = device.free_memory().unwrap();
+    let words = 16 << 20;
+    let module = device.load(&program()).unwrap();
+    let add = module.kernel("add").unwrap();
+    for round in 0..3u32 {
+        // SAFETY: no other stream uses them.
+        let [a, b] = [(); 2].map(|()| unsafe { stream.alloc::<u32>(words).unwrap() });
+        stream.fill(a.view(), 0).unwrap();
+        // SAFETY: the arguments are the kernel's, and it stays within the buffer.
+        unsafe { add.launch(&stream, launch(words), (&a, words as u64, round, 0u16)).unwrap() };
+        stream.copy_within(b.view(), a.view()).unwrap();
+        drop(a);
+        let mut found = [0; 3];
+        stream.copy_out(&mut found, b.range(words - 3..words)).unwrap();
+        assert_eq!(found, [round; 3]);
+        assert!(device.free_memory().unwrap() < free, "what is in use is not free");
+    }
+    stream.wait().unwrap();
+    // But for what a driver holds itself.
+    assert!(device.free_memory().unwrap() + (64 << 20) >= free, "what is kept counts as free");
+    let most = (device.free_memory().unwrap() - (1 << 30)) as usize;
+    drop(device.alloc::<u8>(most).unwrap());
+    // SAFETY: as above.
+    drop(unsafe { stream.alloc::<u8>(most).unwrap() });
+    // SAFETY: as above.
+    let refused = unsafe { stream.alloc::<u8>(1 << 50) };
+    assert!(matches!(refused, Err(Error::OutOfMemory { needed, .. }) if needed == 1 << 50));
+}
+
+#[test]
+fn graphs() {
+    let Some(device) = device() else { return };
+    let (stream, other) = (device.stream().unwrap(), device.stream().unwrap());
+    let n = 100_000;
+    let numbers = device.alloc::<u32>(n).unwrap();
+    stream.fill(numbers.view(), 0).unwrap();
+    stream.wait().unwrap();
+    let add = device.load(&program()).unwrap().kernel("add").unwrap();
+    let graph = stream
+        .capture::<Error>(|| {
+            // SAFETY: no other stream uses it.
+            let copy = unsafe { stream.alloc::<u32>(n)? };
+            stream.copy_within(copy.view(), numbers.view())?;
+            // SAFETY: the arguments are the kernel's, and it stays within the buffer.
+            unsafe { add.launch(&stream, launch(n), (&copy, n as u64, 5u32, 0u16))? };
+            stream.copy_within(numbers.view(), copy.view())
+        })
+        .unwrap();
+    for times in 1..=3u32 {
+        // SAFETY: buffer and kernel are there, and nothing else uses them.
+        unsafe { graph.launch(&other).unwrap() };
+        let mut found = vec![0; n];
+        other.copy_out(&mut found, numbers.view()).unwrap();
+        assert!(found.iter().all(|&number| number == 5 * times));
+    }
+    let read_back = || stream.copy_out(&mut [0], numbers.range(0..1));
+    assert!(stream.capture(read_back).is_err());
+    read_back().unwrap();
+}
+
 #[test]
 fn copies_fills_and_launches() {
     let Some(device) = device() else { return };

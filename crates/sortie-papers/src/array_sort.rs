@@ -4,7 +4,7 @@
 use sortie::{Error, internals};
 use sortie_device::{Argument, Launch, Stream, View, WARP};
 
-use crate::engine::{File, Papers, Pending};
+use crate::engine::{File, Papers, Pending, scratch};
 
 /// Section 5.1: the keys that a bucket should have.
 const BUCKET: usize = 20;
@@ -51,7 +51,7 @@ pub unsafe fn array_sort<'papers>(
     length: usize,
 ) -> Result<Pending<'papers>, Error> {
     if keys.is_empty() {
-        return papers.pending(stream, None);
+        return papers.pending(stream);
     }
     if length == 0 || !keys.len().is_multiple_of(length) {
         return Err(Error::Segments(format!("{} keys are no multiple of the length {length}", keys.len())));
@@ -64,7 +64,7 @@ pub unsafe fn array_sort<'papers>(
     let blocks = i32::try_from(arrays).map_err(|_| {
         Error::Unsupported(format!("{arrays} arrays are more than the blocks of a launch; sort in parts"))
     })? as u32;
-    let scratch = papers.scratch(arrays * (2 * shape.buckets - 1))?;
+    let scratch = scratch(stream, arrays * (2 * shape.buckets - 1))?;
     let (sizes, splitters) =
         (scratch.range(0..arrays * shape.buckets), scratch.range(arrays * shape.buckets..scratch.len()));
 
@@ -79,7 +79,7 @@ pub unsafe fn array_sort<'papers>(
         fill.launch(stream, launch(threads, shape.filling()), (keys, n, p, splitters, sizes, transform))?;
         sort.launch(stream, launch(threads, shape.sorting()), (keys, n, p, sizes, transform))?;
     }
-    papers.pending(stream, Some(scratch))
+    papers.pending(stream)
 }
 
 /// `code::Transform` of the kernels.

@@ -1,18 +1,17 @@
 //! What the published algorithms share: their kernels on a device, and scratch memory.
 
 use std::collections::HashMap;
+use std::marker::PhantomData;
 use std::sync::Mutex;
 
 use sortie::{Bound, Error, internals};
 use sortie_device::{Buffer, Device, Event, Kernel, Module, Program, Stream};
 
-/// The published algorithms on one device. It keeps the kernels that it has loaded, and scratch from call to call.
+/// The published algorithms on one device. It keeps the kernels that it has loaded.
 #[derive(Debug)]
 pub struct Papers {
     device: Device,
     kernels: Mutex<HashMap<(File, &'static str), Kernel>>,
-    /// Scratch that is free.
-    scratch: Mutex<Vec<Buffer<u32>>>,
 }
 
 /// A file of kernels.
@@ -47,7 +46,7 @@ impl File {
 
 impl Papers {
     pub fn new(device: Device) -> Papers {
-        Papers { device, kernels: Mutex::default(), scratch: Mutex::default() }
+        Papers { device, kernels: Mutex::default() }
     }
 
     pub fn device(&self) -> &Device {
@@ -70,41 +69,32 @@ impl Papers {
         Ok(names.map(|name| kernels[&(file, name)].clone()))
     }
 
-    /// Scratch of at least so many words, its content unspecified.
-    pub(crate) fn scratch(&self, words: usize) -> Result<Buffer<u32>, Error> {
-        let mut free = self.scratch.lock().expect("no holder panics");
-        if let Some(fits) = free.iter().position(|kept| kept.len() >= words) {
-            return Ok(free.swap_remove(fits));
-        }
-        // What is too small will not be asked for again.
-        free.clear();
-        self.device.alloc(words).map_err(|error| match error {
-            sortie_device::Error::OutOfMemory { needed, available } => {
-                Error::Memory { bound: Bound::Device, needed, available, hint: "sort in parts, or free some" }
-            }
-            other => other.into(),
-        })
-    }
-
-    /// What has been enqueued on the stream, with the scratch that it uses.
-    pub(crate) fn pending(
-        &self,
-        stream: &Stream,
-        scratch: Option<Buffer<u32>>,
-    ) -> Result<Pending<'_>, Error> {
+    /// What has been enqueued on the stream.
+    pub(crate) fn pending(&self, stream: &Stream) -> Result<Pending<'_>, Error> {
         let done = self.device.event()?;
         stream.record(&done)?;
-        Ok(Pending { papers: self, done, scratch })
+        Ok(Pending { papers: PhantomData, done })
     }
 }
 
-/// A sort that has been enqueued. Dropping it waits where it has scratch to give back.
-#[must_use = "the sort may not be done, and its scratch is held until it is"]
+/// Scratch of so many words for what is enqueued on the stream, its content unspecified.
+pub(crate) fn scratch(stream: &Stream, words: usize) -> Result<Buffer<u32>, Error> {
+    // SAFETY: these algorithms use the stream alone.
+    unsafe { stream.alloc(words) }.map_err(|error| match error {
+        sortie_device::Error::OutOfMemory { needed, available } => {
+            Error::Memory { bound: Bound::Device, needed, available, hint: "sort in parts, or free some" }
+        }
+        other => other.into(),
+    })
+}
+
+/// A sort that has been enqueued. Dropping it does not wait.
+#[must_use = "without `wait` nobody learns when the sort is done, and whether the device failed"]
 #[derive(Debug)]
 pub struct Pending<'papers> {
-    papers: &'papers Papers,
+    /// Its kernels run.
+    papers: PhantomData<&'papers Papers>,
     done: Event,
-    scratch: Option<Buffer<u32>>,
 }
 
 impl Pending<'_> {
@@ -112,22 +102,7 @@ impl Pending<'_> {
     ///
     /// # Errors
     /// [`Error::Device`] where the device was lost meanwhile.
-    pub fn wait(mut self) -> Result<(), Error> {
-        self.finish()
-    }
-
-    fn finish(&mut self) -> Result<(), Error> {
-        self.done.wait()?;
-        self.papers.scratch.lock().expect("no holder panics").extend(self.scratch.take());
-        Ok(())
-    }
-}
-
-impl Drop for Pending<'_> {
-    fn drop(&mut self) {
-        // A lost device has no scratch to give back.
-        if self.scratch.is_some() {
-            let _ = self.finish();
-        }
+    pub fn wait(self) -> Result<(), Error> {
+        Ok(self.done.wait()?)
     }
 }

@@ -5,7 +5,7 @@ use sortie::Error;
 use sortie_device::{Buffer, Kernel, Launch, Stream, View};
 
 use super::{BLOCK, check_count};
-use crate::engine::{File, Papers, Pending};
+use crate::engine::{File, Papers, Pending, scratch};
 
 /// Sequences that a block sorts in shared memory.
 const SMALL: usize = 1024;
@@ -94,12 +94,12 @@ pub unsafe fn quicksort<'papers>(
 ) -> Result<Pending<'papers>, Error> {
     check_count(keys.len())?;
     if keys.len() < 2 {
-        return papers.pending(stream, None);
+        return papers.pending(stream);
     }
     let most = papers.device().properties().multiprocessors as usize * SEQUENCES_A_MULTIPROCESSOR;
     let [split] = papers.kernels(File::Quicksort, ["split_sequences"])?;
     let finish = Finish::new(papers)?;
-    let scratch = papers.scratch(keys.len())?;
+    let scratch = scratch(stream, keys.len())?;
     let other = scratch.range(0..keys.len());
     let lists = Lists {
         pieces: papers.device().alloc(2 * most)?,
@@ -113,7 +113,7 @@ pub unsafe fn quicksort<'papers>(
     // SAFETY: as above; the sequences are apart from each other.
     unsafe { finish.launch(stream, keys, other, list)? };
     // The list is freed in the order of the device's work, like all memory.
-    papers.pending(stream, Some(scratch))
+    papers.pending(stream)
 }
 
 /// The second phase, for sequences of any kind: GPU sample sort ends with it as well.

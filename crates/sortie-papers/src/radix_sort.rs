@@ -6,7 +6,7 @@ use sortie_device::{Launch, Stream, View};
 
 use super::scan::{Scan, sums_of};
 use super::{BLOCK, check_count};
-use crate::engine::{File, Papers, Pending};
+use crate::engine::{File, Papers, Pending, scratch};
 
 const DIGIT_BITS: usize = 4;
 const VALUES: usize = 1 << DIGIT_BITS;
@@ -39,13 +39,13 @@ pub unsafe fn radix_sort<'papers>(
     let n = keys.len();
     check_count(n)?;
     if n < 2 {
-        return papers.pending(stream, None);
+        return papers.pending(stream);
     }
     let [sort_tiles, scatter] = papers.kernels(File::RadixSort, ["sort_tiles", "scatter"])?;
     let scan = Scan::new(papers)?;
     let tiles = n.div_ceil(TILE);
     let words = tiles * VALUES;
-    let scratch = papers.scratch(n + 2 * words + sums_of(words))?;
+    let scratch = scratch(stream, n + 2 * words + sums_of(words))?;
     let sorted = scratch.range(0..n);
     let table = scratch.range(n..n + words);
     let starts = scratch.range(n + words..n + 2 * words);
@@ -60,5 +60,5 @@ pub unsafe fn radix_sort<'papers>(
             scatter.launch(stream, launch, (sorted, count, shift, table, sums, starts, keys))?;
         }
     }
-    papers.pending(stream, Some(scratch))
+    papers.pending(stream)
 }

@@ -10,7 +10,7 @@ use sortie_device::{Buffer, Kernel, Launch, Stream, View};
 use super::quicksort::{Finish, Sequence};
 use super::scan::{Scan, sums_of};
 use super::{BLOCK, check_count};
-use crate::engine::{File, Papers, Pending};
+use crate::engine::{File, Papers, Pending, scratch};
 
 const BUCKETS: usize = 128;
 /// 256 threads of 8 keys.
@@ -129,7 +129,7 @@ unsafe fn sort<'papers>(
     let n = keys.len();
     check_count(n)?;
     if n < 2 {
-        return papers.pending(stream, None);
+        return papers.pending(stream);
     }
     let finish = Finish::new(papers)?;
     let memory = Memory::new(n, histograms);
@@ -139,7 +139,7 @@ unsafe fn sort<'papers>(
         interval,
         histograms,
         list: papers.device().alloc(memory.segments)?,
-        scratch: papers.scratch(memory.words)?,
+        scratch: scratch(stream, memory.words)?,
         memory,
     };
     let other = distribution.scratch.range(0..n);
@@ -173,7 +173,7 @@ unsafe fn sort<'papers>(
     stream.copy_in(list.view(), &sequences)?;
     // SAFETY: as the caller states; the buckets are apart from each other.
     unsafe { finish.launch(stream, keys, other, list.view())? };
-    papers.pending(stream, Some(distribution.scratch))
+    papers.pending(stream)
 }
 
 /// Where a bucket's keys are.

@@ -58,10 +58,12 @@ inline __attribute__((always_inline)) void copy_quad(void* to, const void* from)
 // What a kernel returns. The bench finds kernels by this name, and their number of threads in it.
 template <u32 threads, u32 min_blocks> using kernel = void;
 
-// How the bench calls a kernel: as CUDA does, with a pointer to each argument.
+// How the bench calls a kernel: as CUDA does, with a pointer to each argument. For a launch that is put off the arguments
+// are copied: `sizes` has the bytes of each, and then 0.
 struct Entry {
     void (*call)(void* const* arguments);
     u32 threads;
+    const u64* sizes;
 };
 
 template <auto kernel> struct Caller;
@@ -69,6 +71,8 @@ template <class... Arguments, void (*kernel)(Arguments...)> struct Caller<kernel
     __attribute__((no_sanitize_thread, no_sanitize_coverage)) static void call(void* const* arguments) {
         spread(arguments, static_cast<Numbers<sizeof...(Arguments)>*>(nullptr));
     }
+    // Hidden, since libraries have kernels of one name that take other arguments.
+    __attribute__((visibility("hidden"))) static constexpr u64 sizes[] = {sizeof(Arguments)..., 0};
 
   private:
     template <u32... places> struct Places {};

@@ -11,22 +11,24 @@ use sortie_device::{Driver, Error, Launch, Program, Properties, peer};
 
 use crate::compiler::{self, Build};
 use crate::memory::Memory;
-use crate::runtime::{LaunchJob, Module, Runtime};
-use crate::{LaunchCounts, Options, Sanitizer};
+use crate::runtime::{Module, Runtime};
+use crate::work::{Work, copied, must_hold};
+use crate::{Calls, LaunchCounts, Options};
 
-/// Threads that a multiprocessor holds, and a block.
-const THREADS_PER_MULTIPROCESSOR: u32 = 2048;
-const THREADS_PER_BLOCK: u32 = 1024;
-/// Threads resident at once: each has a stack.
-const RESIDENT_THREADS: u32 = 8192;
-
-/// What launches cost.
+/// What launches cost, and which calls there were.
 #[derive(Debug, Default)]
-pub struct Log(Mutex<Vec<LaunchCounts>>);
+pub struct Log {
+    launches: Mutex<Vec<LaunchCounts>>,
+    calls: Mutex<Calls>,
+}
 
 impl Log {
     pub fn take(&self) -> Vec<LaunchCounts> {
-        std::mem::take(&mut *held(&self.0))
+        std::mem::take(&mut *held(&self.launches))
+    }
+
+    pub fn calls(&self) -> Calls {
+        *held(&self.calls)
     }
 }
 
@@ -39,22 +41,41 @@ pub struct Simulated {
     state: Mutex<State>,
 }
 
-struct State {
-    memory: Memory,
+pub struct State {
+    pub memory: Memory,
     /// By handle; handles are never used again.
-    modules: HashMap<u64, Module>,
-    functions: HashMap<u64, Function>,
-    events: HashMap<u64, Instant>,
+    pub modules: HashMap<u64, Module>,
+    pub functions: HashMap<u64, Function>,
+    /// None of those that were recorded while a stream was captured.
+    events: HashMap<u64, Option<Instant>>,
+    /// What was captured so far of each stream that is captured.
+    captures: HashMap<u64, Captured>,
+    graphs: HashMap<u64, Captured>,
     handles: u64,
-    launches: u64,
+    pub launches: u64,
     /// Launches, copies and fills so far.
     enqueued: u64,
 }
 
-struct Function {
-    module: u64,
-    entry: u64,
-    name: String,
+pub struct Function {
+    pub module: u64,
+    pub entry: u64,
+    pub name: String,
+}
+
+/// Work that was captured, and the memory that it allocated, which it has for itself until the end.
+#[derive(Debug, Default)]
+struct Captured {
+    work: Vec<Work>,
+    memory: Vec<u64>,
+    /// A call that cannot be captured.
+    refused: Option<Error>,
+}
+
+impl Captured {
+    fn free(self, memory: &mut Memory) {
+        self.memory.into_iter().for_each(|address| assert!(memory.free(address)));
+    }
 }
 
 impl State {
@@ -106,6 +127,8 @@ impl Simulated {
             modules: HashMap::new(),
             functions: HashMap::new(),
             events: HashMap::new(),
+            captures: HashMap::new(),
+            graphs: HashMap::new(),
             handles: 0,
             launches: 0,
             enqueued: 0,
@@ -118,48 +141,54 @@ impl Simulated {
     }
 
     /// For a launch, a copy or a fill: fails where that was asked for.
-    fn working(&self, call: &'static str) -> Result<MutexGuard<'_, State>, Error> {
-        let mut state = self.state();
+    fn working(&self, state: &mut State, call: &'static str) -> Result<(), Error> {
         state.enqueued += 1;
         if self.options.failing == Some(state.enqueued - 1) {
-            return Err(Error::Driver { call, code: 0, message: "it was asked to fail".into() });
-        }
-        Ok(state)
-    }
-
-    /// Blocks that the device holds at a time.
-    fn resident_blocks(&self, launch: &Launch) -> u32 {
-        let by_threads = THREADS_PER_MULTIPROCESSOR / launch.threads;
-        let by_shared = self.options.shared_per_block.checked_div(launch.shared).unwrap_or(usize::MAX);
-        let on_one = by_threads.min(u32::try_from(by_shared).unwrap_or(u32::MAX)).max(1);
-        (on_one * self.options.multiprocessors).min(RESIDENT_THREADS / launch.threads).max(1)
-    }
-
-    /// Whether a device would take a launch of that shape.
-    fn check(&self, launch: &Launch) -> Result<(), String> {
-        if launch.threads == 0 || launch.threads > THREADS_PER_BLOCK {
-            return Err(format!("a block has 1 to {THREADS_PER_BLOCK} threads"));
-        }
-        if launch.shared > self.options.shared_per_block {
-            return Err(format!(
-                "a block has {} bytes of shared memory at most",
-                self.options.shared_per_block
-            ));
+            return Err(failed(call, "it was asked to fail"));
         }
         Ok(())
     }
+
+    /// Does the work, or captures it.
+    ///
+    /// # Safety
+    ///
+    /// As of the method that it is of.
+    unsafe fn enqueue(&self, work: Work, stream: u64) -> Result<(), Error> {
+        let mut state = self.state();
+        match state.captures.get_mut(&stream) {
+            Some(captured) => captured.work.push(work),
+            // SAFETY: as the caller states.
+            None => unsafe { self.run(&work, &mut state)? },
+        }
+        Ok(())
+    }
+
+    /// # Safety
+    ///
+    /// As of [`Work::run`].
+    unsafe fn run(&self, work: &Work, state: &mut State) -> Result<(), Error> {
+        self.working(state, work.name())?;
+        // SAFETY: as the caller states.
+        let counts = unsafe { work.run(state, &self.options)? };
+        held(&self.log.launches).extend(counts);
+        Ok(())
+    }
+
+    /// For a call that waits: not for what is captured, which is never done.
+    fn waiting(&self, refused: Option<Error>) -> Result<(), Error> {
+        held(&self.log.calls).waits += 1;
+        refused.map_or(Ok(()), Err)
+    }
+}
+
+fn failed(call: &'static str, message: &str) -> Error {
+    Error::Driver { call, code: 0, message: message.into() }
 }
 
 /// What a panic elsewhere left behind is still whole: nothing here panics half-way.
 fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-}
-
-fn must_hold(memory: &Memory, address: u64, bytes: usize, what: &str) -> Result<(), Error> {
-    if bytes == 0 || memory.holds(address, bytes) {
-        return Ok(());
-    }
-    Err(Error::Fault(format!("{what} of {bytes} bytes at {address:#x}: no allocation holds all of them")))
 }
 
 // SAFETY: memory is of the size asked for, aligned to 256 bytes, and stays until it is freed; copies and fills are
@@ -178,11 +207,29 @@ unsafe impl Driver for Simulated {
     }
 
     fn alloc(&self, bytes: usize) -> Result<u64, Error> {
+        held(&self.log.calls).allocations += 1;
         self.state().memory.alloc(bytes)
     }
 
     unsafe fn free(&self, address: u64) {
+        held(&self.log.calls).waits += 1;
         assert!(self.state().memory.free(address), "{address:#x} is freed, and was not allocated");
+    }
+
+    unsafe fn alloc_on(&self, bytes: usize, stream: u64) -> Result<u64, Error> {
+        let address = self.alloc(bytes)?;
+        if let Some(captured) = self.state().captures.get_mut(&stream) {
+            captured.memory.push(address);
+        }
+        Ok(address)
+    }
+
+    unsafe fn free_on(&self, address: u64, stream: u64) {
+        let mut state = self.state();
+        // What a graph allocates and frees is its own until the end.
+        if state.captures.get(&stream).is_none_or(|captured| !captured.memory.contains(&address)) {
+            assert!(state.memory.free(address), "{address:#x} is freed, and was not allocated");
+        }
     }
 
     fn alloc_pinned(&self, bytes: usize) -> Result<*mut u8, Error> {
@@ -199,8 +246,13 @@ unsafe impl Driver for Simulated {
 
     unsafe fn free_stream(&self, _stream: u64) {}
 
-    unsafe fn wait_stream(&self, _stream: u64) -> Result<(), Error> {
-        Ok(())
+    unsafe fn wait_stream(&self, stream: u64) -> Result<(), Error> {
+        let mut state = self.state();
+        let refused = state.captures.get_mut(&stream).map(|captured| {
+            let error = failed("wait_stream", "the stream is being captured");
+            captured.refused.get_or_insert(error).clone()
+        });
+        self.waiting(refused)
     }
 
     fn event(&self) -> Result<u64, Error> {
@@ -211,8 +263,10 @@ unsafe impl Driver for Simulated {
         self.state().events.remove(&event);
     }
 
-    unsafe fn record(&self, event: u64, _stream: u64) -> Result<(), Error> {
-        self.state().events.insert(event, Instant::now());
+    unsafe fn record(&self, event: u64, stream: u64) -> Result<(), Error> {
+        let mut state = self.state();
+        let now = (!state.captures.contains_key(&stream)).then(Instant::now);
+        state.events.insert(event, now);
         Ok(())
     }
 
@@ -220,50 +274,39 @@ unsafe impl Driver for Simulated {
         Ok(())
     }
 
-    unsafe fn wait_event(&self, _event: u64) -> Result<(), Error> {
-        Ok(())
+    unsafe fn wait_event(&self, event: u64) -> Result<(), Error> {
+        let is_captured = matches!(self.state().events.get(&event), Some(None));
+        self.waiting(
+            is_captured.then(|| failed("wait_event", "it was recorded while the stream was captured")),
+        )
     }
 
     unsafe fn elapsed_ms(&self, from: u64, to: u64) -> Result<f32, Error> {
         let state = self.state();
         let at = |event| {
-            state.events.get(&event).copied().ok_or(Error::Driver {
-                call: "elapsed_ms",
-                code: 0,
-                message: "the event was not recorded".into(),
-            })
+            state
+                .events
+                .get(&event)
+                .copied()
+                .flatten()
+                .ok_or(failed("elapsed_ms", "the event was not recorded"))
         };
         Ok(at(to)?.saturating_duration_since(at(from)?).as_secs_f32() * 1e3)
     }
 
-    unsafe fn copy_in(&self, to: u64, from: *const u8, bytes: usize, _stream: u64) -> Result<(), Error> {
-        let state = self.working("copy_in")?;
-        must_hold(&state.memory, to, bytes, "a copy to the device")?;
-        // SAFETY: the target is ours; the caller vouches for the source. They may be one, where it is pinned memory.
-        unsafe { ptr::copy(from, to as *mut u8, bytes) };
-        Ok(())
+    unsafe fn copy_in(&self, to: u64, from: *const u8, bytes: usize, stream: u64) -> Result<(), Error> {
+        // SAFETY: as the caller states.
+        unsafe { self.enqueue(Work::CopyIn { to, from: from as u64, bytes }, stream) }
     }
 
-    unsafe fn copy_out(&self, to: *mut u8, from: u64, bytes: usize, _stream: u64) -> Result<(), Error> {
-        let state = self.working("copy_out")?;
-        must_hold(&state.memory, from, bytes, "a copy from the device")?;
-        // SAFETY: the source is ours; the caller vouches for the target.
-        unsafe { ptr::copy(from as *const u8, to, bytes) };
-        Ok(())
+    unsafe fn copy_out(&self, to: *mut u8, from: u64, bytes: usize, stream: u64) -> Result<(), Error> {
+        // SAFETY: as the caller states.
+        unsafe { self.enqueue(Work::CopyOut { to: to as u64, from, bytes }, stream) }
     }
 
-    unsafe fn copy_within(&self, to: u64, from: u64, bytes: usize, _stream: u64) -> Result<(), Error> {
-        let state = self.working("copy_within")?;
-        must_hold(&state.memory, from, bytes, "a copy on the device")?;
-        must_hold(&state.memory, to, bytes, "a copy on the device")?;
-        if to.abs_diff(from) < bytes as u64 {
-            return Err(Error::Fault(format!(
-                "a copy of {bytes} bytes from {from:#x} to {to:#x} overlaps itself"
-            )));
-        }
-        // SAFETY: both are ours, and apart.
-        unsafe { ptr::copy_nonoverlapping(from as *const u8, to as *mut u8, bytes) };
-        Ok(())
+    unsafe fn copy_within(&self, to: u64, from: u64, bytes: usize, stream: u64) -> Result<(), Error> {
+        // SAFETY: as the caller states.
+        unsafe { self.enqueue(Work::CopyWithin { to, from, bytes }, stream) }
     }
 
     fn is_linked_to(&self, _other: &dyn Driver) -> Result<bool, Error> {
@@ -280,19 +323,50 @@ unsafe impl Driver for Simulated {
     ) -> Result<(), Error> {
         let other: &Simulated = peer(other)?;
         must_hold(&other.state().memory, from, bytes, "a copy from another device")?;
-        let state = self.working("copy_from_peer")?;
+        let mut state = self.state();
+        self.working(&mut state, "copy_from_peer")?;
         must_hold(&state.memory, to, bytes, "a copy from another device")?;
         // SAFETY: the target is this device's and the source the other's, which the caller keeps.
         unsafe { ptr::copy_nonoverlapping(from as *const u8, to as *mut u8, bytes) };
         Ok(())
     }
 
-    unsafe fn fill(&self, to: u64, byte: u8, bytes: usize, _stream: u64) -> Result<(), Error> {
-        let state = self.working("fill")?;
-        must_hold(&state.memory, to, bytes, "a fill")?;
-        // SAFETY: the memory is ours.
-        unsafe { ptr::write_bytes(to as *mut u8, byte, bytes) };
-        Ok(())
+    unsafe fn fill(&self, to: u64, byte: u8, bytes: usize, stream: u64) -> Result<(), Error> {
+        // SAFETY: as the caller states.
+        unsafe { self.enqueue(Work::Fill { to, byte, bytes }, stream) }
+    }
+
+    unsafe fn begin_capture(&self, stream: u64) -> Result<(), Error> {
+        match self.state().captures.insert(stream, Captured::default()) {
+            None => Ok(()),
+            Some(_) => Err(failed("begin_capture", "the stream is being captured")),
+        }
+    }
+
+    unsafe fn end_capture(&self, stream: u64) -> Result<u64, Error> {
+        let mut state = self.state();
+        let no_capture = failed("end_capture", "the stream is not being captured");
+        let mut captured = state.captures.remove(&stream).ok_or(no_capture)?;
+        if let Some(refused) = captured.refused.take() {
+            captured.free(&mut state.memory);
+            return Err(refused);
+        }
+        let handle = state.handle();
+        state.graphs.insert(handle, captured);
+        Ok(handle)
+    }
+
+    unsafe fn launch_graph(&self, graph: u64, _stream: u64) -> Result<(), Error> {
+        let mut state = self.state();
+        let work = state.graphs[&graph].work.clone();
+        // SAFETY: as the caller states.
+        work.iter().try_for_each(|work| unsafe { self.run(work, &mut state) })
+    }
+
+    unsafe fn free_graph(&self, graph: u64) {
+        let mut state = self.state();
+        let captured = state.graphs.remove(&graph);
+        captured.into_iter().for_each(|captured| captured.free(&mut state.memory));
     }
 
     fn load(&self, program: &Program) -> Result<u64, Error> {
@@ -311,11 +385,8 @@ unsafe impl Driver for Simulated {
 
     unsafe fn function(&self, module: u64, name: &str) -> Result<u64, Error> {
         let mut state = self.state();
-        let entry = state.modules[&module].entry(name).ok_or_else(|| Error::Driver {
-            call: "function",
-            code: 0,
-            message: format!("the program has no kernel {name}"),
-        })?;
+        let missing = || failed("function", &format!("the program has no kernel {name}"));
+        let entry = state.modules[&module].entry(name).ok_or_else(missing)?;
         let handle = state.handle();
         state.functions.insert(handle, Function { module, entry, name: name.into() });
         Ok(handle)
@@ -326,35 +397,15 @@ unsafe impl Driver for Simulated {
         function: u64,
         launch: &Launch,
         arguments: &[*const c_void],
-        _stream: u64,
+        stream: u64,
     ) -> Result<(), Error> {
-        let mut state = self.working("launch")?;
-        state.launches += 1;
-        let State { memory, modules, functions, launches, .. } = &mut *state;
-        let Function { module, entry, name } = &functions[&function];
-        self.check(launch).map_err(|message| Error::Driver { call: "launch", code: 0, message })?;
-        let job = LaunchJob {
-            launch: *launch,
-            arguments,
-            regions: &memory.regions(),
-            // No two launches of a device are alike.
-            seed: self.options.seed.wrapping_add(launches.wrapping_mul(0xD1B5_4A32_D192_ED03)),
-            resident_blocks: self.resident_blocks(launch),
-            segment_words: self.options.segment_words,
-            race: self.options.sanitizer == Sanitizer::Race,
-            count: self.options.count,
+        let arguments = {
+            let State { modules, functions, .. } = &*self.state();
+            let Function { module, entry, .. } = &functions[&function];
+            // SAFETY: the entry is of this module; the caller vouches for the arguments.
+            unsafe { copied(arguments, &modules[module].argument_sizes(*entry)) }
         };
-        // SAFETY: the entry is of this module; the caller vouches for the arguments.
-        let result = unsafe { modules[module].run(*entry, &job) };
-        let fault = |message: String| Error::Fault(format!("kernel {name}: {message}"));
-        let counts = result.map_err(fault)?;
-        if let Some(damage) = memory.damage() {
-            return Err(fault(damage));
-        }
-        if self.options.count {
-            let (blocks, threads) = (launch.blocks, launch.threads);
-            held(&self.log.0).push(LaunchCounts { kernel: name.clone(), blocks, threads, counts });
-        }
-        Ok(())
+        // SAFETY: as the caller states.
+        unsafe { self.enqueue(Work::Launch { function, launch: *launch, arguments }, stream) }
     }
 }

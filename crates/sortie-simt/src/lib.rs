@@ -24,6 +24,7 @@ mod memory;
 mod places;
 mod runtime;
 mod source;
+mod work;
 
 use std::sync::Arc;
 
@@ -100,6 +101,15 @@ pub struct LaunchCounts {
     pub counts: Counts,
 }
 
+/// Calls of a device that may keep its callers waiting.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct Calls {
+    /// Those that wait for work: for a stream, for an event, or to free memory that is no stream's.
+    pub waits: u64,
+    /// Those that allocate device memory, of streams too.
+    pub allocations: u64,
+}
+
 impl Bench {
     /// Fails where there is no GCC.
     pub fn new(options: Options) -> Result<Bench, Error> {
@@ -115,6 +125,11 @@ impl Bench {
     /// What each launch since the last call cost; nothing where it was not asked to count.
     pub fn counts(&self) -> Vec<LaunchCounts> {
         self.log.take()
+    }
+
+    /// Which calls there were so far.
+    pub fn calls(&self) -> Calls {
+        self.log.calls()
     }
 }
 

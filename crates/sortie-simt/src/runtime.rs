@@ -33,6 +33,7 @@ pub struct Counts {
 struct Entry {
     call: unsafe extern "C" fn(*const *const c_void),
     threads: u32,
+    sizes: *const u64,
 }
 
 /// `Request` of `runtime/machine.h`.
@@ -105,6 +106,18 @@ impl Module {
         // SAFETY: entries are constants of that type.
         let symbol = unsafe { self.library.get::<*const Entry>(format!("{}{name}", source::ENTRY)) };
         symbol.ok().map(|entry| *entry as u64)
+    }
+
+    /// The bytes of each argument of a kernel.
+    ///
+    /// # Safety
+    ///
+    /// `entry` is from this module.
+    pub unsafe fn argument_sizes(&self, entry: u64) -> Vec<usize> {
+        let entry = entry as *const Entry;
+        // SAFETY: the module is loaded, and the entry a constant of it, whose list ends with 0.
+        let size = |i: usize| unsafe { *(*entry).sizes.add(i) as usize };
+        (0..).map(size).take_while(|&bytes| bytes > 0).collect()
     }
 
     /// Runs a kernel to its end. What it did wrong comes back as a message.

@@ -33,7 +33,7 @@ pub fn with_entries(source: &str) -> Result<String, String> {
         result.push_str(&marked[..=end]);
         result.push_str(&format!(
             " extern \"C\" {{ extern const ::simt::bench::Entry {ENTRY}{name}; \
-             const ::simt::bench::Entry {ENTRY}{name} = {{&::simt::bench::Caller<&{name}>::call, {threads}}}; }}"
+             const ::simt::bench::Entry {ENTRY}{name} = {{&::simt::bench::Caller<&{name}>::call, {threads}, ::simt::bench::Caller<&{name}>::sizes}}; }}"
         ));
         rest = &marked[end + 1..];
     }
@@ -82,7 +82,7 @@ mod tests {
         assert_eq!(result.lines().count(), source.lines().count());
         let line = |n: usize| result.lines().nth(n).unwrap();
         assert!(
-            line(2).starts_with("} extern") && line(2).contains("Caller<&first>::call, (2 * (64))}"),
+            line(2).starts_with("} extern") && line(2).contains("Caller<&first>::call, (2 * (64)), "),
             "{result}"
         );
         assert_eq!(line(3), "int x;");

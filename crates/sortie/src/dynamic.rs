@@ -26,7 +26,7 @@ use sortie_device::{Stream, View};
 use crate::error::same_length;
 use crate::gpu::{DeviceSegments, Gpu, Pending};
 use crate::key::{Bits, Code, Number, Transform};
-use crate::request::KeyForm;
+use crate::request::{Beside, KeyForm};
 use crate::{Error, Index, Order, Report, Segments, Sorter};
 
 /// A type of number, in the byte order of the machine.
@@ -335,6 +335,27 @@ pub unsafe fn sort_segments_on_device<'gpu>(
 ) -> Result<Pending<'gpu>, Error> {
     // SAFETY: as the caller states.
     with_key!(dtype, K => unsafe { gpu.sort_segments(stream, typed_view::<K>("keys", keys)?, segments, order) })
+}
+
+/// [`Gpu::workspace_bytes`] of the calls above on one array.
+///
+/// # Errors
+/// As [`Gpu::workspace_bytes`].
+pub fn workspace_bytes(gpu: &Gpu, dtype: Dtype, keys: usize, beside: Beside) -> Result<usize, Error> {
+    with_key!(dtype, K => gpu.workspace_bytes::<K>(keys, beside))
+}
+
+/// [`Gpu::workspace_bytes_of_segments`] of the call above on segments.
+///
+/// # Errors
+/// As [`Gpu::workspace_bytes`].
+pub fn workspace_bytes_of_segments(
+    gpu: &Gpu,
+    dtype: Dtype,
+    keys: usize,
+    segments: DeviceSegments<'_>,
+) -> Result<usize, Error> {
+    with_key!(dtype, K => gpu.workspace_bytes_of_segments::<K>(keys, segments, Beside::Nothing))
 }
 
 fn typed<'a, T: Pod>(what: &str, bytes: &'a [u8]) -> Result<&'a [T], Error> {

@@ -40,6 +40,8 @@ pub enum Bound {
     Host,
     /// A device's; available is what is free there.
     Device,
+    /// The caller's workspace; available is what was given.
+    Workspace,
 }
 
 /// Whether what goes with the keys is as many.
@@ -59,6 +61,9 @@ impl Bound {
             }
             Bound::Device => {
                 format!("the sort needs {needed} bytes of device memory, {available} are free; {hint}")
+            }
+            Bound::Workspace => {
+                format!("the sort needs a workspace of {needed} bytes, {available} were given; {hint}")
             }
         }
     }

@@ -205,10 +205,6 @@ pub(crate) const TAIL_SAMPLED_A_BUCKET: usize = 8;
 /// kernels there.
 pub(crate) const LEFT_FREE: u64 = 32;
 
-/// One part in so many of a device's memory is kept from a sort of a host array to the next at most: to have 8 GB takes 8
-/// ms, of the 190 that as many keys take.
-pub(crate) const KEPT_PART: u64 = 6;
-
 /// Bytes that one task copies to or from pinned memory.
 pub(crate) const COPIED_BY_A_TASK_BYTES: usize = 1 << 20;
 

@@ -197,6 +197,11 @@ impl Beside {
         if let Beside::Payload { bytes, .. } = self { bytes } else { 0 }
     }
 
+    /// Bytes of the payload that is brought by the index of its key, where keys move with their indices.
+    pub(crate) fn placed_bytes(self) -> Option<usize> {
+        (!self.is_nothing()).then_some(self.payload_bytes())
+    }
+
     pub(crate) fn is_indices(self) -> bool {
         matches!(self, Beside::Indices { .. })
     }

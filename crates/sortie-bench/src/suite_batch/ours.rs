@@ -35,7 +35,6 @@ impl Work {
 /// This work on the batch's keys, in place: milliseconds, and whether the result is right.
 pub fn work<'a, K: BenchKey + Pod>(gpu: &'a Gpu, batch: &'a Batch<K>, work: Work) -> Result<Run<'a>> {
     let order = Order { descending: work == Work::Descending, ..Order::default() };
-    let mut pending: Option<Pending<'a>> = None;
     // Found here: it is a look at every offset on the host.
     let longest = batch.longest();
     Ok(Box::new(move |seed| {
@@ -49,11 +48,9 @@ pub fn work<'a, K: BenchKey + Pod>(gpu: &'a Gpu, batch: &'a Batch<K>, work: Work
             batch.number(payload.view(), work.words())?;
         }
         let (stream, keys, payload) = (&batch.stream, batch.keys.view(), payload.view());
-        // The scratch of the last one, which is done by now.
-        drop(pending.take());
         let ms = batch.time(Before::Copy, || {
             // SAFETY: all that uses the keys and the payload is on the batch's stream.
-            pending = Some(unsafe {
+            drop(unsafe {
                 match work {
                     Work::Keys | Work::Descending => gpu.sort_segments(stream, keys, segments, order)?,
                     Work::Pairs(4) => gpu.sort_pairs_segments(stream, keys, payload, segments, order)?,
@@ -82,7 +79,6 @@ pub fn work<'a, K: BenchKey + Pod>(gpu: &'a Gpu, batch: &'a Batch<K>, work: Work
 
 /// This work on the batch's keys as one array.
 pub fn one_array<'a, K: BenchKey + Pod>(gpu: &'a Gpu, batch: &'a Batch<K>, work: OneArray) -> Run<'a> {
-    let mut pending: Option<Pending<'a>> = None;
     Box::new(move |seed| {
         let alone = matches!(work, OneArray::Keys | OneArray::Compared);
         let moved = if alone { 0 } else { batch.keys.len() };
@@ -93,10 +89,9 @@ pub fn one_array<'a, K: BenchKey + Pod>(gpu: &'a Gpu, batch: &'a Batch<K>, work:
         }
         let (stream, keys, payload, order) =
             (&batch.stream, batch.keys.view(), payload.view(), Order::default());
-        drop(pending.take());
         let ms = batch.time(Before::Copy, || {
             // SAFETY: all that uses the keys and the payload is on the batch's stream.
-            pending = Some(unsafe {
+            drop(unsafe {
                 match work {
                     OneArray::Keys => gpu.sort(stream, keys, order)?,
                     OneArray::Pairs => gpu.sort_pairs(stream, keys, payload, order)?,
@@ -174,7 +169,7 @@ impl Engines {
     }
 }
 
-/// A sort of either that has been enqueued. Dropping it waits for it and gives its scratch back.
+/// A sort of either that has been enqueued.
 pub enum Enqueued<'a> {
     Ours(Pending<'a>),
     Published(papers::Pending<'a>),
@@ -195,8 +190,11 @@ pub fn published<'a, K: BenchKey + Pod>(
     batch: &'a Batch<K>,
     sort: Published,
 ) -> impl FnMut() -> Result<()> + 'a {
-    // SAFETY: all that uses the keys is on the batch's stream.
-    enqueuing(move || unsafe { sort.enqueue(engines, &batch.stream, batch.keys.view()) })
+    move || {
+        // SAFETY: all that uses the keys is on the batch's stream.
+        drop(unsafe { sort.enqueue(engines, &batch.stream, batch.keys.view())? });
+        Ok(())
+    }
 }
 
 /// What enqueues GPU-ArraySort of the batch's keys, which are f32 in segments of one length.
@@ -205,18 +203,9 @@ pub fn array_sort<'a, K: BenchKey + Pod>(
     batch: &'a Batch<K>,
 ) -> impl FnMut() -> Result<()> + 'a {
     let length = batch.length.unwrap_or(0) as usize;
-    // SAFETY: all that uses the keys is on the batch's stream.
-    enqueuing(move || unsafe { papers::array_sort(papers, &batch.stream, batch.keys.view().cast(), length) })
-}
-
-/// Holds a sort's scratch until the next one is to begin, by when it is done.
-fn enqueuing<'a, P: 'a>(
-    sort: impl Fn() -> std::result::Result<P, Error> + 'a,
-) -> impl FnMut() -> Result<()> + 'a {
-    let mut pending = None;
     move || {
-        drop(pending.take());
-        pending = Some(sort()?);
+        // SAFETY: all that uses the keys is on the batch's stream.
+        drop(unsafe { papers::array_sort(papers, &batch.stream, batch.keys.view().cast(), length)? });
         Ok(())
     }
 }

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use sortie::internals::{Sent, argsort_sent_strings};
 use sortie::{Algorithm, Error, Key, Nans, Segments};
 
-use super::{Board, Both, Chosen, large, mixed};
+use super::{Board, Both, Chosen, graph, large, mixed};
 
 /// Segments of one length: the edges of every kind of worker, and beyond what fits a block.
 const LENGTHS: [usize; 20] = [
@@ -92,6 +92,7 @@ pub fn all(chosen: Chosen, multiprocessors: usize, board: &mut Board) -> Vec<Cas
     let peaks = [up, down].map(|chosen| one("f64", "peaks", chosen, pairs_between_offsets::<f64>()));
     arrays.push(one("strings", "few", up, strings_of(STRINGS.to_vec(), &PATTERNS)));
     arrays.push(one("strings", "many", up, strings_of(vec![distributed], &TWO_PATTERNS)));
+    arrays.push(one("u64", "graph", up, captured(distributed)));
     // Last, when their kernels are compiled.
     let longest = [one("u32", "longest", up, longest::<u32>()), one("i64", "longest", up, longest::<i64>())];
     arrays.into_iter().chain(segments).chain(peaks).chain(small).chain(longest).collect()
@@ -105,6 +106,15 @@ pub fn large(chosen: Chosen, board: &mut Board) -> Case {
         Ok(())
     });
     Case { group: board.group("u32", "large", 1), chosen, sorts }
+}
+
+/// A sort that is replayed.
+fn captured(n: usize) -> Sorts {
+    Box::new(move |both| {
+        let sorted = graph::sorts(&both.there, n)?;
+        both.note(sorted, format!("a graph of a sort of {n}"));
+        Ok(())
+    })
 }
 
 /// The sorts of keys of one type.

@@ -4,6 +4,7 @@
 //! the kernels of others are left out.
 
 mod cases;
+mod graph;
 mod large;
 
 use std::iter;
@@ -33,7 +34,7 @@ pub fn run(engine: Engine, large: bool) -> Result<(), Failure> {
     print(format!("{:<8} {:<11} {:>6} {:>8}  \n", "keys", "sorted", "sorts", "done at").as_bytes())?;
     let chosen = Chosen { ordinal, descending: false, nans: Nans::Last };
     let mut board = Board::new(start);
-    // First, while the engine holds no scratch.
+    // First, while nothing else is in the GPU's memory.
     if large {
         let case = cases::large(chosen, &mut board);
         board = compare(vec![case], board)?;
@@ -235,6 +236,7 @@ mod tests {
         for (n, chunk) in [(1, 10), (10_001, 2500), (10_000, 2500)] {
             assert!(large::sorts(&both.there, n, chunk).unwrap(), "{n} by chunks of {chunk}");
         }
+        assert!(graph::sorts(&both.there, 10_000).unwrap());
         assert_eq!((both.sorts, both.wrong), (2 * 2, Vec::<String>::new()));
     }
 

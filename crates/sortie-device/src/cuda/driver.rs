@@ -5,48 +5,24 @@ use std::ffi::{CString, c_void};
 use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::{Mutex, OnceLock};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use cudarc::driver::sys::{self, CUdevice_attribute as Attribute, CUresult};
 
-use super::{compiled, message};
+use super::compiled;
+use super::context::{Context, check};
+use super::pool::Pool;
 use crate::cache::Cache;
 use crate::{Driver, Error, Launch, Program, Properties, peer};
 
-/// Results after which the context is of no more use: nothing done in it succeeds any more.
-const LOST: [CUresult; 14] = [
-    CUresult::CUDA_ERROR_DEVICE_UNAVAILABLE,
-    CUresult::CUDA_ERROR_ECC_UNCORRECTABLE,
-    CUresult::CUDA_ERROR_NVLINK_UNCORRECTABLE,
-    CUresult::CUDA_ERROR_CONTAINED,
-    CUresult::CUDA_ERROR_ILLEGAL_ADDRESS,
-    CUresult::CUDA_ERROR_LAUNCH_TIMEOUT,
-    CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED,
-    CUresult::CUDA_ERROR_ASSERT,
-    CUresult::CUDA_ERROR_HARDWARE_STACK_ERROR,
-    CUresult::CUDA_ERROR_ILLEGAL_INSTRUCTION,
-    CUresult::CUDA_ERROR_MISALIGNED_ADDRESS,
-    CUresult::CUDA_ERROR_INVALID_ADDRESS_SPACE,
-    CUresult::CUDA_ERROR_INVALID_PC,
-    CUresult::CUDA_ERROR_LAUNCH_FAILED,
-];
-
 #[derive(Debug)]
 pub struct CudaDriver {
-    properties: Properties,
-    device: sys::CUdevice,
+    pub(super) properties: Properties,
+    pub(super) device: sys::CUdevice,
     /// From the first work on.
-    context: OnceLock<Context>,
+    pub(super) context: OnceLock<Context>,
     /// Numbers of the devices that were looked at for a link; where there is one it is open.
-    peers: Mutex<HashSet<u32>>,
-}
-
-#[derive(Debug)]
-struct Context {
-    /// The primary context, a pointer.
-    raw: usize,
-    /// What it took to start it.
-    took: Duration,
+    pub(super) peers: Mutex<HashSet<u32>>,
 }
 
 impl CudaDriver {
@@ -92,72 +68,6 @@ impl CudaDriver {
         Ok(CudaDriver { properties, device, context: OnceLock::new(), peers: Mutex::default() })
     }
 
-    /// The context, which the first call starts.
-    fn context(&self) -> Result<&Context, Error> {
-        if let Some(context) = self.context.get() {
-            return Ok(context);
-        }
-        let begun = Instant::now();
-        let mut raw = ptr::null_mut();
-        // SAFETY: the device is the driver's.
-        self.check("cuDevicePrimaryCtxRetain", unsafe {
-            sys::cuDevicePrimaryCtxRetain(&mut raw, self.device)
-        })?;
-        let context = Context { raw: raw as usize, took: begun.elapsed() };
-        if self.context.set(context).is_err() {
-            // Another thread was faster, with the same context: the driver counts who holds it.
-            // SAFETY: retained above.
-            unsafe { sys::cuDevicePrimaryCtxRelease_v2(self.device) };
-        }
-        Ok(self.context.get().expect("set, here or there"))
-    }
-
-    /// Opens the link to another device, once and where there is one: without, the driver copies through the host.
-    fn open_link(&self, other: &CudaDriver) -> Result<(), Error> {
-        let mut peers = self.peers.lock().expect("no holder panics");
-        if peers.contains(&other.properties.ordinal) {
-            return Ok(());
-        }
-        if self.is_linked_to(other)? {
-            let context = other.context()?.raw as sys::CUcontext;
-            // SAFETY: the context is held until `other` is dropped.
-            let open = || match unsafe { sys::cuCtxEnablePeerAccess(context, 0) } {
-                // By whoever else has the context. More links than the device can have open are not opened.
-                CUresult::CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED | CUresult::CUDA_ERROR_TOO_MANY_PEERS => {
-                    CUresult::CUDA_SUCCESS
-                }
-                result => result,
-            };
-            self.call("cuCtxEnablePeerAccess", open)?;
-        }
-        peers.insert(other.properties.ordinal);
-        Ok(())
-    }
-
-    /// Makes the context the thread's, until the guard is dropped; the caller's own is then as before.
-    fn enter(&self) -> Result<Entered, Error> {
-        let context = self.context()?.raw as sys::CUcontext;
-        // SAFETY: the context is held until `self` is dropped.
-        self.check("cuCtxPushCurrent", unsafe { sys::cuCtxPushCurrent_v2(context) })?;
-        Ok(Entered)
-    }
-
-    /// Makes a call in the context.
-    fn call(&self, name: &'static str, call: impl FnOnce() -> CUresult) -> Result<(), Error> {
-        let _entered = self.enter()?;
-        self.check(name, call())
-    }
-
-    fn check(&self, call: &'static str, result: CUresult) -> Result<(), Error> {
-        match check(call, result) {
-            Err(Error::Driver { call, code, message }) if LOST.contains(&result) => {
-                let device = format!("cuda:{} ({})", self.properties.ordinal, self.properties.name);
-                Err(Error::DeviceLost { device, call, code, message })
-            }
-            other => other,
-        }
-    }
-
     /// Lets a kernel ask for all the shared memory that a block can have; without, it is 48 KiB.
     fn allow_shared(&self, function: sys::CUfunction) -> Result<(), Error> {
         let mut fixed = 0;
@@ -180,24 +90,6 @@ impl Drop for CudaDriver {
             unsafe { sys::cuDevicePrimaryCtxRelease_v2(self.device) };
         }
     }
-}
-
-/// The context is the thread's current one.
-struct Entered;
-
-impl Drop for Entered {
-    fn drop(&mut self) {
-        let mut left = ptr::null_mut();
-        // SAFETY: pushed by `enter`.
-        unsafe { sys::cuCtxPopCurrent_v2(&mut left) };
-    }
-}
-
-fn check(call: &'static str, result: CUresult) -> Result<(), Error> {
-    if result == CUresult::CUDA_SUCCESS {
-        return Ok(());
-    }
-    Err(Error::Driver { call, code: result as i32, message: message(result) })
 }
 
 /// The first version of the call, which every driver has; the bindings have only the one that came with 12.8.
@@ -225,25 +117,39 @@ unsafe impl Driver for CudaDriver {
         let (mut free, mut total) = (0, 0);
         // SAFETY: both are written.
         self.call("cuMemGetInfo", || unsafe { sys::cuMemGetInfo_v2(&mut free, &mut total) })?;
-        Ok(free as u64)
+        Ok(free as u64 + self.context()?.pool.map_or(Ok(0), Pool::unused)?)
     }
 
     fn alloc(&self, bytes: usize) -> Result<u64, Error> {
-        let mut address = 0;
         // SAFETY: the address is written.
-        match self.call("cuMemAlloc", || unsafe { sys::cuMemAlloc_v2(&mut address, bytes) }) {
-            Ok(()) => Ok(address),
-            Err(error) if is_out_of_memory(&error) => {
-                Err(Error::OutOfMemory { needed: bytes as u64, available: self.free_memory()? })
-            }
-            Err(error) => Err(error),
-        }
+        self.alloc_by("cuMemAlloc", bytes, |address| unsafe { sys::cuMemAlloc_v2(address, bytes) })
     }
 
     unsafe fn free(&self, address: u64) {
         // Waits for the work of the device. Nothing can be done about an error: it comes from work before.
         // SAFETY: the caller's.
         let _ = self.call("cuMemFree", || unsafe { sys::cuMemFree_v2(address) });
+    }
+
+    unsafe fn alloc_on(&self, bytes: usize, stream: u64) -> Result<u64, Error> {
+        if self.context()?.pool.is_none() {
+            return self.alloc(bytes);
+        }
+        // SAFETY: the address is written, and the stream the caller's.
+        self.alloc_by("cuMemAllocAsync", bytes, |address| unsafe {
+            sys::cuMemAllocAsync(address, bytes, stream as sys::CUstream)
+        })
+    }
+
+    unsafe fn free_on(&self, address: u64, stream: u64) {
+        let Ok(Context { pool: Some(_), .. }) = self.context() else {
+            // SAFETY: the caller's.
+            return unsafe { self.free(address) };
+        };
+        // Nothing can be done about an error: it comes from work before.
+        // SAFETY: the caller's.
+        let _ =
+            self.call("cuMemFreeAsync", || unsafe { sys::cuMemFreeAsync(address, stream as sys::CUstream) });
     }
 
     fn alloc_pinned(&self, bytes: usize) -> Result<*mut u8, Error> {
@@ -378,6 +284,43 @@ unsafe impl Driver for CudaDriver {
         })
     }
 
+    unsafe fn begin_capture(&self, stream: u64) -> Result<(), Error> {
+        // What other threads do meanwhile is theirs.
+        let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
+        // SAFETY: the caller's.
+        self.call("cuStreamBeginCapture", || unsafe {
+            sys::cuStreamBeginCapture_v2(stream as sys::CUstream, mode)
+        })
+    }
+
+    unsafe fn end_capture(&self, stream: u64) -> Result<u64, Error> {
+        let (mut graph, mut ready) = (ptr::null_mut(), ptr::null_mut());
+        // SAFETY: the handle is written, and the stream the caller's.
+        self.call("cuStreamEndCapture", || unsafe {
+            sys::cuStreamEndCapture(stream as sys::CUstream, &mut graph)
+        })?;
+        // SAFETY: the handle is written; the graph is the one above.
+        let made = self.call("cuGraphInstantiateWithFlags", || unsafe {
+            sys::cuGraphInstantiateWithFlags(&mut ready, graph, 0)
+        });
+        // SAFETY: what is launched is apart from the graph that it was made of.
+        self.call("cuGraphDestroy", || unsafe { sys::cuGraphDestroy(graph) })?;
+        made.map(|()| ready as u64)
+    }
+
+    unsafe fn launch_graph(&self, graph: u64, stream: u64) -> Result<(), Error> {
+        // SAFETY: the caller's.
+        self.call("cuGraphLaunch", || unsafe {
+            sys::cuGraphLaunch(graph as sys::CUgraphExec, stream as sys::CUstream)
+        })
+    }
+
+    unsafe fn free_graph(&self, graph: u64) {
+        // SAFETY: the caller's.
+        let _ =
+            self.call("cuGraphExecDestroy", || unsafe { sys::cuGraphExecDestroy(graph as sys::CUgraphExec) });
+    }
+
     fn load(&self, program: &Program) -> Result<u64, Error> {
         let cubin = compiled::cubin(&Cache::of_user(), program, self.properties.compute_capability)?;
         let mut module = ptr::null_mut();
@@ -390,6 +333,8 @@ unsafe impl Driver for CudaDriver {
     }
 
     unsafe fn unload(&self, module: u64) {
+        // SAFETY: the context is current.
+        let _ = self.call("cuCtxSynchronize", || unsafe { sys::cuCtxSynchronize() });
         // SAFETY: the caller's.
         let _ = self.call("cuModuleUnload", || unsafe { sys::cuModuleUnload(module as sys::CUmodule) });
     }
@@ -438,10 +383,6 @@ unsafe impl Driver for CudaDriver {
             )
         })
     }
-}
-
-fn is_out_of_memory(error: &Error) -> bool {
-    matches!(error, Error::Driver { code, .. } if *code == CUresult::CUDA_ERROR_OUT_OF_MEMORY as i32)
 }
 
 /// A module that the driver does not take comes from a compiler that is newer than it.

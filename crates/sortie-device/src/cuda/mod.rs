@@ -2,10 +2,12 @@
 //! and how to get it.
 
 mod compiled;
+mod context;
 mod driver;
 mod missing;
 mod model;
 mod nvrtc;
+mod pool;
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};

@@ -82,6 +82,12 @@ unsafe impl Driver for Recorder {
 
     unsafe fn free(&self, _address: u64) {}
 
+    unsafe fn alloc_on(&self, _bytes: usize, _stream: u64) -> Result<u64, Error> {
+        Ok(ADDRESS)
+    }
+
+    unsafe fn free_on(&self, _address: u64, _stream: u64) {}
+
     fn alloc_pinned(&self, needed: usize) -> Result<*mut u8, Error> {
         let reason = "nothing is copied here".into();
         Err(Error::OutOfPinned { needed: needed as u64, reason })
@@ -151,6 +157,20 @@ unsafe impl Driver for Recorder {
     unsafe fn fill(&self, _to: u64, _byte: u8, _bytes: usize, _stream: u64) -> Result<(), Error> {
         Ok(())
     }
+
+    unsafe fn begin_capture(&self, _stream: u64) -> Result<(), Error> {
+        Ok(())
+    }
+
+    unsafe fn end_capture(&self, _stream: u64) -> Result<u64, Error> {
+        Ok(0)
+    }
+
+    unsafe fn launch_graph(&self, _graph: u64, _stream: u64) -> Result<(), Error> {
+        Ok(())
+    }
+
+    unsafe fn free_graph(&self, _graph: u64) {}
 
     fn load(&self, program: &Program) -> Result<u64, Error> {
         let recorded = &mut self.log.lock().unwrap().recorded;

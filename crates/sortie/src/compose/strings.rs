@@ -95,7 +95,6 @@ pub(crate) fn by_cut<S: Sync, F: Fn(&S) -> &[u8] + Sync, I: Index>(
 
 #[cfg(test)]
 mod tests {
-    use sortie_simt::Options;
 
     use super::*;
     use crate::gpu::on_bench::{ALLOWED, assert_limit_is_exact, on_bench};
@@ -195,17 +194,5 @@ mod tests {
                 at_once(gpu, &words, |word| word.as_bytes(), Order::default(), places, allowed)
             });
         });
-    }
-
-    /// Words were once refused what scratch kept for later calls had taken.
-    #[test]
-    fn scratch_that_was_kept_is_given_back() {
-        let bench = sortie_simt::device(Options { memory: 1 << 20, ..Options::default() });
-        let Ok(device) = bench else { return println!("skipped: {bench:?}") };
-        let gpu = Gpu::new(device.clone());
-        let kept = gpu.scratch(250_000).unwrap();
-        gpu.pending(&device.stream().unwrap(), Some(kept)).unwrap().wait().unwrap();
-        let words: Vec<String> = (0..3000u32).map(|i| i.wrapping_mul(0x9E37_79B9).to_string()).collect();
-        assert!(cut(&gpu, &words, Order::default()).0 == expected(&words, Order::default()));
     }
 }

@@ -1,8 +1,8 @@
 //! The GPU engine: sorts what lies in a device's memory, by kernels compiled for the device at hand.
 //!
-//! [`Gpu`] is the engine on one device. Its calls enqueue on a stream of the caller and do not wait; what they return
-//! holds their scratch until they are done. [`Gpus`](crate::gpus::Gpus) is the engine on several, whose calls wait. A
-//! [`Sorter`](crate::Sorter) with [`Engine::Cuda`](crate::Engine::Cuda) brings data from the host and back; so does one
+//! [`Gpu`] is the engine on one device. Its calls enqueue work on a stream of the caller and do not wait. They return a
+//! [`Pending`], which can wait for that work; dropping it does not. [`Gpus`](crate::gpus::Gpus) is the engine on several,
+//! whose calls wait. A [`Sorter`](crate::Sorter) with [`Engine::Cuda`](crate::Engine::Cuda) brings data from the host and back; so does one
 //! with [`Engine::Auto`](crate::Engine::Auto), once [`enable_gpu`](crate::enable_gpu) was called, where that is predicted to be faster.
 //!
 //! ```no_run
@@ -19,8 +19,39 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! # Scratch memory
+//!
+//! A call allocates its scratch memory on its stream (`cuMemAllocAsync`), from the device's default memory pool, and frees
+//! it there. The pool keeps up to a sixth of the device's memory for the next calls. A caller can bring the memory instead:
+//! see [`Gpu::workspace_bytes`]. On a device without memory pools, a call that needs scratch memory allocates it anew, and
+//! waits until the device has done with it.
+//!
+//! # CUDA graphs
+//!
+//! All calls can be captured in a graph and replayed with other keys of the same number, except [`Gpu::argsort_strings`] and
+//! [`Gpu::argsort_beginnings`], which read back from the device what is to be done next. Make one call of the same kind
+//! before, which compiles and loads the kernels. Keep the engine as long as the graph.
+//!
+//! ```no_run
+//! # use sortie::{Order, gpu};
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let device = sortie_device::cuda::device(0)?;
+//! # let gpu = gpu::Gpu::new(device.clone());
+//! # let stream = device.stream()?;
+//! let keys = device.alloc::<f32>(1 << 16)?;
+//! // SAFETY: nothing else uses the keys until the work on the stream is done.
+//! let sort = || unsafe { gpu.sort(&stream, keys.view(), Order::default()) };
+//! sort()?.wait()?;
+//! let graph = stream.capture(|| sort().map(drop))?;
+//! // SAFETY: as above; keys and engine are kept until then.
+//! unsafe { graph.launch(&stream)? };
+//! stream.wait()?;
+//! # Ok(())
+//! # }
+//! ```
 
-mod alloc;
+pub(crate) mod alloc;
 mod array;
 mod engine;
 mod host;
@@ -30,6 +61,7 @@ pub(crate) mod on_bench;
 mod ring;
 pub(crate) mod segments;
 mod strings;
+mod workspace;
 
 pub(crate) use alloc::reserve;
 pub use array::Compared;

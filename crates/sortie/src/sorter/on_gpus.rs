@@ -47,7 +47,7 @@ impl Gpu {
         };
         Ok(MachineGpu {
             properties: properties.clone(),
-            free: self.device().free_memory()? + self.kept_scratch(),
+            free: self.device().free_memory()?,
             rates: None,
             started: self.has_worked(),
             share,

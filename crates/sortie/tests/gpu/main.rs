@@ -10,5 +10,6 @@ mod machine_code;
 mod payloads;
 mod sanitized;
 mod segments;
+mod streams;
 mod strings;
 mod support;

@@ -6,6 +6,7 @@ use super::Exchange;
 use super::members::{Member, Members};
 use super::split::{self, Division, Step};
 use crate::gpu::Place;
+use crate::gpu::alloc::workspace;
 use crate::key::Bits;
 use crate::plan::LINKS;
 use crate::{Error, threads};
@@ -40,7 +41,8 @@ impl<B: Bits> Members<'_, B> {
             let sorted = steps.iter().filter(|step| !step.equal);
             let longest = sorted.map(|step| step.to.len()).max().unwrap_or(0);
             // The same for all inputs of a length, so that what was kept from the last sort is enough.
-            member.sorts = Some(member.gpu.for_ranges::<B>(longest.max(most.min(n)), divided)?);
+            let words = member.gpu.words_of_ranges::<B>(longest.max(most.min(n)), divided)?;
+            member.workspace = Some(workspace(&member.stream, &words)?);
         }
         let this = &*self;
         // A thread for each: to enqueue a sort takes a tenth of a millisecond, for which the other devices would wait.
@@ -63,7 +65,7 @@ impl<B: Bits> Members<'_, B> {
     /// As [`Members::exchange`].
     unsafe fn fetch_and_sort(&self, number: usize, steps: &[Step]) -> Result<Times, Error> {
         let member = &self.members[number];
-        let sorts = member.sorts.as_ref().expect("made before");
+        let workspace = member.workspace.as_ref().expect("had before").view().cast();
         let mut clock = Clock::new(member)?;
         let mut bytes = 0;
         for step in steps {
@@ -75,8 +77,8 @@ impl<B: Bits> Members<'_, B> {
             let place = member.share.range(step.to.clone(), self.divided.payload_bytes);
             clock.begin_sort(member)?;
             if !step.equal {
-                // SAFETY: nothing else uses this part of the share until the stream is done.
-                unsafe { sorts.sort_range(&member.stream, place, self.divided)? }.release();
+                // SAFETY: nothing else uses this part of the share until the stream is done; the workspace is of its sorts.
+                drop(unsafe { member.gpu.sort_range(&member.stream, workspace, place, self.divided)? });
             }
             clock.end_sort(member)?;
         }

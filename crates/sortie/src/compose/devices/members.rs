@@ -8,12 +8,13 @@ use super::Share;
 use super::split::Cut;
 use crate::Error;
 use crate::gpu::Gpu;
+use crate::gpu::alloc::scratch;
 use crate::gpu::kernels::array::RANGES;
 use crate::gpu::{Divided, Place};
 use crate::key::Bits;
 use crate::plan::{LINKS, SPARE_DEVIATIONS, SPARE_SAMPLED};
 
-/// All devices of a sort. It waits for all of them before any gives back memory: they read one another's.
+/// All devices of a sort. It waits for all of them before any frees memory: they read one another's.
 pub(super) struct Members<'a, B> {
     pub members: Vec<Member<'a, B>>,
     pub divided: Divided,
@@ -35,8 +36,8 @@ pub(super) struct Member<'a, B> {
     pub room: usize,
     pub starts: [usize; RANGES + 1],
     pub counts: [usize; RANGES],
-    /// With the scratch of its sorts.
-    pub sorts: Option<Gpu>,
+    /// The workspace of its sorts.
+    pub workspace: Option<Buffer<u32>>,
 }
 
 impl<'a, B: Bits> Members<'a, B> {
@@ -61,19 +62,11 @@ impl<'a, B: Bits> Members<'a, B> {
                 room: 0,
                 starts: [0; RANGES + 1],
                 counts: [0; RANGES],
-                sorts: None,
+                workspace: None,
             })
         };
         let members = gpus.iter().enumerate().map(member).collect::<Result<_, _>>()?;
         Ok(Members { members, divided })
-    }
-
-    /// Leaves the scratch to later sorts, once all is done.
-    pub fn keep_scratch(mut self) {
-        for member in &mut self.members {
-            member.scratch.take().into_iter().for_each(|scratch| member.gpu.keep(scratch));
-            member.sorts.take().into_iter().for_each(|sorts| member.gpu.keep_all_of(sorts));
-        }
     }
 }
 
@@ -105,7 +98,7 @@ impl<B: Bits> Member<'_, B> {
         let words = moved.next_multiple_of(2) + 2 * RANGES;
         if self.scratch.as_ref().is_none_or(|scratch| scratch.len() < words) {
             self.scratch = None;
-            self.scratch = Some(self.gpu.scratch(words)?);
+            self.scratch = Some(scratch(&self.stream, words)?);
         }
         Ok(())
     }

@@ -160,7 +160,6 @@ impl Gpus {
         // SAFETY: as the caller states; there is room, and all shares are in scratch.
         unsafe { members.exchange(n, &division, &mut exchange)? };
         exchange.total_ms = milliseconds(start);
-        members.keep_scratch();
         Ok((exchange, (0..self.0.len()).map(|part| division.keys(part)).collect()))
     }
 }

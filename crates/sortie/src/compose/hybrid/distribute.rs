@@ -40,7 +40,7 @@ pub(super) struct Distribution<'a, 's, B, const N: usize> {
     pub stretch: usize,
     pub keys: &'a [B],
     pub payload: &'a [Moved<N>],
-    pub device: &'a HostShare<B>,
+    pub device: &'a HostShare<'a, B>,
     pub next: AtomicUsize,
     pub rest: Mutex<Rest<'s, B, N>>,
     /// Whether there was too little room: the sample was far from the truth.

@@ -37,7 +37,7 @@ impl<'a, B, const N: usize> Target<'a, B, N> {
 }
 
 pub(super) struct Finish<'a, B, const N: usize> {
-    device: &'a HostShare<B>,
+    device: &'a HostShare<'a, B>,
     parts: &'a [Part<'a, B, N>],
     transform: Transform<B>,
     /// Buckets, and pieces of what the GPU sorts; the last of each is the next.
@@ -53,7 +53,7 @@ impl<'a, B: Bits, const N: usize> Finish<'a, B, N> {
     /// The first `there` keys in order are the GPU's, and come in pieces of at most so many.
     #[expect(clippy::too_many_arguments, reason = "what two engines have of a sort")]
     pub fn new(
-        device: &'a HostShare<B>,
+        device: &'a HostShare<'a, B>,
         there: usize,
         piece: usize,
         parts: &'a [Part<'a, B, N>],

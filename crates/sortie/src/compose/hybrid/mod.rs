@@ -139,7 +139,6 @@ fn sort_moved<B: Bits, const N: usize>(
         let in_order = unsafe { held.payload.written() };
         report.phase("move", N * n, N * n, || copy::by_threads(payload, in_order, threads));
     }
-    device.keep(gpu);
     Ok(Some(report))
 }
 

@@ -91,7 +91,7 @@ impl Gpu {
             )));
         }
         if keys.len() < 2 {
-            return self.pending(stream, None);
+            return self.pending(stream);
         }
         let count = keys.len() as u64;
         let shared_per_block = self.device().properties().shared_per_block;
@@ -128,7 +128,7 @@ impl Gpu {
                 run_superstep.launch(stream, parts, (arrays, superstep, transform))?;
             }
         }
-        self.pending(stream, None)
+        self.pending(stream)
     }
 }
 

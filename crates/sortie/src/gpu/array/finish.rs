@@ -1,12 +1,12 @@
 //! Buckets that fit a block, each read and written once.
 
-use sortie_device::{Buffer, Kernel, Launch, View};
+use sortie_device::{Buffer, Kernel, Launch, Stream, View};
 
 use super::distribute::Distribution;
 use super::items::Items;
 use super::shape::{Block, ROW};
 use crate::Error;
-use crate::gpu::Gpu;
+use crate::gpu::alloc::scratch;
 use crate::gpu::kernels::array::PlacedBuckets;
 use crate::gpu::kernels::{File, Instance, blocks};
 
@@ -40,13 +40,13 @@ impl Finish {
         names.iter().map(of).collect()
     }
 
-    /// With the kernels of those instances.
-    pub fn new(gpu: &Gpu, kernels: &[Kernel], block: Block, n: usize) -> Result<Finish, Error> {
+    /// With the kernels of those instances, for what is enqueued on this stream.
+    pub fn new(stream: &Stream, kernels: &[Kernel], block: Block, n: usize) -> Result<Finish, Error> {
         Ok(Finish {
             finish_buckets: kernels[0].clone(),
             take_apart: kernels.get(1).cloned(),
             block,
-            scratch: gpu.scratch(Finish::words(n))?,
+            scratch: scratch(stream, Finish::words(n))?,
             left_words: Finish::left_words(n),
         })
     }
@@ -68,7 +68,7 @@ impl Finish {
     /// Makes the list of what is left empty.
     ///
     /// # Safety
-    /// As of [`Gpu::sort`]; so of all methods.
+    /// As of [`Gpu::sort`](crate::gpu::Gpu::sort); so of all methods.
     pub unsafe fn begin(&self, job: &Distribution<'_>) -> Result<(), Error> {
         job.stream.fill(self.scratch.range(0..4), 0)?;
         Ok(job.stream.fill(self.left().cast::<u32>(), NO_PLACE)?)
@@ -112,9 +112,5 @@ impl Finish {
     /// Offsets of what is left, and of what is no segment.
     pub fn left(&self) -> View<'_, u64> {
         self.scratch.range(4..4 + self.left_words).cast()
-    }
-
-    pub fn into_scratch(self) -> Buffer<u32> {
-        self.scratch
     }
 }

@@ -15,4 +15,5 @@ mod sort;
 pub use compared::Compared;
 pub(crate) use items::MOST_KEYS;
 pub(crate) use ranges::{Divided, Place};
+pub(super) use sample_sort::{Keys, sample_sort_words};
 pub(super) use sort::{ArrayWay, Wanted};

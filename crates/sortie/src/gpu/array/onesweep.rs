@@ -4,6 +4,7 @@
 
 use sortie_device::{Kernel, Launch, Stream, View};
 
+use crate::gpu::alloc::scratch;
 use crate::gpu::kernels::array::{OnesweepDigits, OnesweepJob, OnesweepSide, OnesweepStarts};
 use crate::gpu::kernels::{CodeTransform, Define, File, Instance, blocks, kind, numbers, struct_bytes};
 use crate::gpu::{Gpu, Pending};
@@ -241,12 +242,12 @@ impl Gpu {
         passes: Passes,
     ) -> Result<Pending<'_>, Error> {
         let kernels = self.kernels(&instances::<B>(passes))?;
-        let scratch = self.scratch(onesweep_words::<B>(keys.len(), passes))?;
+        let scratch = scratch(stream, onesweep_words::<B>(keys.len(), passes))?;
         let multiprocessors = self.device().properties().multiprocessors;
         let sort = Onesweep::new(&kernels, scratch.view(), (keys, payload), passes, 0, multiprocessors)?;
         sort.clear(stream)?;
         // SAFETY: as the caller states.
         unsafe { sort.enqueue(stream)? };
-        Ok(self.pending(stream, None)?.holding(scratch))
+        self.pending(stream)
     }
 }

@@ -144,25 +144,28 @@ impl Gpu {
         Ok(())
     }
 
-    /// The engine for sorts of ranges of so many keys, one after the other on one stream, with the scratch of one.
-    pub(crate) fn for_ranges<B: Bits>(&self, most: usize, divided: Divided) -> Result<Gpu, Error> {
-        let words = self.words_up_to::<B>(most, divided.wanted())?;
-        let scratch = words.into_iter().map(|words| self.scratch(words)).collect::<Result<_, _>>()?;
-        Ok(self.with_scratch(scratch))
+    /// Words of each piece of scratch of a sort of a range of so many keys at most.
+    pub(crate) fn words_of_ranges<B: Bits>(
+        &self,
+        most: usize,
+        divided: Divided,
+    ) -> Result<Vec<usize>, Error> {
+        self.words_up_to::<B>(most, divided.wanted())
     }
 
-    /// Enqueues a sort of what has come to a range.
+    /// Enqueues a sort of what has come to a range, in this workspace.
     ///
     /// # Safety
-    /// As [`Gpu::sort_pairs`].
+    /// As [`Gpu::sort_pairs`], and nothing else uses the workspace until the sort is done.
     pub(crate) unsafe fn sort_range<B: Bits>(
         &self,
         stream: &Stream,
+        workspace: View<'_, u8>,
         place: Place<'_, B>,
         divided: Divided,
     ) -> Result<Pending<'_>, Error> {
         // SAFETY: as the caller states.
-        unsafe { self.sort_array(stream, place.keys, place.payload, divided.wanted()) }
+        unsafe { self.sort_array_within(stream, workspace, place.keys, place.payload, divided.wanted()) }
     }
 
     fn shared_per_block(&self) -> usize {

@@ -1,12 +1,12 @@
 //! Buckets too long for a block, distributed again by their own range. Which ones there are is known on the device alone.
 
-use sortie_device::{Buffer, Kernel, Launch, View};
+use sortie_device::{Buffer, Kernel, Launch, Stream, View};
 
 use super::distribute::{Distribution, Side};
 use super::items::Items;
 use super::shape::{PARTITION_BLOCK, Shape};
 use crate::Error;
-use crate::gpu::Gpu;
+use crate::gpu::alloc::scratch;
 use crate::gpu::kernels::array::{LONG_OWN, LongBucket, LongBuckets, PlacedBuckets, RedistributeShared};
 use crate::gpu::kernels::{File, Instance};
 
@@ -86,9 +86,10 @@ impl LongTables {
         LongTables::lengths(keys, longest).into_iter().sum()
     }
 
-    pub fn new(gpu: &Gpu, keys: usize, longest: usize) -> Result<LongTables, Error> {
+    /// For what is enqueued on this stream.
+    pub fn new(stream: &Stream, keys: usize, longest: usize) -> Result<LongTables, Error> {
         let lengths = LongTables::lengths(keys, longest);
-        Ok(LongTables { scratch: gpu.scratch(lengths.iter().sum())?, lengths })
+        Ok(LongTables { scratch: scratch(stream, lengths.iter().sum())?, lengths })
     }
 
     fn part(&self, i: usize) -> View<'_, u32> {
@@ -101,17 +102,13 @@ impl LongTables {
         let count = self.part(0).range(1..2);
         PlacedBuckets::listed(self.part(5).cast(), count)
     }
-
-    pub fn into_scratch(self) -> Buffer<u32> {
-        self.scratch
-    }
 }
 
 impl RedistributionKernels {
     /// Distributes those of the buckets again that have more than `longest` items, to some that are likely shorter.
     ///
     /// # Safety
-    /// As of [`Gpu::sort`].
+    /// As of [`Gpu::sort`](crate::gpu::Gpu::sort).
     pub(super) unsafe fn redistribute(
         &self,
         job: &Distribution<'_>,

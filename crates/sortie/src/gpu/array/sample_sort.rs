@@ -12,6 +12,7 @@ use sortie_device::{Buffer, Kernel, Launch, Properties, Stream, View};
 use super::compared::Compared;
 use super::items::MOST_KEYS;
 use crate::error::same_length;
+use crate::gpu::alloc::scratch;
 use crate::gpu::kernels::array::{GroupCut, SampleArrays, SampleBuckets, SplitterLevel};
 use crate::gpu::kernels::{Define, File, Instance, blocks, numbers, struct_bytes};
 use crate::gpu::{Gpu, Pending};
@@ -73,7 +74,7 @@ pub(crate) struct Keys {
 }
 
 impl Keys {
-    fn of<K: Compared>(order: Order, placed: Option<usize>) -> Keys {
+    pub fn of<K: Compared>(order: Order, placed: Option<usize>) -> Keys {
         Keys { bytes: size_of::<K>(), compare: K::key_compare(order), total: K::TOTAL, placed }
     }
 
@@ -95,7 +96,7 @@ impl Keys {
         self.bytes + if self.is_placed() { size_of::<u32>() } else { 0 }
     }
 
-    fn check(&self, n: usize, address: u64) -> Result<(), Error> {
+    pub fn check(&self, n: usize, address: u64) -> Result<(), Error> {
         let bytes = self.bytes;
         let aligned = [16, 8].into_iter().find(|&by| bytes.is_multiple_of(by)).unwrap_or(4);
         if !(4..=64).contains(&bytes) || !bytes.is_multiple_of(4) || !address.is_multiple_of(aligned as u64) {
@@ -219,22 +220,22 @@ impl Gpu {
     ) -> Result<Pending<'_>, Error> {
         sorted.check(n, keys)?;
         if n == 0 {
-            return self.pending(stream, None);
+            return self.pending(stream);
         }
         let shape = Shape::new(n, sorted, self.device().properties());
         let kernels = SampleSortKernels::new(self, shape, sorted)?;
         let layout = Layout::new(n, shape, sorted);
-        let scratch = self.scratch(layout.words)?;
+        let scratch = scratch(stream, layout.words)?;
         // SAFETY: as the caller states.
         unsafe {
             SampleSort { stream, n, keys, payload, shape, kernels, sorted }.enqueue(&scratch, &layout)?
         };
-        self.pending(stream, Some(scratch))
+        self.pending(stream)
     }
 }
 
 /// Words of scratch that a sample sort takes on such a device.
-pub(super) fn sample_sort_words(n: usize, sorted: &Keys, device: &Properties) -> usize {
+pub(crate) fn sample_sort_words(n: usize, sorted: &Keys, device: &Properties) -> usize {
     Layout::new(n, Shape::new(n, sorted, device), sorted).words
 }
 

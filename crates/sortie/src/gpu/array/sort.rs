@@ -19,6 +19,7 @@ use super::redistribute::{LongTables, RedistributionKernels};
 use super::sample_sort::{Keys, sample_sort_words};
 use super::shape::Shape;
 use crate::error::same_length;
+use crate::gpu::alloc::{check_workspace, scratch};
 use crate::gpu::kernels::CodeTransform;
 use crate::gpu::kernels::array::{ItemArrays, PlacedBuckets};
 use crate::gpu::segments::{Content, Payload, Worker};
@@ -208,6 +209,7 @@ impl Gpu {
     ) -> Result<Pending<'_>, Error> {
         let n = keys.len();
         let Wanted { beside, code, order } = wanted;
+        check_workspace(stream, || self.array_words::<B>(&way, n, wanted))?;
         // SAFETY: as the caller states.
         unsafe {
             match way {
@@ -295,7 +297,7 @@ impl Gpu {
         let (distributing, kernels) = kernels.split_at(instances[0].len());
         let (redistributing, finishing) = kernels.split_at(instances[1].len());
         let parts = Parts::new(n, shape, items);
-        let scratch = self.scratch(parts.words::<B>(n, passes))?;
+        let scratch = scratch(stream, parts.words::<B>(n, passes))?;
         let [copy, payload_copy, items_apart] = parts.of(&scratch);
         let arrays = ItemArrays {
             items: if items.are_alone() { keys.address() } else { items_apart.address() },
@@ -324,26 +326,23 @@ impl Gpu {
         let steps = Steps {
             passes: passes.transpose()?,
             again: (0..redistributions(items))
-                .map(|_| LongTables::new(self, n, shape.block.capacity()))
+                .map(|_| LongTables::new(stream, n, shape.block.capacity()))
                 .collect::<Result<_, _>>()?,
             redistribution: RedistributionKernels::new(redistributing),
-            finish: Finish::new(self, finishing, shape.block, n)?,
+            finish: Finish::new(stream, finishing, shape.block, n)?,
             job,
             copy,
         };
         // SAFETY: as the caller states; items that are not the keys lie where they are distributed to.
-        let done = unsafe {
+        unsafe {
             match items.low {
-                Low::Nothing => self.enqueue_steps(&steps, keys, items, 0)?,
+                Low::Nothing => self.enqueue_steps(&steps, keys, items, 0),
                 _ => {
                     let placed = View::<u64>::from_raw(arrays.items, n);
-                    self.enqueue_steps(&steps, placed, items.as_keys(), items.payload_bytes())?
+                    self.enqueue_steps(&steps, placed, items.as_keys(), items.payload_bytes())
                 }
             }
-        };
-        let Steps { again, finish, .. } = steps;
-        let again = again.into_iter().map(LongTables::into_scratch);
-        Ok(again.fold(done, Pending::holding).holding(finish.into_scratch()).holding(scratch))
+        }
     }
 
     /// Enqueues all steps, for items that are keys of their own in these places, with so many bytes of payload beside each.
@@ -367,7 +366,7 @@ impl Gpu {
         let moved = Moved { keys: placed, payload: job.arrays.payload, kind };
         let rest = self.prepare_rest(job.stream, moved, rest, items.code, items.order)?;
         // SAFETY: as the caller states. What is not settled falls into the buckets.
-        let rest = unsafe {
+        unsafe {
             if let Some(passes) = passes {
                 passes.clear(job.stream)?;
             }
@@ -388,11 +387,10 @@ impl Gpu {
                 // What is too long and was not distributed again is left.
                 finish.sort(job, those, if i < again.len() { longest } else { n })?;
             }
-            let rest = rest.enqueue()?;
+            rest.enqueue()?;
             finish.take_apart(job)?;
-            rest
-        };
-        Ok(self.pending(job.stream, None)?.after(rest))
+        }
+        self.pending(job.stream)
     }
 }
 
@@ -549,11 +547,7 @@ impl Wanted {
     }
 
     fn compared<B: Bits>(self) -> Keys {
-        let placed = match self.beside {
-            Beside::Nothing => None,
-            Beside::Payload { bytes, .. } => Some(bytes),
-            Beside::Indices { .. } => Some(0),
-        };
+        let placed = self.beside.placed_bytes();
         Keys { bytes: size_of::<B>(), compare: by_codes::<B>(self.code, self.order), total: true, placed }
     }
 }

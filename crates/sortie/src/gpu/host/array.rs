@@ -8,7 +8,7 @@ use super::segments::{Allowed, HostPayload};
 use super::transport::{Lanes, Transport};
 use crate::copy::{self, bytes, bytes_mut};
 use crate::gpu::Gpu;
-use crate::gpu::alloc::alloc;
+use crate::gpu::alloc::{scratch, workspace, workspace_bytes};
 use crate::gpu::array::{ArrayWay, Wanted};
 use crate::key::{Bits, Code};
 use crate::plan::{DeviceWay, LEAST_TRIP_BYTES, LEFT_FREE};
@@ -83,7 +83,7 @@ fn each(beside: Beside) -> usize {
 
 /// Bytes that a sort takes with so much scratch: on the device, and of the host's memory.
 fn memory_of<B: Bits>(n: usize, beside: Beside, scratch: &[usize], lanes: Lanes) -> [u64; 2] {
-    let there = n * (size_of::<B>() + each(beside)) + size_of::<u32>() * scratch.iter().sum::<usize>();
+    let there = n * (size_of::<B>() + each(beside)) + workspace_bytes(scratch);
     // A payload comes back as a whole or not at all: half of one would have some elements twice.
     let here = lanes.pinned() + n * beside.payload_bytes();
     [there as u64, here as u64]
@@ -133,8 +133,7 @@ pub(crate) fn forecast(
 struct Held {
     keys: Buffer<u32>,
     payload: Buffer<u32>,
-    /// With the scratch.
-    gpu: Gpu,
+    scratch: Buffer<u32>,
     way: ArrayWay,
     transport: Transport,
     /// The payload when it is back.
@@ -159,37 +158,30 @@ pub(crate) fn sort<B: Bits>(
     let (n, beside) = (array.keys().len(), array.beside());
     let wanted = Wanted { beside, code, order };
     let (key_bytes, payload_bytes) = (n * size_of::<B>(), n * each(beside));
-    let hold = |(way, scratch): &(ArrayWay, Vec<usize>), lanes: Lanes| -> Result<Held, Error> {
-        let [there, here] = memory_of::<B>(n, beside, scratch, lanes);
+    let hold = |(way, words): &(ArrayWay, Vec<usize>), lanes: Lanes| -> Result<Held, Error> {
+        let [there, here] = memory_of::<B>(n, beside, words, lanes);
         let needed = there + here;
         let too_much = |bound, needed, available| Error::Memory { bound, needed, available, hint: HINT };
         if needed > allowed.memory_limit {
             return Err(too_much(Bound::Limit, needed, allowed.memory_limit));
         }
-        let device = gpu.device();
-        // Large arrays use again what large arrays have left.
-        let kept = || if lanes.are_many() { gpu.kept_scratch() } else { 0 };
-        let room = || Ok::<_, Error>(device.free_memory()? + kept()).map(|free| free - free / LEFT_FREE);
-        if there > room()? {
-            // What was kept for later calls may be all that is missing.
-            gpu.give_back_scratch();
-        }
-        let available = room()?;
+        let free = gpu.device().free_memory()?;
+        let available = free - free / LEFT_FREE;
         if there > available {
             return Err(too_much(Bound::Device, there, available));
         }
-        let take = |words| if lanes.are_many() { gpu.scratch(words) } else { alloc(device, words) };
-        let array = |bytes: usize| take(bytes.div_ceil(size_of::<u32>()));
-        let keys = array(key_bytes)?;
-        // Of none there could be more than that.
-        let payload = if payload_bytes > 0 { array(payload_bytes)? } else { device.alloc(0)? };
-        let scratch = scratch.iter().map(|&words| take(words)).collect::<Result<_, _>>()?;
+        let transport = Transport::new(gpu, lanes, allowed.threads)?;
+        let stream = transport.stream();
+        let array = |bytes: usize| scratch(stream, bytes.div_ceil(size_of::<u32>()));
+        let (keys, payload, scratch) = (array(key_bytes)?, array(payload_bytes)?, workspace(stream, words)?);
+        // Other streams copy, too.
+        stream.wait()?;
         Ok(Held {
             keys,
             payload,
-            gpu: gpu.with_scratch(scratch),
+            scratch,
             way: way.clone(),
-            transport: Transport::new(gpu, lanes, allowed.threads)?,
+            transport,
             back: Scratch::new(n * beside.payload_bytes())?,
             bytes: needed,
         })
@@ -202,7 +194,8 @@ pub(crate) fn sort<B: Bits>(
         Err(Error::Memory { .. }) => hold(way, lanes),
         decided => decided,
     })?;
-    let Held { keys, payload, gpu: with_scratch, way, mut transport, mut back, bytes: needed } = held;
+    // The transport is dropped first, and waits for all that it has enqueued.
+    let Held { keys, payload, scratch, way, mut transport, mut back, bytes: needed } = held;
     let keys_there = keys.view().cast::<u8>().range(0..key_bytes);
     let payload_there = payload.view().cast::<u8>().range(0..payload_bytes);
 
@@ -215,9 +208,11 @@ pub(crate) fn sort<B: Bits>(
     let copied = if beside.is_indices() { key_bytes } else { key_bytes + payload_bytes };
     report.push(Ran::Cuda, "copy in", start.elapsed(), copied, copied);
     let start = Instant::now();
-    let (stream, address) = (transport.stream(), payload_there.address());
-    // SAFETY: the keys and the payload are on the device for this sort alone.
-    unsafe { with_scratch.sort_array_by::<B>(way, stream, keys_there.cast(), address, wanted)? }.wait()?;
+    // SAFETY: the keys, the payload and the scratch are on the device for this sort alone.
+    unsafe {
+        let stream = transport.stream().with_workspace(scratch.view().cast());
+        gpu.sort_array_by::<B>(way, &stream, keys_there.cast(), payload_there.address(), wanted)?.wait()?;
+    }
     report.push(Ran::Cuda, "sort", start.elapsed(), key_bytes + payload_bytes, key_bytes + payload_bytes);
     let start = Instant::now();
     let mut copied = payload_bytes;
@@ -239,9 +234,6 @@ pub(crate) fn sort<B: Bits>(
         }
     }
     report.push(Ran::Cuda, "copy out", start.elapsed(), copied, copied);
-    if lanes.are_many() {
-        gpu.keep_some(with_scratch.into_scratch().into_iter().chain([keys, payload]));
-    }
     Ok(report)
 }
 
@@ -255,12 +247,11 @@ pub(crate) fn most_at_once<B: Bits>(
     allowed: Allowed,
 ) -> Result<Option<usize>, Error> {
     let wanted = Wanted { beside: Beside::Nothing, code, order };
-    gpu.give_back_scratch();
     let free = gpu.device().free_memory()?;
     let mut most = n;
     while most * size_of::<B>() >= LEAST_TRIP_BYTES {
         let bytes = most * size_of::<B>();
-        let there = (bytes + 4 * gpu.words_up_to::<B>(most, wanted)?.iter().sum::<usize>()) as u64;
+        let there = (bytes + workspace_bytes(&gpu.words_up_to::<B>(most, wanted)?)) as u64;
         if there <= free - free / LEFT_FREE
             && there + Lanes::least(bytes).pinned() as u64 <= allowed.memory_limit
         {
@@ -444,12 +435,12 @@ mod tests {
                 let each = if let Beside::Payload { bytes, .. } = beside { bytes } else { 4 };
                 let keys = gpu.device().alloc::<u32>(n).unwrap();
                 let payload = gpu.device().alloc::<u8>(n * each).unwrap();
-                let scratch = words.iter().map(|&words| gpu.device().alloc(words).unwrap()).collect();
-                let gpu = gpu.with_scratch(scratch);
-                let free = gpu.device().free_memory().unwrap();
                 let stream = gpu.device().stream().unwrap();
-                // SAFETY: nothing else uses the keys and the payload.
+                let scratch = workspace(&stream, &words).unwrap();
+                let free = gpu.device().free_memory().unwrap();
+                // SAFETY: nothing else uses the keys, the payload and the scratch.
                 unsafe {
+                    let stream = stream.with_workspace(scratch.view().cast());
                     let sort = gpu.sort_array_by(way, &stream, keys.view(), payload.address(), wanted);
                     assert_eq!(gpu.device().free_memory().unwrap(), free, "{beside:?} {algorithm:?}");
                     sort.unwrap().wait().unwrap();

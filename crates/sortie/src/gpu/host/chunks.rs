@@ -11,7 +11,7 @@ use sortie_device::Buffer;
 use super::segments::Allowed;
 use crate::copy::bytes;
 use crate::gpu::Gpu;
-use crate::gpu::alloc::alloc;
+use crate::gpu::alloc::{alloc, workspace_bytes};
 use crate::gpu::array::Wanted;
 use crate::gpu::ring::{Kept, Ring, Slots};
 use crate::key::{Bits, Code};
@@ -53,8 +53,8 @@ struct Carrier<B> {
     ring: Ring,
     keys: Buffer<B>,
     payload: Buffer<u8>,
-    /// With the scratch.
-    gpu: Gpu,
+    scratch: Buffer<u8>,
+    gpu: Arc<Gpu>,
 }
 
 impl<B: Bits> Carriers<B> {
@@ -75,7 +75,6 @@ impl<B: Bits> Carriers<B> {
         let wanted = Wanted { beside, code, order };
         let mut available = Vec::new();
         for gpu in gpus {
-            gpu.give_back_scratch();
             let free = gpu.device().free_memory()?;
             available.push(free - free / LEFT_FREE);
         }
@@ -89,7 +88,7 @@ impl<B: Bits> Carriers<B> {
             }
             let there = |number: usize| {
                 let own = (number..carriers).step_by(gpus.len()).count();
-                (own * (most * each + 4 * scratch[number].iter().sum::<usize>())) as u64
+                (own * (most * each + workspace_bytes(&scratch[number]))) as u64
             };
             let needed = (0..gpus.len()).map(there).sum::<u64>()
                 + held(n.div_ceil(most))
@@ -131,16 +130,16 @@ impl<B: Bits> Carriers<B> {
 }
 
 impl<B: Bits> Carrier<B> {
-    fn new(gpu: &Gpu, most: usize, payload_bytes: usize, scratch: &[usize]) -> Result<Self, Error> {
+    fn new(gpu: &Arc<Gpu>, most: usize, payload_bytes: usize, scratch: &[usize]) -> Result<Self, Error> {
         let device = gpu.device();
         let slots = Slots::of_one_thread(most * size_of::<B>().max(payload_bytes));
-        let scratch = scratch.iter().map(|&words| alloc(device, words)).collect::<Result<_, _>>()?;
         Ok(Carrier {
             // Dropped after the call, since all carriers together hold much pinned memory.
             ring: Ring::new(device, &Kept::default(), slots)?,
             keys: alloc(device, most)?,
             payload: alloc(device, most * payload_bytes)?,
-            gpu: gpu.with_scratch(scratch),
+            scratch: alloc(device, workspace_bytes(scratch))?,
+            gpu: gpu.clone(),
         })
     }
 
@@ -154,8 +153,9 @@ impl<B: Bits> Carrier<B> {
             self.ring.fill_in(keys.cast(), |range, to| copy_joined(&key_parts, range, to))?;
             self.ring.fill_in(payload, |range, to| copy_joined(&chunk.payload, range, to))?;
         }
-        // SAFETY: the keys and the payload are on the device for this sort alone.
-        unsafe { self.gpu.sort_array(self.ring.stream(), keys, payload.address(), wanted)? }.wait()?;
+        let (stream, workspace) = (self.ring.stream(), self.scratch.view());
+        // SAFETY: the keys, the payload and the scratch are on the device for this sort alone.
+        unsafe { self.gpu.sort_array_within(stream, workspace, keys, payload.address(), wanted)? }.wait()?;
         if let Some(to) = chunk.keys_to {
             self.ring.take_out(keys.cast(), |range, from| to[range].copy_from_slice(bytes(from)))?;
         }

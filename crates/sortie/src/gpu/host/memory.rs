@@ -5,10 +5,9 @@ use std::ops::Range;
 
 use sortie_device::Device;
 
-use crate::gpu::alloc::too_little;
+use crate::gpu::alloc::{too_little, workspace_bytes};
 use crate::gpu::ring::Slots;
-use crate::gpu::segments::{Content, Payload, Worker};
-use crate::gpu::segments::{copies_words, listed_words, of_one_length_words};
+use crate::gpu::segments::{Content, Lie, Payload, segments_words};
 use crate::plan::{CHUNK_BYTES, CHUNKS_UNDER_WAY, LEAST_CHUNK_BYTES, LEFT_FREE, OVERLAPPED_CHUNK_BYTES};
 use crate::{Bound, Error, Segments};
 
@@ -31,7 +30,7 @@ pub(crate) struct Plan {
     pub keys: usize,
     /// Offsets of a chunk, on the device and, in a copy, here.
     pub offsets: usize,
-    /// Words of scratch for the kernels.
+    /// Bytes of scratch for the kernels.
     pub scratch: usize,
     /// Whether the keys go through pinned memory of the slots.
     pub through_pinned: bool,
@@ -55,7 +54,7 @@ impl Plan {
     /// Bytes of device memory.
     pub fn device(&self) -> u64 {
         let slots = self.slots * self.keys * (self.key_bytes + self.payload_bytes);
-        (slots + size_of::<u64>() * self.offsets + size_of::<u32>() * self.scratch) as u64
+        (slots + size_of::<u64>() * self.offsets + self.scratch) as u64
     }
 
     /// Bytes of scratch of all kinds.
@@ -115,6 +114,7 @@ impl Request<'_> {
     /// The plan with so many chunks under way, each of up to so many bytes, or of one segment that is longer.
     fn plan(&self, slots: usize, chunk_bytes: usize) -> Plan {
         let chunks = self.chunks(chunk_bytes / self.bytes_a_key());
+        let most_words = chunks.iter().map(|chunk| self.scratch_words(chunk)).max().unwrap_or(0);
         let most = |of: fn(&SegmentChunk) -> usize| chunks.iter().map(of).max().unwrap_or(0);
         Plan {
             slots: slots.min(chunks.len()),
@@ -123,7 +123,7 @@ impl Request<'_> {
                 Segments::Length(_) => 0,
                 Segments::Offsets(_) => most(|chunk| chunk.segments.len() + 1),
             },
-            scratch: chunks.iter().map(|chunk| self.scratch_words(chunk)).max().unwrap_or(0),
+            scratch: workspace_bytes(&[most_words]),
             through_pinned: !self.pinned,
             payload_bytes: self.payload_bytes(),
             key_bytes: self.content.key_bytes,
@@ -172,22 +172,11 @@ impl Request<'_> {
 
     /// What `Gpu::sort_moved` takes for a chunk.
     fn scratch_words(&self, chunk: &SegmentChunk) -> usize {
-        if chunk.longest < 2 {
-            return 0;
-        }
-        let (content, shared) = (self.content, self.shared_per_block);
-        let keys = chunk.keys.len();
-        match self.segments {
-            Segments::Length(length) => match Worker::for_length(length, content, shared) {
-                Some(_) => 0,
-                None => of_one_length_words(content, keys),
-            },
-            Segments::Offsets(_) => {
-                let workers = Worker::classes(content, shared);
-                let any_long = workers.last().is_none_or(|largest| chunk.longest > largest.capacity());
-                listed_words(chunk.segments.len()) + if any_long { copies_words(content, keys) } else { 0 }
-            }
-        }
+        let lie = match self.segments {
+            Segments::Length(length) => Lie::Length(length),
+            Segments::Offsets(_) => Lie::Offsets { segments: chunk.segments.len(), longest: chunk.longest },
+        };
+        segments_words(self.content, chunk.keys.len(), lie, self.shared_per_block)
     }
 }
 

@@ -178,15 +178,15 @@ pub(crate) fn sort_segments<B: Bits>(
         pinned: host.pinned,
         shared_per_block: gpu.device().properties().shared_per_block,
     };
-    let reserve =
-        || request.reserve(gpu.device(), allowed.memory_limit, |plan| SegmentPipeline::<B>::new(gpu, plan));
-    let (plan, mut way) = gpu.take_room(reserve)?;
+    let device = gpu.device();
+    let (plan, mut way) =
+        request.reserve(device, allowed.memory_limit, |plan| SegmentPipeline::<B>::new(device, plan))?;
     let chunks = &plan.chunks;
     for (i, chunk) in chunks.iter().enumerate() {
         let slot = &mut way.slots[i % plan.slots];
         slot.finish(&mut host, allowed.threads)?;
         slot.copy_in(&mut host, chunk, allowed.threads)?;
-        slot.sort(&way.gpu, &way.offsets, &request, chunk)?;
+        slot.sort(gpu, &way.offsets, &way.scratch, &request, chunk)?;
         slot.copy_out(&mut host, chunk)?;
     }
     for i in 0..plan.slots {
@@ -203,18 +203,16 @@ struct SegmentPipeline<B> {
     slots: Vec<ChunkSlot<B>>,
     /// Of the chunk that is being sorted.
     offsets: Buffer<u64>,
-    /// With the scratch that the kernels need.
-    gpu: Gpu,
+    /// Of that sort.
+    scratch: Buffer<u8>,
 }
 
 impl<B: Bits> SegmentPipeline<B> {
-    fn new(gpu: &Gpu, plan: &Plan) -> Result<Self, Error> {
-        let device = gpu.device();
-        let gpu = gpu.with_scratch(vec![alloc(device, plan.scratch)?]);
-        let offsets = alloc(device, plan.offsets)?;
+    fn new(device: &Device, plan: &Plan) -> Result<Self, Error> {
+        let (scratch, offsets) = (alloc(device, plan.scratch)?, alloc(device, plan.offsets)?);
         let kept = Kept::default();
         let slots = (0..plan.slots).map(|_| ChunkSlot::new(device, &kept, plan)).collect::<Result<_, _>>()?;
-        Ok(SegmentPipeline { slots, offsets, gpu })
+        Ok(SegmentPipeline { slots, offsets, scratch })
     }
 }
 
@@ -267,10 +265,13 @@ impl<B: Bits> ChunkSlot<B> {
         &self,
         gpu: &Gpu,
         offsets: &Buffer<u64>,
+        scratch: &Buffer<u8>,
         request: &Request<'_>,
         chunk: &SegmentChunk,
     ) -> Result<(), Error> {
-        let (content, stream) = (request.content, self.ring.stream());
+        let content = request.content;
+        // SAFETY: no two sorts have the scratch at a time, as those that take any are waited for.
+        let stream = &unsafe { self.ring.stream().with_workspace(scratch.view()) };
         let moved = Moved {
             keys: self.keys.range(0..chunk.keys.len()),
             payload: self.payload.address(),
@@ -280,7 +281,10 @@ impl<B: Bits> ChunkSlot<B> {
             crate::Segments::Length(length) => {
                 let segments = DeviceSegments::Length(length as u64);
                 // SAFETY: the keys are the slot's own; all that uses them is on its stream.
-                drop(unsafe { gpu.sort_moved(stream, moved, segments, content.code, content.order)? });
+                let sort = unsafe { gpu.sort_moved(stream, moved, segments, content.code, content.order)? };
+                if !scratch.is_empty() {
+                    sort.wait()?;
+                }
             }
             crate::Segments::Offsets(all) => {
                 let part = &all[chunk.segments.start..=chunk.segments.end];

@@ -8,6 +8,7 @@ use std::sync::Mutex;
 use sortie_device::{Buffer, Event, Stream, View};
 
 use super::segments::Allowed;
+use crate::gpu::alloc::{scratch, workspace, workspace_bytes};
 use crate::gpu::array::{MOST_KEYS, Wanted};
 use crate::gpu::ring::{Origin, Ring, Slots, Span, between};
 use crate::gpu::{Gpu, Pending};
@@ -16,14 +17,16 @@ use crate::plan::{LEFT_FREE, RING_SLOTS};
 use crate::request::Beside;
 use crate::{Algorithm, Bound, Error, Order};
 
-/// Keys and payloads, in the memory that a [`Gpu`] keeps.
+/// Keys and payloads.
 type Arrays = [Buffer<u32>; 2];
 
 /// The memory of it.
-pub(crate) struct HostShare<B> {
+pub(crate) struct HostShare<'gpu, B> {
     keys: PhantomData<B>,
-    gpu: Gpu,
+    gpu: &'gpu Gpu,
     stream: Stream,
+    /// The sort's workspace.
+    scratch: Buffer<u32>,
     sent: Arrays,
     /// As much again, where pieces are put in order.
     in_order: Option<Arrays>,
@@ -54,12 +57,12 @@ pub(crate) struct Room {
     pub held: u64,
 }
 
-impl<B: Bits> HostShare<B> {
+impl<'gpu, B: Bits> HostShare<'gpu, B> {
     /// With a ring for each thread.
     ///
     /// # Errors
     /// [`Error::Memory`] where the limit or the device has no room.
-    pub fn new(gpu: &Gpu, room: Room, allowed: Allowed) -> Result<(Self, Vec<Ring>), Error> {
+    pub fn new(gpu: &'gpu Gpu, room: Room, allowed: Allowed) -> Result<(Self, Vec<Ring>), Error> {
         let Room { keys: most, payload_bytes, stable, slot, held } = room;
         let beside = match payload_bytes {
             0 => Beside::Nothing,
@@ -68,59 +71,54 @@ impl<B: Bits> HostShare<B> {
         // Codes come here, not keys.
         let wanted = Wanted { beside, code: Code::Unsigned, order: Order::default() };
         // Fewer keys may take another way.
-        let mut scratch = Vec::new();
+        let mut most_words = Vec::new();
         for keys in [most, most.min(MOST_KEYS)] {
             let words = gpu.array_words::<B>(&gpu.way::<B>(keys, wanted, Algorithm::Auto)?, keys, wanted);
-            scratch.resize(scratch.len().max(words.len()), 0);
-            scratch.iter_mut().zip(words).for_each(|(most, words)| *most = words.max(*most));
+            most_words.resize(most_words.len().max(words.len()), 0);
+            most_words.iter_mut().zip(words).for_each(|(most, words)| *most = words.max(*most));
         }
         let slots = Slots { count: RING_SLOTS, bytes: slot };
         let copies = if payload_bytes > 0 && stable { 2 } else { 1 };
-        let there =
-            (copies * most * (size_of::<B>() + payload_bytes) + 4 * scratch.iter().sum::<usize>()) as u64;
+        let there = (copies * most * (size_of::<B>() + payload_bytes) + workspace_bytes(&most_words)) as u64;
         let bytes = there + held + (allowed.threads * slots.pinned()) as u64;
         let too_much = |bound, needed, available| Error::Memory { bound, needed, available, hint: HINT };
         if bytes > allowed.memory_limit {
             return Err(too_much(Bound::Limit, bytes, allowed.memory_limit));
         }
-        gpu.take_room(|| {
-            let device = gpu.device();
-            let free = device.free_memory()? + gpu.kept_scratch();
-            if there > free - free / LEFT_FREE {
-                return Err(too_much(Bound::Device, there, free));
-            }
-            let array = || -> Result<_, Error> {
-                let words = |bytes: usize| (most * bytes).div_ceil(size_of::<u32>());
-                // Of none there would be more than that.
-                let payload =
-                    if payload_bytes == 0 { device.alloc(0)? } else { gpu.scratch(words(payload_bytes))? };
-                Ok([gpu.scratch(words(size_of::<B>()))?, payload])
-            };
-            let sent = array()?;
-            let in_order = (copies == 2).then(array).transpose()?;
-            let scratch = scratch.iter().map(|&words| gpu.scratch(words)).collect::<Result<_, _>>()?;
-            let rings = (0..allowed.threads)
-                .map(|_| Ring::new(gpu.device(), gpu.rings(), slots))
-                .collect::<Result<_, _>>()?;
-            let stream = device.stream()?;
-            let origin = Origin::new(gpu.device(), &stream)?;
-            let share = HostShare {
-                keys: PhantomData,
-                gpu: gpu.with_scratch(scratch),
-                stream,
-                sent,
-                in_order,
-                payload_bytes,
-                wanted,
-                most,
-                taken: Mutex::new(0),
-                origin,
-                begun: device.event()?,
-                done: device.event()?,
-                bytes,
-            };
-            Ok((share, rings))
-        })
+        let device = gpu.device();
+        let free = device.free_memory()?;
+        if there > free - free / LEFT_FREE {
+            return Err(too_much(Bound::Device, there, free));
+        }
+        let stream = device.stream()?;
+        let array = || -> Result<_, Error> {
+            let of = |bytes: usize| scratch(&stream, (most * bytes).div_ceil(size_of::<u32>()));
+            Ok([of(size_of::<B>())?, of(payload_bytes)?])
+        };
+        let sent = array()?;
+        let in_order = (copies == 2).then(array).transpose()?;
+        let scratch = workspace(&stream, &most_words)?;
+        let rings =
+            (0..allowed.threads).map(|_| Ring::new(device, gpu.rings(), slots)).collect::<Result<_, _>>()?;
+        // What it waits for are the allocations, too: the rings' streams use them.
+        let origin = Origin::new(device, &stream)?;
+        let share = HostShare {
+            keys: PhantomData,
+            gpu,
+            stream,
+            scratch,
+            sent,
+            in_order,
+            payload_bytes,
+            wanted,
+            most,
+            taken: Mutex::new(0),
+            origin,
+            begun: device.event()?,
+            done: device.event()?,
+            bytes,
+        };
+        Ok((share, rings))
     }
 
     /// Room for so many keys more, if there is any.
@@ -171,9 +169,11 @@ impl<B: Bits> HostShare<B> {
             }
         }
         let [keys, payload] = self.sorted(0..n);
-        // SAFETY: the keys and the payload are on the device for this sort alone.
-        let sorting =
-            unsafe { self.gpu.sort_array::<B>(&self.stream, keys.cast(), payload.address(), self.wanted)? };
+        // SAFETY: the keys, the payload and the scratch are on the device for this sort alone.
+        let sorting = unsafe {
+            let (keys, workspace) = (keys.cast::<B>(), self.scratch.view().cast());
+            self.gpu.sort_array_within(&self.stream, workspace, keys, payload.address(), self.wanted)?
+        };
         self.stream.record(&self.done)?;
         Ok((n, sorting))
     }
@@ -181,12 +181,6 @@ impl<B: Bits> HostShare<B> {
     /// When the sort was under way; it is done.
     pub fn sorting(&self) -> Result<Span, Error> {
         between(&self.origin, &self.begun, &self.done)
-    }
-
-    /// Gives what is dear to get to later calls.
-    pub fn keep(self, gpu: &Gpu) {
-        let arrays = self.in_order.into_iter().chain([self.sent]).flatten();
-        gpu.keep_some(self.gpu.into_scratch().into_iter().chain(arrays));
     }
 }
 

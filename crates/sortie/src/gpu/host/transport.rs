@@ -33,11 +33,6 @@ impl Lanes {
         Lanes { rings: 1, slots: Slots::of_all_threads(most) }
     }
 
-    /// Whether each thread has a ring.
-    pub fn are_many(self) -> bool {
-        self.rings > 1
-    }
-
     /// Bytes of pinned memory.
     pub fn pinned(self) -> usize {
         self.rings * self.slots.pinned()

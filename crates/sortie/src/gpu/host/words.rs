@@ -55,7 +55,7 @@ pub(crate) fn sort_words(
         return Ok(Some(SortedWords { ring, places: None, ties: Ties::default(), report }));
     }
     let device = gpu.device();
-    let (words, places) = gpu.take_room(|| Ok((alloc::<u64>(device, n)?, alloc::<u32>(device, n)?)))?;
+    let (words, places) = (alloc::<u64>(device, n)?, alloc::<u32>(device, n)?);
     let mut ring = Ring::new(device, gpu.rings(), slots)?;
 
     let start = Instant::now();
@@ -82,7 +82,6 @@ pub(crate) fn sort_words(
         ring.take_out(tied.slots().cast(), |range, from| slots[range].copy_from_slice(from))?;
         let starts: &mut [u8] = bytemuck::cast_slice_mut(&mut ties.starts);
         ring.take_out(tied.starts().cast(), |range, from| starts[range].copy_from_slice(from))?;
-        gpu.pending(ring.stream(), Some(tied.into_scratch()))?.wait()?;
     }
     report.push(Ran::Cuda, "copy out", start.elapsed(), ties.bytes(), ties.bytes());
     Ok(Some(SortedWords { ring, places: Some(places), ties, report }))

@@ -1,9 +1,11 @@
 //! Many segments in device memory, each sorted by itself.
 
+mod scratch;
 mod sort;
 mod worker;
 
+pub(super) use scratch::{Lie, copies_words, listed_words, of_one_length_words, segments_words};
 pub use sort::DeviceSegments;
-pub(super) use sort::{Moved, Rest, copies_words, listed_words, of_one_length_words};
+pub(super) use sort::{Moved, Rest};
 pub(crate) use sort::{check_payload, code};
 pub(super) use worker::{Content, Payload, Worker};

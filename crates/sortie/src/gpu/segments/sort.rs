@@ -8,10 +8,14 @@
 use bytemuck::Pod;
 use sortie_device::{Buffer, Kernel, Launch, Stream, View};
 
+use super::scratch::{
+    PROGRESS_WORDS, copies_words, listed_lengths, listed_words, of_one_length_words, words,
+};
 use super::worker::{CHUNK, Content, From, Payload, Worker};
 use crate::error::same_length;
+use crate::gpu::alloc::scratch;
 use crate::gpu::kernels::segments::{
-    CLASSES_BLOCK, Capacities, ClassesShared, LongSegments, MOST_CLASSES, MergeProgress, SegmentArrays,
+    CLASSES_BLOCK, Capacities, ClassesShared, LongSegments, MOST_CLASSES, SegmentArrays,
 };
 use crate::gpu::kernels::{CodeTransform, File, Instance, blocks, numbers, struct_bytes};
 use crate::gpu::{Gpu, Pending};
@@ -30,8 +34,6 @@ pub enum DeviceSegments<'a> {
 
 /// Threads of a block that merges.
 const MERGE_BLOCK: u32 = 128;
-/// The progress of merges, in words of scratch.
-const PROGRESS_WORDS: usize = size_of::<MergeProgress>() / size_of::<u32>();
 
 /// Segments that a block which puts them into classes takes at a time.
 const CLASSES_TAKEN: u64 = 256 * 8;
@@ -196,7 +198,7 @@ pub(crate) struct PreparedRest<'gpu, 'a, B> {
 impl<'gpu, B: Bits> PreparedRest<'gpu, '_, B> {
     /// # Safety
     /// As [`Gpu::sort_segments`]; nothing else uses the copy until the sort is done.
-    pub unsafe fn enqueue(self) -> Result<Pending<'gpu>, Error> {
+    pub unsafe fn enqueue(self) -> Result<(), Error> {
         // SAFETY: as the caller states.
         unsafe { self.job.sort_listed(self.listing, self.rest.offsets, self.rest.longest, Some(self.rest)) }
     }
@@ -278,20 +280,20 @@ impl<'gpu, B: Bits> SegmentSort<'gpu, '_, B> {
     unsafe fn of_one_length(self, length: u64) -> Result<Pending<'gpu>, Error> {
         let keys = self.moved.keys.len();
         crate::Segments::Length(length as usize).check(keys)?;
-        if keys == 0 || length < self.least() {
-            return self.gpu.pending(self.stream, None);
+        if keys == 0 || length < self.content.least() {
+            return self.gpu.pending(self.stream);
         }
         let segments = keys as u64 / length;
         let Some(worker) = Worker::for_length(length as usize, self.content, self.shared_per_block()) else {
             let tiles = self.tiles(Some(length))?;
-            let scratch = self.gpu.scratch(of_one_length_words(self.content, keys))?;
+            let scratch = scratch(self.stream, of_one_length_words(self.content, keys))?;
             let progress = scratch.range(0..PROGRESS_WORDS);
             self.stream.fill(progress, 0)?;
             let long = LongSegments { length, segments, ..LongSegments::default() };
             let copies = scratch.address() + 4 * PROGRESS_WORDS as u64;
             // SAFETY: as the caller states; the scratch has room for the copies behind the progress.
             unsafe { self.sort_long(&tiles, long, length, progress, copies)? };
-            return self.gpu.pending(self.stream, Some(scratch));
+            return self.gpu.pending(self.stream);
         };
         let kernel = self.gpu.kernel(&worker.instance(From::OneLength))?;
         let launch = Launch {
@@ -302,7 +304,7 @@ impl<'gpu, B: Bits> SegmentSort<'gpu, '_, B> {
         // SAFETY: these are the kernel's arguments; it stays within the segments, which are the keys. The engine keeps
         // the kernel.
         unsafe { kernel.launch(self.stream, launch, (self.in_place(), length, segments, self.transform))? };
-        self.gpu.pending(self.stream, None)
+        self.gpu.pending(self.stream)
     }
 
     /// # Safety
@@ -310,7 +312,8 @@ impl<'gpu, B: Bits> SegmentSort<'gpu, '_, B> {
     unsafe fn between_offsets(self, offsets: View<'_, u64>, longest: u64) -> Result<Pending<'gpu>, Error> {
         let listing = self.listing(offsets.len(), longest, None)?;
         // SAFETY: as the caller states.
-        unsafe { self.sort_listed(listing, offsets, longest, None) }
+        unsafe { self.sort_listed(listing, offsets, longest, None)? };
+        self.gpu.pending(self.stream)
     }
 
     /// Kernels and scratch for segments between so many offsets, or nothing where there is nothing to do.
@@ -322,7 +325,7 @@ impl<'gpu, B: Bits> SegmentSort<'gpu, '_, B> {
     ) -> Result<Option<Listing>, Error> {
         let segments = offsets.saturating_sub(1);
         let longest = longest.min(self.moved.keys.len() as u64);
-        if segments == 0 || longest < self.least() {
+        if segments == 0 || longest < self.content.least() {
             return Ok(None);
         }
         if segments as u64 >= u64::from(u32::MAX) {
@@ -333,7 +336,7 @@ impl<'gpu, B: Bits> SegmentSort<'gpu, '_, B> {
         let mut capacities = Capacities {
             longest,
             count: workers.len() as u32,
-            least: self.least() as u32,
+            least: self.content.least() as u32,
             of: [0; MOST_CLASSES - 1],
         };
         for (capacity, worker) in capacities.of.iter_mut().zip(&workers) {
@@ -352,7 +355,7 @@ impl<'gpu, B: Bits> SegmentSort<'gpu, '_, B> {
         let kernels = self.gpu.kernels(&instances)?;
         let tiles = if any_long { Some(self.tiles(None)?) } else { None };
         let copies = if any_long && rest.is_none() { self.copies_words() } else { 0 };
-        let scratch = self.gpu.scratch(listed_words(segments) + copies)?;
+        let scratch = scratch(self.stream, listed_words(segments) + copies)?;
         let workers = workers.iter().copied().zip(kernels).collect();
         Ok(Some(Listing { by_class, capacities, workers, tiles, scratch }))
     }
@@ -360,14 +363,14 @@ impl<'gpu, B: Bits> SegmentSort<'gpu, '_, B> {
     /// # Safety
     /// As [`Gpu::sort_segments`]; the listing is for these offsets.
     unsafe fn sort_listed(
-        self,
+        &self,
         listing: Option<Listing>,
         offsets: View<'_, u64>,
         longest: u64,
         rest: Option<Rest<'_>>,
-    ) -> Result<Pending<'gpu>, Error> {
+    ) -> Result<(), Error> {
         let Some(Listing { by_class, capacities, workers, tiles, scratch }) = listing else {
-            return self.gpu.pending(self.stream, None);
+            return Ok(());
         };
         let segments = offsets.len() - 1;
         let longest = longest.min(self.moved.keys.len() as u64);
@@ -421,7 +424,7 @@ impl<'gpu, B: Bits> SegmentSort<'gpu, '_, B> {
             // SAFETY: as the caller states; the scratch has room for the copies behind the lists.
             unsafe { self.sort_long(&tiles, long, longest, progress, copies)? };
         }
-        self.gpu.pending(self.stream, Some(scratch))
+        Ok(())
     }
 
     /// What sorts segments of this length, or between offsets, that are too long for a block.
@@ -482,11 +485,6 @@ impl<'gpu, B: Bits> SegmentSort<'gpu, '_, B> {
         Ok(())
     }
 
-    /// Keys in the shortest segment that is anything to do.
-    fn least(&self) -> u64 {
-        if self.content.payload == Payload::Places { 1 } else { 2 }
-    }
-
     fn in_place(&self) -> SegmentArrays {
         let (keys, payload) = (self.moved.keys.address(), self.moved.payload);
         SegmentArrays { keys_in: keys, payload_in: payload, keys: [keys; 2], payload: [payload; 2] }
@@ -538,33 +536,3 @@ fn merge_shared(content: Content) -> usize {
 
 /// Threads that a multiprocessor has at most.
 const RESIDENT_THREADS: u32 = 2048;
-
-/// Words, rounded up so that what follows is aligned for every key and payload.
-fn words(count: usize) -> usize {
-    count.next_multiple_of(4)
-}
-
-/// Words of scratch for the classes of so many segments.
-pub(crate) fn listed_words(segments: usize) -> usize {
-    words(listed_lengths(segments).into_iter().sum())
-}
-
-/// Words of each part of it: the progress of merges, counts and cursors of classes, the list, and tiles before segments.
-fn listed_lengths(segments: usize) -> [usize; 5] {
-    [PROGRESS_WORDS, MOST_CLASSES, MOST_CLASSES, segments, segments + 1]
-}
-
-/// Words of scratch for long segments of one length, so many keys in all.
-pub(crate) fn of_one_length_words(content: Content, keys: usize) -> usize {
-    PROGRESS_WORDS + copies_words(content, keys)
-}
-
-/// Words of scratch for the copies of so many keys, and what moves with them, that sorting long segments takes.
-pub(crate) fn copies_words(content: Content, keys: usize) -> usize {
-    let copy = words((keys * content.key_bytes).div_ceil(4));
-    match content.payload {
-        Payload::None => copy,
-        Payload::Moved(bytes) => copy + words(keys * bytes / 4),
-        Payload::Places => 2 * copy + words(keys),
-    }
-}

@@ -55,6 +55,11 @@ impl Content {
         }
     }
 
+    /// Keys in the shortest segment that is anything to do.
+    pub fn least(self) -> u64 {
+        if self.payload == Payload::Places { 1 } else { 2 }
+    }
+
     /// What `segment.cuh` is instantiated for.
     pub fn defines(self) -> Vec<Define> {
         let (payload, argsort) = match self.payload {

@@ -12,6 +12,7 @@ use sortie_device::{Buffer, Kernel, Launch, Stream, View};
 use super::stored::{Offsets, StoredStrings, Strings};
 use super::ties::Ties;
 use crate::error::same_length;
+use crate::gpu::alloc::scratch;
 use crate::gpu::array::{MOST_KEYS, Wanted};
 use crate::gpu::kernels::strings::{
     Alphabet, BLOCK, LeftTies, StringArrays, Symbols, TILE, TieLevel, TieState, TieSums,
@@ -41,7 +42,7 @@ impl Gpu {
     /// all bytes; then of each string as far as tells it from the others.
     ///
     /// Scratch: at most 36 bytes a string for the first group. Then for each string that ties 21 bytes, up to 16 more
-    /// while its group is sorted, and 21 again if it still ties. The engine keeps what is free for later calls. A table
+    /// while its group is sorted, and 21 again if it still ties. A table
     /// of 16 bytes for each buffer of [`StringViews`](super::StringViews). No more than 94 bytes a string in all, and
     /// some KB.
     ///
@@ -67,7 +68,7 @@ impl Gpu {
         check(strings, places)?;
         if places.len() < 2 {
             stream.fill(places, 0)?;
-            return self.pending(stream, None);
+            return self.pending(stream);
         }
         let mut job = StringSort::new(self, stream, strings, places, order)?;
         job.base = job.find_alphabet()?;
@@ -76,10 +77,8 @@ impl Gpu {
         while let Some(level) = tied.take() {
             // SAFETY: as above.
             tied = unsafe { job.sort_ties(&level)? };
-            job.release(level.scratch)?;
         }
-        let StringSort { fixed, .. } = job;
-        self.pending(stream, Some(fixed))
+        self.pending(stream)
     }
 
     /// Writes the places of the strings in order, as [`Gpu::argsort_strings`] does, but only by their first `depth` bytes,
@@ -110,7 +109,7 @@ impl Gpu {
         check(strings, places)?;
         if places.len() < 2 {
             stream.fill(places, 0)?;
-            self.pending(stream, None)?.wait()?;
+            self.pending(stream)?.wait()?;
             return Ok(Ties::default());
         }
         let mut job = StringSort::new(self, stream, strings, places, order)?;
@@ -124,14 +123,9 @@ impl Gpu {
         while let Some(level) = tied.take_if(|level| level.depth < depth) {
             // SAFETY: as above.
             tied = unsafe { job.sort_ties(&level)? };
-            job.release(level.scratch)?;
         }
         let ties = tied.as_ref().map_or_else(|| Ok(Ties::default()), |tied| job.ties(tied))?;
-        if let Some(tied) = tied {
-            job.release(tied.scratch)?;
-        }
-        let StringSort { fixed, .. } = job;
-        self.pending(stream, Some(fixed))?.wait()?;
+        self.pending(stream)?.wait()?;
         Ok(ties)
     }
 }
@@ -158,12 +152,11 @@ pub(crate) unsafe fn sort_words(
     // SAFETY: as the caller states; these are the kernel's arguments.
     let tied = unsafe {
         number.launch(stream, numbering, (places, n as u64))?;
-        gpu.sort_array(stream, words, places.address(), wanted(order))?.wait()?;
+        drop(gpu.sort_array(stream, words, places.address(), wanted(order))?);
         let sorted = TieLevel { places: places.address(), slots: 0, heads: 0, count: n as u32 };
         job.find_ties(sorted, job.alphabet(0).count, words)?
     };
-    let StringSort { fixed, .. } = job;
-    gpu.pending(stream, Some(fixed))?.wait()?;
+    gpu.pending(stream)?.wait()?;
     Ok(tied)
 }
 
@@ -269,10 +262,6 @@ impl Tied {
         self.groups
     }
 
-    pub fn into_scratch(self) -> Buffer<u32> {
-        self.scratch
-    }
-
     fn words(&self) -> View<'_, u64> {
         self.part(4).cast().range(0..self.count)
     }
@@ -313,7 +302,7 @@ impl<'a> StringSort<'a> {
         order: Order,
     ) -> Result<StringSort<'a>, Error> {
         let kernels = StringKernels::new(gpu, strings)?;
-        let fixed = gpu.scratch(fixed_words(places.len()) + strings.table_words())?;
+        let fixed = scratch(stream, fixed_words(places.len()) + strings.table_words())?;
         let table = fixed.range(TABLE..TABLE + strings.table_words());
         let addresses = strings.addresses(stream, table)?;
         let job =
@@ -350,19 +339,17 @@ impl<'a> StringSort<'a> {
     /// As [`Gpu::argsort_strings`], so of all methods.
     unsafe fn sort_all(&self) -> Result<Option<Tied>, Error> {
         let n = self.places.len();
-        let words = self.gpu.scratch(WORD * n)?;
+        let words = scratch(self.stream, WORD * n)?;
         let keys = words.range(0..WORD * n).cast::<u64>();
         let all = TieLevel { places: 0, slots: 0, heads: 0, count: n as u32 };
         let alphabet = self.alphabet(0);
         // SAFETY: as the caller states; the places are written before they are sorted.
-        let tied = unsafe {
+        unsafe {
             self.encode(all, alphabet, keys)?;
-            self.gpu.sort_array(self.stream, keys, self.places.address(), wanted(self.order))?.wait()?;
+            drop(self.gpu.sort_array(self.stream, keys, self.places.address(), wanted(self.order))?);
             let sorted = TieLevel { places: self.places.address(), ..all };
-            self.find_ties(sorted, alphabet.count, keys)?
-        };
-        self.release(words)?;
-        Ok(tied)
+            self.find_ties(sorted, alphabet.count, keys)
+        }
     }
 
     /// Sorts each group of strings by the next group of symbols, and returns those that tie then.
@@ -374,7 +361,7 @@ impl<'a> StringSort<'a> {
         // SAFETY: as the caller states; the groups are within what ties.
         unsafe {
             self.encode(tied.level(), alphabet, tied.words())?;
-            self.gpu.sort_moved(self.stream, moved, segments, Code::Unsigned, self.order)?.wait()?;
+            drop(self.gpu.sort_moved(self.stream, moved, segments, Code::Unsigned, self.order)?);
             self.find_ties(tied.level(), alphabet.count, tied.words())
         }
     }
@@ -418,14 +405,13 @@ impl<'a> StringSort<'a> {
             kernels.sum_ties.launch(stream, one, arguments)?;
             let left = self.read_state()?;
             let (count, groups) = (left.items as usize, left.groups as usize);
-            let scratch = self.gpu.scratch(Tied::lengths(count, groups).iter().sum())?;
+            let scratch = scratch(stream, Tied::lengths(count, groups).iter().sum())?;
             let mut tied = Tied { scratch, count, groups, longest: 0, depth: left.depth };
             let TieLevel { places, slots, heads, .. } = tied.level();
             let next = LeftTies { places, slots, heads, starts: tied.starts().address() };
             let arguments = (level, words, base, items_before, groups_before, self.places, next, state);
             kernels.list_ties.launch(stream, launch, arguments)?;
             if count == 0 {
-                self.release(tied.scratch)?;
                 return Ok(None);
             }
             let of_groups = self::launch(self.gpu, groups.div_ceil(BLOCK as usize), 0);
@@ -469,11 +455,6 @@ impl<'a> StringSort<'a> {
         let tiles = self.places.len().div_ceil(TILE);
         let start = TABLE + self.strings.table_words();
         [0, 1, 2].map(|part| self.fixed.range(start + part * tiles..start + (part + 1) * tiles))
-    }
-
-    /// Gives scratch back to the engine once nothing uses it.
-    fn release(&self, scratch: Buffer<u32>) -> Result<(), Error> {
-        self.gpu.pending(self.stream, Some(scratch))?.wait()
     }
 }
 

@@ -6,6 +6,7 @@ use super::argsort::{check_count, launch};
 use super::stored::Strings;
 use crate::Error;
 use crate::error::same_length;
+use crate::gpu::alloc::scratch;
 use crate::gpu::kernels::strings::{BLOCK, LengthSums, StringArrays, TILE};
 use crate::gpu::kernels::{File, Instance};
 use crate::gpu::{Gpu, Pending};
@@ -44,7 +45,7 @@ impl Gpu {
         let kernels = <[Kernel; 4]>::try_from(self.kernels(&instances)?).expect("as many as instances");
         let [sum_lengths, sum_tiles, write_offsets, copy_bytes] = kernels;
         let tiles = places.len().div_ceil(TILE);
-        let scratch = self.scratch(2 * tiles)?;
+        let scratch = scratch(stream, 2 * tiles)?;
         let sums = scratch.range(0..2 * tiles);
         let by_tile = launch(self, tiles, size_of::<LengthSums>());
         let one = Launch { blocks: 1, ..by_tile };
@@ -62,7 +63,7 @@ impl Gpu {
                 copy_bytes.launch(stream, copying, (from, places, count, index, data))?;
             }
         }
-        self.pending(stream, Some(scratch))
+        self.pending(stream)
     }
 
     /// Enqueues the views of strings in the order of these places, and does not wait; their buffers stay as they are, and
@@ -88,7 +89,7 @@ impl Gpu {
         let launch = launch(self, places.len().div_ceil(BLOCK as usize), 0);
         // SAFETY: these are the kernel's arguments; there is room for as many views as places.
         unsafe { kernel.launch(stream, launch, (views, places, places.len() as u32, to))? };
-        self.pending(stream, None)
+        self.pending(stream)
     }
 }
 

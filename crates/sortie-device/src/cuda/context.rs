@@ -1,0 +1,165 @@
+//! The primary context of a CUDA device, and how calls are made in it.
+
+use std::ptr;
+use std::time::{Duration, Instant};
+
+use cudarc::driver::sys::{self, CUresult};
+
+use super::driver::CudaDriver;
+use super::message;
+use super::pool::Pool;
+use crate::{Driver, Error};
+
+/// Results after which the context is of no more use: nothing done in it succeeds any more.
+const LOST: [CUresult; 14] = [
+    CUresult::CUDA_ERROR_DEVICE_UNAVAILABLE,
+    CUresult::CUDA_ERROR_ECC_UNCORRECTABLE,
+    CUresult::CUDA_ERROR_NVLINK_UNCORRECTABLE,
+    CUresult::CUDA_ERROR_CONTAINED,
+    CUresult::CUDA_ERROR_ILLEGAL_ADDRESS,
+    CUresult::CUDA_ERROR_LAUNCH_TIMEOUT,
+    CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED,
+    CUresult::CUDA_ERROR_ASSERT,
+    CUresult::CUDA_ERROR_HARDWARE_STACK_ERROR,
+    CUresult::CUDA_ERROR_ILLEGAL_INSTRUCTION,
+    CUresult::CUDA_ERROR_MISALIGNED_ADDRESS,
+    CUresult::CUDA_ERROR_INVALID_ADDRESS_SPACE,
+    CUresult::CUDA_ERROR_INVALID_PC,
+    CUresult::CUDA_ERROR_LAUNCH_FAILED,
+];
+
+#[derive(Debug)]
+pub struct Context {
+    /// The primary context, a pointer.
+    pub raw: usize,
+    /// What it took to start it.
+    pub took: Duration,
+    /// Where streams have memory from; none where devices have no such thing.
+    pub pool: Option<Pool>,
+}
+
+impl CudaDriver {
+    /// The context, which the first call starts.
+    pub(super) fn context(&self) -> Result<&Context, Error> {
+        if let Some(context) = self.context.get() {
+            return Ok(context);
+        }
+        let begun = Instant::now();
+        let mut raw = ptr::null_mut();
+        // SAFETY: the device is the driver's.
+        self.check("cuDevicePrimaryCtxRetain", unsafe {
+            sys::cuDevicePrimaryCtxRetain(&mut raw, self.device)
+        })?;
+        let pool = Pool::of(self.device, &self.properties);
+        let context = |pool| Context { raw: raw as usize, took: begun.elapsed(), pool };
+        let made = pool.map(|pool| self.context.set(context(pool)));
+        if !matches!(made, Ok(Ok(()))) {
+            // Another thread was faster, with the same context: the driver counts who holds it.
+            // SAFETY: retained above.
+            unsafe { sys::cuDevicePrimaryCtxRelease_v2(self.device) };
+        }
+        made?.ok();
+        Ok(self.context.get().expect("set, here or there"))
+    }
+
+    /// Opens the link to another device, once and where there is one: without, the driver copies through the host.
+    pub(super) fn open_link(&self, other: &CudaDriver) -> Result<(), Error> {
+        let mut peers = self.peers.lock().expect("no holder panics");
+        if peers.contains(&other.properties.ordinal) {
+            return Ok(());
+        }
+        if self.is_linked_to(other)? {
+            let context = other.context()?.raw as sys::CUcontext;
+            // SAFETY: the context is held until `other` is dropped.
+            let open = || match unsafe { sys::cuCtxEnablePeerAccess(context, 0) } {
+                // By whoever else has the context. More links than the device can have open are not opened.
+                CUresult::CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED | CUresult::CUDA_ERROR_TOO_MANY_PEERS => {
+                    CUresult::CUDA_SUCCESS
+                }
+                result => result,
+            };
+            self.call("cuCtxEnablePeerAccess", open)?;
+            if let Some(pool) = other.context()?.pool {
+                pool.open_to(self.device);
+            }
+        }
+        peers.insert(other.properties.ordinal);
+        Ok(())
+    }
+
+    /// Makes the context the thread's, until the guard is dropped; the caller's own is then as before.
+    fn enter(&self) -> Result<Entered, Error> {
+        let context = self.context()?.raw as sys::CUcontext;
+        // SAFETY: the context is held until `self` is dropped.
+        self.check("cuCtxPushCurrent", unsafe { sys::cuCtxPushCurrent_v2(context) })?;
+        Ok(Entered)
+    }
+
+    /// Makes a call in the context.
+    pub(super) fn call(&self, name: &'static str, call: impl FnOnce() -> CUresult) -> Result<(), Error> {
+        let _entered = self.enter()?;
+        self.check(name, call())
+    }
+
+    pub(super) fn check(&self, call: &'static str, result: CUresult) -> Result<(), Error> {
+        match check(call, result) {
+            Err(Error::Driver { call, code, message }) if LOST.contains(&result) => {
+                let device = format!("cuda:{} ({})", self.properties.ordinal, self.properties.name);
+                Err(Error::DeviceLost { device, call, code, message })
+            }
+            other => other,
+        }
+    }
+
+    /// Memory by this call; where there is too little, once the pool has given back what it keeps.
+    pub(super) fn alloc_by(
+        &self,
+        name: &'static str,
+        bytes: usize,
+        alloc: impl Fn(&mut u64) -> CUresult,
+    ) -> Result<u64, Error> {
+        let mut address = 0;
+        let mut allocated = self.call(name, || alloc(&mut address));
+        if let (Err(error), Some(pool)) = (&allocated, self.context()?.pool)
+            && is_out_of_memory(error)
+        {
+            // What was freed on a stream is given back when the work before that is done.
+            // SAFETY: the context is current.
+            self.call("cuCtxSynchronize", || unsafe { sys::cuCtxSynchronize() })?;
+            self.call("cuMemPoolTrimTo", || pool.trim())?;
+            // What graphs have left is kept too, and apart.
+            // SAFETY: the device is the driver's.
+            self.call("cuDeviceGraphMemTrim", || unsafe { sys::cuDeviceGraphMemTrim(self.device) })?;
+            allocated = self.call(name, || alloc(&mut address));
+        }
+        match allocated {
+            Ok(()) => Ok(address),
+            Err(error) if is_out_of_memory(&error) => {
+                Err(Error::OutOfMemory { needed: bytes as u64, available: self.free_memory()? })
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// The context is the thread's current one.
+struct Entered;
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        let mut left = ptr::null_mut();
+        // SAFETY: pushed by `enter`.
+        unsafe { sys::cuCtxPopCurrent_v2(&mut left) };
+    }
+}
+
+pub fn check(call: &'static str, result: CUresult) -> Result<(), Error> {
+    if result == CUresult::CUDA_SUCCESS {
+        return Ok(());
+    }
+    Err(Error::Driver { call, code: result as i32, message: message(result) })
+}
+
+fn is_out_of_memory(error: &Error) -> bool {
+    matches!(error, Error::Driver { code, .. } if *code == CUresult::CUDA_ERROR_OUT_OF_MEMORY as i32)
+}

@@ -1,0 +1,120 @@
+//! How much scratch a call on device memory takes, for callers that bring it.
+
+use sortie_device::{Stream, View};
+
+use super::alloc::workspace_bytes;
+use super::array::{Compared, Keys, Wanted, sample_sort_words};
+use super::segments::{Content, Lie, Payload, segments_words};
+use super::{DeviceSegments, Gpu, Pending, code};
+use crate::key::Bits;
+use crate::request::Beside;
+use crate::{Algorithm, Error, Key, Order};
+
+/// A workspace is the scratch of calls on one stream, in GPU memory of the caller: with it, a call allocates nothing.
+///
+/// [`Stream::with_workspace`](sortie_device::Stream::with_workspace) gives the stream that such calls are made on. It may be as
+/// large as the largest of them needs, and begins at a multiple of 256 bytes. A call that needs more returns
+/// [`Error::Memory`] with [`Bound::Workspace`](crate::Bound::Workspace) and both sizes, and has enqueued nothing. The
+/// sizes below depend on the device, the number of keys and their type, and not on what the keys are.
+///
+/// ```no_run
+/// use sortie::request::Beside;
+/// use sortie::{Order, gpu};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let device = sortie_device::cuda::device(0)?;
+/// # let gpu = gpu::Gpu::new(device.clone());
+/// let stream = device.stream()?;
+/// let keys = device.alloc::<u64>(1 << 24)?;
+/// let workspace = device.alloc::<u8>(gpu.workspace_bytes::<u64>(keys.len(), Beside::Nothing)?)?;
+/// // SAFETY: nothing else uses the workspace, and it is dropped after the sorts are done.
+/// let sorting = unsafe { stream.with_workspace(workspace.view()) };
+/// // SAFETY: nothing else uses the keys until the sort is done.
+/// unsafe { gpu.sort(&sorting, keys.view(), Order::default())? }.wait()?;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// Calls on strings take scratch from the workspace too. How much they need depends on the strings: if it is too small for
+/// them, they return that error when they find out.
+impl Gpu {
+    /// Bytes of a workspace for [`Gpu::sort`] ([`Beside::Nothing`]), [`Gpu::sort_pairs`] and
+    /// [`Gpu::sort_pairs_unstable`] ([`Beside::Payload`]) or [`Gpu::argsort`] ([`Beside::Indices`]) of so many keys.
+    /// [`Gpu::sort_bitonic`] needs none.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] where the call itself returns it for so many keys of this type.
+    pub fn workspace_bytes<K: Key>(&self, keys: usize, beside: Beside) -> Result<usize, Error> {
+        let wanted = Wanted { beside, code: code::<K>()?, order: Order::default() };
+        self.array_workspace_bytes::<K::Bits>(keys, wanted)
+    }
+
+    fn array_workspace_bytes<B: Bits>(&self, keys: usize, wanted: Wanted) -> Result<usize, Error> {
+        let way = self.way::<B>(keys, wanted, Algorithm::Auto)?;
+        Ok(workspace_bytes(&self.array_words::<B>(&way, keys, wanted)))
+    }
+
+    /// [`Gpu::sort_array`] in a workspace that was had for more keys; where fewer take a way that needs more
+    /// scratch, it is allocated.
+    ///
+    /// # Safety
+    /// As there; nothing else uses the workspace until the sort is done.
+    pub(crate) unsafe fn sort_array_within<B: Bits>(
+        &self,
+        stream: &Stream,
+        workspace: View<'_, u8>,
+        keys: View<'_, B>,
+        payload: u64,
+        wanted: Wanted,
+    ) -> Result<Pending<'_>, Error> {
+        let is_enough = self.array_workspace_bytes::<B>(keys.len(), wanted)? <= workspace.len();
+        // SAFETY: as the caller states.
+        unsafe {
+            let within = is_enough.then(|| stream.with_workspace(workspace));
+            self.sort_array(within.as_ref().unwrap_or(stream), keys, payload, wanted)
+        }
+    }
+
+    /// The same for [`Gpu::sort_segments`], [`Gpu::sort_pairs_segments`] or [`Gpu::argsort_segments`]. Of offsets, only their
+    /// number is looked at.
+    ///
+    /// # Errors
+    /// As [`Gpu::workspace_bytes`].
+    pub fn workspace_bytes_of_segments<K: Key>(
+        &self,
+        keys: usize,
+        segments: DeviceSegments<'_>,
+        beside: Beside,
+    ) -> Result<usize, Error> {
+        let payload = match beside {
+            Beside::Nothing => Payload::None,
+            Beside::Payload { bytes, .. } => Payload::Moved(bytes),
+            Beside::Indices { .. } => Payload::Places,
+        };
+        let content =
+            Content { key_bytes: size_of::<K>(), payload, code: code::<K>()?, order: Order::default() };
+        let lie = match segments {
+            DeviceSegments::Length(length) => Lie::Length(length as usize),
+            DeviceSegments::Offsets { offsets, longest } => {
+                Lie::Offsets { segments: offsets.len().saturating_sub(1), longest: longest as usize }
+            }
+        };
+        let shared = self.device().properties().shared_per_block;
+        Ok(workspace_bytes(&[segments_words(content, keys, lie, shared)]))
+    }
+
+    /// The same for [`Gpu::sort_by_comparison`], [`Gpu::sort_pairs_by_comparison`] or [`Gpu::argsort_by_comparison`].
+    ///
+    /// # Errors
+    /// As [`Gpu::workspace_bytes`].
+    pub fn workspace_bytes_by_comparison<K: Compared>(
+        &self,
+        keys: usize,
+        beside: Beside,
+    ) -> Result<usize, Error> {
+        let sorted = Keys::of::<K>(Order::default(), beside.placed_bytes());
+        sorted.check(keys, 0)?;
+        let words = if keys == 0 { 0 } else { sample_sort_words(keys, &sorted, self.device().properties()) };
+        Ok(workspace_bytes(&[words]))
+    }
+}
