@@ -1,8 +1,8 @@
 //! One large array: distributed by digits, then its buckets finished; a copy as scratch, or two where something goes with
 //! the keys.
 //!
-//! Fewer keys alone go through a bitonic network, fewer pairs through stable passes; few are one segment. Pairs of wide keys are
-//! sorted by comparison.
+//! Fewer keys, keys that are spread too unevenly, and pairs of 64-bit keys go through stable passes. Few keys alone go through a
+//! bitonic network; few pairs are one segment. Keys of 128 bits are sorted by comparison.
 //!
 //! What is in order already, in reverse order or has few codes close together is put in order at once. All of it is decided
 //! on the device: nothing is read back. The steps are in `distribute`, `redistribute` and `finish`.
@@ -19,7 +19,7 @@ use super::redistribute::{LongTables, RedistributionKernels};
 use super::sample_sort::{Keys, sample_sort_words};
 use super::shape::Shape;
 use crate::error::same_length;
-use crate::gpu::alloc::{check_workspace, scratch};
+use crate::gpu::alloc::{check_workspace, scratch, workspace};
 use crate::gpu::kernels::CodeTransform;
 use crate::gpu::kernels::array::{ItemArrays, PlacedBuckets};
 use crate::gpu::segments::{Content, Payload, Worker};
@@ -48,7 +48,9 @@ impl Gpu {
     ///
     /// Keys are sorted alone, so equal ones cannot be told apart. They are read three times and written twice before
     /// their buckets are finished, which is one more read and write. Keys in order cost one read, in reverse order
-    /// another and a write; of few codes close together a read and a write. Fewer than 2^15 keys for each
+    /// another and a write; of few codes close together a read and a write. Where a sample finds many keys in
+    /// buckets too long for a block, and where keys are fewer than 2^15 for each multiprocessor or, of up to 32 bits, than fill
+    /// the second level cache twice, they go through stable passes as in [`Gpu::sort_pairs`]. Fewer than 2^13 for each
     /// multiprocessor go through a bitonic network, in place, as by [`Gpu::sort_bitonic`]; fewer than 2^13 in all are one
     /// segment. Of more than 1.7 billion keys on a device with 227 KB of shared memory a block, 80 million with 48 KB,
     /// buckets are counted in two or three slices, each a read. Buckets that close keys make too long for a block are
@@ -57,7 +59,7 @@ impl Gpu {
     /// [`Gpu::sort_by_comparison`].
     ///
     /// Scratch of keys that are distributed: a copy of them, and a quarter of a byte for each on a device with 227 KB
-    /// of shared memory a block, half a byte with 48 KB. Of a segment that does not fit a block: a copy of the keys. Of
+    /// of shared memory a block, half a byte with 48 KB. Of passes: a copy, and half a byte a key. Of a segment that does not fit a block: a copy of the keys. Of
     /// the network: none.
     ///
     /// # Errors
@@ -82,12 +84,13 @@ impl Gpu {
     ///
     /// How depends on the width of the keys, and on how many there are for each multiprocessor:
     ///
-    /// - Up to 32 bits, from 2^15 keys on: they are distributed with their places below them, as 64 bits, and the
-    ///   payload is moved beside them: it is read and written three times, as they are. Scratch: 16 bytes a key, a copy
-    ///   of the payload, and up to 1 byte a key, 2 on a device with 48 KB of shared memory a block.
-    /// - Up to 32 bits, from 2^11 keys on: by stable passes of 8 bits, which read and write keys and payload once for
-    ///   each byte in which keys differ. Scratch: a copy of both, and half a byte a key.
-    /// - 64 bits, from 2^15 keys on, and 128 bits, however many: as by [`Gpu::sort_pairs_by_comparison`].
+    /// - Up to 32 bits, from 2^15 keys on that fill the second level cache twice: they are distributed with their indices
+    ///   below them, as 64 bits, and the payload is moved beside them: it is read and written three times, as they are. Keys
+    ///   that are spread too unevenly go through passes instead. Scratch: 16 bytes a key, a copy of the payload, and up to
+    ///   1 byte a key, 2 on a device with 48 KB of shared memory a block.
+    /// - Up to 64 bits, from 2^8 keys on, but fewer than 2^30 in all: by stable passes of 8 bits, which read and write keys
+    ///   and payload once for each byte in which keys differ. Scratch: a copy of both, and half a byte a key.
+    /// - 64 bits, from 2^30 keys in all on, and 128 bits, however many: as by [`Gpu::sort_pairs_by_comparison`].
     /// - Fewer: as one segment, by [`Gpu::sort_pairs_segments`]. Scratch where it does not fit a block: a copy of keys
     ///   and payload; else none.
     ///
@@ -135,7 +138,7 @@ impl Gpu {
 
     /// Enqueues an argsort: writes the places of the keys in order. The keys stay as they are. Stable.
     ///
-    /// As [`Gpu::sort_pairs`], but that nothing goes beside the items, and passes take over from segments at 2^9 keys
+    /// As [`Gpu::sort_pairs`], but that nothing goes beside the items, and passes take over from segments at 2^7 keys
     /// for each multiprocessor. Scratch at most: 17 bytes a key of up to 32 bits; of wider ones two copies with their
     /// places, and about 1% more.
     ///
@@ -213,6 +216,12 @@ impl Gpu {
         // SAFETY: as the caller states.
         unsafe {
             match way {
+                ArrayWay::Digits(items) if stream.workspace_bytes().is_none() => {
+                    // One allocation in place of six: each takes microseconds.
+                    let room = workspace(stream, &self.array_words::<B>(&way, n, wanted))?;
+                    let within = stream.with_workspace(room.view().cast());
+                    self.sort_items(&within, keys, payload, items)
+                }
                 ArrayWay::Digits(items) => self.sort_items(stream, keys, payload, items),
                 ArrayWay::Passes(passes) => self.onesweep(stream, keys, payload, passes),
                 ArrayWay::Network => {
