@@ -68,7 +68,7 @@ pub struct Args {
     #[arg(long)]
     pub once: bool,
 
-    /// Suite grid: in place of the cells, random arrays for so many seconds; prints the one where Sortie is furthest behind.
+    /// Suite grid: sort random arrays for SECONDS in place of the cells, and print the one where Sortie is furthest behind.
     #[arg(long, value_name = "SECONDS")]
     pub search: Option<u64>,
 

@@ -210,7 +210,7 @@ pub unsafe trait Driver: Any + Send + Sync + Debug {
     /// The range is valid.
     unsafe fn fill(&self, to: u64, byte: u8, bytes: usize, stream: u64) -> Result<(), Error>;
 
-    /// What is put on the stream from now on is captured, and not run, to become a graph. The work that waits, or is read
+    /// What is put on the stream from now on is captured into a graph and does not run. The work that waits, or is read
     /// back, cannot be; what a thread does meanwhile on other streams is not captured.
     ///
     /// # Safety

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use crate::Error;
 
-/// Every piece of a workspace begins at a multiple of so many bytes, and has a multiple of them: as a driver aligns memory.
+/// The alignment of every piece of a workspace, in bytes; its size is a multiple of it too. Drivers align memory in the same way.
 pub const WORKSPACE_ALIGNMENT: usize = 256;
 const ALIGNMENT: u64 = WORKSPACE_ALIGNMENT as u64;
 
@@ -13,7 +13,7 @@ const ALIGNMENT: u64 = WORKSPACE_ALIGNMENT as u64;
 #[derive(Debug)]
 pub(crate) struct Workspace {
     all: Range<u64>,
-    /// What is taken, in ascending order.
+    /// The ranges in use, in ascending order.
     taken: Mutex<Vec<Range<u64>>>,
 }
 
@@ -28,7 +28,7 @@ impl Workspace {
         (self.all.end - self.all.start) as usize
     }
 
-    /// The first room for so many bytes.
+    /// The first free range that holds this many bytes.
     pub fn take(&self, bytes: usize) -> Result<u64, Error> {
         let mut taken = self.taken.lock().expect("no holder panics");
         let needed = (bytes as u64).saturating_add(ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;

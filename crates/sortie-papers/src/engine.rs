@@ -77,7 +77,7 @@ impl Papers {
     }
 }
 
-/// Scratch of so many words for what is enqueued on the stream, its content unspecified.
+/// Scratch memory for work on the stream: `words` words, whose content is unspecified.
 pub(crate) fn scratch(stream: &Stream, words: usize) -> Result<Buffer<u32>, Error> {
     // SAFETY: these algorithms use the stream alone.
     unsafe { stream.alloc(words) }.map_err(|error| match error {

@@ -161,7 +161,7 @@ impl Cub {
         unsafe { self.open_raw(peer, K::NAME, &raw, stream) }
     }
 
-    /// Enqueues a radix sort of one array with payloads of so many bytes; without storage, says how many bytes of it that takes.
+    /// Enqueues a radix sort of one array with payloads of `payload_bytes`; without storage, returns the bytes of storage that it needs.
     ///
     /// # Safety
     /// At the addresses are arrays of `n` of these keys and payloads, and storage of the size that was asked for.

@@ -80,13 +80,13 @@ pub enum Source {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     Keys,
-    /// Keys, with payloads of so many bytes.
+    /// Keys with payloads of this size in bytes.
     Pairs(usize),
     Indices,
 }
 
 impl Arena {
-    /// Room for arrays of up to `n` keys and up to so many bytes of keys.
+    /// Memory for arrays of up to `n` keys, limited by the bytes of the keys too.
     pub fn new(device: &Device, n: usize, bytes: usize) -> Result<Arena> {
         let words = bytes.max(OWN_ALLOCATION).div_ceil(8);
         let arena = Arena {
@@ -140,7 +140,7 @@ impl Arena {
         Ok((self.end.milliseconds_since(&self.start)?.into(), result))
     }
 
-    /// Memory for a peer, of which it gets so many bytes.
+    /// Memory for a peer, with the number of bytes that it gets.
     pub fn storage(&self, bytes: usize) -> Result<Ref<'_, Buffer<u8>>> {
         if self.storage.borrow().len() < bytes {
             // The old one first, lest both are there at once.
@@ -300,7 +300,7 @@ mod tests {
         1 + sorted.windows(2).filter(|pair| pair[0].order(&pair[1]).is_ne()).count()
     }
 
-    /// What is true of a shape whatever the type.
+    /// The properties of a shape that hold for every type.
     fn shapes_are_as_described<K: BenchKey + Pod>(arena: &Arena, key: KeyType) {
         for &shape in Shape::ALL.iter().filter(|shape| shape.takes(key)) {
             let (_, keys) = drawn::<K>(arena, key, shape);

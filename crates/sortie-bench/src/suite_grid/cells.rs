@@ -51,7 +51,7 @@ impl KeyType {
     }
 }
 
-/// What is asked for. Pairs are stable.
+/// The operation to measure. Pairs are stable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Work {
     Keys,

@@ -8,7 +8,7 @@ use crate::suite_batch::contenders::left_out;
 /// Pairs of runs where the best peer is ahead.
 pub const PAIRS: usize = 21;
 
-/// A peer that takes so many times as long as Sortie is measured once.
+/// A peer that is slower than Sortie by this factor is measured once.
 const HOPELESS: f64 = 5.0;
 
 /// Times in milliseconds, and whether the results were right.

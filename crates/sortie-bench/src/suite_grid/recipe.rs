@@ -15,7 +15,7 @@ pub struct Recipe {
     runs: u64,
     /// So many distinct words, or steps in a sorted stretch.
     distinct: u64,
-    /// Bitwise AND with so many more words.
+    /// Bitwise AND with this number of further words.
     ands: u64,
     /// Keeps the lowest `i % bits` bits, where `i` is the position.
     expo: u64,
@@ -31,13 +31,13 @@ pub struct Recipe {
 unsafe impl Argument for Recipe {}
 
 impl Recipe {
-    /// Random words of so many values.
+    /// Random words with this number of distinct values.
     #[cfg(test)]
     pub fn of_values(distinct: u64) -> Recipe {
         Recipe { distinct, mask: u64::MAX, ..Recipe::default() }
     }
 
-    /// One or a few steps, for keys of so many bits.
+    /// One or a few steps, for keys of this width in bits.
     pub fn draw(bits: u64, rng: &mut Rng) -> Recipe {
         let below = |rng: &mut Rng, end: u64| rng.next_u64() % end;
         let magnitude = |rng: &mut Rng, bits| {

@@ -44,7 +44,7 @@ pub struct Rig {
 }
 
 impl Rig {
-    /// With room for so many keys, and so many bytes of them. Peers that are missing are left out, and said so.
+    /// Allocates memory for the given number of keys and bytes of keys. Peers that are missing are left out, and said so.
     pub fn new(device: &Device, peers: Option<&Path>, n: usize, bytes: usize) -> Result<Rig> {
         let arena = Arena::new(device, n, bytes)?;
         let cub = match peers {

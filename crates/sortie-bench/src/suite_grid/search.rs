@@ -68,7 +68,7 @@ impl Trial {
     }
 }
 
-/// Goes on for so many seconds, and for one trial at least; whether every result was right.
+/// Runs trials for the given seconds, at least one; returns whether every result was right.
 pub fn run(args: &Args, seconds: u64) -> Result<bool> {
     let device = cuda::device(0)?;
     let most = args.n.unwrap_or(LOGS.end.exp2() as usize);

@@ -39,7 +39,7 @@ constexpr u32 BITS = 8;
 constexpr u32 RADIX = 1u << BITS;
 constexpr u32 DIGITS = sizeof(Key);
 constexpr u32 MOST_DIGITS = 8;
-// Of each block that counts; and the keys that a thread of it has at a time.
+// Threads that count digits on a multiprocessor, and the keys that each of them loads at a time.
 constexpr u32 COUNTING_RESIDENT = 1536;
 constexpr u32 COUNTED = 8;
 // Tiles that a look back asks at a time. Of 2^28 u32 on an H200 a pass took 1.33 ms with one, 1.17 with four, 1.21 with eight.

@@ -18,7 +18,7 @@ pub(crate) fn alloc<T: Pod>(device: &Device, len: usize) -> Result<Buffer<T>, Er
     })
 }
 
-/// Scratch of so many words for what is enqueued on the stream, its content unspecified. Where other streams use it too, they
+/// Scratch memory for work on the stream: `words` words, whose content is unspecified. Where other streams use it too, they
 /// come after what is on this one now, and whoever drops it waits for them before.
 pub(crate) fn scratch(stream: &Stream, words: usize) -> Result<Buffer<u32>, Error> {
     // SAFETY: as above, of all callers.
