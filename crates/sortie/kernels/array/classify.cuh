@@ -95,6 +95,11 @@ public:
         return cell(upper_half(Word(lesser(Word(greater(Word(code), low) - low), span) << shift)));
     }
 
+    // Buckets before a cell, where all are of one width, in units of 2^-CELL_FRACTION.
+    SIMT_FN u32 even_cell(u32 cell) const {
+        return u32(u64(cell << (32 - CELL_BITS)) * scale >> (32 - CELL_FRACTION));
+    }
+
     // Of a code that is not outside.
     SIMT_FN u32 bucket_within(Code code) const { return at(Word(Word(code) - low)); }
 

@@ -10,12 +10,14 @@
 // - place_buckets, a block a group of at least 2^bits threads, says where groups and buckets begin: `group_starts` (one
 //   more than groups) and `group_cursors`, and in `ends`, one more than buckets, the start of bucket b at place b + 1. Where
 //   nothing is to be distributed all `ends` are 0. `tiles_before` says how many tiles of `tile` keys come before each group,
-//   one more than groups. Dynamic shared memory: Before.
+//   one more than groups. Where `digits` are given, which are zero, and `bits` is that of digits.cuh, it counts
+//   both digits of the numbers of buckets, and `ends` has the end of bucket b at place b + 1. Dynamic shared memory: Before.
 //
 // A counter has 16 bits, so that enough of them fit a block. Who fills the lower half of its range moves that to global
 // memory.
 #include "classify.cuh"
 #include "code.cuh"
+#include "digits.cuh"
 #include "item.cuh"
 #include "scan.cuh"
 #include "simt.cuh"
@@ -186,7 +188,8 @@ struct Before {
 
 SIMT_KERNEL(PLACE_BLOCK, 1)
 place_buckets(const Profile* profile, u32 bits, u32 groups_count, const u32* counts, const u32* groups, u32 tile,
-              u64* group_starts, u64* group_cursors, u32* tiles_before, u64* ends) {
+              u64* group_starts, u64* group_cursors, u32* tiles_before, u64* ends,
+              digits::Digits* digits) {
     Before& before = *reinterpret_cast<Before*>(shared_memory());
     const bool distributed = classify::plan(*profile) == classify::DISTRIBUTE;
     const u32 group = block_rank();
@@ -212,7 +215,11 @@ place_buckets(const Profile* profile, u32 bits, u32 groups_count, const u32* cou
     const u64 bucket = (u64(group) << bits) + thread_rank();
     const u32 keys = own ? counts[bucket] : 0;
     const u32 sum = scan::exclusive<PLACE_BLOCK>(keys, before.sums);
-    if (own) ends[bucket + 1] = distributed ? start + sum : 0;
+    // Who moves keys to buckets moves their starts on to their ends.
+    if (own) ends[bucket + 1] = distributed ? start + sum + (digits ? keys : 0) : 0;
+    if (!digits || !distributed) return;
+    if (own && keys > 0) atomic_add(&digits->counts[thread_rank()], keys);
+    if (thread_rank() == 0) digits->counts[digits::RADIX + group] = groups[group];
 }
 
 // As the host has them.

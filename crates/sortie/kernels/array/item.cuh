@@ -1,6 +1,6 @@
-// What a distribution moves: a key's code alone; or a code above 32 bits that go with it, a payload or the key's place.
+// What a distribution moves: a key's code, ALONE or with something BESIDE it; or a code above a PAYLOAD of 32 bits.
 //
-// An instantiation is made for SORTIE_KEY_BYTES, 4 at most where something goes with the key, SORTIE_KIND and SORTIE_LOW.
+// An instantiation is made for SORTIE_KEY_BYTES, 4 at most with PAYLOAD, SORTIE_KIND and SORTIE_LOW.
 #pragma once
 
 #include "code.cuh"
@@ -8,13 +8,13 @@
 
 #define ALONE 0
 #define PAYLOAD 1
-#define PLACE 2
+#define BESIDE 2
 
 namespace simt::item {
 
 using Key = code::OfBytes<SORTIE_KEY_BYTES>::Type;
 
-#if SORTIE_LOW == ALONE
+#if SORTIE_LOW != PAYLOAD
 using Item = Key;
 SIMT_FN Key code_of(Item item) { return item; }
 #else

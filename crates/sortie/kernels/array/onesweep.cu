@@ -1,12 +1,16 @@
 // A sort by stable passes of 8 bits, the lowest digit first: each pass reads and writes all keys once, whatever they are.
 //
 // Contract. An instantiation is made for SORTIE_KEY_BYTES, SORTIE_KIND, and payload.cuh for what goes with each key: its
-// payload, or its index where SORTIE_PLACES; for blocks of SORTIE_THREADS with SORTIE_ROW keys a thread, and fewer than 2^30 keys.
+// payload, or its index where SORTIE_PLACES; for blocks of SORTIE_THREADS with SORTIE_ROW keys a thread. There are fewer than 2^30
+// keys, or, with SORTIE_WIDE, fewer than 2^62.
 // The kernels run in this order: `count_digits`, `start_digits` by one block, `sweep` for each digit from the lowest on,
-// `bring_back`; all others by any number of blocks. They do nothing where there is a profile whose plan is not PASSES. A tile has
-// SORTIE_THREADS * SORTIE_ROW keys. The digits' counts, the tickets and the first of the two tables of states are zero before.
-// Keys are read from `keys`, and end in sides[0], which may be the same; indices are only written, and end there alone: both
-// sides have room for keys, and their order is lost. Dynamic shared memory: a Counts, a Starts or a Shared. Cost: a read of the
+// `bring_back`; all others by any number of blocks. Where there is a profile, they do nothing unless its plan is PASSES; with
+// SORTIE_BUCKETS and the plan DISTRIBUTE they sort by the two digits of the keys' buckets in place of all digits of the codes,
+// and `place_buckets` of count_buckets.cu has counted those. A tile has
+// SORTIE_THREADS * SORTIE_ROW keys. The digits and the first of the two tables of states are zero before.
+// Keys are read from `keys`, and end in sides[0], which may be the same. Indices are only written. Where those are asked for,
+// sides[0] is another, and has the keys afterwards only where it is sorted by buckets. Dynamic shared memory: a Counts, a Starts
+// or a Shared. Cost: a read of the
 // keys; for each digit in which keys differ a read and a write of keys and payload; another of each where such digits are an
 // odd number.
 //
@@ -20,6 +24,7 @@
 // back is that of Merrill and Garland, "Single-pass parallel prefix scan with decoupled look-back" (2016), section 4.
 #include "classify.cuh"
 #include "code.cuh"
+#include "digits.cuh"
 #include "payload.cuh"
 #include "scan.cuh"
 #include "simt.cuh"
@@ -27,6 +32,8 @@
 namespace simt::onesweep {
 
 using Key = code::OfBytes<SORTIE_KEY_BYTES>::Type;
+using digits::BITS;
+using digits::RADIX;
 
 constexpr code::Kind KIND = code::SORTIE_KIND;
 constexpr u32 BLOCK = SORTIE_THREADS;
@@ -35,10 +42,7 @@ constexpr u32 ROW = SORTIE_ROW;
 constexpr u32 TILE = BLOCK * ROW;
 // Threads that a multiprocessor is to hold: 64 registers are left for each.
 constexpr u32 RESIDENT = 1024;
-constexpr u32 BITS = 8;
-constexpr u32 RADIX = 1u << BITS;
 constexpr u32 DIGITS = sizeof(Key);
-constexpr u32 MOST_DIGITS = 8;
 // Threads that count digits on a multiprocessor, and the keys that each of them loads at a time.
 constexpr u32 COUNTING_RESIDENT = 1536;
 constexpr u32 COUNTED = 8;
@@ -49,16 +53,14 @@ constexpr u32 AT = 2;
 static_assert(TILE < 1u << 16, "an index in a tile has 16 bits");
 static_assert(RADIX <= BLOCK, "a digit has a thread");
 
+// Numbers of all keys, and indices of them.
+#if SORTIE_WIDE
+using Number = u64;
+#else
+using Number = u32;
+#endif
 // What a tile says of a digit, beside a number of items: its own, or all up to its end. Zero says nothing yet.
-constexpr u32 OWN = 1u << 30, ALL = 1u << 31;
-
-struct Digits {
-    // Of each digit; of `start_digits` on, where its items begin in all.
-    u32 counts[MOST_DIGITS * RADIX];
-    u32 tickets[MOST_DIGITS];
-    // A bit for each digit in which keys differ.
-    u32 active;
-};
+constexpr Number ALL = Number(1) << (8 * sizeof(Number) - 1), OWN = ALL / 2;
 
 struct Side {
     Key* keys;
@@ -69,9 +71,9 @@ struct Job {
     const Key* keys;
     Side sides[2];
     u64 count;
-    Digits* digits;
+    digits::Digits* digits;
     // Of the tiles of two passes, RADIX for each.
-    u32* states;
+    Number* states;
     // Or null.
     const classify::Profile* profile;
     u32 tiles;
@@ -82,7 +84,7 @@ struct Counts {
 };
 
 struct Starts {
-    u32 sums[RADIX / WARP];
+    u64 sums[RADIX / WARP];
     u32 active;
 };
 
@@ -94,29 +96,54 @@ struct Shared {
     // Of each warp and digit: how many, then the index in the tile where the next one goes.
     u32 counters[WARPS * RADIX];
     // Where a digit's items go, less where they begin in the tile.
-    u32 moves[RADIX];
+    Number moves[RADIX];
     u32 sums[WARPS];
     u32 tile;
+#if SORTIE_BUCKETS
+    // Of the profile.
+    u32 cells[classify::CELLS + 1];
+#endif
 };
 static_assert(sizeof(Shared) == SORTIE_BLOCK_MEMORY, "as the host has it");
 
-SIMT_FN bool is_left_alone(const Job& job) {
-    return job.profile != nullptr && classify::plan(*job.profile) != classify::PASSES;
+SIMT_FN classify::Plan plan_of(const Job& job) { return job.profile ? classify::plan(*job.profile) : classify::PASSES; }
+
+SIMT_FN bool is_left_alone(classify::Plan plan) {
+    return plan != classify::PASSES && !(SORTIE_BUCKETS && plan == classify::DISTRIBUTE);
 }
 
-// A word that has the code's digit from bit AT on.
-SIMT_FN u32 turned(Key code, u32 digit) {
-    u32 word = u32(code);
-    if constexpr (sizeof(Key) == 8) word = digit < 4 ? word : u32(code >> 32);
-    return funnel_shift_right(word, word, (BITS * digit - AT) % 32);
-}
+// A word that has a digit from bit AT on, to be turned to it.
+SIMT_FN u32 turned(u32 word, u32 digit) { return funnel_shift_right(word, word, (BITS * digit - AT) % 32); }
 
-SIMT_FN u32& of_digit(u32* table, u32 turned) {
-    return *reinterpret_cast<u32*>(reinterpret_cast<u8*>(table) + (turned & (RADIX - 1) << AT));
+// A digit of the codes.
+struct OfCode {
+    static constexpr bool IS_CHEAP = true;
+    u32 digit;
+
+    SIMT_FN u32 operator()(Key code) const {
+        u32 word = u32(code);
+        if constexpr (sizeof(Key) == 8) word = digit < 4 ? word : u32(code >> 32);
+        return turned(word, digit);
+    }
+};
+
+// A digit of the numbers of their buckets.
+struct OfBucket {
+    static constexpr bool IS_CHEAP = false;
+    classify::Classifier<Key, true> classifier;
+    u32 digit;
+
+    SIMT_FN u32 operator()(Key code) const { return turned(classifier.bucket(code), digit); }
+};
+
+template <class T> SIMT_FN T& of_digit(T* table, u32 turned) {
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "a word or two");
+    constexpr u32 MASK = (RADIX - 1) << AT;
+    return *reinterpret_cast<T*>(reinterpret_cast<u8*>(table) + (turned & MASK) * (sizeof(T) / 4));
 }
 
 SIMT_KERNEL(BLOCK, COUNTING_RESIDENT / BLOCK) count_digits(Job job, code::Transform transform) {
-    if (is_left_alone(job)) return;
+    if (plan_of(job) != classify::PASSES) return;
     u32* counts = reinterpret_cast<Counts*>(shared_memory())->counts;
     for (u32 i = thread_rank(); i < DIGITS * RADIX; i += BLOCK) counts[i] = 0;
     barrier();
@@ -131,7 +158,7 @@ SIMT_KERNEL(BLOCK, COUNTING_RESIDENT / BLOCK) count_digits(Job job, code::Transf
             SIMT_UNROLL
             for (u32 d = 0; d < DIGITS; ++d)
                 if (r * BLOCK + thread_rank() < left)
-                    atomic_add<Relaxed, Block>(&of_digit(counts + d * RADIX, turned(code, d)), 1);
+                    atomic_add<Relaxed, Block>(&of_digit(counts + d * RADIX, OfCode{d}(code)), 1);
         }
     }
     barrier();
@@ -140,12 +167,14 @@ SIMT_KERNEL(BLOCK, COUNTING_RESIDENT / BLOCK) count_digits(Job job, code::Transf
 }
 
 SIMT_KERNEL(RADIX, 1) start_digits(Job job) {
-    if (is_left_alone(job)) return;
+    const classify::Plan plan = plan_of(job);
+    if (is_left_alone(plan)) return;
+    const u32 digits = plan == classify::PASSES ? DIGITS : 2;
     Starts& shared = *reinterpret_cast<Starts*>(shared_memory());
-    if (thread_rank() == 0) shared.active = (1u << DIGITS) - 1;
+    if (thread_rank() == 0) shared.active = (1u << digits) - 1;
     barrier();
-    for (u32 d = 0; d < DIGITS; ++d) {
-        u32& count = job.digits->counts[d * RADIX + thread_rank()];
+    for (u32 d = 0; d < digits; ++d) {
+        u64& count = job.digits->counts[d * RADIX + thread_rank()];
         if (count == job.count) atomic_and<Relaxed, Block>(&shared.active, ~(1u << d));
         count = scan::exclusive<RADIX>(count, shared.sums);
         barrier();
@@ -154,11 +183,11 @@ SIMT_KERNEL(RADIX, 1) start_digits(Job job) {
 }
 
 // Where the tile's items of the own digit begin among all of that digit, of which the tile has `count`.
-SIMT_FN u32 look_back(u32* states, u32 tile, u32 count) {
-    u32 before = 0;
+SIMT_FN Number look_back(Number* states, u32 tile, u32 count) {
+    Number before = 0;
     bool knows = tile == 0;
     for (u32 left = tile; !knows;) {
-        u32 said[WINDOW];
+        Number said[WINDOW];
         SIMT_UNROLL
         for (u32 w = 0; w < WINDOW; ++w)
             said[w] = atomic_load<Relaxed>(states + u64(left - lesser(left, w + 1)) * RADIX + thread_rank());
@@ -183,10 +212,11 @@ struct Pass {
     const payload::Word* payload;
     Key* keys_to;
     payload::Word* payload_to;
-    u32* states;
-    u32* next_states;
+    Number* states;
+    Number* next_states;
     u32 digit;
-    bool is_first, is_last;
+    // Whether keys become codes and again keys, and whether they are written.
+    bool is_first, is_last, has_keys;
 };
 
 // A thread's elements of a tile, which has `count`. A warp's lie together, so that ranks go by their places.
@@ -217,13 +247,21 @@ SIMT_FN void load_codes(Key (&row)[ROW], const Pass& pass, const Key* tile, u32 
 }
 
 // Counts the tile's digits, tells the tiles after it, and makes counts indices. Of the own digit: how many, and where they begin.
-SIMT_FN void count_tile(const Key (&row)[ROW], const Pass& pass, u32 tile, Shared& shared, u32& count, u32& start) {
+template <class Digit>
+SIMT_FN void count_tile(const Key (&row)[ROW], u32 (&digits)[ROW], const Digit& digit, const Pass& pass, u32 tile,
+                        u32 tile_count, Shared& shared, u32& count, u32& start) {
     u32* counters = shared.counters + warp_rank() * RADIX;
+    const u32 first = warp_rank() * WARP * ROW + lane();
     SIMT_UNROLL
     for (u32 i = 0; i < RADIX; i += WARP) counters[i + lane()] = 0;
     warp_barrier();
     SIMT_UNROLL
-    for (u32 r = 0; r < ROW; ++r) atomic_add<Relaxed, Block>(&of_digit(counters, turned(row[r], pass.digit)), 1);
+    for (u32 r = 0; r < ROW; ++r) {
+        digits[r] = digit(row[r]);
+        // A missing code may have another bucket than the last.
+        if (!Digit::IS_CHEAP && first + r * WARP >= tile_count) digits[r] = ~0u;
+        atomic_add<Relaxed, Block>(&of_digit(counters, digits[r]), 1);
+    }
     barrier();
     count = 0;
     if (thread_rank() < RADIX) {
@@ -231,7 +269,7 @@ SIMT_FN void count_tile(const Key (&row)[ROW], const Pass& pass, u32 tile, Share
         for (u32 w = 0; w < WARPS; ++w) count += shared.counters[w * RADIX + thread_rank()];
         // Nobody looks back at the last tile, which may count what is missing.
         const u64 own = u64(tile) * RADIX + thread_rank();
-        atomic_store<Relaxed>(&pass.states[own], (tile == 0 ? ALL : OWN) | count);
+        atomic_store<Relaxed>(&pass.states[own], Number((tile == 0 ? ALL : OWN) | count));
         pass.next_states[own] = 0;
     }
     start = scan::exclusive<BLOCK>(count, shared.sums);
@@ -248,14 +286,15 @@ SIMT_FN void count_tile(const Key (&row)[ROW], const Pass& pass, u32 tile, Share
     barrier();
 }
 
-// Brings codes to where they belong in the tile, and says where that is.
-SIMT_FN void rank_codes(const Key (&row)[ROW], u32 (&indices)[ROW], u32 digit, Shared& shared) {
+// Brings codes to where they belong in the tile, and says where that is in place of their digits.
+template <class Digit>
+SIMT_FN void rank_codes(const Key (&row)[ROW], u32 (&indices)[ROW], const Digit& digit, Shared& shared) {
     u32* counters = shared.counters + warp_rank() * RADIX;
     Key* staged = reinterpret_cast<Key*>(shared.area);
     const u32 own = 1u << lane(), below = own - 1;
     SIMT_UNROLL
     for (u32 r = 0; r < ROW; ++r) {
-        const u32 at = turned(row[r], digit), peers = match_bits<AT, BITS>(at);
+        const u32 at = Digit::IS_CHEAP ? digit(row[r]) : indices[r], peers = match_bits<AT, BITS>(at);
         u32& counter = of_digit(counters, at);
         indices[r] = counter + popcount(peers & below);
         warp_barrier();
@@ -266,8 +305,8 @@ SIMT_FN void rank_codes(const Key (&row)[ROW], u32 (&indices)[ROW], u32 digit, S
 }
 
 // Writes a tile that has been ranked, and its payloads, of which the first words are here.
-template <bool IS_FULL>
-SIMT_FN void write_tile(const Pass& pass, Shared& shared, const payload::Word* payloads, u32 count, u32 (&indices)[ROW],
+template <bool IS_FULL, class Digit>
+SIMT_FN void write_tile(const Digit& digit, const Pass& pass, Shared& shared, const payload::Word* payloads, u32 count, u32 (&indices)[ROW],
                         payload::Word (&words)[ROW], const code::Transform& transform) {
     constexpr u32 WORDS = payload::WORDS;
     const Key* staged = reinterpret_cast<const Key*>(shared.area);
@@ -277,8 +316,8 @@ SIMT_FN void write_tile(const Pass& pass, Shared& shared, const payload::Word* p
     for (u32 r = 0; r < ROW; ++r) row[r] = staged[r * BLOCK + own];
     SIMT_UNROLL
     for (u32 r = 0; r < ROW; ++r) {
-        const u32 i = r * BLOCK + own, at = turned(row[r], pass.digit);
-        if ((IS_FULL || i < count) && !(SORTIE_PLACES && pass.is_last))
+        const u32 i = r * BLOCK + own, at = digit(row[r]);
+        if ((IS_FULL || i < count) && pass.has_keys)
             pass.keys_to[of_digit(shared.moves, at) + i] = pass.is_last ? code::decode<KIND>(row[r], transform) : row[r];
         // Beside where the own payload goes in the tile, where that goes on to which comes here.
         if constexpr (WORDS > 0) indices[r] |= (at & (RADIX - 1) << AT) << 16;
@@ -300,16 +339,18 @@ SIMT_FN void write_tile(const Pass& pass, Shared& shared, const payload::Word* p
     }
 }
 
-SIMT_FN void sweep_tile(const Job& job, const Pass& pass, u32 tile, Shared& shared, const code::Transform& transform) {
+template <class Digit>
+SIMT_FN void sweep_tile(const Job& job, const Digit& digit, const Pass& pass, u32 tile, Shared& shared,
+                        const code::Transform& transform) {
     constexpr u32 WORDS = payload::WORDS;
     const u64 first = u64(tile) * TILE;
     const u32 count = u32(lesser(job.count - first, u64(TILE)));
     Key row[ROW];
     load_codes(row, pass, pass.keys + first, count, transform);
     u32 own_count, own_start;
-    count_tile(row, pass, tile, shared, own_count, own_start);
     u32 indices[ROW];
-    rank_codes(row, indices, pass.digit, shared);
+    count_tile(row, indices, digit, pass, tile, count, shared, own_count, own_start);
+    rank_codes(row, indices, digit, shared);
     // While others are waited for, the first words of the payloads are on the way.
     payload::Word words[ROW];
     if (SORTIE_PLACES && pass.is_first) {
@@ -319,23 +360,40 @@ SIMT_FN void sweep_tile(const Job& job, const Pass& pass, u32 tile, Shared& shar
         load_row<payload::Word, WORDS>(words, pass.payload + first * WORDS, count);
     }
     if (thread_rank() < RADIX) {
-        const u32 before = look_back(pass.states, tile, own_count);
-        shared.moves[thread_rank()] = job.digits->counts[pass.digit * RADIX + thread_rank()] + before - own_start;
+        const Number before = look_back(pass.states, tile, own_count);
+        shared.moves[thread_rank()] = Number(job.digits->counts[pass.digit * RADIX + thread_rank()]) + before - own_start;
     }
     barrier();
     const payload::Word* payloads = pass.payload + first * WORDS;
-    if (count == TILE) write_tile<true>(pass, shared, payloads, count, indices, words, transform);
-    else write_tile<false>(pass, shared, payloads, count, indices, words, transform);
+    if (count == TILE) write_tile<true>(digit, pass, shared, payloads, count, indices, words, transform);
+    else write_tile<false>(digit, pass, shared, payloads, count, indices, words, transform);
+}
+
+// Takes tiles until there are none.
+template <class Digit>
+SIMT_FN void sweep_tiles(const Job& job, const Digit& digit, const Pass& pass, const code::Transform& transform) {
+    Shared& shared = *reinterpret_cast<Shared*>(shared_memory());
+    for (;;) {
+        if (thread_rank() == 0) shared.tile = atomic_add(&job.digits->tickets[pass.digit], 1);
+        barrier();
+        const u32 tile = shared.tile;
+        if (tile >= job.tiles) return;
+        sweep_tile(job, digit, pass, tile, shared, transform);
+        // Before the next tile's counters and ticket are written.
+        barrier();
+    }
 }
 
 SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) sweep(Job job, u32 digit, code::Transform transform) {
-    if (is_left_alone(job)) return;
+    const classify::Plan plan = plan_of(job);
+    if (is_left_alone(plan)) return;
     const u32 active = job.digits->active;
     if (!(active >> digit & 1)) return;
     const u32 passes_before = popcount(active & ((1u << digit) - 1));
     const bool is_first = passes_before == 0, is_odd = passes_before % 2 == 1;
     const Side &even = job.sides[0], &odd = job.sides[1];
-    u32* odd_states = job.states + u64(job.tiles) * RADIX;
+    Number* odd_states = job.states + u64(job.tiles) * RADIX;
+    const bool is_last = active >> digit == 1;
     const Pass pass{is_first ? job.keys : is_odd ? odd.keys : even.keys,
                     is_odd ? odd.payload : even.payload,
                     is_odd ? even.keys : odd.keys,
@@ -344,28 +402,33 @@ SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) sweep(Job job, u32 digit, code::Transform t
                     is_odd ? job.states : odd_states,
                     digit,
                     is_first,
-                    active >> digit == 1};
-    Shared& shared = *reinterpret_cast<Shared*>(shared_memory());
-    for (;;) {
-        if (thread_rank() == 0) shared.tile = atomic_add(&job.digits->tickets[digit], 1);
-        barrier();
-        const u32 tile = shared.tile;
-        if (tile >= job.tiles) return;
-        sweep_tile(job, pass, tile, shared, transform);
-        // Before the next tile's counters and ticket are written.
-        barrier();
+                    is_last,
+                    !(SORTIE_PLACES && is_last && plan == classify::PASSES)};
+#if SORTIE_BUCKETS
+    if (plan == classify::DISTRIBUTE) {
+        u32* cells = reinterpret_cast<Shared*>(shared_memory())->cells;
+        classify::load_cells<BLOCK>(cells, *job.profile);
+        sweep_tiles(job, OfBucket{classify::Classifier<Key, true>(job.profile->range, cells), digit}, pass, transform);
+        return;
     }
+#endif
+    sweep_tiles(job, OfCode{digit}, pass, transform);
 }
 
 SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) bring_back(Job job) {
-    if (is_left_alone(job)) return;
+    const classify::Plan plan = plan_of(job);
+    if (is_left_alone(plan)) return;
     const u32 passes = popcount(job.digits->active);
     const u64 step = u64(grid_blocks()) * BLOCK, first = u64(block_rank()) * BLOCK + thread_rank();
     const Side &from = job.sides[1], &to = job.sides[0];
+    const bool has_keys = !SORTIE_PLACES || plan == classify::DISTRIBUTE;
     if (SORTIE_PLACES && passes == 0)
-        for (u64 i = first; i < job.count; i += step) to.payload[i] = payload::Word(i);
+        for (u64 i = first; i < job.count; i += step) {
+            to.payload[i] = payload::Word(i);
+            if (has_keys) to.keys[i] = job.keys[i];
+        }
     if (passes % 2 == 0) return;
-    if (!SORTIE_PLACES)
+    if (has_keys)
         for (u64 i = first; i < job.count; i += step) to.keys[i] = from.keys[i];
     for (u64 i = first; i < job.count * payload::WORDS; i += step) to.payload[i] = from.payload[i];
 }

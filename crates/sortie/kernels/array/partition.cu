@@ -1,24 +1,23 @@
 // One unstable pass of a distribution: moves keys to groups of buckets, or those of each group to its buckets.
 //
-// Contract. An instantiation is made as item.cuh and payload.cuh say, for blocks of SORTIE_THREADS with SORTIE_ROW items a
-// thread, and SORTIE_STEP. Each moves items, and the payload beside them, from one buffer to another: FIRST moves all to
+// Contract. An instantiation is made as item.cuh says, not for BESIDE, for blocks of SORTIE_THREADS with SORTIE_ROW items a
+// thread, and SORTIE_STEP. Each moves items from one buffer to another: FIRST moves all to
 // groups of 2^bits buckets, SECOND those of each group to its buckets, AGAIN those of each long bucket (long_buckets.cuh),
-// unless all are equal, to buckets of its own. FIRST makes the items from keys and, at SORTIE_LOW PAYLOAD, the words of
+// unless all are equal, to buckets of its own. FIRST makes the items from keys and, at SORTIE_LOW PAYLOAD, from
 // `payload`; what has nothing below its code is a key wherever it lies. AGAIN is there for such alone. No more than 2^32
 // items, SORTIE_THREADS groups, or buckets in one. `cursors` says where the next item of each group, or bucket, goes, and is
 // moved on. `group_starts` and `tiles_before` are as count_buckets.cu leaves them for tiles of SORTIE_THREADS * SORTIE_ROW
 // items, and SECOND's alone. A block a tile, of which there may be fewer; of AGAIN any number. Nothing is moved where the
-// profile's plan is not to distribute. Dynamic shared memory: a Shared. Cost: one read and one write of the items and the
-// payload, an atomic in shared memory an item, one in global memory for each digit and tile.
+// profile's plan is not to distribute. Dynamic shared memory: a Shared. Cost: one read and one write of the items, an
+// atomic in shared memory an item, one in global memory for each digit and tile.
 //
 // An item's rank in its tile is what the atomic returned that counted its digit. A tile's room in each bucket is reserved by
 // one atomic, so tiles are written in no given order and wait for nothing. Items are put in order of their digits in shared
-// memory, so that they are written in runs; the payload goes the same way once the items are out of there.
+// memory, so that they are written in runs.
 #include "classify.cuh"
 #include "code.cuh"
 #include "item.cuh"
 #include "long_buckets.cuh"
-#include "payload.cuh"
 #include "scan.cuh"
 #include "simt.cuh"
 
@@ -43,7 +42,6 @@ constexpr u32 TILE = BLOCK * ROW;
 // Threads that a multiprocessor is to hold: 64 registers are left for each.
 constexpr u32 RESIDENT = 1024;
 static_assert(TILE < 1u << 16, "a rank has 16 bits");
-static_assert(payload::WORDS == 0 || sizeof(payload::Word) <= sizeof(Item), "payloads are where items were");
 
 struct Shared {
     Item items[TILE];
@@ -62,10 +60,9 @@ static_assert(sizeof(Shared) == SORTIE_BLOCK_MEMORY, "as the host has it");
 
 struct Job {
     const From* from;
-    // What goes beside items, or below their codes.
-    const payload::Word* payload;
+    // What goes below their codes.
+    const u32* payload;
     Item* to;
-    payload::Word* payload_to;
     u64 count;
     const classify::Profile* profile;
     u32 bits, groups;
@@ -112,12 +109,10 @@ SIMT_FN Item load(const Job& job, u64 place, [[maybe_unused]] const code::Transf
     const From from = job.from[place];
 #if SORTIE_LOW == ALONE
     return code::encode<KIND>(from, transform);
-#elif SORTIE_STEP != FIRST
-    return from;
-#elif SORTIE_LOW == PAYLOAD
+#elif SORTIE_STEP == FIRST
     return item::join(code::encode<KIND>(from, transform), job.payload[place]);
 #else
-    return item::join(code::encode<KIND>(from, transform), u32(place));
+    return from;
 #endif
 }
 
@@ -139,19 +134,6 @@ SIMT_FN void load_row(Item (&row)[ROW], const Job& job, const Tile& tile, const 
         SIMT_UNROLL
         for (u32 r = 0; r < ROW; ++r)
             row[r] = load(job, tile.first + lesser(r * BLOCK + thread_rank(), tile.count - 1), transform);
-    }
-}
-
-// This word of each payload.
-SIMT_FN void load_words(payload::Word (&words)[ROW], const Job& job, const Tile& tile, u32 word) {
-    constexpr u32 WORDS = payload::WORDS;
-    const payload::Word* all = job.payload + tile.first * WORDS + word;
-    if (tile.count == TILE) {
-        SIMT_UNROLL
-        for (u32 r = 0; r < ROW; ++r) words[r] = all[thread_rank() * WORDS + r * BLOCK * WORDS];
-    } else {
-        SIMT_UNROLL
-        for (u32 r = 0; r < ROW; ++r) words[r] = all[lesser(r * BLOCK + thread_rank(), tile.count - 1) * WORDS];
     }
 }
 
@@ -197,9 +179,6 @@ SIMT_FN void move_tile(const Job& job, u32 number, Shared& shared, const code::T
         places[r] = shared.starts[places[r] >> 16] + (places[r] & 0xFFFF);
         if (r * BLOCK < left) shared.items[places[r]] = row[r];
     }
-    // While items are written, the first words of their payloads are on the way.
-    payload::Word words[ROW];
-    if constexpr (payload::WORDS > 0) load_words(words, job, tile, 0);
     // Late: the atomic has had its time.
     shared.moves[thread_rank()] = room - start;
     barrier();
@@ -208,26 +187,7 @@ SIMT_FN void move_tile(const Job& job, u32 number, Shared& shared, const code::T
         const u32 i = r * BLOCK + thread_rank();
         if (r * BLOCK < left) {
             const Item item = shared.items[i];
-            const u32 digit = digit_of(item);
-            store(job, shared.moves[digit] + i, item, transform);
-            // Beside where the own payload goes in the tile, where that goes on to which comes here.
-            places[r] |= digit << 16;
-        }
-    }
-    SIMT_UNROLL
-    for (u32 w = 0; w < payload::WORDS; ++w) {
-        payload::Word* staged = reinterpret_cast<payload::Word*>(shared.items);
-        barrier();
-        SIMT_UNROLL
-        for (u32 r = 0; r < ROW; ++r)
-            if (r * BLOCK < left) staged[places[r] & 0xFFFF] = words[r];
-        if (w + 1 < payload::WORDS) load_words(words, job, tile, w + 1);
-        barrier();
-        SIMT_UNROLL
-        for (u32 r = 0; r < ROW; ++r) {
-            const u32 i = r * BLOCK + thread_rank();
-            if (r * BLOCK < left)
-                job.payload_to[u64(shared.moves[places[r] >> 16] + i) * payload::WORDS + w] = staged[i];
+            store(job, shared.moves[digit_of(item)] + i, item, transform);
         }
     }
 }

@@ -169,11 +169,13 @@ SIMT_KERNEL(BLOCK, 1) share_buckets(u32 sampled, u32 buckets, Profile* profile) 
     const bool uneven = shared.crowded > sampled / CROWDED;
     // Half a key for each cell besides, for what the sample has missed.
     const u64 all = u64(sampled) * 2 + CELLS, own = u64(before) * 2 + thread_rank();
-    profile->cells[thread_rank()] = u32((u64(buckets) << classify::CELL_FRACTION) * own / all);
+    // Stable passes have cells in any case.
+    profile->cells[thread_rank()] = uneven ? u32((u64(buckets) << classify::CELL_FRACTION) * own / all)
+                                           : classifier.even_cell(thread_rank());
     if (thread_rank() > 0) return;
     // The last cell ends before a bucket that there is not.
     profile->cells[CELLS] = (buckets << classify::CELL_FRACTION) - 1;
-    profile->uneven = uneven;
+    profile->uneven = uneven || SORTIE_LOW == BESIDE;
     profile->tolerated = sampled / TOLERATED;
 }
 

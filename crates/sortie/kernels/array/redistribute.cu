@@ -1,7 +1,7 @@
 // Prepares another distribution of the buckets that are too long for a block, and brings back what it has moved.
 //
-// Contract. An instantiation is made for SORTIE_KEY_BYTES, SORTIE_KIND, SORTIE_ALL, and as payload.cuh says. Zero before:
-// `listed`, `placed_count`, `counts`. The kernels run in this order, with partition.cu's step AGAIN before the last; any
+// Contract. An instantiation is made for SORTIE_KEY_BYTES, SORTIE_KIND and SORTIE_ALL. Zero before: `listed`,
+// `placed_count`, `counts`. The kernels run in this order, with partition.cu's step AGAIN before the last; any
 // number of blocks of BLOCK threads but where said.
 // - list_long lists those of the buckets that have more than `longest` keys.
 // - count_tiles, of one block, writes `tiles_before`. Dynamic shared memory: Shared.
@@ -10,11 +10,10 @@
 // - place_long says where they begin: `cursors`, 2^BITS each; and lists in `placed` where each begins and ends,
 //   `placed_count` of them: with SORTIE_ALL all that have a key, else those that have something to sort. Dynamic shared
 //   memory: Shared.
-// - bring_back copies the keys of the buckets, and the payload beside them.
+// - bring_back copies the keys of the buckets.
 // Cost: two reads of the keys, and a read and a write more.
 #include "code.cuh"
 #include "long_buckets.cuh"
-#include "payload.cuh"
 #include "placed.cuh"
 #include "scan.cuh"
 #include "simt.cuh"
@@ -139,16 +138,12 @@ place_long(Buckets all, const u32* counts, u64* cursors, u64* placed, u32* place
     }
 }
 
-SIMT_KERNEL(BLOCK, 4)
-bring_back(Key* keys, const Key* copy, payload::Word* payload, const payload::Word* payload_copy, Buckets all) {
+SIMT_KERNEL(BLOCK, 4) bring_back(Key* keys, const Key* copy, Buckets all) {
     for (u32 number = block_rank(); number < tiles(all); number += grid_blocks()) {
         const u32 bucket = bucket_of(all, number);
         const Tile tile = tile_of(all, bucket, number);
         if (all.buckets[bucket].low == all.buckets[bucket].high) continue;
         for (u32 i = thread_rank(); i < tile.count; i += BLOCK) keys[tile.first + i] = copy[tile.first + i];
-        const u64 first = tile.first * payload::WORDS;
-        for (u32 i = thread_rank(); i < tile.count * payload::WORDS; i += BLOCK)
-            payload[first + i] = payload_copy[first + i];
     }
 }
 

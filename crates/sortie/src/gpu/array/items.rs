@@ -1,6 +1,6 @@
-//! What goes through the distribution of one array: codes alone, or codes and 32 bits below them; and payloads beside those.
+//! What a distribution moves: keys, alone or with something beside them; or narrow keys with payloads of 32 bits below them.
 
-use super::onesweep::{FEWER_THAN, Moving, Passes};
+use super::onesweep::{Moving, Passes, Swept};
 use crate::Order;
 use crate::gpu::kernels::{Define, kind};
 use crate::key::Code;
@@ -12,16 +12,13 @@ pub(crate) const MOST_KEYS: usize = (1 << 32) - (1 << 16);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Low {
     Nothing,
-    /// Its payload of 4 bytes; equal keys come out by their payloads.
+    /// Its payload of 4 bytes, below a code of 32 bits at most; equal keys come out by their payloads.
     Payload,
-    /// Its place, which an argsort writes, or which keeps equal keys in order: their payloads of so many bytes go beside the
-    /// items. Stable.
-    Place {
-        payload_bytes: usize,
-    },
+    /// Its payload or its index, which stable passes move beside it.
+    Beside(Moving),
 }
 
-/// Items of keys with 32 bits at most, or of any keys alone.
+/// Keys of 64 bits at most, as they are distributed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Items {
     pub key_bytes: usize,
@@ -33,22 +30,18 @@ pub(crate) struct Items {
 impl Items {
     /// Of each.
     pub fn bytes(self) -> usize {
-        if self.are_alone() { self.key_bytes } else { size_of::<u64>() }
+        if self.low == Low::Payload { size_of::<u64>() } else { self.key_bytes }
     }
 
     pub fn are_alone(self) -> bool {
         self.low == Low::Nothing
     }
 
-    pub fn are_argsorted(self) -> bool {
-        self.low == Low::Place { payload_bytes: 0 }
-    }
-
     /// The items as keys of their own.
     pub fn as_keys(self) -> Items {
         match self.low {
-            Low::Nothing => self,
-            _ => Items {
+            Low::Nothing | Low::Beside(_) => self,
+            Low::Payload => Items {
                 key_bytes: size_of::<u64>(),
                 code: Code::Unsigned,
                 order: Order::default(),
@@ -57,25 +50,17 @@ impl Items {
         }
     }
 
-    /// Of the payload that goes beside each.
-    pub fn payload_bytes(self) -> usize {
-        match self.low {
-            Low::Place { payload_bytes } => payload_bytes,
-            _ => 0,
-        }
-    }
-
-    /// The passes that sort so many keys where a distribution would not, unless they are too many. On a
-    /// device with so much shared memory a block.
-    pub fn passes(self, n: usize, shared_per_block: usize) -> Option<Passes> {
-        let beside = match self.low {
+    /// The passes that sort so many keys where a distribution would not, or that are how they are distributed. On a device with
+    /// so much shared memory a block.
+    pub fn passes(self, n: usize, shared_per_block: usize) -> Passes {
+        let Items { key_bytes, code, order, low } = self;
+        let beside = match low {
             Low::Nothing => Moving::Payload(0),
             Low::Payload => Moving::Payload(size_of::<u32>()),
-            Low::Place { payload_bytes: 0 } => Moving::Place,
-            Low::Place { payload_bytes } => Moving::Payload(payload_bytes),
+            Low::Beside(moving) => moving,
         };
-        let Items { key_bytes, code, order, .. } = self;
-        (n < FEWER_THAN).then(|| Passes::new(key_bytes, code, order, beside, shared_per_block))
+        let by_buckets = matches!(low, Low::Beside(_));
+        Passes::new(Swept { n, key_bytes, code, order, beside, by_buckets }, shared_per_block)
     }
 
     /// What `item.cuh` is instantiated for.
@@ -83,17 +68,12 @@ impl Items {
         let low = match self.low {
             Low::Nothing => "ALONE",
             Low::Payload => "PAYLOAD",
-            Low::Place { .. } => "PLACE",
+            Low::Beside(_) => "BESIDE",
         };
         vec![
             ("SORTIE_KEY_BYTES", self.key_bytes.to_string()),
             ("SORTIE_KIND", kind(self.code, self.order).into()),
             ("SORTIE_LOW", low.into()),
         ]
-    }
-
-    /// What `payload.cuh` is instantiated for.
-    pub fn payload_define(self) -> Define {
-        ("SORTIE_PAYLOAD_BYTES", self.payload_bytes().to_string())
     }
 }

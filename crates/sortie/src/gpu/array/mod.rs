@@ -2,15 +2,18 @@
 
 mod bitonic;
 mod compared;
+mod count;
 mod distribute;
 mod finish;
 mod items;
+mod left;
 mod onesweep;
 mod ranges;
 mod redistribute;
 mod sample_sort;
 mod shape;
 mod sort;
+mod stable;
 
 pub use compared::Compared;
 pub(crate) use items::MOST_KEYS;

@@ -5,7 +5,7 @@
 use sortie_device::{Kernel, Launch, Stream, View};
 
 use crate::gpu::alloc::scratch;
-use crate::gpu::kernels::array::{OnesweepDigits, OnesweepJob, OnesweepSide, OnesweepStarts};
+use crate::gpu::kernels::array::{CELLS, OnesweepDigits, OnesweepJob, OnesweepSide, OnesweepStarts};
 use crate::gpu::kernels::{CodeTransform, Define, File, Instance, blocks, kind, numbers, struct_bytes};
 use crate::gpu::{Gpu, Pending};
 use crate::key::{Bits, Code};
@@ -17,31 +17,85 @@ const SWEEPING_BLOCKS: u32 = 2;
 const RADIX: usize = 256;
 /// Blocks on a multiprocessor that count digits, or copy.
 const COUNTING_BLOCKS: u32 = 4;
-/// Of so many keys each is counted in what tiles say of their digits.
-pub(super) const FEWER_THAN: usize = 1 << 30;
+/// Of fewer keys, tiles say in 32 bits how many have a digit.
+const WIDE_FROM: usize = 1 << 30;
 
 /// Keys that are sorted by passes, and what goes with each.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Passes {
+pub(crate) struct Swept {
+    pub n: usize,
+    pub key_bytes: usize,
     pub code: Code,
     pub order: Order,
     pub beside: Moving,
+    /// Whether passes may sort by buckets in place of all digits: there is a profile then.
+    pub by_buckets: bool,
+}
+
+/// How they are sorted.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Passes {
+    swept: Swept,
     /// Keys of a thread.
     row: usize,
 }
 
 impl Passes {
-    /// Of keys of so many bytes, on a device with so much shared memory a block.
-    pub fn new(
-        key_bytes: usize,
-        code: Code,
-        order: Order,
-        beside: Moving,
-        shared_per_block: usize,
-    ) -> Passes {
-        let fits = |row| shared(key_bytes, beside, row) <= shared_per_block;
-        let row = (1..=row(key_bytes, beside)).rev().find(|&row| fits(row)).unwrap_or(1);
-        Passes { code, order, beside, row }
+    /// On a device with so much shared memory a block.
+    pub fn new(swept: Swept, shared_per_block: usize) -> Passes {
+        let fits = |&row: &usize| Passes { swept, row }.shared() <= shared_per_block;
+        let row = (1..=row(swept.key_bytes, swept.beside)).rev().find(fits).unwrap_or(1);
+        Passes { swept, row }
+    }
+
+    fn tiles(self) -> usize {
+        self.swept.n.div_ceil(THREADS * self.row)
+    }
+
+    /// Bytes of `onesweep::Number`.
+    fn number_bytes(self) -> usize {
+        if self.is_wide() { size_of::<u64>() } else { size_of::<u32>() }
+    }
+
+    fn is_wide(self) -> bool {
+        self.swept.n >= WIDE_FROM
+    }
+
+    /// Bytes of `onesweep::Shared`.
+    fn shared(self) -> usize {
+        let Swept { key_bytes, beside, by_buckets, .. } = self.swept;
+        let staged = THREADS * self.row * key_bytes.max(beside.word_bytes());
+        let warps = THREADS / 32;
+        let cells = if by_buckets { CELLS + 1 } else { 0 };
+        struct_bytes(&[
+            numbers(size_of::<u64>(), staged.div_ceil(size_of::<u64>())),
+            numbers(size_of::<u32>(), warps * RADIX),
+            numbers(self.number_bytes(), RADIX),
+            numbers(size_of::<u32>(), warps + 1 + cells),
+        ])
+    }
+
+    /// Words of scratch.
+    pub fn words(self) -> usize {
+        Parts::new(self).0.iter().sum()
+    }
+
+    pub fn instances(self) -> Vec<Instance> {
+        let Swept { key_bytes, code, order, beside, by_buckets, .. } = self.swept;
+        let defines: Vec<Define> = vec![
+            ("SORTIE_KEY_BYTES", key_bytes.to_string()),
+            ("SORTIE_KIND", kind(code, order).into()),
+            ("SORTIE_PAYLOAD_BYTES", beside.bytes().to_string()),
+            ("SORTIE_PLACES", u8::from(beside == Moving::Place).to_string()),
+            ("SORTIE_BUCKETS", u8::from(by_buckets).to_string()),
+            ("SORTIE_WIDE", u8::from(self.is_wide()).to_string()),
+            ("SORTIE_THREADS", THREADS.to_string()),
+            ("SORTIE_ROW", self.row.to_string()),
+            ("SORTIE_BLOCK_MEMORY", self.shared().to_string()),
+        ];
+        ["count_digits", "start_digits", "sweep", "bring_back"]
+            .map(|kernel| Instance { kernel, file: File::Onesweep, defines: defines.clone() })
+            .to_vec()
     }
 }
 
@@ -55,7 +109,7 @@ pub(crate) enum Moving {
 }
 
 impl Moving {
-    fn bytes(self) -> usize {
+    pub fn bytes(self) -> usize {
         match self {
             Moving::Payload(bytes) => bytes,
             Moving::Place => size_of::<u32>(),
@@ -63,7 +117,7 @@ impl Moving {
     }
 
     /// Bytes that move at a time, as `payload::Word`.
-    fn word_bytes(self) -> usize {
+    pub fn word_bytes(self) -> usize {
         match self.bytes() {
             0 => 0,
             bytes => bytes.min(8),
@@ -71,17 +125,19 @@ impl Moving {
     }
 }
 
-/// Words of scratch: the digits, the states of two passes, copies of keys and payload. Each begins where 16 bytes do.
+/// Words of scratch: the digits, the states of two passes, where keys go that stay where they are, copies of keys and payload. Each
+/// begins where 16 bytes do.
 struct Parts([usize; 5]);
 
 impl Parts {
-    fn new<B: Bits>(n: usize, passes: Passes) -> Parts {
+    fn new(passes: Passes) -> Parts {
         let words = |bytes: usize| bytes.div_ceil(size_of::<u32>()).next_multiple_of(4);
-        let keys = words(n * size_of::<B>());
-        let apart = if passes.beside == Moving::Place { keys } else { 0 };
-        let states = 2 * tiles(n, passes) * RADIX * size_of::<u32>();
+        let Swept { n, key_bytes, beside, .. } = passes.swept;
+        let keys = words(n * key_bytes);
+        let apart = if beside == Moving::Place { keys } else { 0 };
+        let states = 2 * passes.tiles() * RADIX * passes.number_bytes();
         let digits = words(size_of::<OnesweepDigits>());
-        Parts([digits, words(states), keys, apart, words(n * passes.beside.bytes())])
+        Parts([digits, words(states), apart, keys, words(n * beside.bytes())])
     }
 
     fn of<'a>(&self, scratch: View<'a, u32>) -> [View<'a, u32>; 5] {
@@ -108,53 +164,22 @@ fn row(key_bytes: usize, beside: Moving) -> usize {
     }
 }
 
-fn tiles(n: usize, passes: Passes) -> usize {
-    n.div_ceil(THREADS * passes.row)
-}
-
-/// Bytes of `onesweep::Shared` for rows of so many keys.
-fn shared(key_bytes: usize, beside: Moving, row: usize) -> usize {
-    let staged = THREADS * row * key_bytes.max(beside.word_bytes());
-    let area = numbers(size_of::<u64>(), staged.div_ceil(size_of::<u64>()));
-    let warps = THREADS / 32;
-    struct_bytes(&[area, numbers(size_of::<u32>(), warps * RADIX + RADIX + warps + 1)])
-}
-
-/// Words of scratch that the sort of so many keys takes.
-pub(crate) fn onesweep_words<B: Bits>(n: usize, passes: Passes) -> usize {
-    Parts::new::<B>(n, passes).0.iter().sum()
-}
-
-pub(super) fn instances<B: Bits>(passes: Passes) -> Vec<Instance> {
-    let defines: Vec<Define> = vec![
-        ("SORTIE_KEY_BYTES", size_of::<B>().to_string()),
-        ("SORTIE_KIND", kind(passes.code, passes.order).into()),
-        ("SORTIE_PAYLOAD_BYTES", passes.beside.bytes().to_string()),
-        ("SORTIE_PLACES", u8::from(passes.beside == Moving::Place).to_string()),
-        ("SORTIE_THREADS", THREADS.to_string()),
-        ("SORTIE_ROW", passes.row.to_string()),
-        ("SORTIE_BLOCK_MEMORY", shared(size_of::<B>(), passes.beside, passes.row).to_string()),
-    ];
-    ["count_digits", "start_digits", "sweep", "bring_back"]
-        .map(|kernel| Instance { kernel, file: File::Onesweep, defines: defines.clone() })
-        .to_vec()
-}
-
 /// A sort by passes that is ready to be enqueued.
 pub(super) struct Onesweep<'a> {
     kernels: &'a [Kernel],
     job: OnesweepJob,
     /// What is zero before: the digits, and the first table of states. The pass that uses it clears the second.
     zero: View<'a, u32>,
+    /// Room for a copy of keys and payload.
+    copy: View<'a, u32>,
     transform: CodeTransform,
-    key_bytes: usize,
-    shared: usize,
+    passes: Passes,
     multiprocessors: u32,
 }
 
 impl<'a> Onesweep<'a> {
     /// Of keys, and what is at the address of the payload; or of their indices, written there. Its scratch has
-    /// [`onesweep_words`]. With the address of a profile, it sorts only where that says so.
+    /// [`Passes::words`]. With the address of a profile, it sorts only where that says so.
     pub fn new<B: Bits>(
         kernels: &'a [Kernel],
         scratch: View<'a, u32>,
@@ -163,11 +188,10 @@ impl<'a> Onesweep<'a> {
         profile: u64,
         multiprocessors: u32,
     ) -> Result<Onesweep<'a>, Error> {
-        let n = keys.len();
-        let parts = Parts::new::<B>(n, passes);
-        let [digits, states, copy, apart, payload_copy] = parts.of(scratch);
-        let tiles = tiles(n, passes);
-        let ends_in = if passes.beside == Moving::Place { apart.address() } else { keys.address() };
+        let Swept { n, code, order, beside, .. } = passes.swept;
+        let parts = Parts::new(passes);
+        let [digits, states, apart, copy, payload_copy] = parts.of(scratch);
+        let ends_in = if beside == Moving::Place { apart.address() } else { keys.address() };
         let job = OnesweepJob {
             keys: keys.address(),
             sides: [
@@ -178,17 +202,33 @@ impl<'a> Onesweep<'a> {
             digits: digits.address(),
             states: states.address(),
             profile,
-            tiles: blocks(tiles as u64)?,
+            tiles: blocks(passes.tiles() as u64)?,
         };
+        let copies: usize = parts.0[..3].iter().sum();
         Ok(Onesweep {
             kernels,
             job,
-            zero: scratch.range(0..digits.len() + tiles * RADIX),
-            transform: CodeTransform::new::<B>(passes.code, passes.order),
-            key_bytes: size_of::<B>(),
-            shared: shared(size_of::<B>(), passes.beside, passes.row),
+            zero: scratch.range(0..digits.len() + states.len() / 2),
+            copy: scratch.range(copies..copies + copy.len() + payload_copy.len()),
+            transform: CodeTransform::new::<B>(code, order),
+            passes,
             multiprocessors,
         })
+    }
+
+    /// The address of the digits that it counts.
+    pub fn digits(&self) -> u64 {
+        self.job.digits
+    }
+
+    /// Where keys and payload are after a sort by buckets.
+    pub fn sorted(&self) -> OnesweepSide {
+        self.job.sides[0]
+    }
+
+    /// Room for a copy of those, which is free again then.
+    pub fn copy(&self) -> View<'a, u32> {
+        self.copy
     }
 
     /// Clears the tables. Before the profile: they lie where a distribution that is taken instead has its copy.
@@ -204,23 +244,24 @@ impl<'a> Onesweep<'a> {
         let [count_digits, start_digits, sweep, bring_back] = self.kernels else {
             unreachable!("as many as instances")
         };
-        let Onesweep { job, transform, multiprocessors, .. } = *self;
+        let Onesweep { job, transform, passes, multiprocessors, .. } = *self;
+        let key_bytes = passes.swept.key_bytes;
         let counting = Launch {
             blocks: job.tiles.min(multiprocessors * COUNTING_BLOCKS),
             threads: THREADS as u32,
-            shared: self.key_bytes * RADIX * size_of::<u32>(),
+            shared: key_bytes * RADIX * size_of::<u32>(),
         };
         let starting = Launch { blocks: 1, threads: RADIX as u32, shared: size_of::<OnesweepStarts>() };
         let sweeping = Launch {
             blocks: job.tiles.min(multiprocessors * SWEEPING_BLOCKS),
-            shared: self.shared,
+            shared: passes.shared(),
             ..counting
         };
         // SAFETY: the arguments are the kernels'; they stay within keys, payload and scratch. The engine keeps them.
         unsafe {
             count_digits.launch(stream, counting, (job, transform))?;
             start_digits.launch(stream, starting, (job,))?;
-            for digit in 0..self.key_bytes as u32 {
+            for digit in 0..key_bytes as u32 {
                 sweep.launch(stream, sweeping, (job, digit, transform))?;
             }
             bring_back.launch(stream, Launch { shared: 0, ..counting }, (job,))?;
@@ -241,8 +282,8 @@ impl Gpu {
         payload: u64,
         passes: Passes,
     ) -> Result<Pending<'_>, Error> {
-        let kernels = self.kernels(&instances::<B>(passes))?;
-        let scratch = scratch(stream, onesweep_words::<B>(keys.len(), passes))?;
+        let kernels = self.kernels(&passes.instances())?;
+        let scratch = scratch(stream, passes.words())?;
         let multiprocessors = self.device().properties().multiprocessors;
         let sort = Onesweep::new(&kernels, scratch.view(), (keys, payload), passes, 0, multiprocessors)?;
         sort.clear(stream)?;

@@ -2,7 +2,7 @@
 
 use sortie_device::{Buffer, Kernel, Launch, Stream, View};
 
-use super::distribute::{Distribution, Side};
+use super::distribute::Distribution;
 use super::items::Items;
 use super::shape::{PARTITION_BLOCK, Shape};
 use crate::Error;
@@ -34,12 +34,11 @@ pub(super) struct RedistributionKernels {
 impl RedistributionKernels {
     pub fn instances(shape: Shape, items: Items) -> Vec<Instance> {
         let mut defines = items.as_keys().defines();
-        defines.push(items.payload_define());
         // What is to be taken apart is so even where it is in order already.
         defines.push(("SORTIE_ALL", u8::from(!items.are_alone()).to_string()));
         let names = ["list_long", "count_tiles", "find_extremes", "count_long", "place_long", "bring_back"];
         let own = names.map(|kernel| Instance { kernel, file: File::Redistribute, defines: defines.clone() });
-        let again = shape.pass(items.as_keys(), items.payload_define(), "AGAIN");
+        let again = shape.pass(items.as_keys(), "AGAIN");
         own.into_iter().chain([again]).collect()
     }
 
@@ -118,7 +117,8 @@ impl RedistributionKernels {
     ) -> Result<(), Error> {
         let [listed, counts, list, tiles_before, cursors, placed] = std::array::from_fn(|i| tables.part(i));
         let (listed, placed_count) = (listed.range(0..1), listed.range(1..2));
-        let tile = job.shape.tile() as u32;
+        let shape = job.counting.shape;
+        let tile = shape.tile() as u32;
         let long = LongBuckets {
             buckets: list.address(),
             listed: listed.address(),
@@ -126,20 +126,20 @@ impl RedistributionKernels {
             tile,
             share: share(longest) as u32,
         };
-        let stream = job.stream;
+        let stream = job.counting.stream;
         stream.fill(tables.scratch.range(0..tables.lengths[0] + tables.lengths[1]), 0)?;
         let launch = Launch {
-            blocks: job.shape.multiprocessors * BLOCKS,
+            blocks: shape.multiprocessors * BLOCKS,
             threads: BLOCK,
             shared: size_of::<RedistributeShared>(),
         };
         let one = Launch { blocks: 1, ..launch };
         let again = job.pass_again(cursors.address(), long);
-        let (Side { items, payload }, copy, transform) = (job.items(), job.copy, job.item_transform);
+        let (items, copy, transform) = (job.arrays.items, job.copy, job.item_transform);
         let moved = Launch {
-            blocks: job.shape.multiprocessors * MOVING_BLOCKS,
+            blocks: shape.multiprocessors * MOVING_BLOCKS,
             threads: PARTITION_BLOCK,
-            shared: job.shape.partition_shared(),
+            shared: shape.partition_shared(),
         };
         // SAFETY: these are the kernels' arguments; they stay within the keys and the tables, which are as they say. The
         // engine keeps the self.
@@ -150,7 +150,7 @@ impl RedistributionKernels {
             self.count_long.launch(stream, launch, (items, long, counts, transform))?;
             self.place_long.launch(stream, launch, (long, counts, cursors, placed, placed_count))?;
             self.again.launch(stream, moved, (again, transform))?;
-            self.bring_back.launch(stream, launch, (items, copy.items, payload, copy.payload, long))?;
+            self.bring_back.launch(stream, launch, (items, copy, long))?;
         }
         Ok(())
     }

@@ -4,13 +4,33 @@ use std::ops::{Range, RangeInclusive};
 
 use sortie_device::Properties;
 
-use super::items::Items;
+use super::items::{Items, Low};
 use crate::gpu::kernels::array::{CELLS, Cells, CodeRange};
 use crate::gpu::kernels::{Define, File, Instance, numbers, struct_bytes};
 
-/// Buckets are in groups of at least two warps, and at most a thread each.
-const GROUP_BITS: RangeInclusive<u32> = 6..=9;
-const MOST_GROUPS: usize = PARTITION_BLOCK as usize;
+/// Numbers of buckets that keys can be moved to.
+struct Limits {
+    /// Of a group's number of buckets.
+    bits: RangeInclusive<u32>,
+    groups: usize,
+}
+
+impl Limits {
+    fn of(items: Items) -> Limits {
+        match items.low {
+            // A digit for the group, and one for the bucket in it.
+            Low::Beside(_) => Limits { bits: 8..=8, groups: 1 << 8 },
+            // Groups of at least two warps, and at most a thread each.
+            _ => Limits { bits: 6..=9, groups: PARTITION_BLOCK as usize },
+        }
+    }
+
+    /// The most that are counted in so many slices.
+    fn most(&self, counters: usize, slices: usize) -> usize {
+        (slices * counters).min(self.groups << self.bits.end())
+    }
+}
+
 /// More buckets than there are counters for are counted in slices, so many at most: each takes a read of the keys, buckets
 /// too long for a block two reads and two writes.
 const MOST_SLICES: usize = 3;
@@ -19,11 +39,10 @@ const MOST_SLICES: usize = 3;
 /// are fewer to distribute to. The last are for devices of little shared memory. A sort of 2^28 u32 and u64 on an H200: 3.46
 /// and 5.57 ms with 512 threads, 3.48 and 5.87 with 256, 3.61 and 5.77 with 1024.
 const THREADS: [usize; 4] = [512, 1024, 256, 128];
-/// The same where payloads of 8 or 16 bytes go beside items: of larger blocks a multiprocessor has shared memory for one
-/// alone.
-const THREADS_OF_WIDE: [usize; 4] = [256, 512, 1024, 128];
+/// The same where something goes beside the keys: of smaller blocks a multiprocessor has shared memory for more.
+const THREADS_BESIDE: [usize; 7] = [256, 320, 384, 512, 768, 1024, 128];
 /// Items of a thread, as many as 64 registers hold; with 20 and 256 threads, 3.54 and 6.14 ms.
-pub(super) const ROW: usize = 16;
+const ROW: usize = 16;
 
 /// Threads of a block that moves a tile.
 pub(super) const PARTITION_BLOCK: u32 = 512;
@@ -43,22 +62,17 @@ pub(super) struct Buckets {
 
 impl Buckets {
     /// For so many keys, and blocks that sort a bucket each, where so many are counted at a time.
-    fn new(keys: usize, block: Block, counters: usize) -> Buckets {
-        let most = Buckets::most(counters, MOST_SLICES);
+    fn new(keys: usize, block: Block, counters: usize, limits: &Limits) -> Buckets {
+        let most = limits.most(counters, MOST_SLICES);
         let wanted = (keys / block.bucket_keys()).clamp(1, most);
         let half = wanted.next_power_of_two().ilog2().div_ceil(2);
-        let bits = half.clamp(*GROUP_BITS.start(), *GROUP_BITS.end());
+        let bits = half.clamp(*limits.bits.start(), *limits.bits.end());
         let slice = counters >> bits;
         // Never fewer buckets than wanted, where there is room for them: few keys more would be too many for a block.
         let groups = wanted.div_ceil(1 << bits);
-        let most = if wanted > counters { (MOST_SLICES * slice).min(MOST_GROUPS) } else { slice };
+        let most = if wanted > counters { (MOST_SLICES * slice).min(limits.groups) } else { slice };
         let groups = groups.min(most);
         Buckets { bits, groups: groups.max(1), slice }
-    }
-
-    /// The most that are counted in so many slices.
-    fn most(counters: usize, slices: usize) -> usize {
-        (slices * counters).min(MOST_GROUPS << GROUP_BITS.end())
     }
 
     pub fn count(self) -> usize {
@@ -91,9 +105,10 @@ impl Shape {
     pub fn new(n: usize, items: Items, device: &Properties) -> Shape {
         let (shared, item_bytes) = (device.shared_per_block, items.bytes());
         let counters = counters(shared);
-        let most = (1..=MOST_SLICES).map(|slices| Buckets::most(counters, slices));
+        let limits = Limits::of(items);
+        let most = (1..=MOST_SLICES).map(|slices| limits.most(counters, slices));
         let block = Block::new(n, items, most, shared);
-        let buckets = Buckets::new(n, block, counters);
+        let buckets = Buckets::new(n, block, counters, &limits);
         let [large, small] = PARTITION_WORDS.map(|words| words / item_bytes.div_ceil(4));
         let row = if partition_shared(large, item_bytes) <= shared { large } else { small };
         Shape { buckets, block, row, item_bytes, multiprocessors: device.multiprocessors }
@@ -102,14 +117,18 @@ impl Shape {
     /// The same with so many buckets, too many to be counted at once.
     #[cfg(test)]
     pub fn sliced(self, buckets: usize) -> Shape {
-        let bits = *GROUP_BITS.start();
+        let bits = 6;
         Shape { buckets: Buckets { bits, groups: buckets >> bits, slice: 4 }, ..self }
     }
 
+    /// Whether hardly a bucket is too long for a block, if keys are spread evenly.
+    pub fn holds(self, n: usize) -> bool {
+        n / self.buckets.count() <= self.block.bucket_keys()
+    }
+
     /// A pass that moves such items.
-    pub fn pass(self, items: Items, payload: Define, step: &str) -> Instance {
+    pub fn pass(self, items: Items, step: &str) -> Instance {
         let mut defines = items.defines();
-        defines.push(payload);
         defines.push(("SORTIE_THREADS", PARTITION_BLOCK.to_string()));
         defines.push(("SORTIE_ROW", self.row.to_string()));
         defines.push(("SORTIE_STEP", step.into()));
@@ -140,21 +159,25 @@ fn partition_shared(row: usize, item_bytes: usize) -> usize {
 pub(super) struct Block {
     pub threads: usize,
     item_bytes: usize,
-    /// Of a payload's word beside an item.
-    word_bytes: usize,
+    /// Of a word of what goes beside each, if anything does.
+    word_bytes: Option<usize>,
 }
 
 impl Block {
     /// One for so many of these items, on a device whose blocks have so many bytes of shared memory: the first that is enough
     /// in the first of these numbers of buckets for which any is, else the largest.
     pub fn new(n: usize, items: Items, buckets: impl IntoIterator<Item = usize>, shared: usize) -> Block {
-        let (item_bytes, word_bytes) = (items.bytes(), items.payload_bytes().min(8));
-        let threads = if word_bytes > 4 { THREADS_OF_WIDE } else { THREADS };
-        let blocks = threads.map(|threads| Block { threads, item_bytes, word_bytes });
+        let item_bytes = items.bytes();
+        let (threads, word_bytes): (&[usize], _) = match items.low {
+            Low::Beside(moving) => (&THREADS_BESIDE, Some(moving.word_bytes())),
+            _ => (&THREADS, None),
+        };
+        let blocks: Vec<Block> =
+            threads.iter().map(|&threads| Block { threads, item_bytes, word_bytes }).collect();
         let fitting = || blocks.iter().filter(|block| block.shared() <= shared);
         let enough = |most| fitting().find(|block| n / block.bucket_keys() <= most);
         let largest = || fitting().max_by_key(|block| block.capacity());
-        *buckets.into_iter().find_map(enough).or_else(largest).unwrap_or(&blocks[3])
+        *buckets.into_iter().find_map(enough).or_else(largest).unwrap_or(&blocks[blocks.len() - 1])
     }
 
     pub fn capacity(self) -> usize {
@@ -166,25 +189,32 @@ impl Block {
         self.capacity() - 7 * self.capacity().isqrt()
     }
 
-    /// Bytes of `finish_buckets::Shared`.
+    /// Bytes of `finish_buckets::Shared`, or of `finish_stable::Shared`.
     pub fn shared(self) -> usize {
-        let (warps, has_payload) = (self.threads / 32, self.word_bytes > 0);
-        let item = self.item_bytes.max(4);
-        // Beside payloads 32 bits of each item are sorted.
-        let sorted = if has_payload { 4 } else { item };
-        let mut fields = vec![numbers(item, 2 * warps)];
-        if has_payload {
+        let (warps, rows, item) = (self.threads / 32, self.threads * (ROW | 1), self.item_bytes.max(4));
+        let range = (size_of::<CodeRange>(), align_of::<CodeRange>(), 1);
+        let Some(word_bytes) = self.word_bytes else {
+            let words = numbers(size_of::<u32>(), warps + 1);
+            return struct_bytes(&[numbers(item, 2 * warps), range, words, numbers(item, rows)]);
+        };
+        struct_bytes(&[
+            numbers(item, 2 * warps),
             // A `Packing`.
-            fields.extend([numbers(size_of::<u64>(), 1), numbers(size_of::<u32>(), 2)]);
-        }
-        fields.push((size_of::<CodeRange>(), align_of::<CodeRange>(), 1));
-        fields.push(numbers(size_of::<u32>(), warps + 1));
-        fields.push(numbers(sorted, self.threads * (ROW | 1)));
-        if has_payload {
-            fields.push(numbers(self.word_bytes, self.capacity()));
-            fields.push(numbers(size_of::<u32>(), self.capacity()));
-        }
-        struct_bytes(&fields)
+            (struct_bytes(&[numbers(item, 1), numbers(size_of::<u32>(), 1)]), item, 1),
+            range,
+            numbers(size_of::<u32>(), 1 + warps + 1 + rows),
+            numbers(item, self.capacity()),
+            numbers(word_bytes, self.capacity()),
+        ])
+    }
+
+    /// What `bins.cuh` is instantiated for.
+    pub fn defines(self) -> [Define; 3] {
+        [
+            ("SORTIE_THREADS", self.threads.to_string()),
+            ("SORTIE_ROW", ROW.to_string()),
+            ("SORTIE_BLOCK_MEMORY", self.shared().to_string()),
+        ]
     }
 
     /// Bytes of `finish_buckets::Stretches`.
@@ -195,7 +225,7 @@ impl Block {
 
 #[cfg(test)]
 mod tests {
-    use super::super::items::Low;
+    use super::super::onesweep::Moving;
     use super::*;
     use crate::Order;
     use crate::key::Code;
@@ -238,7 +268,8 @@ mod tests {
     fn the_largest_block_takes_what_is_too_much_for_any() {
         let most = super::super::items::MOST_KEYS;
         assert_eq!(shape(4, Low::Nothing, most, 227 << 10).block.capacity(), 1 << 14);
-        let wide = |n| shape(4, Low::Place { payload_bytes: 8 }, n, 227 << 10).block.capacity();
+        let beside = Low::Beside(Moving::Payload(8));
+        let wide = |n| shape(4, beside, n, 227 << 10).block.capacity();
         assert!(wide(3_000_000_000) > wide(1 << 28));
     }
 

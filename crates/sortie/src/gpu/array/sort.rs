@@ -11,13 +11,16 @@ use bytemuck::Pod;
 use sortie_device::{Buffer, Properties, Stream, View};
 
 use super::compared::by_codes;
-use super::distribute::{Distribution, DistributionKernels, Side, Tables};
+use super::count::{Counting, CountingKernels, Tables};
+use super::distribute::{Distribution, DistributionKernels};
 use super::finish::Finish;
 use super::items::{Items, Low, MOST_KEYS};
-use super::onesweep::{self, FEWER_THAN, Moving, Onesweep, Passes, onesweep_words};
+use super::left::Left;
+use super::onesweep::{Moving, Onesweep, Passes, Swept};
 use super::redistribute::{LongTables, RedistributionKernels};
 use super::sample_sort::{Keys, sample_sort_words};
 use super::shape::Shape;
+use super::stable::stable_words;
 use crate::error::same_length;
 use crate::gpu::alloc::{check_workspace, scratch, workspace};
 use crate::gpu::kernels::CodeTransform;
@@ -274,6 +277,10 @@ impl Gpu {
         payload: u64,
         items: Items,
     ) -> Result<Pending<'_>, Error> {
+        if let Low::Beside(moving) = items.low {
+            // SAFETY: as the caller states.
+            return unsafe { self.sort_stably(stream, keys, payload, (items, moving)) };
+        }
         let shape = Shape::new(keys.len(), items, self.device().properties());
         // SAFETY: as the caller states.
         unsafe { self.sort_shaped(shape, stream, keys, payload, items) }
@@ -293,68 +300,67 @@ impl Gpu {
     ) -> Result<Pending<'_>, Error> {
         let n = keys.len();
         // Kernels first: what cannot be had is found out before any of them runs.
+        let passes = items.passes(n, self.device().properties().shared_per_block);
         let instances = [
+            CountingKernels::instances(shape, items),
+            passes.instances(),
             DistributionKernels::instances(shape, items),
             RedistributionKernels::instances(shape, items),
             Finish::instances(shape.block, items),
         ];
-        let shared_per_block = self.device().properties().shared_per_block;
-        let passes = items.passes(n, shared_per_block);
-        let sweeping = passes.map_or(vec![], onesweep::instances::<B>);
-        let sweeping = self.kernels(&sweeping)?;
         let kernels = self.kernels(&instances.concat())?;
-        let (distributing, kernels) = kernels.split_at(instances[0].len());
-        let (redistributing, finishing) = kernels.split_at(instances[1].len());
+        let mut rest = &kernels[..];
+        let [counting, sweeping, distributing, redistributing, finishing] =
+            instances.map(|own| rest.split_off(..own.len()).expect("as many as instances"));
         let parts = Parts::new(n, shape, items);
-        let scratch = scratch(stream, parts.words::<B>(n, passes))?;
-        let [copy, payload_copy, items_apart] = parts.of(&scratch);
+        let scratch = scratch(stream, parts.words(passes))?;
+        let [copy, items_apart] = parts.of(&scratch);
         let arrays = ItemArrays {
             items: if items.are_alone() { keys.address() } else { items_apart.address() },
             keys: keys.address(),
             payload,
-            count: n as u64,
         };
         let transform = CodeTransform::new::<B>(items.code, items.order);
-        let job = Distribution {
+        let counting = Counting {
             stream,
             n,
             key_bytes: items.key_bytes,
-            arrays,
-            copy: Side { items: copy.address(), payload: payload_copy.address() },
+            keys: keys.address(),
             shape,
             tables: Tables::new(scratch.view(), shape),
-            kernels: DistributionKernels::new(distributing, items),
+            kernels: CountingKernels::new(counting),
             transform,
-            item_transform: if items.are_alone() { transform } else { CodeTransform::default() },
         };
-        let profile = job.tables.profile.address();
-        let passes = passes.map(|passes| {
-            let room = scratch.range(parts.0[0]..scratch.len());
-            Onesweep::new(&sweeping, room, (keys, payload), passes, profile, shape.multiprocessors)
-        });
+        let profile = counting.tables.profile.address();
+        let room = scratch.range(parts.0[0]..scratch.len());
+        let passes = Onesweep::new(sweeping, room, (keys, payload), passes, profile, shape.multiprocessors)?;
         let steps = Steps {
-            passes: passes.transpose()?,
+            passes,
             again: (0..redistributions(items))
                 .map(|_| LongTables::new(stream, n, shape.block.capacity()))
                 .collect::<Result<_, _>>()?,
             redistribution: RedistributionKernels::new(redistributing),
-            finish: Finish::new(stream, finishing, shape.block, n)?,
-            job,
+            finish: Finish::new(finishing, shape.block, Left::new(stream, n)?),
+            job: Distribution {
+                counting,
+                arrays,
+                copy: copy.address(),
+                kernels: DistributionKernels::new(distributing, items),
+                item_transform: if items.are_alone() { transform } else { CodeTransform::default() },
+            },
             copy,
         };
         // SAFETY: as the caller states; items that are not the keys lie where they are distributed to.
         unsafe {
-            match items.low {
-                Low::Nothing => self.enqueue_steps(&steps, keys, items, 0),
-                _ => {
-                    let placed = View::<u64>::from_raw(arrays.items, n);
-                    self.enqueue_steps(&steps, placed, items.as_keys(), items.payload_bytes())
-                }
+            if items.are_alone() {
+                return self.enqueue_steps(&steps, keys, items);
             }
+            let placed = View::<u64>::from_raw(arrays.items, n);
+            self.enqueue_steps(&steps, placed, items.as_keys())
         }
     }
 
-    /// Enqueues all steps, for items that are keys of their own in these places, with so many bytes of payload beside each.
+    /// Enqueues all steps, for items that are keys of their own in these places.
     ///
     /// # Safety
     /// As [`Gpu::sort_pairs`].
@@ -363,35 +369,27 @@ impl Gpu {
         steps: &Steps<'_>,
         placed: View<'_, I>,
         items: Items,
-        beside: usize,
     ) -> Result<Pending<'_>, Error> {
         let Steps { job, passes, redistribution, again, finish, copy } = steps;
-        let (n, longest) = (job.n, job.shape.block.capacity());
-        let rest = Rest { offsets: finish.left(), longest: n as u64, shortest: longest, copy: *copy };
-        let kind = match beside {
-            0 => Payload::None,
-            bytes => Payload::Moved(bytes),
-        };
-        let moved = Moved { keys: placed, payload: job.arrays.payload, kind };
-        let rest = self.prepare_rest(job.stream, moved, rest, items.code, items.order)?;
+        let Counting { stream, n, ref shape, ref tables, .. } = job.counting;
+        let longest = shape.block.capacity();
+        let rest = Rest { offsets: finish.left.offsets(), longest: n as u64, shortest: longest, copy: *copy };
+        let moved = Moved { keys: placed, payload: 0, kind: Payload::None };
+        let rest = self.prepare_rest(stream, moved, rest, items.code, items.order)?;
         // SAFETY: as the caller states. What is not settled falls into the buckets.
         unsafe {
-            if let Some(passes) = passes {
-                passes.clear(job.stream)?;
-            }
-            job.profile(passes.is_some())?;
-            if let Some(passes) = passes {
-                passes.enqueue(job.stream)?;
-            }
-            job.count()?;
+            passes.clear(stream)?;
+            job.counting.profile(true)?;
+            passes.enqueue(stream)?;
+            job.counting.count(0)?;
             job.distribute()?;
             job.settle()?;
-            let mut buckets = vec![PlacedBuckets::between(job.tables.ends)];
+            let mut buckets = vec![PlacedBuckets::between(tables.ends)];
             for tables in again {
                 redistribution.redistribute(job, tables, buckets[buckets.len() - 1], longest)?;
                 buckets.push(tables.placed());
             }
-            finish.begin(job)?;
+            finish.left.clear(stream)?;
             for (i, &those) in buckets.iter().enumerate() {
                 // What is too long and was not distributed again is left.
                 finish.sort(job, those, if i < again.len() { longest } else { n })?;
@@ -399,7 +397,7 @@ impl Gpu {
             rest.enqueue()?;
             finish.take_apart(job)?;
         }
-        self.pending(job.stream)
+        self.pending(stream)
     }
 }
 
@@ -413,12 +411,12 @@ fn redistributions(items: Items) -> usize {
 struct Steps<'a> {
     job: Distribution<'a>,
     /// What sorts all keys where the profile finds too many of them close together.
-    passes: Option<Onesweep<'a>>,
+    passes: Onesweep<'a>,
     redistribution: RedistributionKernels,
     /// One for each redistribution.
     again: Vec<LongTables>,
     finish: Finish,
-    /// Room for a copy of the items, and behind it of the payload.
+    /// Room for a copy of the items.
     copy: View<'a, u32>,
 }
 
@@ -475,7 +473,6 @@ impl Wanted {
     ) -> Result<ArrayWay, Error> {
         plan::check_on_gpu(size_of::<B>(), self.beside, algorithm)?;
         let wide = B::WIDTH > 64;
-        let in_network = self.beside.may_change_order() && !wide;
         let way = match algorithm {
             Algorithm::Quicksort => unreachable!("the table has no quicksort on a GPU"),
             Algorithm::Bitonic => ArrayWay::Network,
@@ -483,20 +480,16 @@ impl Wanted {
             Algorithm::Merge => ArrayWay::Segment,
             Algorithm::Auto if wide => ArrayWay::Samples(self.compared::<B>()),
             Algorithm::Auto | Algorithm::Radix => match self.items::<B>(n, device) {
-                _ if n > MOST_KEYS && in_network => ArrayWay::Network,
                 Some(items) => ArrayWay::Digits(items),
                 None => match self.passes::<B>(n, device) {
                     Some(passes) => ArrayWay::Passes(passes),
                     None if self.beside.is_nothing() && n >= NETWORK_FROM => ArrayWay::Network,
-                    // More pairs of 64 bits than passes count.
-                    None if n >= FEWER_THAN && algorithm == Algorithm::Auto => {
-                        ArrayWay::Samples(self.compared::<B>())
-                    }
                     None => ArrayWay::Segment,
                 },
             },
         };
-        if n > MOST_KEYS && !matches!(way, ArrayWay::Network) {
+        let counted = matches!(way, ArrayWay::Passes(_)) && !self.beside.is_indices();
+        if n > MOST_KEYS && !counted && !matches!(way, ArrayWay::Network) {
             return Err(Error::Unsupported(format!(
                 "{n} keys are more than the {MOST_KEYS} of such a sort on a GPU; choose Auto or another engine"
             )));
@@ -504,31 +497,34 @@ impl Wanted {
         Ok(way)
     }
 
-    /// The passes over keys of up to 64 bits, unless they are few, or so many that they are not counted.
+    /// The passes over keys of up to 64 bits, unless they are few.
     fn passes<B: Bits>(self, n: usize, device: &Properties) -> Option<Passes> {
         let Wanted { beside, code, order } = self;
-        let (beside, from) = match beside {
-            Beside::Nothing => (Moving::Payload(0), KEYS_IN_PASSES_FROM),
-            Beside::Payload { bytes, .. } => (Moving::Payload(bytes), PAIRS_IN_PASSES_FROM),
-            Beside::Indices { .. } => (Moving::Place, PLACES_IN_PASSES_FROM),
+        let (from, beside) = match beside {
+            Beside::Nothing => (KEYS_IN_PASSES_FROM, Moving::Payload(0)),
+            Beside::Payload { bytes, .. } => (PAIRS_IN_PASSES_FROM, Moving::Payload(bytes)),
+            Beside::Indices { .. } => (PLACES_IN_PASSES_FROM, Moving::Place),
         };
-        let enough = device.multiprocessors as usize * from;
-        let enough = (enough..FEWER_THAN).contains(&n);
-        enough.then(|| Passes::new(size_of::<B>(), code, order, beside, device.shared_per_block))
+        let enough = n >= device.multiprocessors as usize * from;
+        let swept = Swept { n, key_bytes: size_of::<B>(), code, order, beside, by_buckets: false };
+        enough.then(|| Passes::new(swept, device.shared_per_block))
     }
 
-    /// The items that go through a distribution, unless there are too few or too wide keys.
+    /// The items that go through a distribution, unless there are too few or too many keys, or too wide ones.
     fn items<B: Bits>(self, n: usize, device: &Properties) -> Option<Items> {
         let Wanted { beside, code, order } = self;
+        let narrow = B::WIDTH <= 32;
         let low = match beside {
             Beside::Nothing => Low::Nothing,
-            Beside::Payload { bytes: 4, stable: false } => Low::Payload,
-            Beside::Payload { bytes, .. } => Low::Place { payload_bytes: bytes },
-            Beside::Indices { .. } => Low::Place { payload_bytes: 0 },
+            Beside::Payload { bytes: 4, stable: false } if narrow => Low::Payload,
+            Beside::Payload { bytes, .. } => Low::Beside(Moving::Payload(bytes)),
+            Beside::Indices { .. } => Low::Beside(Moving::Place),
         };
-        let widest = if low == Low::Nothing { 64 } else { 32 };
         let items = Items { key_bytes: size_of::<B>(), code, order, low };
-        (n >= distributed_from(size_of::<B>(), device) && B::WIDTH <= widest).then_some(items)
+        let distributed = (distributed_from(size_of::<B>(), device)..=MOST_KEYS).contains(&n);
+        // As many passes sort keys of 16 bits.
+        let pays = !matches!(low, Low::Beside(_)) || B::WIDTH > 16 && Shape::new(n, items, device).holds(n);
+        (distributed && pays).then_some(items)
     }
 
     /// Words of each piece of scratch that a sort takes in this way.
@@ -536,7 +532,7 @@ impl Wanted {
         let Wanted { beside, code, order } = self;
         let items = match way {
             ArrayWay::Digits(items) => *items,
-            ArrayWay::Passes(passes) => return vec![onesweep_words::<B>(n, *passes)],
+            ArrayWay::Passes(passes) => return vec![passes.words()],
             ArrayWay::Network => return vec![],
             ArrayWay::Samples(sorted) => return vec![sample_sort_words(n, sorted, device)],
             ArrayWay::Segment => {
@@ -547,10 +543,13 @@ impl Wanted {
             }
         };
         let shape = Shape::new(n, items, device);
+        if let Low::Beside(_) = items.low {
+            return stable_words(n, shape, items, device.shared_per_block);
+        }
         let again = LongTables::words(n, shape.block.capacity());
-        let rest = listed_words(Finish::most_left(n));
+        let rest = listed_words(Left::most(n));
         let passes = items.passes(n, device.shared_per_block);
-        let mut words = vec![Parts::new(n, shape, items).words::<B>(n, passes), Finish::words(n), rest];
+        let mut words = vec![Parts::new(n, shape, items).words(passes), Left::words(n), rest];
         words.extend(vec![again; redistributions(items)]);
         words
     }
@@ -570,29 +569,26 @@ fn in_segments(beside: Beside) -> Payload {
     }
 }
 
-/// Words of each part of the scratch: the tables, a copy of the items, one of the payload that goes beside them, and another
-/// of the items where they are not the keys. Each begins where 16 bytes do.
-struct Parts([usize; 4]);
+/// Words of each part of the scratch: the tables, a copy of the items, and another of them where they are not the keys. Each
+/// begins where 16 bytes do.
+struct Parts([usize; 3]);
 
 impl Parts {
     fn new(n: usize, shape: Shape, items: Items) -> Parts {
-        let words = |bytes: usize| (n * bytes).div_ceil(4).next_multiple_of(4);
-        let copy = words(items.bytes());
-        let apart = if items.are_alone() { 0 } else { copy };
-        Parts([Tables::words(shape), copy, words(items.payload_bytes()), apart])
+        let copy = (n * items.bytes()).div_ceil(4).next_multiple_of(4);
+        Parts([Tables::words(shape), copy, if items.are_alone() { 0 } else { copy }])
     }
 
     /// Words of all. Passes that are taken instead have all but the tables, and more where that is too little for them.
-    fn words<B: Bits>(&self, n: usize, passes: Option<Passes>) -> usize {
+    fn words(&self, passes: Passes) -> usize {
         let [tables, copies @ ..] = self.0;
-        let swept = passes.map_or(0, |passes| onesweep_words::<B>(n, passes));
-        tables + swept.max(copies.iter().sum())
+        tables + passes.words().max(copies.iter().sum())
     }
 
     /// All but the tables.
-    fn of<'a>(&self, scratch: &'a Buffer<u32>) -> [View<'a, u32>; 3] {
+    fn of<'a>(&self, scratch: &'a Buffer<u32>) -> [View<'a, u32>; 2] {
         let mut start = self.0[0];
-        [1, 2, 3].map(|part| {
+        [1, 2].map(|part| {
             start += self.0[part];
             scratch.range(start - self.0[part]..start)
         })

@@ -96,7 +96,6 @@ shared! {
         from: u64,
         payload: u64,
         to: u64,
-        payload_to: u64,
         count: u64,
         profile: u64,
         bits: u32,
@@ -108,8 +107,8 @@ shared! {
     }
 
     /// Of the digits of all keys.
-    memory "Digits" OnesweepDigits {
-        counts: [u32; 8 * 256],
+    memory "digits::Digits" OnesweepDigits {
+        counts: [u64; 8 * 256],
         tickets: [u32; 8],
         active: u32,
     }
@@ -134,8 +133,20 @@ shared! {
 
     /// Shared memory of `start_digits`.
     memory "Starts" OnesweepStarts {
-        sums: [u32; 256 / WARP],
+        sums: [u64; 256 / WARP],
         active: u32,
+    }
+
+    /// Buckets that no block sorts.
+    argument "left::List" LeftList {
+        offsets: u64,
+        count: u64,
+    }
+
+    /// Addresses of keys in order of their buckets, and of what goes beside them.
+    argument "Arrays" StableArrays {
+        keys: u64,
+        payload: u64,
     }
 
     /// Buckets by where they begin and end.
@@ -151,10 +162,8 @@ shared! {
         /// Where items are distributed to: the keys, if they are alone.
         items: u64,
         keys: u64,
-        /// Or places.
+        /// What goes below their codes.
         payload: u64,
-        /// Of items.
-        count: u64,
     }
 
     /// Addresses of what a bitonic network sorts.

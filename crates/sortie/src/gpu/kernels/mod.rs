@@ -37,6 +37,7 @@ pub(crate) enum File {
     Partition,
     Onesweep,
     FinishBuckets,
+    FinishStable,
     Ranges,
     Settle,
     Redistribute,
@@ -47,14 +48,17 @@ pub(crate) enum File {
 }
 
 const HEADERS: &[(&str, &str)] = &[
+    ("bins.cuh", include_str!("../../../kernels/array/bins.cuh")),
     ("block_sort.cuh", include_str!("../../../kernels/array/block_sort.cuh")),
     ("compared.cuh", include_str!("../../../kernels/array/compared.cuh")),
     ("search.cuh", include_str!("../../../kernels/common/search.cuh")),
     ("simt.cuh", include_str!("../../../kernels/common/simt.cuh")),
     ("code.cuh", include_str!("../../../kernels/common/code.cuh")),
+    ("digits.cuh", include_str!("../../../kernels/array/digits.cuh")),
     ("item.cuh", include_str!("../../../kernels/array/item.cuh")),
     ("keys_alone.cuh", include_str!("../../../kernels/segments/keys_alone.cuh")),
     ("classify.cuh", include_str!("../../../kernels/array/classify.cuh")),
+    ("left.cuh", include_str!("../../../kernels/array/left.cuh")),
     ("long_buckets.cuh", include_str!("../../../kernels/array/long_buckets.cuh")),
     ("strings.cuh", include_str!("../../../kernels/strings/strings.cuh")),
     ("scan.cuh", include_str!("../../../kernels/common/scan.cuh")),
@@ -122,6 +126,7 @@ impl File {
             File::FinishBuckets => {
                 ("finish_buckets", include_str!("../../../kernels/array/finish_buckets.cu"))
             }
+            File::FinishStable => ("finish_stable", include_str!("../../../kernels/array/finish_stable.cu")),
             File::Ranges => ("ranges", include_str!("../../../kernels/array/ranges.cu")),
             File::Settle => ("settle", include_str!("../../../kernels/array/settle.cu")),
             File::Redistribute => ("redistribute", include_str!("../../../kernels/array/redistribute.cu")),
@@ -157,9 +162,13 @@ impl File {
                 a::Crowded::LAYOUT,
                 a::Cells::LAYOUT,
             ],
-            File::CountBuckets => {
-                &[CodeTransform::LAYOUT, a::Profile::LAYOUT, a::Cells::LAYOUT, a::Before::LAYOUT]
-            }
+            File::CountBuckets => &[
+                CodeTransform::LAYOUT,
+                a::Profile::LAYOUT,
+                a::Cells::LAYOUT,
+                a::Before::LAYOUT,
+                a::OnesweepDigits::LAYOUT,
+            ],
             File::Partition => {
                 &[CodeTransform::LAYOUT, a::Profile::LAYOUT, a::LongBuckets::LAYOUT, a::Pass::LAYOUT]
             }
@@ -172,7 +181,15 @@ impl File {
                 a::CodeRange::LAYOUT,
                 a::Profile::LAYOUT,
             ],
-            File::FinishBuckets => &[CodeTransform::LAYOUT, a::PlacedBuckets::LAYOUT, a::ItemArrays::LAYOUT],
+            File::FinishBuckets => {
+                &[CodeTransform::LAYOUT, a::PlacedBuckets::LAYOUT, a::ItemArrays::LAYOUT, a::LeftList::LAYOUT]
+            }
+            File::FinishStable => &[
+                CodeTransform::LAYOUT,
+                a::PlacedBuckets::LAYOUT,
+                a::StableArrays::LAYOUT,
+                a::LeftList::LAYOUT,
+            ],
             File::Ranges => &[CodeTransform::LAYOUT, a::RangesPass::LAYOUT],
             File::Settle => &[CodeTransform::LAYOUT, a::Profile::LAYOUT, a::SettleShared::LAYOUT],
             File::Redistribute => &[

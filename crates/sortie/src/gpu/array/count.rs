@@ -1,0 +1,236 @@
+//! What is known of the keys of a large array, and how many of them each bucket has: two reads at most. All of it stays on the
+//! device.
+
+use sortie_device::{Kernel, Launch, Stream, View};
+
+use super::items::Items;
+use super::shape::Shape;
+use crate::Error;
+use crate::gpu::kernels::array::{Before, CellCounts, Cells, Crowded, PLACE_BLOCK, PROFILE_BLOCK, Profile};
+use crate::gpu::kernels::{CodeTransform, File, Instance, blocks, numbers, struct_bytes};
+
+/// Blocks on a multiprocessor that compare or sample.
+const PROFILE_BLOCKS: u32 = 2;
+/// One key of so many is sampled to see how they are spread: of 2^28, some 500 a cell, whose share is right within a tenth
+/// then. Of few keys more.
+const SAMPLED_OF: usize = 512;
+const SAMPLED_LEAST: usize = 1 << 16;
+const COUNT_BLOCK: u32 = 1024;
+const COUNT_TILE: usize = 1024 * 8;
+/// Of a profile, in words of scratch.
+const PROFILE_WORDS: usize = size_of::<Profile>() / size_of::<u32>();
+
+/// Bytes of `profile::Ends`: two codes, as words that have atomics.
+fn ends_shared(key_bytes: usize) -> usize {
+    struct_bytes(&[numbers(key_bytes.max(size_of::<u32>()), 2)])
+}
+
+pub(super) struct CountingKernels {
+    sample: Kernel,
+    check_order: Kernel,
+    sample_cells: Kernel,
+    share_buckets: Kernel,
+    sample_buckets: Kernel,
+    look_for_long: Kernel,
+    count_buckets: Kernel,
+    place_buckets: Kernel,
+}
+
+impl CountingKernels {
+    pub fn instances(shape: Shape, items: Items) -> Vec<Instance> {
+        let profiling = |kernel| {
+            let mut defines = items.defines();
+            defines.push(("SORTIE_ENDS_MEMORY", ends_shared(items.key_bytes).to_string()));
+            Instance { kernel, file: File::Profile, defines }
+        };
+        let counting = |kernel| {
+            let mut defines = items.defines();
+            defines.push(("SORTIE_SLICED", u8::from(shape.buckets.slices().count() > 1).to_string()));
+            Instance { kernel, file: File::CountBuckets, defines }
+        };
+        vec![
+            profiling("sample"),
+            profiling("check_order"),
+            profiling("sample_cells"),
+            profiling("share_buckets"),
+            profiling("sample_buckets"),
+            profiling("look_for_long"),
+            counting("count_buckets"),
+            counting("place_buckets"),
+        ]
+    }
+
+    /// Of those instances.
+    pub fn new(kernels: &[Kernel]) -> CountingKernels {
+        let kernels = <[Kernel; 8]>::try_from(kernels.to_vec()).expect("as many as instances");
+        let [sample, check_order, sample_cells, share_buckets, rest @ ..] = kernels;
+        let [sample_buckets, look_for_long, count_buckets, place_buckets] = rest;
+        CountingKernels {
+            sample,
+            check_order,
+            sample_cells,
+            share_buckets,
+            sample_buckets,
+            look_for_long,
+            count_buckets,
+            place_buckets,
+        }
+    }
+}
+
+/// The scratch of a distribution, as the kernels say.
+#[derive(Clone, Copy)]
+pub(super) struct Tables<'a> {
+    /// What is zero before: the profile, counts and groups.
+    zero: View<'a, u32>,
+    pub profile: View<'a, u32>,
+    pub counts: View<'a, u32>,
+    groups: View<'a, u32>,
+    pub group_starts: View<'a, u64>,
+    pub group_cursors: View<'a, u64>,
+    pub tiles_before: View<'a, u32>,
+    pub ends: View<'a, u64>,
+}
+
+impl<'a> Tables<'a> {
+    /// Words of each, in order.
+    fn lengths(shape: Shape) -> [usize; 7] {
+        let (buckets, groups) = (shape.buckets.count(), shape.buckets.groups);
+        let (starts, ends) = (2 * (groups + 1), 2 * (buckets + 1));
+        // Each begins where 16 bytes do.
+        [PROFILE_WORDS, buckets, groups, starts, starts, groups + 1, ends]
+            .map(|words| words.next_multiple_of(4))
+    }
+
+    /// Words of all.
+    pub fn words(shape: Shape) -> usize {
+        Tables::lengths(shape).into_iter().sum()
+    }
+
+    pub fn new(scratch: View<'a, u32>, shape: Shape) -> Tables<'a> {
+        let lengths = Tables::lengths(shape);
+        let mut taken = 0;
+        let parts = lengths.map(|words| {
+            taken += words;
+            scratch.range(taken - words..taken)
+        });
+        let [profile, counts, groups, group_starts, group_cursors, tiles_before, ends] = parts;
+        Tables {
+            zero: scratch.range(0..lengths[..3].iter().sum()),
+            profile,
+            counts,
+            groups,
+            group_starts: group_starts.cast(),
+            group_cursors: group_cursors.cast(),
+            tiles_before,
+            ends: ends.range(0..2 * (shape.buckets.count() + 1)).cast(),
+        }
+    }
+}
+
+/// A large array whose keys are counted. Its methods enqueue, in this order. Each needs what [`Gpu::sort`] needs.
+///
+/// [`Gpu::sort`]: crate::gpu::Gpu::sort
+pub(super) struct Counting<'a> {
+    pub stream: &'a Stream,
+    pub n: usize,
+    pub key_bytes: usize,
+    /// Their address.
+    pub keys: u64,
+    pub shape: Shape,
+    pub tables: Tables<'a>,
+    pub kernels: CountingKernels,
+    pub transform: CodeTransform,
+}
+
+// SAFETY of all launches: the arguments are the kernel's; it stays within the keys and the tables, whose lengths are as it
+// says. The engine keeps the kernels.
+impl Counting<'_> {
+    /// Looks at the keys: their range, their order, how they are spread; and, where `may_leave`, whether so many of them fall into
+    /// long buckets that they are better left to passes.
+    pub unsafe fn profile(&self, may_leave: bool) -> Result<(), Error> {
+        let (keys, n, profile) = (self.keys, self.n, self.tables.profile);
+        let (stream, kernels, buckets) = (self.stream, &self.kernels, self.bucket_count());
+        stream.fill(self.tables.zero, 0)?;
+        let one = Launch { blocks: 1, threads: PROFILE_BLOCK, shared: ends_shared(self.key_bytes) };
+        let many = Launch { blocks: self.shape.multiprocessors * PROFILE_BLOCKS, ..one };
+        let sampled = (n / SAMPLED_OF).max((n / 8).min(SAMPLED_LEAST)) as u32;
+        let sampling = Launch {
+            blocks: many.blocks.min(sampled.div_ceil(PROFILE_BLOCK)),
+            shared: size_of::<CellCounts>(),
+            ..many
+        };
+        let sharing = Launch { shared: size_of::<Crowded>(), ..one };
+        // SAFETY: see above.
+        unsafe {
+            kernels.sample.launch(stream, one, (keys, n, buckets, profile, self.transform))?;
+            kernels.check_order.launch(stream, many, (keys, n, profile, self.transform))?;
+            kernels.sample_cells.launch(stream, sampling, (keys, n, sampled, profile, self.transform))?;
+            kernels.share_buckets.launch(stream, sharing, (sampled, buckets, profile))?;
+        }
+        if !may_leave {
+            return Ok(());
+        }
+        let counts = self.tables.counts;
+        let counting = Launch { shared: size_of::<Cells>(), ..sampling };
+        let looking = Launch { blocks: buckets.div_ceil(PROFILE_BLOCK).min(many.blocks), shared: 0, ..many };
+        // Of a bucket that is as long as a block takes, the sample has so many, and hardly more than by four deviations.
+        let fitting = (self.shape.block.capacity() as u64 * u64::from(sampled) / n as u64) as u32;
+        let most = fitting + 4 * fitting.isqrt() + 4;
+        // SAFETY: see above.
+        unsafe {
+            kernels.sample_buckets.launch(
+                stream,
+                counting,
+                (keys, n, sampled, profile, counts, self.transform),
+            )?;
+            kernels.look_for_long.launch(stream, looking, (buckets, most, counts, profile))?;
+        }
+        Ok(())
+    }
+
+    /// Counts the keys of each bucket, and says where the buckets are; and counts the digits of their numbers, where an address
+    /// of those is given.
+    pub unsafe fn count(&self, digits: u64) -> Result<(), Error> {
+        let Tables { profile, counts, groups, .. } = self.tables;
+        let Tables { group_starts, group_cursors, tiles_before, ends, .. } = self.tables;
+        let (keys, n) = (self.keys, self.n);
+        for slice in self.shape.buckets.slices() {
+            let buckets = slice.start << self.bits()..slice.end << self.bits();
+            let launch = Launch {
+                blocks: blocks(n.div_ceil(COUNT_TILE) as u64)?.min(self.shape.multiprocessors),
+                threads: COUNT_BLOCK,
+                shared: size_of::<Cells>() + buckets.len() * size_of::<u16>(),
+            };
+            let (first, count, transform) = (buckets.start as u32, buckets.len() as u32, self.transform);
+            let (counts, groups) = (counts.range(buckets), groups.range(slice));
+            let arguments = (keys, n, profile, self.bits(), first, count, counts, groups, transform);
+            // SAFETY: see above.
+            unsafe { self.kernels.count_buckets.launch(self.stream, launch, arguments)? };
+        }
+        let launch = Launch { blocks: self.group_count(), threads: PLACE_BLOCK, shared: size_of::<Before>() };
+        let (bits, group_count, tile) = (self.bits(), self.group_count(), self.tile());
+        #[rustfmt::skip]
+        let arguments =
+            (profile, bits, group_count, counts, groups, tile, group_starts, group_cursors, tiles_before, ends, digits);
+        // SAFETY: see above.
+        unsafe { self.kernels.place_buckets.launch(self.stream, launch, arguments)? };
+        Ok(())
+    }
+
+    pub fn bits(&self) -> u32 {
+        self.shape.buckets.bits
+    }
+
+    pub fn group_count(&self) -> u32 {
+        self.shape.buckets.groups as u32
+    }
+
+    fn bucket_count(&self) -> u32 {
+        self.shape.buckets.count() as u32
+    }
+
+    pub fn tile(&self) -> u32 {
+        self.shape.tile() as u32
+    }
+}

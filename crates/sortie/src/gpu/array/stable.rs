@@ -1,0 +1,133 @@
+//! Pairs and indices by a stable distribution: two passes of a sort by digits put the keys in order of their buckets' numbers,
+//! and blocks sort the buckets.
+//!
+//! Source: Stehle and Jacobsen, "A memory bandwidth-efficient hybrid radix sort on GPUs" (2017), section 4, for buckets that end
+//! in a block; here the passes over the leading digits are those of a sort by the lowest digit first, so nothing waits for
+//! counts of single buckets.
+
+use sortie_device::{Kernel, Launch, Stream, View};
+
+use super::count::{Counting, CountingKernels, Tables};
+use super::items::Items;
+use super::left::Left;
+use super::onesweep::{Moving, Onesweep};
+use super::shape::{Block, Shape};
+use crate::Error;
+use crate::gpu::alloc::scratch;
+use crate::gpu::kernels::array::{PlacedBuckets, SETTLE_BLOCK, StableArrays};
+use crate::gpu::kernels::{CodeTransform, Define, File, Instance, blocks};
+use crate::gpu::segments::{Moved, Payload, Rest, listed_words};
+use crate::gpu::{Gpu, Pending};
+use crate::key::Bits;
+
+/// Blocks on a multiprocessor that number what is in order.
+const NUMBER_BLOCKS: u32 = 4;
+
+/// Words of each piece of scratch.
+pub(super) fn stable_words(n: usize, shape: Shape, items: Items, shared_per_block: usize) -> Vec<usize> {
+    let passes = items.passes(n, shared_per_block);
+    vec![Tables::words(shape) + passes.words(), Left::words(n), listed_words(Left::most(n))]
+}
+
+fn finishing(block: Block, items: Items, moving: Moving) -> Instance {
+    let mut defines: Vec<Define> =
+        items.defines().into_iter().filter(|(name, _)| *name != "SORTIE_LOW").collect();
+    defines.push(("SORTIE_PAYLOAD_BYTES", moving.bytes().to_string()));
+    defines.push(("SORTIE_PLACES", u8::from(moving == Moving::Place).to_string()));
+    defines.extend(block.defines());
+    Instance { kernel: "finish_stable", file: File::FinishStable, defines }
+}
+
+impl Gpu {
+    /// Sorts keys, and what is at the address of the payload; or writes their indices there.
+    ///
+    /// # Safety
+    /// As [`Gpu::sort_pairs`].
+    pub(super) unsafe fn sort_stably<B: Bits>(
+        &self,
+        stream: &Stream,
+        keys: View<'_, B>,
+        payload: u64,
+        (items, moving): (Items, Moving),
+    ) -> Result<Pending<'_>, Error> {
+        let n = keys.len();
+        let device = self.device().properties();
+        let shape = Shape::new(n, items, device);
+        let passes = items.passes(n, device.shared_per_block);
+        // Kernels first: what cannot be had is found out before any of them runs.
+        let number = Instance { kernel: "number", file: File::Settle, defines: items.defines() };
+        let instances = [
+            CountingKernels::instances(shape, items),
+            passes.instances(),
+            vec![finishing(shape.block, items, moving), number],
+        ];
+        let kernels = self.kernels(&instances.concat())?;
+        let (counting, kernels) = kernels.split_at(instances[0].len());
+        let (sweeping, kernels) = kernels.split_at(instances[1].len());
+        let [finish, number] = kernels else { unreachable!("as many as instances") };
+        let room = scratch(stream, Tables::words(shape) + passes.words())?;
+        let tables = Tables::new(room.view(), shape);
+        let swept = room.range(Tables::words(shape)..room.len());
+        let profile = tables.profile.address();
+        let sweep = Onesweep::new(sweeping, swept, (keys, payload), passes, profile, shape.multiprocessors)?;
+        let left = Left::new(stream, n)?;
+        let transform = CodeTransform::new::<B>(items.code, items.order);
+        let counting = Counting {
+            stream,
+            n,
+            key_bytes: items.key_bytes,
+            keys: keys.address(),
+            shape,
+            tables,
+            kernels: CountingKernels::new(counting),
+            transform,
+        };
+        let sorted = sweep.sorted();
+        // SAFETY: so many keys are there.
+        let moved = unsafe { View::<B>::from_raw(sorted.keys, n) };
+        let moved = Moved { keys: moved, payload, kind: Payload::Moved(moving.bytes()) };
+        let longest = n as u64;
+        let shortest = shape.block.capacity();
+        let rest = Rest { offsets: left.offsets(), longest, shortest, copy: sweep.copy() };
+        let rest = self.prepare_rest(stream, moved, rest, items.code, items.order)?;
+        sweep.clear(stream)?;
+        left.clear(stream)?;
+        // SAFETY: as the caller states. The arguments are the kernels'; they stay within keys, payload and tables. The engine
+        // keeps the kernels.
+        unsafe {
+            counting.profile(true)?;
+            counting.count(sweep.digits())?;
+            sweep.enqueue(stream)?;
+            if moving == Moving::Place {
+                let many = shape.multiprocessors * NUMBER_BLOCKS;
+                let launch = Launch { blocks: many, threads: SETTLE_BLOCK, shared: 0 };
+                number.launch(stream, launch, (payload, n, profile))?;
+            }
+            finish_buckets(finish, &counting, StableArrays { keys: sorted.keys, payload }, &left)?;
+            rest.enqueue()?;
+        }
+        self.pending(stream)
+    }
+}
+
+/// Sorts the buckets.
+///
+/// # Safety
+/// As [`Gpu::sort_pairs`].
+unsafe fn finish_buckets(
+    kernel: &Kernel,
+    counting: &Counting<'_>,
+    arrays: StableArrays,
+    left: &Left,
+) -> Result<(), Error> {
+    let block = counting.shape.block;
+    let buckets = PlacedBuckets::between(counting.tables.ends);
+    let launch = Launch {
+        blocks: blocks(buckets.count.into())?,
+        threads: block.threads as u32,
+        shared: block.shared(),
+    };
+    // SAFETY: these are the kernel's arguments; the list has room for all that can be left. The engine keeps the kernel.
+    unsafe { kernel.launch(counting.stream, launch, (arrays, buckets, left.list(), counting.transform))? };
+    Ok(())
+}
