@@ -35,24 +35,26 @@ struct Profile {
     u32 seen;
     // Keys are not spread evenly: there are cells.
     u32 uneven;
+    // Two codes of a sample have the same bucket.
+    u32 mixed;
     // Keys of a sample in buckets that are too long for a block, and how many of them there may be.
     u32 crowded, tolerated;
     // Buckets before each cell, and all, in units of 2^-CELL_FRACTION.
     u32 cells[CELLS + 1];
 };
 
-// Neighbours that rise or fall, and a code outside of an exact range.
+// Neighbours that rise or fall, and a code that is not its bucket's only one, where there should be no other.
 constexpr u32 ASCENT = 1, DESCENT = 2, OUTSIDE = 4;
 
-// How the keys are put in order: some inputs need no distribution.
-// Where too many buckets are too
-// long, stable passes over all digits take less.
+// How the keys are put in order: some inputs need no distribution. Where each bucket has one code, it is FILLed, or, with what goes
+// beside its keys, moved. Where too many buckets are too long, stable passes over all digits take less, or a sample sort of wide
+// keys.
 enum Plan : u32 { LEAVE, REVERSE, FILL, DISTRIBUTE, PASSES };
 
 SIMT_FN Plan plan(const Profile& profile) {
     if (!(profile.seen & DESCENT)) return LEAVE;
     if (!(profile.seen & ASCENT)) return REVERSE;
-    if (profile.exact && !(profile.seen & OUTSIDE)) return FILL;
+    if ((profile.exact || !profile.mixed) && !(profile.seen & OUTSIDE)) return FILL;
     return profile.crowded > profile.tolerated ? PASSES : DISTRIBUTE;
 }
 

@@ -3,7 +3,8 @@
 // Contract. An instantiation is made as item.cuh says, and for SORTIE_SLICED, 1 where the buckets are counted in slices, else 0.
 // The profile is as profile.cu leaves it. Buckets are counted in groups of 2^bits, bits at least 6. There are at most
 // 2^32 - 2^16 keys. Zero before: `counts` (a word a bucket), `groups` (a word a group).
-// - count_buckets, of any number of blocks, counts, and notes in the profile whether a code is outside of an exact range. A
+// - count_buckets, of any number of blocks, counts, and notes in the profile whether a code is outside of an exact range, or, where
+//   the sample had one code for each bucket, is not that of `codes`. A
 //   slice is whole groups: `buckets` from `first_bucket` on, which `counts` and `groups` begin with too. Dynamic shared
 //   memory: Cells, and two bytes a bucket. Cost: one read of the keys, an atomic in shared memory a key of the
 //   slice; for each block one in global memory a pair of buckets. Keys in order are not counted.
@@ -27,6 +28,8 @@ namespace simt::count_buckets {
 using item::Key;
 using classify::Classifier;
 using classify::Profile;
+
+using Word = classify::WordOf<Key>::Type;
 
 constexpr code::Kind KIND = code::SORTIE_KIND;
 constexpr u32 BLOCK = 1024;
@@ -106,8 +109,8 @@ SIMT_FN void load(Key (&row)[ROW], const Key* keys, u64 first, u64 count) {
 
 template <bool UNEVEN>
 SIMT_FN void count_keys(const Key* keys, u64 count, const Classifier<Key, UNEVEN>& classifier, Profile* profile,
-                        const Counter& counter, const Slice& slice, const code::Transform& transform) {
-    const bool exact = profile->exact;
+                        const Word* codes, const Counter& counter, const Slice& slice, const code::Transform& transform) {
+    const bool exact = profile->exact, single = !exact && !profile->mixed;
     bool outside = false, full = false;
     Key row[ROW], next[ROW];
     u64 first = u64(block_rank()) * TILE;
@@ -135,6 +138,10 @@ SIMT_FN void count_keys(const Key* keys, u64 count, const Classifier<Key, UNEVEN
             // Past the end the last key was loaded again.
             outside |= exact && classifier.is_outside(row[r]);
         }
+        if (single) {
+            SIMT_UNROLL
+            for (u32 r = 0; r < ROW; ++r) outside |= codes[classifier.bucket(row[r])] != row[r];
+        }
         const bool together = any(full) || all(of[0] == shuffle(of[0], 0));
         full = together ? counter.add<true>(of, there) : counter.add<false>(of, there);
     }
@@ -148,13 +155,13 @@ struct Cells {
 };
 
 SIMT_KERNEL(BLOCK, 1)
-count_buckets(const Key* keys, u64 count, Profile* profile, u32 bits, u32 first_bucket, u32 buckets, u32* counts,
-              u32* groups, code::Transform transform) {
+count_buckets(const Key* keys, u64 count, Profile* profile, const Word* codes, u32 bits, u32 first_bucket, u32 buckets,
+              u32* counts, u32* groups, code::Transform transform) {
     // What is in order needs no counts; OUTSIDE does not matter to that.
     const u32 order = atomic_load<Relaxed>(&profile->seen) & (classify::ASCENT | classify::DESCENT);
     if (order != (classify::ASCENT | classify::DESCENT)) return;
-    // Nor what goes through passes.
-    if (profile->crowded > profile->tolerated) return;
+    // Nor what is too uneven.
+    if (profile->mixed && profile->crowded > profile->tolerated) return;
     u32* cells = reinterpret_cast<Cells*>(shared_memory())->cells;
     u32* pairs = reinterpret_cast<u32*>(reinterpret_cast<Cells*>(shared_memory()) + 1);
     for (u32 i = thread_rank(); i < buckets / 2; i += BLOCK) pairs[i] = 0;
@@ -163,8 +170,8 @@ count_buckets(const Key* keys, u64 count, Profile* profile, u32 bits, u32 first_
     const Counter counter = {pairs, counts, groups, bits};
     const Slice slice = {first_bucket, buckets};
     if (profile->uneven)
-        count_keys(keys, count, Classifier<Key, true>(profile->range, cells), profile, counter, slice, transform);
-    else count_keys(keys, count, Classifier<Key>(profile->range), profile, counter, slice, transform);
+        count_keys(keys, count, Classifier<Key, true>(profile->range, cells), profile, codes, counter, slice, transform);
+    else count_keys(keys, count, Classifier<Key>(profile->range), profile, codes, counter, slice, transform);
     barrier();
     // Blocks begin at different places, so that their atomics do not meet.
     const u32 words = buckets / 2, start = u32(u64(words) * block_rank() / grid_blocks()) / WARP * WARP;
@@ -191,7 +198,8 @@ place_buckets(const Profile* profile, u32 bits, u32 groups_count, const u32* cou
               u64* group_starts, u64* group_cursors, u32* tiles_before, u64* ends,
               digits::Digits* digits) {
     Before& before = *reinterpret_cast<Before*>(shared_memory());
-    const bool distributed = classify::plan(*profile) == classify::DISTRIBUTE;
+    const classify::Plan plan = classify::plan(*profile);
+    const bool distributed = plan == classify::DISTRIBUTE;
     const u32 group = block_rank();
     if (thread_rank() == 0) before.keys = before.tiles = 0;
     barrier();
@@ -217,7 +225,7 @@ place_buckets(const Profile* profile, u32 bits, u32 groups_count, const u32* cou
     const u32 sum = scan::exclusive<PLACE_BLOCK>(keys, before.sums);
     // Who moves keys to buckets moves their starts on to their ends.
     if (own) ends[bucket + 1] = distributed ? start + sum + (digits ? keys : 0) : 0;
-    if (!digits || !distributed) return;
+    if (!digits || !(distributed || plan == classify::FILL)) return;
     if (own && keys > 0) atomic_add(&digits->counts[thread_rank()], keys);
     if (thread_rank() == 0) digits->counts[digits::RADIX + group] = groups[group];
 }

@@ -5,8 +5,8 @@
 // keys, or, with SORTIE_WIDE, fewer than 2^62.
 // The kernels run in this order: `count_digits`, `start_digits` by one block, `sweep` for each digit from the lowest on,
 // `bring_back`; all others by any number of blocks. Where there is a profile, they do nothing unless its plan is PASSES; with
-// SORTIE_BUCKETS and the plan DISTRIBUTE they sort by the two digits of the keys' buckets in place of all digits of the codes,
-// and `place_buckets` of count_buckets.cu has counted those. A tile has
+// SORTIE_BUCKETS and the plans DISTRIBUTE and FILL they sort by the two digits of the keys' buckets in place of all digits of the
+// codes, and `place_buckets` of count_buckets.cu has counted those. A tile has
 // SORTIE_THREADS * SORTIE_ROW keys. The digits and the first of the two tables of states are zero before.
 // Keys are read from `keys`, and end in sides[0], which may be the same. Indices are only written. Where those are asked for,
 // sides[0] is another, and has the keys afterwards only where it is sorted by buckets. Dynamic shared memory: a Counts, a Starts
@@ -108,9 +108,11 @@ static_assert(sizeof(Shared) == SORTIE_BLOCK_MEMORY, "as the host has it");
 
 SIMT_FN classify::Plan plan_of(const Job& job) { return job.profile ? classify::plan(*job.profile) : classify::PASSES; }
 
-SIMT_FN bool is_left_alone(classify::Plan plan) {
-    return plan != classify::PASSES && !(SORTIE_BUCKETS && plan == classify::DISTRIBUTE);
+SIMT_FN bool is_by_buckets(classify::Plan plan) {
+    return SORTIE_BUCKETS && (plan == classify::DISTRIBUTE || plan == classify::FILL);
 }
+
+SIMT_FN bool is_left_alone(classify::Plan plan) { return plan != classify::PASSES && !is_by_buckets(plan); }
 
 // A word that has a digit from bit AT on, to be turned to it.
 SIMT_FN u32 turned(u32 word, u32 digit) { return funnel_shift_right(word, word, (BITS * digit - AT) % 32); }
@@ -405,7 +407,7 @@ SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) sweep(Job job, u32 digit, code::Transform t
                     is_last,
                     !(SORTIE_PLACES && is_last && plan == classify::PASSES)};
 #if SORTIE_BUCKETS
-    if (plan == classify::DISTRIBUTE) {
+    if (is_by_buckets(plan)) {
         u32* cells = reinterpret_cast<Shared*>(shared_memory())->cells;
         classify::load_cells<BLOCK>(cells, *job.profile);
         sweep_tiles(job, OfBucket{classify::Classifier<Key, true>(job.profile->range, cells), digit}, pass, transform);
@@ -421,7 +423,7 @@ SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) bring_back(Job job) {
     const u32 passes = popcount(job.digits->active);
     const u64 step = u64(grid_blocks()) * BLOCK, first = u64(block_rank()) * BLOCK + thread_rank();
     const Side &from = job.sides[1], &to = job.sides[0];
-    const bool has_keys = !SORTIE_PLACES || plan == classify::DISTRIBUTE;
+    const bool has_keys = !SORTIE_PLACES || is_by_buckets(plan);
     if (SORTIE_PLACES && passes == 0)
         for (u64 i = first; i < job.count; i += step) {
             to.payload[i] = payload::Word(i);

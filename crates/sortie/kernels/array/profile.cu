@@ -9,10 +9,10 @@
 //   CellCounts.
 // - share_buckets, of one block, gives each cell its share of the buckets, if there are cells with far more keys than
 //   others. Dynamic shared memory: Crowded.
-// - sample_buckets, of any number of blocks, counts the same sample in its buckets, in `counts`, which are zero before.
-//   Dynamic shared memory: Cells.
+// - sample_buckets, of any number of blocks, counts the same sample in its buckets, in `counts`, and notes a code of each in
+//   `codes`, and whether a bucket has another; both are zero before. Dynamic shared memory: Cells.
 // - look_for_long, of any number of blocks, notes how many of the sample are in buckets of which it has more than `most`, and
-//   clears the counts. Without these two, nothing is crowded.
+//   clears the counts.
 #include "classify.cuh"
 #include "code.cuh"
 #include "item.cuh"
@@ -100,6 +100,8 @@ sample(const Key* keys, u64 count, u32 buckets, Profile* profile, code::Transfor
     least -= lesser(least, margin);
     most += lesser(Word(last - most), margin);
     profile->range = classify::cut<Key>(Key(least), Key(most - least), buckets);
+    // Payloads below codes are ordered too.
+    profile->mixed = SORTIE_LOW == PAYLOAD;
     profile->exact = SORTIE_LOW == ALONE && Word(most - least) < buckets;
 }
 
@@ -186,7 +188,8 @@ struct Cells {
 
 template <bool UNEVEN>
 SIMT_FN void count_sample(const Key* keys, u64 count, u32 sampled, const classify::Classifier<Key, UNEVEN>& classifier,
-                          u32* counts, const code::Transform& transform) {
+                          u32* counts, Word* codes, Profile* profile, const code::Transform& transform) {
+    bool mixed = atomic_load<Relaxed>(&profile->mixed);
     for (u32 first = block_rank() * BLOCK; first < sampled; first += grid_blocks() * BLOCK) {
         const u32 i = first + thread_rank();
         const bool there = i < sampled;
@@ -195,18 +198,30 @@ SIMT_FN void count_sample(const Key* keys, u64 count, u32 sampled, const classif
         // Equal keys would wait for one another.
         const u32 peers = match_any(bucket);
         if (there && lane() == trailing_zeros(peers)) atomic_add(&counts[bucket], popcount(peers));
+        // A bucket that has zero has no other code noted, which whoever looks at all keys finds out.
+        if (there && !mixed && code != 0) {
+            Word noted = atomic_load<Relaxed>(&codes[bucket]);
+            if (noted == 0) noted = atomic_cas(&codes[bucket], Word(0), code);
+            mixed = noted != 0 && noted != code;
+        }
+        mixed = any(mixed);
     }
+    if (lane() == 0 && mixed) atomic_or(&profile->mixed, 1);
 }
 
 SIMT_KERNEL(BLOCK, 1)
-sample_buckets(const Key* keys, u64 count, u32 sampled, const Profile* profile, u32* counts, code::Transform transform) {
-    if (classify::plan(*profile) != classify::DISTRIBUTE || profile->exact) return;
+sample_buckets(const Key* keys, u64 count, u32 sampled, Profile* profile, u32* counts, Word* codes,
+               code::Transform transform) {
+    // What is in order keeps its plan.
+    if ((atomic_load<Relaxed>(&profile->seen) & BOTH) != BOTH || profile->exact) return;
     u32* cells = reinterpret_cast<Cells*>(shared_memory())->cells;
     if (profile->uneven) classify::load_cells<BLOCK>(cells, *profile);
     barrier();
     if (profile->uneven)
-        count_sample(keys, count, sampled, classify::Classifier<Key, true>(profile->range, cells), counts, transform);
-    else count_sample(keys, count, sampled, classify::Classifier<Key>(profile->range), counts, transform);
+        count_sample(keys, count, sampled, classify::Classifier<Key, true>(profile->range, cells), counts, codes, profile,
+                     transform);
+    else
+        count_sample(keys, count, sampled, classify::Classifier<Key>(profile->range), counts, codes, profile, transform);
 }
 
 SIMT_KERNEL(BLOCK, 1) look_for_long(u32 buckets, u32 most, u32* counts, Profile* profile) {

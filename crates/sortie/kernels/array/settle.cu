@@ -6,7 +6,7 @@
 // - reverse.
 // - number writes each place to itself. Cost: one write of the places.
 // - fill: `counts` has the keys of each bucket, in groups of 2^bits, of which there are no more than BLOCK, as are buckets
-//   in one; `group_starts` and `tiles_before` say where groups begin and how many tiles of `tile` keys come before each.
+//   in one, and `codes` the only one of each, where the range does not say that; `group_starts` and `tiles_before` say where groups begin and how many tiles of `tile` keys come before each.
 //   Dynamic shared memory: a Shared.
 #include "classify.cuh"
 #include "code.cuh"
@@ -69,7 +69,7 @@ SIMT_FN u32 bucket_at(u32 place, const u32* starts, u32 low, u32 high) {
 }
 
 SIMT_KERNEL(BLOCK, 2)
-fill(Key* keys, const Profile* profile, u32 bits, u32 groups, const u32* counts, const u64* group_starts,
+fill(Key* keys, const Profile* profile, const classify::WordOf<Key>::Type* codes, u32 bits, u32 groups, const u32* counts, const u64* group_starts,
      const u32* tiles_before, u32 tile, code::Transform transform) {
     if (classify::plan(*profile) != classify::FILL) return;
     Shared& shared = *reinterpret_cast<Shared*>(shared_memory());
@@ -92,7 +92,8 @@ fill(Key* keys, const Profile* profile, u32 bits, u32 groups, const u32* counts,
         const u32 high = bucket_at(last - 1, shared.starts, low, (1u << bits) - 1);
         for (u32 i = first + thread; i < last; i += BLOCK) {
             const u32 bucket = (group << bits) + bucket_at(i, shared.starts, low, high);
-            keys[start + i] = code::decode<KIND>(classifier.code_of(bucket), transform);
+            const Key code = profile->exact ? classifier.code_of(bucket) : Key(codes[bucket]);
+            keys[start + i] = code::decode<KIND>(code, transform);
         }
         barrier();
     }

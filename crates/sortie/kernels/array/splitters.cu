@@ -19,6 +19,7 @@
 // "GPU sample sort" (2010); buckets of equal items are those of Axtmann, Witt, Ferizovic and Sanders, "In-place parallel
 // super scalar samplesort" (2017).
 #include "block_sort.cuh"
+#include "classify.cuh"
 #include "compared.cuh"
 #include "scan.cuh"
 #include "search.cuh"
@@ -65,6 +66,8 @@ struct Level {
     const From* from;
     Item* to;
     u64 count;
+    // Or null.
+    const classify::Profile* profile;
     // Group g is starts[g]..starts[g + 1]; without, there is one of all items.
     const u64* starts;
     u32 groups;
@@ -93,7 +96,10 @@ struct Choosing {
 static_assert(sizeof(Choosing) == SORTIE_CHOOSE_MEMORY, "as the host has it");
 
 SIMT_FN u64 start_of(const Level& level, u32 group) {
-    return level.starts ? level.starts[group] : group == 0 ? 0 : level.count;
+    if (level.starts) return level.starts[group];
+    // What is put in order in another way counts as nothing.
+    const bool sorts = !level.profile || classify::plan(*level.profile) == classify::PASSES;
+    return group == 0 || !sorts ? 0 : level.count;
 }
 
 SIMT_FN u64 length_of(const Level& level, u32 group) { return start_of(level, group + 1) - start_of(level, group); }

@@ -81,11 +81,13 @@ impl CountingKernels {
 /// The scratch of a distribution, as the kernels say.
 #[derive(Clone, Copy)]
 pub(super) struct Tables<'a> {
-    /// What is zero before: the profile, counts and groups.
+    /// What is zero before: the profile, counts, groups and codes.
     zero: View<'a, u32>,
     pub profile: View<'a, u32>,
     pub counts: View<'a, u32>,
     groups: View<'a, u32>,
+    /// The only one of each bucket, where there is one.
+    pub codes: View<'a, u32>,
     pub group_starts: View<'a, u64>,
     pub group_cursors: View<'a, u64>,
     pub tiles_before: View<'a, u32>,
@@ -94,11 +96,12 @@ pub(super) struct Tables<'a> {
 
 impl<'a> Tables<'a> {
     /// Words of each, in order.
-    fn lengths(shape: Shape) -> [usize; 7] {
+    fn lengths(shape: Shape) -> [usize; 8] {
         let (buckets, groups) = (shape.buckets.count(), shape.buckets.groups);
         let (starts, ends) = (2 * (groups + 1), 2 * (buckets + 1));
         // Each begins where 16 bytes do.
-        [PROFILE_WORDS, buckets, groups, starts, starts, groups + 1, ends]
+        let codes = buckets * shape.code_words();
+        [PROFILE_WORDS, buckets, groups, codes, starts, starts, groups + 1, ends]
             .map(|words| words.next_multiple_of(4))
     }
 
@@ -114,12 +117,13 @@ impl<'a> Tables<'a> {
             taken += words;
             scratch.range(taken - words..taken)
         });
-        let [profile, counts, groups, group_starts, group_cursors, tiles_before, ends] = parts;
+        let [profile, counts, groups, codes, group_starts, group_cursors, tiles_before, ends] = parts;
         Tables {
-            zero: scratch.range(0..lengths[..3].iter().sum()),
+            zero: scratch.range(0..lengths[..4].iter().sum()),
             profile,
             counts,
             groups,
+            codes,
             group_starts: group_starts.cast(),
             group_cursors: group_cursors.cast(),
             tiles_before,
@@ -146,9 +150,9 @@ pub(super) struct Counting<'a> {
 // SAFETY of all launches: the arguments are the kernel's; it stays within the keys and the tables, whose lengths are as it
 // says. The engine keeps the kernels.
 impl Counting<'_> {
-    /// Looks at the keys: their range, their order, how they are spread; and, where `may_leave`, whether so many of them fall into
-    /// long buckets that they are better left to passes.
-    pub unsafe fn profile(&self, may_leave: bool) -> Result<(), Error> {
+    /// Looks at the keys: their range, their order, how they are spread, and whether so many of them fall into long buckets that
+    /// they are better not distributed.
+    pub unsafe fn profile(&self) -> Result<(), Error> {
         let (keys, n, profile) = (self.keys, self.n, self.tables.profile);
         let (stream, kernels, buckets) = (self.stream, &self.kernels, self.bucket_count());
         stream.fill(self.tables.zero, 0)?;
@@ -168,9 +172,6 @@ impl Counting<'_> {
             kernels.sample_cells.launch(stream, sampling, (keys, n, sampled, profile, self.transform))?;
             kernels.share_buckets.launch(stream, sharing, (sampled, buckets, profile))?;
         }
-        if !may_leave {
-            return Ok(());
-        }
         let counts = self.tables.counts;
         let counting = Launch { shared: size_of::<Cells>(), ..sampling };
         let looking = Launch { blocks: buckets.div_ceil(PROFILE_BLOCK).min(many.blocks), shared: 0, ..many };
@@ -182,7 +183,7 @@ impl Counting<'_> {
             kernels.sample_buckets.launch(
                 stream,
                 counting,
-                (keys, n, sampled, profile, counts, self.transform),
+                (keys, n, sampled, profile, counts, self.tables.codes, self.transform),
             )?;
             kernels.look_for_long.launch(stream, looking, (buckets, most, counts, profile))?;
         }
@@ -192,7 +193,7 @@ impl Counting<'_> {
     /// Counts the keys of each bucket, and says where the buckets are; and counts the digits of their numbers, where an address
     /// of those is given.
     pub unsafe fn count(&self, digits: u64) -> Result<(), Error> {
-        let Tables { profile, counts, groups, .. } = self.tables;
+        let Tables { profile, counts, groups, codes, .. } = self.tables;
         let Tables { group_starts, group_cursors, tiles_before, ends, .. } = self.tables;
         let (keys, n) = (self.keys, self.n);
         for slice in self.shape.buckets.slices() {
@@ -204,7 +205,7 @@ impl Counting<'_> {
             };
             let (first, count, transform) = (buckets.start as u32, buckets.len() as u32, self.transform);
             let (counts, groups) = (counts.range(buckets), groups.range(slice));
-            let arguments = (keys, n, profile, self.bits(), first, count, counts, groups, transform);
+            let arguments = (keys, n, profile, codes, self.bits(), first, count, counts, groups, transform);
             // SAFETY: see above.
             unsafe { self.kernels.count_buckets.launch(self.stream, launch, arguments)? };
         }

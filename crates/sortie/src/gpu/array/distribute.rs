@@ -111,7 +111,8 @@ impl Distribution<'_> {
         let (bits, groups, tile) = (self.counting.bits(), self.counting.group_count(), self.counting.tile());
         let (profile, counts) = (tables.profile, tables.counts);
         let (group_starts, tiles_before) = (tables.group_starts, tables.tiles_before);
-        let filled = (keys, profile, bits, groups, counts, group_starts, tiles_before, tile, transform);
+        let filled =
+            (keys, profile, tables.codes, bits, groups, counts, group_starts, tiles_before, tile, transform);
         // SAFETY: see above.
         unsafe {
             self.kernels.reverse.launch(stream, launch, (keys, n, profile))?;

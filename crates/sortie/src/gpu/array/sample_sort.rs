@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use bytemuck::Pod;
-use sortie_device::{Buffer, Kernel, Launch, Properties, Stream, View};
+use sortie_device::{Kernel, Launch, Properties, Stream, View};
 
 use super::compared::Compared;
 use super::items::MOST_KEYS;
@@ -222,14 +222,9 @@ impl Gpu {
         if n == 0 {
             return self.pending(stream);
         }
-        let shape = Shape::new(n, sorted, self.device().properties());
-        let kernels = SampleSortKernels::new(self, shape, sorted)?;
-        let layout = Layout::new(n, shape, sorted);
-        let scratch = scratch(stream, layout.words)?;
+        let scratch = scratch(stream, sample_sort_words(n, sorted, self.device().properties()))?;
         // SAFETY: as the caller states.
-        unsafe {
-            SampleSort { stream, n, keys, payload, shape, kernels, sorted }.enqueue(&scratch, &layout)?
-        };
+        unsafe { SampleSort::new(self, (keys, n, payload), sorted, scratch.view(), 0)?.enqueue(stream)? };
         self.pending(stream)
     }
 }
@@ -450,27 +445,46 @@ impl SampleSortKernels {
     }
 }
 
-struct SampleSort<'a> {
-    stream: &'a Stream,
+/// A sample sort that is ready to be enqueued.
+pub(super) struct SampleSort<'a> {
     n: usize,
     keys: u64,
     payload: u64,
+    is_placed: bool,
     shape: Shape,
-    sorted: &'a Keys,
     kernels: SampleSortKernels,
+    layout: Layout,
+    scratch: View<'a, u32>,
+    profile: u64,
 }
 
-impl SampleSort<'_> {
+impl<'a> SampleSort<'a> {
+    /// Of `n` keys at an address, with what is at the address of the payload. Its scratch has [`sample_sort_words`]. With the
+    /// address of a profile, it sorts only where that says so.
+    pub fn new(
+        gpu: &Gpu,
+        (keys, n, payload): (u64, usize, u64),
+        sorted: &Keys,
+        scratch: View<'a, u32>,
+        profile: u64,
+    ) -> Result<SampleSort<'a>, Error> {
+        let shape = Shape::new(n, sorted, gpu.device().properties());
+        let kernels = SampleSortKernels::new(gpu, shape, sorted)?;
+        let layout = Layout::new(n, shape, sorted);
+        let is_placed = sorted.is_placed();
+        Ok(SampleSort { n, keys, payload, is_placed, shape, kernels, layout, scratch, profile })
+    }
+
     /// # Safety
-    /// As [`Gpu::sample_sort`]; the scratch is as the layout has it.
-    unsafe fn enqueue(&self, scratch: &Buffer<u32>, layout: &Layout) -> Result<(), Error> {
-        let SampleSort { stream, n, shape, sorted, kernels, .. } = self;
+    /// As [`Gpu::sort_pairs_by_comparison`].
+    pub unsafe fn enqueue(&self, stream: &Stream) -> Result<(), Error> {
+        let SampleSort { n, shape, kernels, layout, scratch, .. } = self;
         let at = |range: &Range<usize>| scratch.range(range.clone()).address();
         let fetched = scratch.range(layout.fetched.clone());
         // SAFETY: the payload has as many words as there is room for in its copy.
         stream.copy_within(fetched, unsafe { View::from_raw(self.payload, fetched.len()) })?;
         stream.fill(scratch.range(layout.left_count.clone()), 0)?;
-        let items = if sorted.is_placed() { at(&layout.items) } else { self.keys };
+        let items = if self.is_placed { at(&layout.items) } else { self.keys };
         let copy = at(&layout.copy);
         let mut buckets = SampleBuckets { ends: 0, count: *n as u64, ways: 1 };
         let mut bucket_count = 1;
@@ -479,6 +493,7 @@ impl SampleSort<'_> {
                 from,
                 to,
                 count: *n as u64,
+                profile: self.profile,
                 starts,
                 groups: cut.groups as u32,
                 nested: i as u32,
@@ -494,8 +509,13 @@ impl SampleSort<'_> {
             stream.fill(scratch.range(ends), 0)?;
             // SAFETY: as the caller states; the items go to the copy and back.
             unsafe {
-                self.cut(&kernels.levels[0], first, level(0, first, self.keys, copy, 0))?;
-                self.cut(&kernels.levels[1], second, level(1, second, copy, items, at(&layout.ends[0])))?;
+                self.cut(stream, &kernels.levels[0], first, level(0, first, self.keys, copy, 0))?;
+                self.cut(
+                    stream,
+                    &kernels.levels[1],
+                    second,
+                    level(1, second, copy, items, at(&layout.ends[0])),
+                )?;
             }
             buckets = SampleBuckets { ends: at(&layout.ends[1]), ways: second.most_ways as u32, ..buckets };
             bucket_count = first.most_ways * second.most_ways;
@@ -522,9 +542,15 @@ impl SampleSort<'_> {
     }
 
     /// Moves the items of each group of a level to its buckets.
-    unsafe fn cut(&self, kernels: &[Kernel; 5], cut: Cut, level: SplitterLevel) -> Result<(), Error> {
+    unsafe fn cut(
+        &self,
+        stream: &Stream,
+        kernels: &[Kernel; 5],
+        cut: Cut,
+        level: SplitterLevel,
+    ) -> Result<(), Error> {
         let [plan_groups, choose_splitters, count_items, place_buckets, move_items] = kernels;
-        let (stream, shape) = (self.stream, self.shape);
+        let shape = self.shape;
         let groups = cut.groups as u32;
         // Each group may have one tile that is not full.
         let tiles = self.n / shape.tile() + cut.groups;

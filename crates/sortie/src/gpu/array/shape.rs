@@ -136,6 +136,11 @@ impl Shape {
         Instance { kernel: "partition", file: File::Partition, defines }
     }
 
+    /// Words of a code with atomics.
+    pub fn code_words(self) -> usize {
+        self.item_bytes.div_ceil(size_of::<u32>())
+    }
+
     pub fn tile(self) -> usize {
         PARTITION_BLOCK as usize * self.row
     }

@@ -18,13 +18,13 @@ use super::items::{Items, Low, MOST_KEYS};
 use super::left::Left;
 use super::onesweep::{Moving, Onesweep, Passes, Swept};
 use super::redistribute::{LongTables, RedistributionKernels};
-use super::sample_sort::{Keys, sample_sort_words};
+use super::sample_sort::{Keys, SampleSort, sample_sort_words};
 use super::shape::Shape;
 use super::stable::stable_words;
 use crate::error::same_length;
 use crate::gpu::alloc::{check_workspace, scratch, workspace};
-use crate::gpu::kernels::CodeTransform;
 use crate::gpu::kernels::array::{ItemArrays, PlacedBuckets};
+use crate::gpu::kernels::{CodeTransform, Instance};
 use crate::gpu::segments::{Content, Payload, Worker};
 use crate::gpu::segments::{Moved, Rest, check_payload, code, listed_words, of_one_length_words};
 use crate::gpu::{DeviceSegments, Gpu, Pending};
@@ -300,10 +300,10 @@ impl Gpu {
     ) -> Result<Pending<'_>, Error> {
         let n = keys.len();
         // Kernels first: what cannot be had is found out before any of them runs.
-        let passes = items.passes(n, self.device().properties().shared_per_block);
+        let uneven = Uneven::new::<B>(n, items, self.device().properties());
         let instances = [
             CountingKernels::instances(shape, items),
-            passes.instances(),
+            uneven.instances(),
             DistributionKernels::instances(shape, items),
             RedistributionKernels::instances(shape, items),
             Finish::instances(shape.block, items),
@@ -313,7 +313,7 @@ impl Gpu {
         let [counting, sweeping, distributing, redistributing, finishing] =
             instances.map(|own| rest.split_off(..own.len()).expect("as many as instances"));
         let parts = Parts::new(n, shape, items);
-        let scratch = scratch(stream, parts.words(passes))?;
+        let scratch = scratch(stream, parts.words(uneven.words(n, self.device().properties())))?;
         let [copy, items_apart] = parts.of(&scratch);
         let arrays = ItemArrays {
             items: if items.are_alone() { keys.address() } else { items_apart.address() },
@@ -333,9 +333,22 @@ impl Gpu {
         };
         let profile = counting.tables.profile.address();
         let room = scratch.range(parts.0[0]..scratch.len());
-        let passes = Onesweep::new(sweeping, room, (keys, payload), passes, profile, shape.multiprocessors)?;
+        let uneven = match &uneven {
+            Uneven::Passes(passes) => {
+                let multiprocessors = shape.multiprocessors;
+                let arrays = (keys, payload);
+                UnevenSort::Passes(Onesweep::new(sweeping, room, arrays, *passes, profile, multiprocessors)?)
+            }
+            Uneven::Samples(sorted) => UnevenSort::Samples(SampleSort::new(
+                self,
+                (keys.address(), n, payload),
+                sorted,
+                room,
+                profile,
+            )?),
+        };
         let steps = Steps {
-            passes,
+            uneven,
             again: (0..redistributions(items))
                 .map(|_| LongTables::new(stream, n, shape.block.capacity()))
                 .collect::<Result<_, _>>()?,
@@ -370,7 +383,7 @@ impl Gpu {
         placed: View<'_, I>,
         items: Items,
     ) -> Result<Pending<'_>, Error> {
-        let Steps { job, passes, redistribution, again, finish, copy } = steps;
+        let Steps { job, uneven, redistribution, again, finish, copy } = steps;
         let Counting { stream, n, ref shape, ref tables, .. } = job.counting;
         let longest = shape.block.capacity();
         let rest = Rest { offsets: finish.left.offsets(), longest: n as u64, shortest: longest, copy: *copy };
@@ -378,10 +391,10 @@ impl Gpu {
         let rest = self.prepare_rest(stream, moved, rest, items.code, items.order)?;
         // SAFETY: as the caller states. What is not settled falls into the buckets.
         unsafe {
-            passes.clear(stream)?;
-            job.counting.profile(true)?;
-            passes.enqueue(stream)?;
+            uneven.clear(stream)?;
+            job.counting.profile()?;
             job.counting.count(0)?;
+            uneven.enqueue(stream)?;
             job.distribute()?;
             job.settle()?;
             let mut buckets = vec![PlacedBuckets::between(tables.ends)];
@@ -407,11 +420,71 @@ fn redistributions(items: Items) -> usize {
     if items.are_alone() { 1 } else { 2 }
 }
 
+/// What sorts all keys where the profile finds too many of them close together.
+enum Uneven {
+    Passes(Passes),
+    /// Of wide keys, for which passes would be many.
+    Samples(Keys),
+}
+
+impl Uneven {
+    fn new<B: Bits>(n: usize, items: Items, device: &Properties) -> Uneven {
+        if items.are_alone() && B::WIDTH > 32 {
+            let wanted = Wanted { beside: Beside::Nothing, code: items.code, order: items.order };
+            return Uneven::Samples(wanted.compared::<B>());
+        }
+        Uneven::Passes(items.passes(n, device.shared_per_block))
+    }
+
+    /// A sample sort gets its own.
+    fn instances(&self) -> Vec<Instance> {
+        match self {
+            Uneven::Passes(passes) => passes.instances(),
+            Uneven::Samples(_) => vec![],
+        }
+    }
+
+    /// Words of scratch.
+    fn words(&self, n: usize, device: &Properties) -> usize {
+        match self {
+            Uneven::Passes(passes) => passes.words(),
+            Uneven::Samples(sorted) => sample_sort_words(n, sorted, device),
+        }
+    }
+}
+
+/// The same, ready to be enqueued.
+enum UnevenSort<'a> {
+    Passes(Onesweep<'a>),
+    Samples(SampleSort<'a>),
+}
+
+impl UnevenSort<'_> {
+    /// Before the profile.
+    fn clear(&self, stream: &Stream) -> Result<(), Error> {
+        match self {
+            UnevenSort::Passes(passes) => passes.clear(stream),
+            UnevenSort::Samples(_) => Ok(()),
+        }
+    }
+
+    /// # Safety
+    /// As [`Gpu::sort_pairs`].
+    unsafe fn enqueue(&self, stream: &Stream) -> Result<(), Error> {
+        // SAFETY: as the caller states.
+        unsafe {
+            match self {
+                UnevenSort::Passes(passes) => passes.enqueue(stream),
+                UnevenSort::Samples(samples) => samples.enqueue(stream),
+            }
+        }
+    }
+}
+
 /// What the steps of a sort take, one after the other.
 struct Steps<'a> {
     job: Distribution<'a>,
-    /// What sorts all keys where the profile finds too many of them close together.
-    passes: Onesweep<'a>,
+    uneven: UnevenSort<'a>,
     redistribution: RedistributionKernels,
     /// One for each redistribution.
     again: Vec<LongTables>,
@@ -548,8 +621,8 @@ impl Wanted {
         }
         let again = LongTables::words(n, shape.block.capacity());
         let rest = listed_words(Left::most(n));
-        let passes = items.passes(n, device.shared_per_block);
-        let mut words = vec![Parts::new(n, shape, items).words(passes), Left::words(n), rest];
+        let uneven = Uneven::new::<B>(n, items, device).words(n, device);
+        let mut words = vec![Parts::new(n, shape, items).words(uneven), Left::words(n), rest];
         words.extend(vec![again; redistributions(items)]);
         words
     }
@@ -579,10 +652,10 @@ impl Parts {
         Parts([Tables::words(shape), copy, if items.are_alone() { 0 } else { copy }])
     }
 
-    /// Words of all. Passes that are taken instead have all but the tables, and more where that is too little for them.
-    fn words(&self, passes: Passes) -> usize {
+    /// Words of all. What sorts uneven keys has all but the tables, and more where that is too little for it.
+    fn words(&self, uneven: usize) -> usize {
         let [tables, copies @ ..] = self.0;
-        tables + passes.words().max(copies.iter().sum())
+        tables + uneven.max(copies.iter().sum())
     }
 
     /// All but the tables.

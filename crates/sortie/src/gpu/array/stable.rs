@@ -95,7 +95,7 @@ impl Gpu {
         // SAFETY: as the caller states. The arguments are the kernels'; they stay within keys, payload and tables. The engine
         // keeps the kernels.
         unsafe {
-            counting.profile(true)?;
+            counting.profile()?;
             counting.count(sweep.digits())?;
             sweep.enqueue(stream)?;
             if moving == Moving::Place {
