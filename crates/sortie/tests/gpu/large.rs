@@ -351,6 +351,30 @@ fn outliers_and_skew() {
     });
 }
 
+/// Codes far from one another, each in a bucket of its own; and one more, which a sample mostly misses.
+#[test]
+fn few_distinct_keys_and_one_that_no_sample_shows() {
+    on_each(|gpu| {
+        let mut random = fastrand::Rng::with_seed(8);
+        let n = large(gpu) + 55;
+        for distinct in [2, 16, 200] {
+            let mut values: Vec<u64> = (0..distinct).map(|_| random.u64(..)).collect();
+            values[0] = 0;
+            let mut keys: Vec<u64> = (0..n).map(|_| values[random.usize(..distinct)]).collect();
+            for what in ["few distinct", "few distinct and another"] {
+                let narrow: Vec<u32> = keys.iter().map(|&key| (key >> 32) as u32).collect();
+                let floats: Vec<f32> = narrow.iter().map(|&key| f32::from_bits(key)).collect();
+                compare(gpu, &keys, Order::default(), what);
+                compare(gpu, &narrow, Order::default(), what);
+                compare(gpu, &floats, Order { descending: true, ..Order::default() }, what);
+                compare_pairs(gpu, &keys, Order::default(), what);
+                compare_pairs(gpu, &floats, Order::default(), what);
+                keys[random.usize(..n)] = values[distinct / 2] + 1;
+            }
+        }
+    });
+}
+
 /// Keys for which the buckets are shared out by a sample.
 #[test]
 fn keys_that_are_spread_unevenly() {

@@ -36,6 +36,8 @@ pub(crate) struct Swept {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Passes {
     swept: Swept,
+    /// Whether numbers of keys have 64 bits.
+    is_wide: bool,
     /// Keys of a thread.
     row: usize,
 }
@@ -43,9 +45,9 @@ pub(crate) struct Passes {
 impl Passes {
     /// On a device with so much shared memory a block.
     pub fn new(swept: Swept, shared_per_block: usize) -> Passes {
-        let fits = |&row: &usize| Passes { swept, row }.shared() <= shared_per_block;
-        let row = (1..=row(swept.key_bytes, swept.beside)).rev().find(fits).unwrap_or(1);
-        Passes { swept, row }
+        let of_row = |row| Passes { swept, is_wide: swept.n >= WIDE_FROM, row };
+        let rows = (1..=row(swept.key_bytes, swept.beside)).rev();
+        rows.map(of_row).find(|passes| passes.shared() <= shared_per_block).unwrap_or(of_row(1))
     }
 
     fn tiles(self) -> usize {
@@ -54,11 +56,7 @@ impl Passes {
 
     /// Bytes of `onesweep::Number`.
     fn number_bytes(self) -> usize {
-        if self.is_wide() { size_of::<u64>() } else { size_of::<u32>() }
-    }
-
-    fn is_wide(self) -> bool {
-        self.swept.n >= WIDE_FROM
+        if self.is_wide { size_of::<u64>() } else { size_of::<u32>() }
     }
 
     /// Bytes of `onesweep::Shared`.
@@ -88,7 +86,7 @@ impl Passes {
             ("SORTIE_PAYLOAD_BYTES", beside.bytes().to_string()),
             ("SORTIE_PLACES", u8::from(beside == Moving::Place).to_string()),
             ("SORTIE_BUCKETS", u8::from(by_buckets).to_string()),
-            ("SORTIE_WIDE", u8::from(self.is_wide()).to_string()),
+            ("SORTIE_WIDE", u8::from(self.is_wide).to_string()),
             ("SORTIE_THREADS", THREADS.to_string()),
             ("SORTIE_ROW", self.row.to_string()),
             ("SORTIE_BLOCK_MEMORY", self.shared().to_string()),
@@ -290,5 +288,37 @@ impl Gpu {
         // SAFETY: as the caller states.
         unsafe { sort.enqueue(stream)? };
         self.pending(stream)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gpu::on_bench::on_bench;
+
+    /// As 2^30 keys and more have them.
+    #[test]
+    fn numbers_of_keys_have_64_bits() {
+        let mut random = fastrand::Rng::with_seed(1);
+        let keys: Vec<u32> = (0..50_000).map(|_| random.u32(..) & random.u32(..)).collect();
+        let payload: Vec<u64> = (0..50_000).collect();
+        on_bench(|gpu| {
+            let (device, stream) = (gpu.device(), gpu.device().stream().unwrap());
+            let (there, moved) = (device.alloc::<u32>(50_000).unwrap(), device.alloc::<u64>(50_000).unwrap());
+            stream.copy_in(there.view(), &keys).unwrap();
+            stream.copy_in(moved.view(), &payload).unwrap();
+            let beside = Moving::Payload(8);
+            let (code, order) = (Code::Unsigned, Order::default());
+            let swept = Swept { n: 50_000, key_bytes: 4, code, order, beside, by_buckets: false };
+            let passes = Passes { is_wide: true, ..Passes::new(swept, 48 << 10) };
+            // SAFETY: nothing else uses keys and payload meanwhile.
+            let sort = unsafe { gpu.onesweep(&stream, there.view(), moved.view().address(), passes) };
+            sort.unwrap().wait().unwrap();
+            let mut found = vec![0; 50_000];
+            stream.copy_out(&mut found, moved.view()).unwrap();
+            let mut expected = payload;
+            expected.sort_by_key(|&i| keys[i as usize]);
+            assert!(found == expected);
+        });
     }
 }

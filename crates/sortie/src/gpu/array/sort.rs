@@ -1,11 +1,12 @@
-//! One large array: distributed by digits, then its buckets finished; a copy as scratch, or two where something goes with
-//! the keys.
+//! One large array: distributed by digits, then its buckets finished.
 //!
-//! Fewer keys, keys that are spread too unevenly, and pairs of 64-bit keys go through stable passes. Few keys alone go through a
-//! bitonic network; few pairs are one segment. Keys of 128 bits are sorted by comparison.
+//! Keys alone, and narrow ones with payloads of 4 bytes that need not be stable, are moved to their buckets in any order; what else
+//! goes beside keys is moved by stable passes (`stable`). Fewer keys go through stable passes over all their digits, as do
+//! those that are spread too unevenly; wide ones alone are sorted by samples then. Few keys alone go through a bitonic network; few
+//! pairs are one segment. Keys of 128 bits are sorted by comparison.
 //!
-//! What is in order already, in reverse order or has few codes close together is put in order at once. All of it is decided
-//! on the device: nothing is read back. The steps are in `distribute`, `redistribute` and `finish`.
+//! What is in order already, in reverse order, or has few codes is put in order at once. All of it is decided on the device:
+//! nothing is read back.
 
 use bytemuck::Pod;
 use sortie_device::{Buffer, Properties, Stream, View};
@@ -49,21 +50,22 @@ const NETWORK_FROM: usize = 1 << 13;
 impl Gpu {
     /// Enqueues a sort of all keys, in place, and does not wait.
     ///
-    /// Keys are sorted alone, so equal ones cannot be told apart. They are read three times and written twice before
-    /// their buckets are finished, which is one more read and write. Keys in order cost one read, in reverse order
-    /// another and a write; of few codes close together a read and a write. Where a sample finds many keys in
-    /// buckets too long for a block, and where keys are fewer than 2^15 for each multiprocessor or, of up to 32 bits, than fill
-    /// the second level cache twice, they go through stable passes as in [`Gpu::sort_pairs`]. Fewer than 2^13 for each
-    /// multiprocessor go through a bitonic network, in place, as by [`Gpu::sort_bitonic`]; fewer than 2^13 in all are one
-    /// segment. Of more than 1.7 billion keys on a device with 227 KB of shared memory a block, 80 million with 48 KB,
-    /// buckets are counted in two or three slices, each a read. Buckets that close keys make too long for a block are
-    /// distributed once more, by their own range, at two reads and writes more; what is too long still is merged as
-    /// long segments are. More than 2^32 - 2^16 keys go through the network too. Keys of 128 bits are sorted as by
-    /// [`Gpu::sort_by_comparison`].
+    /// Keys are sorted alone, so equal ones cannot be told apart. How depends on how many there are:
     ///
-    /// Scratch of keys that are distributed: a copy of them, and a quarter of a byte for each on a device with 227 KB
-    /// of shared memory a block, half a byte with 48 KB. Of passes: a copy, and half a byte a key. Of a segment that does not fit a block: a copy of the keys. Of
-    /// the network: none.
+    /// - From 2^15 keys for each multiprocessor on, and of up to 32 bits as many as fill the second level cache twice, up to
+    ///   2^32 - 2^16: they are distributed to buckets that a block sorts. That reads them four times and writes them three times.
+    ///   Of more than 1.7 billion keys on a device with 227 KB of shared memory a block, 80 million with 48 KB, buckets are
+    ///   counted in two or three slices, each a read. Keys in order cost one read, in reverse order another and a write; of few
+    ///   distinct codes a read and a write. Buckets that close keys make too long for a block are distributed once more, by their
+    ///   own range, at two reads and writes more; what is too long still is merged as long segments are. Where a sample
+    ///   finds many keys in such buckets, keys of up to 32 bits go through passes, wider ones are sorted as by
+    ///   [`Gpu::sort_by_comparison`]. Scratch: a copy of the keys, and about 1% more, half a byte a key of up to 32 bits.
+    /// - From 2^13 keys for each multiprocessor on, and more than 2^32 - 2^16 keys: by stable passes of 8 bits, as in
+    ///   [`Gpu::sort_pairs`]. Scratch: a copy, and half a byte a key.
+    /// - From 2^13 keys in all on: through a bitonic network, in place, as by [`Gpu::sort_bitonic`]. No scratch.
+    /// - Fewer: as one segment, by a block. Scratch where it does not fit one: a copy.
+    ///
+    /// Keys of 128 bits are sorted as by [`Gpu::sort_by_comparison`].
     ///
     /// # Errors
     /// [`Error::Unsupported`] for keys without codes of 8 to 128 bits, or too many that no network sorts; [`Error::Memory`]
@@ -87,15 +89,17 @@ impl Gpu {
     ///
     /// How depends on the width of the keys, and on how many there are for each multiprocessor:
     ///
-    /// - Up to 32 bits, from 2^15 keys on that fill the second level cache twice: they are distributed with their indices
-    ///   below them, as 64 bits, and the payload is moved beside them: it is read and written three times, as they are. Keys
-    ///   that are spread too unevenly go through passes instead. Scratch: 16 bytes a key, a copy of the payload, and up to
-    ///   1 byte a key, 2 on a device with 48 KB of shared memory a block.
-    /// - Up to 64 bits, from 2^8 keys on, but fewer than 2^30 in all: by stable passes of 8 bits, which read and write keys
-    ///   and payload once for each byte in which keys differ. Scratch: a copy of both, and half a byte a key.
-    /// - 64 bits, from 2^30 keys in all on, and 128 bits, however many: as by [`Gpu::sort_pairs_by_comparison`].
+    /// - 32 and 64 bits, from 2^15 keys on, of 32 bits as many as fill the second level cache twice: two stable passes bring keys
+    ///   and payload to buckets, which blocks sort: they are read and written three times, and the keys read once more. Keys
+    ///   of few distinct codes need the two passes alone. Keys that are spread too unevenly go through the passes below instead,
+    ///   and so do those that are more than fit 2^16 buckets, some 2^29.
+    /// - Up to 64 bits, from 2^8 keys on: by stable passes of 8 bits, which read and write keys and payload once for each byte in
+    ///   which keys differ.
+    /// - 128 bits: as by [`Gpu::sort_pairs_by_comparison`].
     /// - Fewer: as one segment, by [`Gpu::sort_pairs_segments`]. Scratch where it does not fit a block: a copy of keys
     ///   and payload; else none.
+    ///
+    /// Scratch of both kinds of passes: a copy of keys and payload, and up to a byte a key.
     ///
     /// Source of the passes: Adinets and Merrill, "Onesweep: a faster least significant digit radix sort for GPUs"
     /// (2022), section 3.
@@ -119,9 +123,8 @@ impl Gpu {
 
     /// [`Gpu::sort_pairs`] where payloads of equal keys come out in any order; it is the same in every run.
     ///
-    /// Where keys of up to 32 bits are distributed, payloads of 4 bytes go below them, in place of their places:
-    /// nothing goes beside, and the scratch is 16 bytes a key and up to 1 byte more. All others are sorted as by
-    /// [`Gpu::sort_pairs`], but more than 2^32 - 2^16 keys of up to 64 bits as by [`Gpu::sort_pairs_bitonic`].
+    /// Where keys of up to 32 bits are distributed, up to 2^32 - 2^16 of them, payloads of 4 bytes go below them, as 64 bits: the
+    /// scratch is 16 bytes a key and up to 1 byte more. All others are sorted as by [`Gpu::sort_pairs`].
     ///
     /// # Errors
     /// As [`Gpu::sort_pairs`], but NaNs that are to be equal are told apart by their bits.
@@ -141,9 +144,9 @@ impl Gpu {
 
     /// Enqueues an argsort: writes the places of the keys in order. The keys stay as they are. Stable.
     ///
-    /// As [`Gpu::sort_pairs`], but that nothing goes beside the items, and passes take over from segments at 2^7 keys
-    /// for each multiprocessor. Scratch at most: 17 bytes a key of up to 32 bits; of wider ones two copies with their
-    /// places, and about 1% more.
+    /// As [`Gpu::sort_pairs`] with payloads of 4 bytes, but that passes take over from segments at 2^7 keys for each multiprocessor.
+    /// Scratch at most: two copies of the keys and one of the places, and a byte a key more; of keys of 128 bits two copies with
+    /// their places, and about 1% more.
     ///
     /// # Errors
     /// As [`Gpu::sort`]; [`Error::LengthMismatch`]; [`Error::Unsupported`] for floats whose NaNs are to be equal
