@@ -35,9 +35,9 @@ struct Profile {
     u32 seen;
     // Keys are not spread evenly: there are cells.
     u32 uneven;
-    // Two codes of a sample have the same bucket.
-    u32 mixed;
-    // Keys of a sample in buckets that are too long for a block, and how many of them there may be.
+    // A bucket has two codes of a sample; and a bucket of one code is too long for a block.
+    u32 mixed, single;
+    // Keys of a sample in buckets that are too long for a block and have two codes, and how many of them there may be.
     u32 crowded, tolerated;
     // Buckets before each cell, and all, in units of 2^-CELL_FRACTION.
     u32 cells[CELLS + 1];
@@ -50,6 +50,14 @@ constexpr u32 ASCENT = 1, DESCENT = 2, OUTSIDE = 4;
 // beside its keys, moved. Where too many buckets are too long, stable passes over all digits take less, or a sample sort of wide
 // keys.
 enum Plan : u32 { LEAVE, REVERSE, FILL, DISTRIBUTE, PASSES };
+
+// The codes that a sample shows of the buckets.
+template <class Word> struct Codes {
+    // One of each bucket, all its bits inverted: zero where there is none.
+    Word* noted;
+    // Whether it has another.
+    u32* others;
+};
 
 SIMT_FN Plan plan(const Profile& profile) {
     if (!(profile.seen & DESCENT)) return LEAVE;

@@ -4,7 +4,7 @@
 // The profile is as profile.cu leaves it. Buckets are counted in groups of 2^bits, bits at least 6. There are at most
 // 2^32 - 2^16 keys. Zero before: `counts` (a word a bucket), `groups` (a word a group).
 // - count_buckets, of any number of blocks, counts, and notes in the profile whether a code is outside of an exact range, or, where
-//   the sample had one code for each bucket, is not that of `codes`. A
+//   buckets may have one code, is not that of its bucket; and the bucket then. A
 //   slice is whole groups: `buckets` from `first_bucket` on, which `counts` and `groups` begin with too. Dynamic shared
 //   memory: Cells, and two bytes a bucket. Cost: one read of the keys, an atomic in shared memory a key of the
 //   slice; for each block one in global memory a pair of buckets. Keys in order are not counted.
@@ -109,8 +109,8 @@ SIMT_FN void load(Key (&row)[ROW], const Key* keys, u64 first, u64 count) {
 
 template <bool UNEVEN>
 SIMT_FN void count_keys(const Key* keys, u64 count, const Classifier<Key, UNEVEN>& classifier, Profile* profile,
-                        const Word* codes, const Counter& counter, const Slice& slice, const code::Transform& transform) {
-    const bool exact = profile->exact, single = !exact && !profile->mixed;
+                        const classify::Codes<Word>& codes, const Counter& counter, const Slice& slice, const code::Transform& transform) {
+    const bool exact = profile->exact, single = !exact && (!profile->mixed || (SORTIE_LOW == BESIDE && profile->single));
     bool outside = false, full = false;
     Key row[ROW], next[ROW];
     u64 first = u64(block_rank()) * TILE;
@@ -140,7 +140,13 @@ SIMT_FN void count_keys(const Key* keys, u64 count, const Classifier<Key, UNEVEN
         }
         if (single) {
             SIMT_UNROLL
-            for (u32 r = 0; r < ROW; ++r) outside |= codes[classifier.bucket(row[r])] != row[r];
+            for (u32 r = 0; r < ROW; ++r) {
+                const u32 bucket = classifier.bucket(row[r]);
+                const Word noted = codes.noted[bucket];
+                if (noted == Word(~Word(row[r]))) continue;
+                outside = true;
+                if (noted != 0 && atomic_load<Relaxed>(&codes.others[bucket]) == 0) atomic_or(&codes.others[bucket], 1);
+            }
         }
         const bool together = any(full) || all(of[0] == shuffle(of[0], 0));
         full = together ? counter.add<true>(of, there) : counter.add<false>(of, there);
@@ -155,7 +161,7 @@ struct Cells {
 };
 
 SIMT_KERNEL(BLOCK, 1)
-count_buckets(const Key* keys, u64 count, Profile* profile, const Word* codes, u32 bits, u32 first_bucket, u32 buckets,
+count_buckets(const Key* keys, u64 count, Profile* profile, classify::Codes<Word> codes, u32 bits, u32 first_bucket, u32 buckets,
               u32* counts, u32* groups, code::Transform transform) {
     // What is in order needs no counts; OUTSIDE does not matter to that.
     const u32 order = atomic_load<Relaxed>(&profile->seen) & (classify::ASCENT | classify::DESCENT);

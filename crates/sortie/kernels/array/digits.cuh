@@ -14,8 +14,8 @@ struct Digits {
     // Keys with each value of each digit; then where those begin in all.
     u64 counts[MOST * RADIX];
     u32 tickets[MOST];
-    // A bit for each digit in which keys differ.
-    u32 active;
+    // A bit for each digit in which keys differ; and blocks that are done counting.
+    u32 active, done;
 };
 
 } // namespace simt::digits

@@ -2,7 +2,7 @@
 //
 // Contract. An instantiation is made for SORTIE_KEY_BYTES (4 or 8), SORTIE_KIND, as payload.cuh and bins.cuh say, and for
 // SORTIE_PLACES: 1 where nobody reads the keys afterwards, which are left as they are. Buckets that are too long for a block are
-// left as they are and listed. Any number of blocks. Dynamic shared memory: a Shared. Cost: one read and one write of keys and
+// left as they are and listed, unless the codes say that they have one code. Any number of blocks. Dynamic shared memory: a Shared. Cost: one read and one write of keys and
 // payload.
 //
 // What is sorted is 32 bits for each key: its leading ones, counted from the bucket's least code, and its index in the bucket.
@@ -292,16 +292,20 @@ SIMT_FN void finish(const Arrays& arrays, u64 start, u32 count, Shared& shared, 
 }
 
 SIMT_KERNEL(BLOCK, RESIDENT / BLOCK)
-finish_stable(Arrays arrays, placed::Buckets buckets, left::List list, code::Transform transform) {
+finish_stable(Arrays arrays, placed::Buckets buckets, classify::Codes<Key> codes, left::List list,
+              code::Transform transform) {
     Shared& shared = *reinterpret_cast<Shared*>(shared_memory());
     const u32 bucket_count = placed::count(buckets);
     for (u32 b = block_rank(); b < bucket_count; b += grid_blocks()) {
         const u64* ends = placed::ends_of(buckets, b);
         const u64 start = ends[0], end = ends[1], count = end - start;
         if (count < 2) continue;
-        if (count <= CAPACITY) finish(arrays, start, u32(count), shared, transform);
-        else if (thread_rank() == 0) left::add(list, start, end);
-        barrier();
+        if (count <= CAPACITY) {
+            finish(arrays, start, u32(count), shared, transform);
+            barrier();
+        } else if (thread_rank() == 0 && (codes.noted[b] == 0 || codes.others[b] != 0)) {
+            left::add(list, start, end);
+        }
     }
 }
 

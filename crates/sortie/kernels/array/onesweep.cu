@@ -3,16 +3,16 @@
 // Contract. An instantiation is made for SORTIE_KEY_BYTES, SORTIE_KIND, and payload.cuh for what goes with each key: its
 // payload, or its index where SORTIE_PLACES; for blocks of SORTIE_THREADS with SORTIE_ROW keys a thread. There are fewer than 2^30
 // keys, or, with SORTIE_WIDE, fewer than 2^62.
-// The kernels run in this order: `count_digits`, `start_digits` by one block, `sweep` for each digit from the lowest on,
-// `bring_back`; all others by any number of blocks. Where there is a profile, they do nothing unless its plan is PASSES; with
+// The kernels run in this order: `count_digits`, then `sweep` for each digit from the lowest on, and for one more where there is one
+// alone; by any number of blocks. Where there is a profile, they do nothing unless its plan is PASSES; with
 // SORTIE_BUCKETS and the plans DISTRIBUTE and FILL they sort by the two digits of the keys' buckets in place of all digits of the
 // codes, and `place_buckets` of count_buckets.cu has counted those. A tile has
 // SORTIE_THREADS * SORTIE_ROW keys. The digits and the first of the two tables of states are zero before.
 // Keys are read from `keys`, and end in sides[0], which may be the same. Indices are only written. Where those are asked for,
-// sides[0] is another, and has the keys afterwards only where it is sorted by buckets. Dynamic shared memory: a Counts, a Starts
+// sides[0] is another, and has the keys afterwards only where it is sorted by buckets. Dynamic shared memory: a Counting
 // or a Shared. Cost: a read of the
 // keys; for each digit in which keys differ a read and a write of keys and payload; another of each where such digits are an
-// odd number.
+// odd number: a digit in which none differ copies them then.
 //
 // A tile's digits are counted by warp first, so that the tiles after it learn of them early. Then the items are ranked by warp:
 // lanes with the same digit find one another by votes, and the last of them moves the warp's counter, which begins where the
@@ -79,14 +79,12 @@ struct Job {
     u32 tiles;
 };
 
-struct Counts {
+struct Counting {
     u32 counts[DIGITS * RADIX];
+    u64 sums[WARPS];
+    u32 active, is_last;
 };
-
-struct Starts {
-    u64 sums[RADIX / WARP];
-    u32 active;
-};
+static_assert(sizeof(Counting) == SORTIE_COUNTING_MEMORY, "as the host has it");
 
 constexpr u32 STAGED = TILE * (sizeof(Key) < sizeof(payload::Word) && payload::WORDS > 0 ? sizeof(payload::Word) : sizeof(Key));
 
@@ -144,9 +142,8 @@ template <class T> SIMT_FN T& of_digit(T* table, u32 turned) {
     return *reinterpret_cast<T*>(reinterpret_cast<u8*>(table) + (turned & MASK) * (sizeof(T) / 4));
 }
 
-SIMT_KERNEL(BLOCK, COUNTING_RESIDENT / BLOCK) count_digits(Job job, code::Transform transform) {
-    if (plan_of(job) != classify::PASSES) return;
-    u32* counts = reinterpret_cast<Counts*>(shared_memory())->counts;
+// Counts what is a block's share of the keys.
+SIMT_FN void count_share(const Job& job, u32* counts, const code::Transform& transform) {
     for (u32 i = thread_rank(); i < DIGITS * RADIX; i += BLOCK) counts[i] = 0;
     barrier();
     for (u64 first = u64(block_rank()) * BLOCK * COUNTED; first < job.count; first += u64(grid_blocks()) * BLOCK * COUNTED) {
@@ -166,19 +163,30 @@ SIMT_KERNEL(BLOCK, COUNTING_RESIDENT / BLOCK) count_digits(Job job, code::Transf
     barrier();
     for (u32 i = thread_rank(); i < DIGITS * RADIX; i += BLOCK)
         if (counts[i] > 0) atomic_add(&job.digits->counts[i], counts[i]);
+    barrier();
 }
 
-SIMT_KERNEL(RADIX, 1) start_digits(Job job) {
+// Counts the digits. The block that is done last makes of the counts where each value begins.
+SIMT_KERNEL(BLOCK, COUNTING_RESIDENT / BLOCK) count_digits(Job job, code::Transform transform) {
     const classify::Plan plan = plan_of(job);
     if (is_left_alone(plan)) return;
-    const u32 digits = plan == classify::PASSES ? DIGITS : 2;
-    Starts& shared = *reinterpret_cast<Starts*>(shared_memory());
-    if (thread_rank() == 0) shared.active = (1u << digits) - 1;
+    Counting& shared = *reinterpret_cast<Counting*>(shared_memory());
+    const bool by_codes = plan == classify::PASSES;
+    if (by_codes) count_share(job, shared.counts, transform);
+    const u32 digits = by_codes ? DIGITS : 2;
+    if (thread_rank() == 0) {
+        shared.is_last = atomic_add<AcquireRelease>(&job.digits->done, 1) + 1 == grid_blocks();
+        shared.active = (1u << digits) - 1;
+    }
     barrier();
+    if (!shared.is_last) return;
     for (u32 d = 0; d < digits; ++d) {
-        u64& count = job.digits->counts[d * RADIX + thread_rank()];
-        if (count == job.count) atomic_and<Relaxed, Block>(&shared.active, ~(1u << d));
-        count = scan::exclusive<RADIX>(count, shared.sums);
+        const bool own = thread_rank() < RADIX;
+        u64* count = &job.digits->counts[d * RADIX + thread_rank()];
+        const u64 keys = own ? atomic_load<Relaxed>(count) : 0;
+        if (keys == job.count) atomic_and<Relaxed, Block>(&shared.active, ~(1u << d));
+        const u64 before = scan::exclusive<BLOCK>(keys, shared.sums);
+        if (own) *count = before;
         barrier();
     }
     if (thread_rank() == 0) job.digits->active = shared.active;
@@ -371,6 +379,25 @@ SIMT_FN void sweep_tile(const Job& job, const Digit& digit, const Pass& pass, u3
     else write_tile<false>(digit, pass, shared, payloads, count, indices, words, transform);
 }
 
+// Copies all, and does what a pass does besides.
+SIMT_FN void copy_all(const Job& job, const Pass& pass, const code::Transform& transform) {
+    const u64 step = u64(grid_blocks()) * BLOCK, first = u64(block_rank()) * BLOCK + thread_rank();
+    for (u64 i = first; i < u64(job.tiles) * RADIX; i += step) pass.next_states[i] = 0;
+    if (pass.has_keys) {
+        for (u64 i = first; i < job.count; i += step) {
+            Key key = pass.keys[i];
+            if (pass.is_first && !pass.is_last) key = code::encode<KIND>(key, transform);
+            if (pass.is_last && !pass.is_first) key = code::decode<KIND>(key, transform);
+            pass.keys_to[i] = key;
+        }
+    }
+    if (SORTIE_PLACES && pass.is_first) {
+        for (u64 i = first; i < job.count; i += step) pass.payload_to[i] = payload::Word(i);
+    } else {
+        for (u64 i = first; i < job.count * payload::WORDS; i += step) pass.payload_to[i] = pass.payload[i];
+    }
+}
+
 // Takes tiles until there are none.
 template <class Digit>
 SIMT_FN void sweep_tiles(const Job& job, const Digit& digit, const Pass& pass, const code::Transform& transform) {
@@ -390,22 +417,31 @@ SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) sweep(Job job, u32 digit, code::Transform t
     const classify::Plan plan = plan_of(job);
     if (is_left_alone(plan)) return;
     const u32 active = job.digits->active;
-    if (!(active >> digit & 1)) return;
-    const u32 passes_before = popcount(active & ((1u << digit) - 1));
+    const bool is_odd_number = popcount(active) % 2 == 1;
+    // An odd number of passes gets one more, which copies, by the lowest digit in which no keys differ.
+    const u32 passes = is_odd_number ? active | (active + 1) : active;
+    const u32 passes_before = popcount(passes & ((1u << digit) - 1));
     const bool is_first = passes_before == 0, is_odd = passes_before % 2 == 1;
+    // Equal keys are numbered where they are.
+    const bool is_all = SORTIE_PLACES && active == 0 && digit == 0;
+    if (!(passes >> digit & 1) && !is_all) return;
     const Side &even = job.sides[0], &odd = job.sides[1];
+    const bool is_last = is_all || passes >> digit == 1;
     Number* odd_states = job.states + u64(job.tiles) * RADIX;
-    const bool is_last = active >> digit == 1;
     const Pass pass{is_first ? job.keys : is_odd ? odd.keys : even.keys,
                     is_odd ? odd.payload : even.payload,
-                    is_odd ? even.keys : odd.keys,
-                    is_odd ? even.payload : odd.payload,
+                    is_odd || is_all ? even.keys : odd.keys,
+                    is_odd || is_all ? even.payload : odd.payload,
                     is_odd ? odd_states : job.states,
                     is_odd ? job.states : odd_states,
                     digit,
                     is_first,
                     is_last,
                     !(SORTIE_PLACES && is_last && plan == classify::PASSES)};
+    if (!(active >> digit & 1)) {
+        copy_all(job, pass, transform);
+        return;
+    }
 #if SORTIE_BUCKETS
     if (is_by_buckets(plan)) {
         u32* cells = reinterpret_cast<Shared*>(shared_memory())->cells;
@@ -415,24 +451,6 @@ SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) sweep(Job job, u32 digit, code::Transform t
     }
 #endif
     sweep_tiles(job, OfCode{digit}, pass, transform);
-}
-
-SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) bring_back(Job job) {
-    const classify::Plan plan = plan_of(job);
-    if (is_left_alone(plan)) return;
-    const u32 passes = popcount(job.digits->active);
-    const u64 step = u64(grid_blocks()) * BLOCK, first = u64(block_rank()) * BLOCK + thread_rank();
-    const Side &from = job.sides[1], &to = job.sides[0];
-    const bool has_keys = !SORTIE_PLACES || is_by_buckets(plan);
-    if (SORTIE_PLACES && passes == 0)
-        for (u64 i = first; i < job.count; i += step) {
-            to.payload[i] = payload::Word(i);
-            if (has_keys) to.keys[i] = job.keys[i];
-        }
-    if (passes % 2 == 0) return;
-    if (has_keys)
-        for (u64 i = first; i < job.count; i += step) to.keys[i] = from.keys[i];
-    for (u64 i = first; i < job.count * payload::WORDS; i += step) to.payload[i] = from.payload[i];
 }
 
 // As the host has them.

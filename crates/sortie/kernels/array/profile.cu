@@ -9,10 +9,10 @@
 //   CellCounts.
 // - share_buckets, of one block, gives each cell its share of the buckets, if there are cells with far more keys than
 //   others. Dynamic shared memory: Crowded.
-// - sample_buckets, of any number of blocks, counts the same sample in its buckets, in `counts`, and notes a code of each in
-//   `codes`, and whether a bucket has another; both are zero before. Dynamic shared memory: Cells.
-// - look_for_long, of any number of blocks, notes how many of the sample are in buckets of which it has more than `most`, and
-//   clears the counts.
+// - sample_buckets, of any number of blocks, counts the same sample in its buckets, in `counts`, and notes the codes; all of
+//   these are zero before. Dynamic shared memory: Cells.
+// - look_for_long, of any number of blocks, notes how many of the sample are in buckets of which it has more than `most`, by
+//   whether they have two codes, and clears the counts.
 #include "classify.cuh"
 #include "code.cuh"
 #include "item.cuh"
@@ -188,8 +188,8 @@ struct Cells {
 
 template <bool UNEVEN>
 SIMT_FN void count_sample(const Key* keys, u64 count, u32 sampled, const classify::Classifier<Key, UNEVEN>& classifier,
-                          u32* counts, Word* codes, Profile* profile, const code::Transform& transform) {
-    bool mixed = atomic_load<Relaxed>(&profile->mixed);
+                          u32* counts, classify::Codes<Word> codes, Profile* profile, const code::Transform& transform) {
+    bool mixed = false;
     for (u32 first = block_rank() * BLOCK; first < sampled; first += grid_blocks() * BLOCK) {
         const u32 i = first + thread_rank();
         const bool there = i < sampled;
@@ -198,20 +198,21 @@ SIMT_FN void count_sample(const Key* keys, u64 count, u32 sampled, const classif
         // Equal keys would wait for one another.
         const u32 peers = match_any(bucket);
         if (there && lane() == trailing_zeros(peers)) atomic_add(&counts[bucket], popcount(peers));
-        // A bucket that has zero has no other code noted, which whoever looks at all keys finds out.
-        if (there && !mixed && code != 0) {
-            Word noted = atomic_load<Relaxed>(&codes[bucket]);
-            if (noted == 0) noted = atomic_cas(&codes[bucket], Word(0), code);
-            mixed = noted != 0 && noted != code;
-        }
-        mixed = any(mixed);
+        const Word own = Word(~code);
+        if (!there || own == 0) continue;
+        Word noted = atomic_load<Relaxed>(&codes.noted[bucket]);
+        if (noted == 0) noted = atomic_cas(&codes.noted[bucket], Word(0), own);
+        if (noted == 0 || noted == own) continue;
+        mixed = true;
+        if (atomic_load<Relaxed>(&codes.others[bucket]) == 0) atomic_or(&codes.others[bucket], 1);
     }
+    mixed = any(mixed);
     if (lane() == 0 && mixed) atomic_or(&profile->mixed, 1);
 }
 
 SIMT_KERNEL(BLOCK, 1)
-sample_buckets(const Key* keys, u64 count, u32 sampled, Profile* profile, u32* counts, Word* codes,
-               code::Transform transform) {
+sample_buckets(const Key* keys, u64 count, u32 sampled, Profile* profile, u32* counts,
+               classify::Codes<Word> codes, code::Transform transform) {
     // What is in order keeps its plan.
     if ((atomic_load<Relaxed>(&profile->seen) & BOTH) != BOTH || profile->exact) return;
     u32* cells = reinterpret_cast<Cells*>(shared_memory())->cells;
@@ -224,16 +225,25 @@ sample_buckets(const Key* keys, u64 count, u32 sampled, Profile* profile, u32* c
         count_sample(keys, count, sampled, classify::Classifier<Key>(profile->range), counts, codes, profile, transform);
 }
 
-SIMT_KERNEL(BLOCK, 1) look_for_long(u32 buckets, u32 most, u32* counts, Profile* profile) {
+SIMT_KERNEL(BLOCK, 1)
+look_for_long(u32 buckets, u32 most, u32* counts, classify::Codes<Word> codes, Profile* profile) {
     u32 crowded = 0;
+    bool single = false;
     for (u32 b = block_rank() * BLOCK + thread_rank(); b < buckets; b += grid_blocks() * BLOCK) {
         const u32 own = counts[b];
-        if (own > most) crowded += own;
+        if (own > most) {
+            // Payloads below codes are ordered too.
+            const bool is_single = SORTIE_LOW != PAYLOAD && codes.noted[b] != 0 && codes.others[b] == 0;
+            crowded += is_single ? 0 : own;
+            single |= is_single;
+        }
         if (own > 0) counts[b] = 0;
     }
     SIMT_UNROLL
     for (u32 by = WARP / 2; by > 0; by /= 2) crowded += shuffle_xor(crowded, by);
     if (lane() == 0 && crowded > 0) atomic_add(&profile->crowded, crowded);
+    single = any(single);
+    if (lane() == 0 && single) atomic_or(&profile->single, 1);
 }
 
 // As the host has them.

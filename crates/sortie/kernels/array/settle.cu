@@ -69,7 +69,7 @@ SIMT_FN u32 bucket_at(u32 place, const u32* starts, u32 low, u32 high) {
 }
 
 SIMT_KERNEL(BLOCK, 2)
-fill(Key* keys, const Profile* profile, const classify::WordOf<Key>::Type* codes, u32 bits, u32 groups, const u32* counts, const u64* group_starts,
+fill(Key* keys, const Profile* profile, classify::Codes<classify::WordOf<Key>::Type> codes, u32 bits, u32 groups, const u32* counts, const u64* group_starts,
      const u32* tiles_before, u32 tile, code::Transform transform) {
     if (classify::plan(*profile) != classify::FILL) return;
     Shared& shared = *reinterpret_cast<Shared*>(shared_memory());
@@ -92,7 +92,7 @@ fill(Key* keys, const Profile* profile, const classify::WordOf<Key>::Type* codes
         const u32 high = bucket_at(last - 1, shared.starts, low, (1u << bits) - 1);
         for (u32 i = first + thread; i < last; i += BLOCK) {
             const u32 bucket = (group << bits) + bucket_at(i, shared.starts, low, high);
-            const Key code = profile->exact ? classifier.code_of(bucket) : Key(codes[bucket]);
+            const Key code = profile->exact ? classifier.code_of(bucket) : Key(~codes.noted[bucket]);
             keys[start + i] = code::decode<KIND>(code, transform);
         }
         barrier();

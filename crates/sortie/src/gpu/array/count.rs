@@ -6,7 +6,9 @@ use sortie_device::{Kernel, Launch, Stream, View};
 use super::items::Items;
 use super::shape::Shape;
 use crate::Error;
-use crate::gpu::kernels::array::{Before, CellCounts, Cells, Crowded, PLACE_BLOCK, PROFILE_BLOCK, Profile};
+use crate::gpu::kernels::array::{
+    Before, BucketCodes, CellCounts, Cells, Crowded, PLACE_BLOCK, PROFILE_BLOCK, Profile,
+};
 use crate::gpu::kernels::{CodeTransform, File, Instance, blocks, numbers, struct_bytes};
 
 /// Blocks on a multiprocessor that compare or sample.
@@ -81,13 +83,12 @@ impl CountingKernels {
 /// The scratch of a distribution, as the kernels say.
 #[derive(Clone, Copy)]
 pub(super) struct Tables<'a> {
-    /// What is zero before: the profile, counts, groups and codes.
+    /// What is zero before: the profile, counts, groups, and codes with whether there are others.
     zero: View<'a, u32>,
     pub profile: View<'a, u32>,
     pub counts: View<'a, u32>,
     groups: View<'a, u32>,
-    /// The only one of each bucket, where there is one.
-    pub codes: View<'a, u32>,
+    pub codes: BucketCodes,
     pub group_starts: View<'a, u64>,
     pub group_cursors: View<'a, u64>,
     pub tiles_before: View<'a, u32>,
@@ -96,12 +97,12 @@ pub(super) struct Tables<'a> {
 
 impl<'a> Tables<'a> {
     /// Words of each, in order.
-    fn lengths(shape: Shape) -> [usize; 8] {
+    fn lengths(shape: Shape) -> [usize; 9] {
         let (buckets, groups) = (shape.buckets.count(), shape.buckets.groups);
         let (starts, ends) = (2 * (groups + 1), 2 * (buckets + 1));
         // Each begins where 16 bytes do.
         let codes = buckets * shape.code_words();
-        [PROFILE_WORDS, buckets, groups, codes, starts, starts, groups + 1, ends]
+        [PROFILE_WORDS, buckets, groups, codes, buckets, starts, starts, groups + 1, ends]
             .map(|words| words.next_multiple_of(4))
     }
 
@@ -117,13 +118,13 @@ impl<'a> Tables<'a> {
             taken += words;
             scratch.range(taken - words..taken)
         });
-        let [profile, counts, groups, codes, group_starts, group_cursors, tiles_before, ends] = parts;
+        let [profile, counts, groups, noted, others, group_starts, group_cursors, tiles_before, ends] = parts;
         Tables {
-            zero: scratch.range(0..lengths[..4].iter().sum()),
+            zero: scratch.range(0..lengths[..5].iter().sum()),
             profile,
             counts,
             groups,
-            codes,
+            codes: BucketCodes { noted: noted.address(), others: others.address() },
             group_starts: group_starts.cast(),
             group_cursors: group_cursors.cast(),
             tiles_before,
@@ -185,7 +186,11 @@ impl Counting<'_> {
                 counting,
                 (keys, n, sampled, profile, counts, self.tables.codes, self.transform),
             )?;
-            kernels.look_for_long.launch(stream, looking, (buckets, most, counts, profile))?;
+            kernels.look_for_long.launch(
+                stream,
+                looking,
+                (buckets, most, counts, self.tables.codes, profile),
+            )?;
         }
         Ok(())
     }

@@ -1,5 +1,7 @@
 //! What a distribution moves: keys, alone or with something beside them; or narrow keys with payloads of 32 bits below them.
 
+use sortie_device::Properties;
+
 use super::onesweep::{Moving, Passes, Swept};
 use crate::Order;
 use crate::gpu::kernels::{Define, kind};
@@ -50,9 +52,9 @@ impl Items {
         }
     }
 
-    /// The passes that sort so many keys where a distribution would not, or that are how they are distributed. On a device with
-    /// so much shared memory a block.
-    pub fn passes(self, n: usize, shared_per_block: usize) -> Passes {
+    /// The passes that sort so many keys where a distribution would not, or that are how they are distributed. On such a
+    /// device.
+    pub fn passes(self, n: usize, device: &Properties) -> Passes {
         let Items { key_bytes, code, order, low } = self;
         let beside = match low {
             Low::Nothing => Moving::Payload(0),
@@ -60,7 +62,7 @@ impl Items {
             Low::Beside(moving) => moving,
         };
         let by_buckets = matches!(low, Low::Beside(_));
-        Passes::new(Swept { n, key_bytes, code, order, beside, by_buckets }, shared_per_block)
+        Passes::new(Swept { n, key_bytes, code, order, beside, by_buckets }, device)
     }
 
     /// What `item.cuh` is instantiated for.

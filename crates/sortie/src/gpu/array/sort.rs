@@ -43,7 +43,7 @@ const DISTRIBUTE_FROM_CACHES: u64 = 2;
 const PAIRS_IN_PASSES_FROM: usize = 1 << 8;
 const PLACES_IN_PASSES_FROM: usize = 1 << 7;
 /// Fewer keys alone go through a network. On an H200 2^20 u32 took 91 us by it, 2^22 189.
-const KEYS_IN_PASSES_FROM: usize = 1 << 13;
+const KEYS_IN_PASSES_FROM: usize = 1 << 12;
 /// Fewer keys alone are one segment: a block sorts them in one launch. More of them, too few to be distributed, a network.
 const NETWORK_FROM: usize = 1 << 13;
 
@@ -436,7 +436,7 @@ impl Uneven {
             let wanted = Wanted { beside: Beside::Nothing, code: items.code, order: items.order };
             return Uneven::Samples(wanted.compared::<B>());
         }
-        Uneven::Passes(items.passes(n, device.shared_per_block))
+        Uneven::Passes(items.passes(n, device))
     }
 
     /// A sample sort gets its own.
@@ -583,7 +583,7 @@ impl Wanted {
         };
         let enough = n >= device.multiprocessors as usize * from;
         let swept = Swept { n, key_bytes: size_of::<B>(), code, order, beside, by_buckets: false };
-        enough.then(|| Passes::new(swept, device.shared_per_block))
+        enough.then(|| Passes::new(swept, device))
     }
 
     /// The items that go through a distribution, unless there are too few or too many keys, or too wide ones.
@@ -620,7 +620,7 @@ impl Wanted {
         };
         let shape = Shape::new(n, items, device);
         if let Low::Beside(_) = items.low {
-            return stable_words(n, shape, items, device.shared_per_block);
+            return stable_words(n, shape, items, device);
         }
         let again = LongTables::words(n, shape.block.capacity());
         let rest = listed_words(Left::most(n));

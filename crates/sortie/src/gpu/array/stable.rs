@@ -5,7 +5,7 @@
 //! in a block; here the passes over the leading digits are those of a sort by the lowest digit first, so nothing waits for
 //! counts of single buckets.
 
-use sortie_device::{Kernel, Launch, Stream, View};
+use sortie_device::{Kernel, Launch, Properties, Stream, View};
 
 use super::count::{Counting, CountingKernels, Tables};
 use super::items::Items;
@@ -24,8 +24,8 @@ use crate::key::Bits;
 const NUMBER_BLOCKS: u32 = 4;
 
 /// Words of each piece of scratch.
-pub(super) fn stable_words(n: usize, shape: Shape, items: Items, shared_per_block: usize) -> Vec<usize> {
-    let passes = items.passes(n, shared_per_block);
+pub(super) fn stable_words(n: usize, shape: Shape, items: Items, device: &Properties) -> Vec<usize> {
+    let passes = items.passes(n, device);
     vec![Tables::words(shape) + passes.words(), Left::words(n), listed_words(Left::most(n))]
 }
 
@@ -53,7 +53,7 @@ impl Gpu {
         let n = keys.len();
         let device = self.device().properties();
         let shape = Shape::new(n, items, device);
-        let passes = items.passes(n, device.shared_per_block);
+        let passes = items.passes(n, device);
         // Kernels first: what cannot be had is found out before any of them runs.
         let number = Instance { kernel: "number", file: File::Settle, defines: items.defines() };
         let instances = [
@@ -128,6 +128,12 @@ unsafe fn finish_buckets(
         shared: block.shared(),
     };
     // SAFETY: these are the kernel's arguments; the list has room for all that can be left. The engine keeps the kernel.
-    unsafe { kernel.launch(counting.stream, launch, (arrays, buckets, left.list(), counting.transform))? };
+    unsafe {
+        kernel.launch(
+            counting.stream,
+            launch,
+            (arrays, buckets, counting.tables.codes, left.list(), counting.transform),
+        )?
+    };
     Ok(())
 }

@@ -33,9 +33,16 @@ shared! {
         seen: u32,
         uneven: u32,
         mixed: u32,
+        single: u32,
         crowded: u32,
         tolerated: u32,
         cells: [u32; CELLS + 1],
+    }
+
+    /// The codes that a sample shows of the buckets.
+    argument "classify::Codes<Word>" BucketCodes {
+        noted: u64,
+        others: u64,
     }
 
     /// Shared memory of `sample_cells`.
@@ -112,6 +119,7 @@ shared! {
         counts: [u64; 8 * 256],
         tickets: [u32; 8],
         active: u32,
+        done: u32,
     }
 
     /// Addresses of keys and payloads, as one pass leaves them for the next.
@@ -130,12 +138,6 @@ shared! {
         states: u64,
         profile: u64,
         tiles: u32,
-    }
-
-    /// Shared memory of `start_digits`.
-    memory "Starts" OnesweepStarts {
-        sums: [u64; 256 / WARP],
-        active: u32,
     }
 
     /// Buckets that no block sorts.

@@ -156,6 +156,7 @@ impl File {
             File::Bitonic => &[CodeTransform::LAYOUT, a::BitonicArrays::LAYOUT, a::Superstep::LAYOUT],
             File::Profile => &[
                 CodeTransform::LAYOUT,
+                a::BucketCodes::LAYOUT,
                 a::CodeRange::LAYOUT,
                 a::Profile::LAYOUT,
                 a::CellCounts::LAYOUT,
@@ -164,6 +165,7 @@ impl File {
             ],
             File::CountBuckets => &[
                 CodeTransform::LAYOUT,
+                a::BucketCodes::LAYOUT,
                 a::Profile::LAYOUT,
                 a::Cells::LAYOUT,
                 a::Before::LAYOUT,
@@ -177,7 +179,6 @@ impl File {
                 a::OnesweepDigits::LAYOUT,
                 a::OnesweepSide::LAYOUT,
                 a::OnesweepJob::LAYOUT,
-                a::OnesweepStarts::LAYOUT,
                 a::CodeRange::LAYOUT,
                 a::Profile::LAYOUT,
             ],
