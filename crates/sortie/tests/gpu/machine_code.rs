@@ -27,6 +27,7 @@ const LIST: &[machine_code::Sort<Gpu, Error>] = &[
     ("u8, length 1000", |gpu| sort::<u8>(gpu, Some(1000), false)),
     ("f32 with u32, length 1000", |gpu| pairs::<f32, u32>(gpu, Some(1000))),
     ("f32 with u32, any length", |gpu| pairs::<f32, u32>(gpu, None)),
+    ("f32 with 12 bytes, length 1000", |gpu| pairs::<f32, [u32; 3]>(gpu, Some(1000))),
     ("places of f32, length 1000", |gpu| argsort::<f32>(gpu, Some(1000))),
     ("one array of u32", |gpu| one_array::<u32>(gpu, 1 << 23, OneArray::Keys)),
     ("one array of f32", |gpu| one_array::<f32>(gpu, 1 << 23, OneArray::Keys)),
@@ -54,6 +55,7 @@ const LIST: &[machine_code::Sort<Gpu, Error>] = &[
     ("u8, bitonic", bitonic::<u8>),
     ("u32 with u32, bitonic", bitonic_pairs::<u32, u32>),
     ("u64 with 16 bytes, bitonic", bitonic_pairs::<u64, u128>),
+    ("u64 with 64 bytes, bitonic", bitonic_pairs::<u64, [u64; 8]>),
     ("strings", strings),
 ];
 

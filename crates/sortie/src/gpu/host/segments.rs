@@ -16,6 +16,7 @@ use crate::gpu::segments::Moved;
 use crate::gpu::segments::{Content, Payload};
 use crate::gpu::{DeviceSegments, Gpu};
 use crate::key::{Bits, Code, Form};
+use crate::request::moves_with_keys;
 use crate::{Error, Key, Order, Ran, Report, copy};
 
 /// What the caller of a sort of host segments allows.
@@ -69,7 +70,7 @@ impl<'a> HostPayload<'a> {
         let (at, len) = (payload.as_mut_ptr().cast(), size_of_val(payload));
         // SAFETY: the same memory for as long; the caller vouches for what is written.
         let bytes = unsafe { std::slice::from_raw_parts_mut(at, len) };
-        matches!(each, 4 | 8 | 16).then_some(HostPayload { bytes, each })
+        moves_with_keys(each).then_some(HostPayload { bytes, each })
     }
 
     /// Elements that any bytes are.
@@ -81,7 +82,7 @@ impl<'a> HostPayload<'a> {
     /// So many bytes for each key.
     pub fn of_bytes(bytes: &'a mut [u8], each: usize) -> Option<HostPayload<'a>> {
         let payload = HostPayload::of_pod(bytemuck::try_cast_slice_mut::<u8, [u8; 4]>(bytes).ok()?);
-        payload.filter(|_| matches!(each, 4 | 8 | 16)).map(|payload| HostPayload { each, ..payload })
+        payload.filter(|_| moves_with_keys(each)).map(|payload| HostPayload { each, ..payload })
     }
 
     /// As elements of their size.

@@ -28,6 +28,7 @@ pub(crate) struct Instance {
 /// A file of kernels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum File {
+    Rows,
     SortSegments,
     Classes,
     MergeRuns,
@@ -109,6 +110,7 @@ impl File {
     /// Its name and text.
     fn source(self) -> (&'static str, &'static str) {
         match self {
+            File::Rows => ("rows", include_str!("../../../kernels/common/rows.cu")),
             File::SortSegments => {
                 ("sort_segments", include_str!("../../../kernels/segments/sort_segments.cu"))
             }
@@ -140,6 +142,7 @@ impl File {
     fn layouts(self) -> &'static [Layout] {
         use {array as a, segments as g, strings as t};
         match self {
+            File::Rows => &[],
             File::SortSegments => &[CodeTransform::LAYOUT, g::SegmentArrays::LAYOUT, g::LongSegments::LAYOUT],
             File::MergeRuns => &[
                 CodeTransform::LAYOUT,
