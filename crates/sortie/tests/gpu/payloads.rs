@@ -8,7 +8,7 @@ use sortie::{Error, Key, Order, Sorter};
 use sortie_device::{Buffer, Stream};
 use sortie_simt::{Options, Sanitizer};
 
-use crate::support::{PATTERNS, cut, keys, on_bench, on_each};
+use crate::support::{PATTERNS, cut, keys, on_bench, on_each, widen};
 
 /// Segments on the host, and the same on a device.
 struct Cut {
@@ -207,6 +207,30 @@ fn payloads_of_any_size() {
             let segments = Cut::offsets(gpu, &stream, vec![2, 2, 3, 9000, 9100, 31_000]);
             compare::<u32, [u32; 3]>(gpu, &stream, &cut(&wide), &segments, Order::default(), pattern);
             compare::<u64, [u32; 7]>(gpu, &stream, &wide, &segments, Order::default(), pattern);
+        }
+    });
+}
+
+#[test]
+fn keys_of_128_bits() {
+    on_each(|gpu| {
+        let stream = gpu.device().stream().unwrap();
+        for (seed, pattern) in PATTERNS.into_iter().enumerate() {
+            let wide = widen(&keys(pattern, 900, seed as u64), seed % 2 == 1);
+            let signed: Vec<i128> = wide.iter().copied().map(u128::cast_signed).collect();
+            let order = Order { descending: seed % 3 == 0, ..Order::default() };
+            for length in [5, 60, 300] {
+                let segments = Cut::length(gpu, &stream, length, 900 / length);
+                compare::<u128, u32>(gpu, &stream, &wide, &segments, Order::default(), pattern);
+                compare::<i128, [u64; 2]>(gpu, &stream, &signed, &segments, order, pattern);
+            }
+            let segments = Cut::offsets(gpu, &stream, vec![2, 2, 3, 30, 500, 899]);
+            compare::<i128, [u32; 3]>(gpu, &stream, &signed, &segments, order, pattern);
+        }
+        let segments = Cut::offsets(gpu, &stream, vec![2, 3, 9000, 9100, 20_000]);
+        for pattern in ["random", "crowded"] {
+            let wide = widen(&keys(pattern, 20_002, 1), true);
+            compare::<u128, u64>(gpu, &stream, &wide, &segments, Order::default(), pattern);
         }
     });
 }

@@ -65,6 +65,7 @@ const HEADERS: &[(&str, &str)] = &[
     ("placed.cuh", include_str!("../../../kernels/array/placed.cuh")),
     ("places.cuh", include_str!("../../../kernels/segments/places.cuh")),
     ("segment.cuh", include_str!("../../../kernels/segments/segment.cuh")),
+    ("wide.cuh", include_str!("../../../kernels/segments/wide.cuh")),
     ("worker.cuh", include_str!("../../../kernels/segments/worker.cuh")),
 ];
 

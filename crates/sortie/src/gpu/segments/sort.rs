@@ -45,13 +45,13 @@ impl Gpu {
     ///
     /// Keys are sorted alone, so equal ones cannot be told apart. Segments that fit a block are read and written once,
     /// in place: on a device with 227 KB of shared memory a block up to 40,960 keys of 32 bits or less where segments
-    /// have one length, 32,768 between offsets; or 16,384 of 64 bits. Longer ones are sorted as tiles of some 8192 to
-    /// 32,768 keys, and read and written once more for each doubling over that. Scratch: none for one length, up to 8
+    /// have one length, 32,768 between offsets; 16,384 of 64 bits, or 8192 of 128. Longer ones are sorted as tiles of some
+    /// 8192 to 32,768 keys, and read and written once more for each doubling over that. Scratch: none for one length, up to 8
     /// bytes a segment for offsets; and a copy of all keys where segments can be longer than fits a block.
     ///
     /// # Errors
     /// [`Error::Segments`] where the length does not divide the keys; [`Error::Unsupported`] for keys without codes of
-    /// 8 to 64 bits, or 2^32 - 1 segments and more between offsets; [`Error::Memory`] where the device has too little
+    /// 8 to 128 bits, or 2^32 - 1 segments and more between offsets; [`Error::Memory`] where the device has too little
     /// free for the scratch; [`Error::Device`] where a kernel could not be had. Nothing has been enqueued that changes
     /// the keys then.
     ///
@@ -74,8 +74,8 @@ impl Gpu {
     ///
     /// What is sorted is 32 bits for each key, some of its leading bits and its place in the segment, whatever the width of
     /// keys and payload; segments whose keys agree in those bits take as many sorts as their codes have digits of about 20
-    /// bits. Segments fit a block up to 16,384 keys, or 24,576 where keys and payload have at most 4 bytes each.
-    /// Longer ones need a copy of the payload as scratch too.
+    /// bits. Segments fit a block up to 16,384 keys, 24,576 where keys and payload have at most 4 bytes each, or 8192 keys of
+    /// 128 bits. Longer ones need a copy of the payload as scratch too.
     ///
     /// Payloads of 4, 8 and 16 bytes move with their keys. For others, indices of 4 bytes do, of 8 where there are 2^32 keys
     /// and more; then they bring the payloads. That takes two reads and two writes of the payload more, and as scratch a copy
@@ -173,11 +173,7 @@ impl Gpu {
             DeviceSegments::Length(length) => length,
             DeviceSegments::Offsets { longest, .. } => longest.min(keys.len() as u64),
         };
-        if longest > 1 << 32 {
-            return Err(Error::Unsupported(format!(
-                "places in a segment of {longest} keys do not fit 32 bits; sort its parts"
-            )));
-        }
+        check_indices(longest)?;
         let moved = Moved { keys: keys.cast::<K::Bits>(), payload: places.address(), kind: Payload::Places };
         // SAFETY: as the caller states.
         unsafe { self.sort_moved(stream, moved, segments, code::<K>()?, order) }
@@ -195,12 +191,6 @@ impl Gpu {
         code: Code,
         order: Order,
     ) -> Result<Pending<'_>, Error> {
-        if B::WIDTH > 64 {
-            return Err(Error::Unsupported(format!(
-                "keys of {} bits are not sorted on a GPU; use the CPU engine",
-                B::WIDTH
-            )));
-        }
         let content = Content { key_bytes: size_of::<B>(), payload: moved.kind, code, order };
         let job = SegmentSort {
             gpu: self,
@@ -265,6 +255,16 @@ pub(crate) struct Rest<'a> {
     pub shortest: usize,
     /// Room for a copy of the keys, and behind it, where 16 bytes begin, of the payload.
     pub copy: View<'a, u32>,
+}
+
+/// Whether indices of 32 bits are enough for the longest segment.
+pub(crate) fn check_indices(longest: u64) -> Result<(), Error> {
+    if longest <= 1 << 32 {
+        return Ok(());
+    }
+    Err(Error::Unsupported(format!(
+        "indices in a segment of {longest} keys do not fit 32 bits; sort its parts"
+    )))
 }
 
 pub(crate) fn code<K: Key>() -> Result<Code, Error> {
