@@ -228,6 +228,23 @@ pub fn sort_pairs_segments(
     })
 }
 
+/// [`Sorter::argsort_segments`] of keys in host memory. Segments are counted in keys.
+///
+/// # Errors
+/// As [`Sorter::argsort_segments`] and [`sort`].
+#[inline]
+pub fn argsort_segments<I: Index>(
+    sorter: &Sorter,
+    dtype: Dtype,
+    keys: &[u8],
+    indices: &mut [I],
+    segments: Segments<'_>,
+) -> Result<Report, Error> {
+    with_bits!(dtype.width(), B => {
+        sorter.argsort_segments_of_numbers(typed::<B>("keys", keys)?, dtype.code(), indices, segments)
+    })
+}
+
 /// How the first key of `a` compares with the first key of `b`, as [`Key::compare`](crate::Key::compare) does. Neither
 /// need be aligned.
 ///

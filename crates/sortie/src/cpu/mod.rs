@@ -52,8 +52,8 @@ pub(crate) fn permute<T, I: Index>(v: &mut [T], places: &mut [I]) {
 }
 
 /// [`permute`] for rows of so many bytes.
-pub(crate) fn permute_rows(rows: &mut [u8], each: usize, places: &mut [usize]) {
-    permute_by(places.len(), places, |a, b| {
+pub(crate) fn permute_rows(rows: &mut [u8], each: usize, indices: &mut [usize]) {
+    permute_by(indices.len(), indices, |a, b| {
         let (low, high) = (a.min(b), a.max(b));
         let (before, from_high) = rows.split_at_mut(high * each);
         before[low * each..][..each].swap_with_slice(&mut from_high[..each]);

@@ -52,7 +52,7 @@ fn every_type_is_sorted_as_its_slice_is() {
             let (mut moved, mut numbers) = (unsorted.clone(), Vec::from_iter(0..keys.len() as u64));
             sort_pairs(&sorter(), dtype, cast_slice_mut(&mut moved), 8, cast_slice_mut(&mut numbers)).unwrap();
             assert_eq!(moved, sorted, "{dtype:?}");
-            assert!(numbers.iter().map(|&number| number as usize).eq(indices), "{dtype:?}");
+            assert!(numbers.iter().map(|&number| number as usize).eq(indices.iter().copied()), "{dtype:?}");
 
             // Of a size that no type has.
             moved.copy_from_slice(&unsorted);
@@ -74,6 +74,11 @@ fn every_type_is_sorted_as_its_slice_is() {
             crate::sort_segments(&mut expected, segments);
             assert_eq!(cast_slice::<_, u8>(&alone), cast_slice::<_, u8>(&expected), "{dtype:?}");
             assert_eq!(carried, alone, "{dtype:?}");
+            let mut found = vec![0usize; keys.len()];
+            argsort_segments(&sorter(), dtype, bytes, &mut found, segments).unwrap();
+            assert_eq!(found, crate::argsort_segments(keys, segments), "{dtype:?}");
+            let each = keys.len() / 3;
+            assert!(found.chunks(each).zip(keys.chunks(each)).all(|(found, keys)| found == static_argsort(keys)), "{dtype:?}");
         });
     }
 }

@@ -63,9 +63,7 @@ impl Sorter {
         self.run(
             self.segments_request(form::<B>(code), Beside::Nothing, keys.len(), segments)?,
             keys,
-            |keys, on| {
-                self.segments_on_gpu(on, gpu::Host { keys, payload: None, pinned: false }, segments, code, 0)
-            },
+            |keys, on| self.segments_on_gpu(on, HostArray::Sorted { keys, payload: None }, segments, code, 0),
             |keys, job| cpu::segments::sort(keys, segments, Transform::new(code, self.choices.order), job),
         )
     }
@@ -86,6 +84,22 @@ impl Sorter {
             |(keys, payload), job| {
                 cpu::segment_pairs::sort(keys, payload, segments, self.carrying(code), job)
             },
+        )
+    }
+
+    /// [`Sorter::argsort_segments`].
+    pub(crate) fn argsort_segments_of_numbers<B: Bits, I: Index>(
+        &self,
+        keys: &[B],
+        code: Code,
+        indices: &mut [I],
+        segments: Segments<'_>,
+    ) -> Result<Report, Error> {
+        self.run(
+            self.argsort_segments_request(form::<B>(code), keys.len(), indices, segments)?,
+            indices,
+            |indices, on| self.argsort_segments_on_gpu(on, keys, indices, segments, code),
+            |indices, job| cpu::segment_pairs::argsort(keys, indices, segments, self.carrying(code), job),
         )
     }
 
