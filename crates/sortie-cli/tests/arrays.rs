@@ -270,7 +270,7 @@ fn scratch_stays_under_the_limit() {
     // The indices of two segments at a time need more: the array is worth no more than two threads.
     let refused =
         sortie(folder.path(), "segments -S 64K --parallel 4 --len 25000 --argsort in.npy -o out.npy");
-    assert!(said(&refused).contains("--buffer-size leaves 32 KiB; give it more"), "{}", said(&refused));
+    assert!(said(&refused).contains("--buffer-size leaves 64 KiB; give it more"), "{}", said(&refused));
     succeed(folder.path(), "segments -S 64K --parallel 4 --len 100 --argsort in.npy -o out.npy");
 }
 

@@ -24,7 +24,7 @@ use half::{bf16, f16};
 use sortie_device::{Stream, View};
 
 use crate::error::same_length;
-use crate::gpu::{DeviceSegments, Gpu, Pending};
+use crate::gpu::{DevicePayload, DeviceSegments, Gpu, Pending};
 use crate::key::{Bits, Code, Number, Transform};
 use crate::request::{Beside, KeyForm};
 use crate::{Error, Index, Order, Report, Segments, Sorter};
@@ -92,16 +92,14 @@ macro_rules! with_bits {
     };
 }
 
-/// Evaluates an expression with `$payload` as a type of `$bytes` bytes, which may be 4, 8 or 16.
+/// Evaluates an expression with `$payload` as a type of `$bytes` bytes, or another where no such type is compiled.
 macro_rules! with_payload {
-    ($bytes:expr, $payload:ident => $body:expr) => {
+    ($bytes:expr, $payload:ident => $body:expr, else $other:expr) => {
         match $bytes {
             4 => with_key!([u8; 4], $payload, $body),
             8 => with_key!([u8; 8], $payload, $body),
             16 => with_key!([u8; 16], $payload, $body),
-            other => Err(Error::Unsupported(format!(
-                "payloads of {other} bytes are not moved with their keys, only such of 4, 8 and 16; take an argsort for others"
-            ))),
+            _ => $other,
         }
     };
 }
@@ -146,10 +144,13 @@ pub fn sort(sorter: &Sorter, dtype: Dtype, keys: &mut [u8]) -> Result<Report, Er
     with_bits!(dtype.width(), B => sorter.sort_numbers(typed_mut::<B>("keys", keys)?, dtype.code()))
 }
 
-/// [`Sorter::sort_pairs`] of keys in host memory, each with a payload of `payload_bytes` bytes: 4, 8 or 16.
+/// [`Sorter::sort_pairs`] of keys in host memory, each with a payload of `payload_bytes` bytes.
+///
+/// Payloads of 4, 8 and 16 bytes move with their keys. For others, indices of 8 bytes do, whose memory counts as scratch, and
+/// bring the payloads in the end.
 ///
 /// # Errors
-/// As [`Sorter::sort_pairs`] and [`sort`]; [`Error::Unsupported`] for payloads of another size.
+/// As [`Sorter::sort_pairs`] and [`sort`]; [`Error::LengthMismatch`] where the payload has not `payload_bytes` bytes a key.
 #[inline]
 pub fn sort_pairs(
     sorter: &Sorter,
@@ -158,11 +159,15 @@ pub fn sort_pairs(
     payload_bytes: usize,
     payload: &mut [u8],
 ) -> Result<Report, Error> {
-    with_payload!(payload_bytes, V => {
-        let payload = typed_mut::<V>("payload", payload)?;
-        with_bits!(dtype.width(), B => {
-            sorter.sort_pairs_of_numbers(typed_mut::<B>("keys", keys)?, dtype.code(), payload)
-        })
+    with_bits!(dtype.width(), B => {
+        let (keys, code) = (typed_mut::<B>("keys", keys)?, dtype.code());
+        with_payload!(
+            payload_bytes,
+            V => sorter.sort_pairs_of_numbers(keys, code, typed_mut::<V>("payload", payload)?),
+            else sorter.sort_rows(keys, payload, payload_bytes, |sorter, keys, indices| {
+                sorter.sort_pairs_of_numbers(keys, code, indices)
+            })
+        )
     })
 }
 
@@ -211,12 +216,32 @@ pub fn sort_pairs_segments(
     payload: &mut [u8],
     segments: Segments<'_>,
 ) -> Result<Report, Error> {
-    with_payload!(payload_bytes, V => {
-        let payload = typed_mut::<V>("payload", payload)?;
-        with_bits!(dtype.width(), B => {
-            let keys = typed_mut::<B>("keys", keys)?;
-            sorter.sort_pairs_segments_of_numbers(keys, dtype.code(), payload, segments)
-        })
+    with_bits!(dtype.width(), B => {
+        let (keys, code) = (typed_mut::<B>("keys", keys)?, dtype.code());
+        with_payload!(
+            payload_bytes,
+            V => sorter.sort_pairs_segments_of_numbers(keys, code, typed_mut::<V>("payload", payload)?, segments),
+            else sorter.sort_rows(keys, payload, payload_bytes, |sorter, keys, indices| {
+                sorter.sort_pairs_segments_of_numbers(keys, code, indices, segments)
+            })
+        )
+    })
+}
+
+/// [`Sorter::argsort_segments`] of keys in host memory. Segments are counted in keys.
+///
+/// # Errors
+/// As [`Sorter::argsort_segments`] and [`sort`].
+#[inline]
+pub fn argsort_segments<I: Index>(
+    sorter: &Sorter,
+    dtype: Dtype,
+    keys: &[u8],
+    indices: &mut [I],
+    segments: Segments<'_>,
+) -> Result<Report, Error> {
+    with_bits!(dtype.width(), B => {
+        sorter.argsort_segments_of_numbers(typed::<B>("keys", keys)?, dtype.code(), indices, segments)
     })
 }
 
@@ -273,7 +298,7 @@ pub unsafe fn sort_on_device<'gpu>(
     with_key!(dtype, K => unsafe { gpu.sort(stream, typed_view::<K>("keys", keys)?, order) })
 }
 
-/// [`Gpu::sort_pairs`] of keys in device memory, each with a payload of 4, 8 or 16 bytes.
+/// [`Gpu::sort_pairs`] of keys in device memory, each with a payload of `payload_bytes` bytes, a multiple of 4.
 ///
 /// # Errors
 /// As [`Gpu::sort_pairs`] and [`sort_on_device`].
@@ -290,10 +315,11 @@ pub unsafe fn sort_pairs_on_device<'gpu>(
     payload: View<'_, u8>,
     order: Order,
 ) -> Result<Pending<'gpu>, Error> {
-    with_payload!(payload_bytes, V => {
-        let payload = typed_view::<V>("payload", payload)?;
+    with_key!(dtype, K => {
+        let keys = typed_view::<K>("keys", keys)?;
+        let payload = DevicePayload::of_bytes(keys.len(), payload, payload_bytes)?;
         // SAFETY: as the caller states.
-        with_key!(dtype, K => unsafe { gpu.sort_pairs(stream, typed_view::<K>("keys", keys)?, payload, order) })
+        unsafe { gpu.sort_array_of_pairs(stream, keys, payload, order, true) }
     })
 }
 

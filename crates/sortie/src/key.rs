@@ -311,9 +311,12 @@ impl<B: Bits> Transform<B> {
         !self.ties_nans
     }
 
-    /// What the GPU's kernels are told of it: `flip`, `nans`, `top` and `rotate`, for keys of up to 64 bits.
+    /// What the GPU's kernels are told of it: `flip`, `nans`, `top` and `rotate`. Keys of 128 bits are integers, which have no
+    /// NaNs: the upper half of `flip` stands there.
     pub(crate) fn numbers(&self) -> [u64; 4] {
-        [self.flip, self.nans, self.top, self.rotate].map(Bits::low)
+        let [flip, nans, top, rotate] = [self.flip, self.nans, self.top, self.rotate].map(Bits::low);
+        let second = if B::WIDTH > u64::BITS { self.flip.left_aligned() } else { nans };
+        [flip, second, top, rotate]
     }
 
     /// Whether keys are their own codes.

@@ -44,6 +44,7 @@
 //! | [`sort_by`] | a copy of the slice; by one thread half of one, but of up to 8 MB a whole one | the caller's code | no |
 //! | [`sort_segments`], numbers | as [`sort`] | segments | yes |
 //! | [`sort_segments`], other keys | none | segments | no |
+//! | [`argsort_segments`] | as [`Sorter::argsort_segments`] | memory, segments | numbers |
 //!
 //! - From 2^32 keys on, indices of 4 bytes in this table have 8.
 //! - *Memory*: the call panics where the system refuses the scratch. The arguments are as they were. As everywhere in Rust, the
@@ -163,6 +164,23 @@ pub fn argsort<K: Key>(keys: &[K]) -> Vec<usize> {
 /// ```
 pub fn sort_segments<K: Key>(keys: &mut [K], segments: Segments<'_>) {
     infallible(Sorter::shared().sort_segments(keys, segments));
+}
+
+/// The indices of the keys of every segment in order, counted from its start; 0 for keys of no segment. Stable. May use a GPU as
+/// [`sort_segments`] may. Scratch: that of [`Sorter::argsort_segments`].
+///
+/// # Panics
+/// Where the segments do not fit the keys, or the system refuses the scratch.
+///
+/// ```
+/// use sortie::Segments;
+/// assert_eq!(sortie::argsort_segments(&["b", "a", "z", "x", "y"], Segments::Offsets(&[0, 2, 5])), [1, 0, 1, 2, 0]);
+/// ```
+#[must_use]
+pub fn argsort_segments<K: Key>(keys: &[K], segments: Segments<'_>) -> Vec<usize> {
+    let mut indices = vec![0; keys.len()];
+    infallible(Sorter::shared().argsort_segments(keys, &mut indices, segments));
+    indices
 }
 
 /// Sorts by a key that `key` draws from each element, called once an element. Stable.

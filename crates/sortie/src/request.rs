@@ -130,10 +130,10 @@ impl Request {
         self.n.saturating_mul(each)
     }
 
-    /// What moves with the keys on a device: of payloads that have not 4, 8 or 16 bytes, their indices.
+    /// What moves with the keys on a device: of payloads that do not, their indices.
     pub(crate) fn beside_on_device(&self) -> Beside {
         match self.beside {
-            Beside::Payload { bytes, stable } if !matches!(bytes, 4 | 8 | 16) => {
+            Beside::Payload { bytes, stable } if !moves_with_keys(bytes) => {
                 Beside::Payload { bytes: size_of::<usize>(), stable }
             }
             other => other,
@@ -151,7 +151,7 @@ impl Request {
     pub(crate) fn held_for_device(&self) -> u64 {
         let each = match self.beside {
             Beside::Indices { .. } => size_of::<u32>(),
-            Beside::Payload { bytes, .. } if !matches!(bytes, 4 | 8 | 16) => size_of::<usize>(),
+            Beside::Payload { bytes, .. } if !moves_with_keys(bytes) => size_of::<usize>(),
             _ => 0,
         };
         each.saturating_mul(self.n) as u64
@@ -177,6 +177,11 @@ impl KeyForm {
             other => other,
         }
     }
+}
+
+/// Whether payloads of so many bytes move with their keys on a GPU; others are brought by their indices.
+pub(crate) fn moves_with_keys(payload_bytes: usize) -> bool {
+    matches!(payload_bytes, 4 | 8 | 16)
 }
 
 impl Beside {

@@ -366,7 +366,7 @@ impl Sorter {
     /// # Errors
     /// [`Error::Segments`] where they do not fit the keys; [`Error::Unsupported`] for an algorithm that does not apply
     /// to such keys. Where the engine is a device: [`Error::Unsupported`] for any algorithm but [`Algorithm::Auto`],
-    /// for keys of 128 bits, and for keys that are not numbers; [`Error::Memory`] where that is more than there is,
+    /// and for keys that are not numbers; [`Error::Memory`] where that is more than there is,
     /// with both numbers and the keys untouched, but for segments that were sorted as an array by then;
     /// [`Error::Device`] where it cannot be had or fails: the keys are a permutation then.
     pub fn sort_segments<K: Key>(&self, keys: &mut [K], segments: Segments<'_>) -> Result<Report, Error> {
@@ -426,6 +426,48 @@ impl Sorter {
         let beside = payload_for(keys.len(), payload)?;
         let request = self.segments_request(KeyForm::without_strings::<K>(), beside, keys.len(), segments)?;
         self.run_on_cpu(request, |job| cpu::wide::sort_pairs_segments(keys, payload, segments, order, job))
+    }
+
+    /// Writes the indices of the keys of every segment in order, counted from its start. Keys stay as they are, and so do indices
+    /// that belong to no segment. Stable, unless the sorter was built with `.unstable()`. Time as of [`Sorter::sort_segments`].
+    ///
+    /// Scratch on the CPU, for each thread:
+    ///
+    /// - 40 bytes a key of the longest segment that it sorts, 328 KB at most;
+    /// - where that has more than 8192 keys, a copy of it and 8 bytes a key;
+    /// - for keys that are not numbers, 28 bytes a key of that segment in place of both.
+    ///
+    /// On a GPU as [`Sorter::sort_segments`], with 4 bytes beside each key on the device; and 4 bytes a key here.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), sortie::Error> {
+    /// use sortie::{Segments, Sorter};
+    /// let mut indices = [0u32; 5];
+    /// Sorter::builder().build()?.argsort_segments(&[2, 1, 9, 8, 9], &mut indices, Segments::Offsets(&[0, 2, 5]))?;
+    /// assert_eq!(indices, [1, 0, 1, 0, 2]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Panics
+    /// Where the system refuses scratch that the limit allows.
+    ///
+    /// # Errors
+    /// As [`Sorter::sort_pairs_segments`]; [`Error::Unsupported`] where the index type is too narrow for the longest segment.
+    /// Where a device fails, indices are unspecified.
+    pub fn argsort_segments<K: Key, I: Index>(
+        &self,
+        keys: &[K],
+        indices: &mut [I],
+        segments: Segments<'_>,
+    ) -> Result<Report, Error> {
+        if let Form::Bits(code) = K::FORM {
+            return self.argsort_segments_of_numbers(key::as_bits(keys), code, indices, segments);
+        }
+        let order = self.choices.order;
+        let form = KeyForm::without_strings::<K>();
+        let request = self.argsort_segments_request(form, keys.len(), indices, segments)?;
+        self.run_on_cpu(request, |job| cpu::wide::argsort_segments(keys, indices, segments, order, job))
     }
 
     /// Sorts by a key that `key` draws from each element, called once an element. Stable, unless the sorter was built with
@@ -513,6 +555,24 @@ impl Sorter {
         if request.engine.has_gpu() || request.engine == Engine::Auto && auto::may_take(&request) {
             request.operation = Operation::Segments(Some(Box::new(Lengths::of(n, segments))));
         }
+        Ok(request)
+    }
+
+    /// The request for the indices of segments.
+    fn argsort_segments_request<I: Index>(
+        &self,
+        keys: KeyForm,
+        n: usize,
+        indices: &[I],
+        segments: Segments<'_>,
+    ) -> Result<Request, Error> {
+        same_length("indices", n, indices.len())?;
+        let request = self.segments_request(keys, Beside::Indices { stable: true }, n, segments)?;
+        let longest = match segments {
+            Segments::Length(length) => length.min(n),
+            Segments::Offsets(offsets) => offsets.windows(2).map(|ends| ends[1] - ends[0]).max().unwrap_or(0),
+        };
+        index_fits::<I>(longest)?;
         Ok(request)
     }
 

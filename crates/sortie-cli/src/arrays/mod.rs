@@ -7,13 +7,12 @@ mod element;
 mod external;
 mod file;
 mod lanes;
-mod places;
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use bytemuck::{Pod, cast_slice_mut};
+use bytemuck::{Pod, cast_slice, cast_slice_mut};
 use rayon::prelude::*;
 use sortie::dynamic::{self, Dtype};
 use sortie::request::{Beside, Lengths, Operation};
@@ -183,8 +182,7 @@ impl<'a> ArraySort<'a> {
         self.check(n)?;
         let segments = self.segments(n);
         let is_one = matches!(segments, Segments::Length(len) if len >= n);
-        // Indices are sorted segment by segment.
-        let operation = match is_one || self.argsort {
+        let operation = match is_one {
             true => Operation::Array,
             false => Operation::Segments(Some(Box::new(Lengths::of(n, segments)))),
         };
@@ -276,19 +274,19 @@ impl<'a> ArraySort<'a> {
         report: &mut Report,
     ) -> Result<Vec<u64>, Failure> {
         let segments = self.segments(elements.len());
-        let is_one = match segments {
-            Segments::Length(length) => length >= elements.len(),
-            Segments::Offsets(offsets) => offsets.len() <= 2,
-        };
-        if self.engine.has_gpu() && !is_one {
-            return Err(Failure::new(
-                "places in more than one segment have no GPU engine; leave out --engine, or give cpu",
-            ));
-        }
         let mut places = zeroed(elements.len())?;
-        let sorter = |left| self.sorter_within(left);
         let argsort = |left, keys: &[W], places: &mut [u64]| {
-            said(places::argsort(sorter, left, dtype, keys, segments, places))
+            let (sorter, keys) = (self.sorter_within(left)?, cast_slice(keys));
+            said(match segments {
+                Segments::Length(len) if len >= places.len() => {
+                    dynamic::argsort(&sorter, dtype, keys, places)
+                }
+                Segments::Length(_) => dynamic::argsort_segments(&sorter, dtype, keys, places, segments),
+                Segments::Offsets(offsets) => {
+                    number_outside(places, offsets);
+                    dynamic::argsort_segments(&sorter, dtype, keys, places, segments)
+                }
+            })
         };
         let Some(lanes) = self.crossing() else {
             report.absorb(argsort(self.left(0)?, &elements, &mut places)?);
@@ -337,6 +335,15 @@ impl<'a> ArraySort<'a> {
 
     fn sorter_within(&self, scratch: u64) -> Result<Sorter, sortie::Error> {
         Sorter::builder().engine(self.engine).descending(self.descending).memory_limit(scratch).build()
+    }
+}
+
+/// Elements outside of all segments stay where they are: their indices count from the end of the segment before.
+fn number_outside(places: &mut [u64], offsets: &[usize]) {
+    let count = places.len();
+    let (first, last) = (offsets.first().copied().unwrap_or(count), offsets.last().copied().unwrap_or(count));
+    for outside in [0..first, last..count] {
+        places[outside].iter_mut().zip(0..).for_each(|(place, i)| *place = i);
     }
 }
 

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use sortie::internals::{Sent, argsort_sent_strings};
 use sortie::{Algorithm, Error, Key, Nans, Segments};
 
-use super::{Board, Both, Chosen, graph, large, mixed};
+use super::{Board, Both, Chosen, graph, large, mixed, rows};
 
 /// Segments of one length: the edges of every kind of worker, and beyond what fits a block.
 const LENGTHS: [usize; 20] = [
@@ -90,12 +90,20 @@ pub fn all(chosen: Chosen, multiprocessors: usize, board: &mut Board) -> Vec<Cas
         Case { group, chosen, sorts }
     };
     let peaks = [up, down].map(|chosen| one("f64", "peaks", chosen, pairs_between_offsets::<f64>()));
+    let wide = [
+        one("u128", "segments", up, wide_segments::<u128>()),
+        one("i128", "segments", down, wide_segments::<i128>()),
+    ];
+    let indices =
+        [one("f32", "indices", up, indices::<f32>()), one("i64", "indices", down, indices::<i64>())];
+    arrays.push(one("u32", "rows", up, rows_of(vec![1000, distributed])));
     arrays.push(one("strings", "few", up, strings_of(STRINGS.to_vec(), &PATTERNS)));
     arrays.push(one("strings", "many", up, strings_of(vec![distributed], &TWO_PATTERNS)));
     arrays.push(one("u64", "graph", up, captured(distributed)));
     // Last, when their kernels are compiled.
     let longest = [one("u32", "longest", up, longest::<u32>()), one("i64", "longest", up, longest::<i64>())];
-    arrays.into_iter().chain(segments).chain(peaks).chain(small).chain(longest).collect()
+    let others = peaks.into_iter().chain(wide).chain(indices);
+    arrays.into_iter().chain(segments).chain(others).chain(small).chain(longest).collect()
 }
 
 /// More keys than 32 bits can count.
@@ -114,6 +122,17 @@ fn captured(n: usize) -> Sorts {
         let sorted = graph::sorts(&both.there, n)?;
         both.note(sorted, format!("a graph of a sort of {n}"));
         Ok(())
+    })
+}
+
+/// Payloads of a size that does not move with its keys.
+fn rows_of(numbers: Vec<usize>) -> Sorts {
+    Box::new(move |both| {
+        numbers.iter().try_for_each(|&n| {
+            let sorted = rows::sorts(&both.there, n)?;
+            both.note(sorted, format!("{n} pairs with payloads of 12 bytes"));
+            Ok(())
+        })
     })
 }
 
@@ -182,6 +201,36 @@ fn pairs_between_offsets<K: Key + Pod>() -> Sorts {
     })
 }
 
+/// Keys of 128 bits, which go no other way than segments do.
+fn wide_segments<K: Key + Pod>() -> Sorts {
+    Box::new(|both| {
+        let offsets = ragged(KEYS);
+        each_pattern(both, &PATTERNS, |both, bits| {
+            let keys = keys::<K>(KEYS, bits);
+            both.compare_segments(&keys, Segments::Offsets(&offsets), "segments between offsets")?;
+            both.compare_pairs(&keys, Segments::Offsets(&offsets))?;
+            SOME_LENGTHS.iter().try_for_each(|&length| {
+                let keys = &keys[..KEYS / length * length];
+                both.compare_segments(keys, Segments::Length(length), &format!("segments of {length}"))
+            })
+        })
+    })
+}
+
+/// Argsorts of segments.
+fn indices<K: Key + Pod>() -> Sorts {
+    Box::new(|both| {
+        let offsets = ragged(KEYS);
+        each_pattern(both, &PATTERNS, |both, bits| {
+            let keys = keys::<K>(KEYS, bits);
+            both.compare_indices(&keys, Segments::Offsets(&offsets))?;
+            SOME_LENGTHS.iter().try_for_each(|&length| {
+                both.compare_indices(&keys[..KEYS / length * length], Segments::Length(length))
+            })
+        })
+    })
+}
+
 fn strings_of(numbers: Vec<usize>, patterns: &'static [(&str, Bits)]) -> Sorts {
     Box::new(move |both| {
         each_pattern(both, patterns, |both, bits| {
@@ -246,6 +295,14 @@ impl Both {
         Ok(())
     }
 
+    fn compare_indices<K: Key + Pod>(&mut self, keys: &[K], segments: Segments<'_>) -> Result<(), Error> {
+        let (mut there, mut here) = (vec![0u32; keys.len()], vec![0u32; keys.len()]);
+        self.gpu.argsort_segments(keys, &mut there, segments)?;
+        self.cpu.argsort_segments(keys, &mut here, segments)?;
+        self.note(there == here, "argsort of segments".into());
+        Ok(())
+    }
+
     /// An argsort of strings, either way that they can go to a GPU.
     pub fn compare_strings(&mut self, strings: &[Vec<u8>]) -> Result<(), Error> {
         let mut here = vec![0u32; strings.len()];
@@ -266,7 +323,7 @@ fn bytes<T: Pod>(slice: &[T]) -> &[u8] {
 
 /// `n` keys of a pattern.
 fn keys<K: Pod + Send>(n: usize, bits: Bits) -> Vec<K> {
-    let key = |i| bytemuck::pod_read_unaligned(&bits(i, mixed(i)).to_le_bytes()[..size_of::<K>()]);
+    let key = |i| bytemuck::pod_read_unaligned(&bytes(&[bits(i, mixed(i)); 2])[..size_of::<K>()]);
     (0..n as u64).into_par_iter().map(key).collect()
 }
 

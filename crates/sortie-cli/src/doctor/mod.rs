@@ -6,6 +6,7 @@
 mod cases;
 mod graph;
 mod large;
+mod rows;
 
 use std::iter;
 use std::num::NonZeroUsize;

@@ -51,6 +51,8 @@ struct Log {
     functions: Vec<(u64, String)>,
     /// Modules, at each launch of their functions.
     launched: Vec<usize>,
+    /// Bytes of memory that were handed out.
+    taken: u64,
 }
 
 #[derive(Debug)]
@@ -59,8 +61,19 @@ struct Recorder {
     log: Arc<Mutex<Log>>,
 }
 
-/// Where all its memory is said to lie: aligned, and never looked at.
+/// Where its memory is said to begin, which nobody looks at, and what each allocation is aligned to.
 const ADDRESS: u64 = 1 << 32;
+const ALIGNMENT: u64 = 256;
+
+impl Recorder {
+    /// Memory of its own for each allocation.
+    fn take(&self, bytes: usize) -> u64 {
+        let taken = &mut self.log.lock().unwrap().taken;
+        let address = ADDRESS + *taken;
+        *taken += (bytes as u64).next_multiple_of(ALIGNMENT);
+        address
+    }
+}
 
 // SAFETY: no work runs, so nothing reads or writes the memory that was handed out.
 unsafe impl Driver for Recorder {
@@ -76,14 +89,14 @@ unsafe impl Driver for Recorder {
         Ok(self.properties.memory_total)
     }
 
-    fn alloc(&self, _bytes: usize) -> Result<u64, Error> {
-        Ok(ADDRESS)
+    fn alloc(&self, bytes: usize) -> Result<u64, Error> {
+        Ok(self.take(bytes))
     }
 
     unsafe fn free(&self, _address: u64) {}
 
-    unsafe fn alloc_on(&self, _bytes: usize, _stream: u64) -> Result<u64, Error> {
-        Ok(ADDRESS)
+    unsafe fn alloc_on(&self, bytes: usize, _stream: u64) -> Result<u64, Error> {
+        Ok(self.take(bytes))
     }
 
     unsafe fn free_on(&self, _address: u64, _stream: u64) {}

@@ -1,8 +1,7 @@
 // Bitonic sort of one array, in place, by tiles that do many steps of the network on each trip to shared memory.
 //
-// Contract. An instantiation is made for SORTIE_KEY_BYTES (1, 2, 4, 8), SORTIE_KIND (code::Kind), SORTIE_PAYLOAD_BYTES (0,
-// 4, 8, 16), tiles of 2^SORTIE_TILE_BITS keys and threads of 2^SORTIE_ROW_BITS: more than two rows of bits and no more than
-// three. The lowest SORTIE_COALESCED_BITS bits are in every sequence. `count` is 1 or more. Not stable.
+// Contract. An instantiation is made for SORTIE_KEY_BYTES (1, 2, 4, 8), SORTIE_KIND (code::Kind), payload.cuh, tiles of
+// 2^SORTIE_TILE_BITS keys and threads of 2^SORTIE_ROW_BITS: more than two rows of bits and no more than three. The lowest SORTIE_COALESCED_BITS bits are in every sequence. `count` is 1 or more. Not stable.
 //
 // A step compares keys whose places differ in one bit; a thread does the steps of a window of ROW_BITS bits in
 // registers, so a tile has three windows.

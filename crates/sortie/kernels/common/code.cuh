@@ -18,9 +18,9 @@ enum Kind : int { Integers, Floats, FloatsDescending };
 
 // What the host says of a type and an order. Only the low bits count for keys under 64 bits.
 struct Transform {
-    // Exchanged in every key: the sign of signed integers, all bits where integers descend.
+    // Exchanged in every key: the sign of signed integers, all bits where integers descend. Of 128 bits the lower half.
     u64 flip;
-    // Floats: negative NaNs, which wrap round to the top.
+    // Floats: negative NaNs, which wrap round to the top. Integers of 128 bits: the upper half of what is exchanged.
     u64 nans;
     // Floats: the code of the last number, up to which codes are complemented where they descend.
     u64 top;

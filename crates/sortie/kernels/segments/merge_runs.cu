@@ -141,7 +141,10 @@ SIMT_FN void merge_numbered(const Arrays& arrays, const long_segments::Segments&
     merge_chunk(arrays.keys_at(from), arrays.keys_at(to), arrays.payload_at(from), arrays.payload_at(to), runs, transform);
 }
 
-SIMT_KERNEL(BLOCK, 8)
+// Blocks that a multiprocessor is to hold: codes of 128 bits take twice the registers.
+constexpr u32 RESIDENT_BLOCKS = sizeof(Key) > 8 ? 4 : 8;
+
+SIMT_KERNEL(BLOCK, RESIDENT_BLOCKS)
 merge_runs(Arrays arrays, long_segments::Segments segments, u32 passes, Progress* progress, code::Transform transform) {
     u64* taken = &reinterpret_cast<Shared*>(shared_memory())->taken;
     const u64 chunks = long_segments::tile_count(segments) * (segments.tile / CHUNK);

@@ -193,7 +193,7 @@ SIMT_FN void sort_segment(const Segment& segment, const code::Transform& transfo
     u32* items = reinterpret_cast<u32*>(reinterpret_cast<u8*>(&notes + 1) + WORKERS * CAPACITY * STAGE_BYTES) + own_worker() * SPAN;
 
     Code* codes = reinterpret_cast<Code*>(stages);
-    Range range = {Code(~Code(0)), 0};
+    Range range = {Code(~Code(0)), Code(0)};
     if (count > 0) {
         // Every load is made, of the last key where there is none: loads under conditions of their own would wait for one
         // another.
@@ -273,7 +273,7 @@ SIMT_FN void sort_neighbours(const Segment& first, u32 workers, u32 length, cons
         // Where segments start an even number of words apart, workers begin at different keys, in different banks.
         const u32 shift = length % 2 == 0 ? own_worker() % length : 0;
         auto shifted = [&](u32 i) { return i + shift < length ? i + shift : i + shift - length; };
-        Range range = {Code(~Code(0)), 0};
+        Range range = {Code(~Code(0)), Code(0)};
         SIMT_UNROLL
         for (u32 r = 0; r < ROW; ++r) {
             const Code code = own[shifted(lesser(r, length - 1))];

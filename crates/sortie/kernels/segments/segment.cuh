@@ -1,11 +1,12 @@
 // What is sorted: keys, perhaps with a payload, and where both come from and go to.
 //
-// An instantiation is made for SORTIE_KEY_BYTES (1, 2, 4, 8), SORTIE_KIND (code::Kind) and SORTIE_PAYLOAD_BYTES (0, 4, 8,
-// 16). With SORTIE_ARGSORT the payload is made here: 4 bytes, the place of each key in its segment.
+// An instantiation is made for SORTIE_KEY_BYTES (1, 2, 4, 8, 16), SORTIE_KIND (code::Kind) and SORTIE_PAYLOAD_BYTES (0, 4,
+// 8, 16). With SORTIE_ARGSORT the payload is made here: 4 bytes, the place of each key in its segment.
 #pragma once
 
 #include "code.cuh"
 #include "simt.cuh"
+#include "wide.cuh"
 
 namespace simt {
 

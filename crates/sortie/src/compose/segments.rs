@@ -4,29 +4,29 @@
 use std::sync::Arc;
 
 use super::array::{self, Chosen};
-use crate::gpu::{self, Allowed, Gpu, Host, HostArray};
+use crate::gpu::{self, Allowed, Gpu, HostArray};
 use crate::key::{Bits, Code};
 use crate::plan::LEAST_CHUNK_BYTES;
 use crate::{Algorithm, Error, Order, Report, Segments};
 
-/// Sorts every segment by itself, stably. Too little memory for the longest leaves all keys as they are; too little for many short
+/// Sorts every segment by itself, stably, or writes its indices. Too little memory for the longest leaves all keys as they are; too little for many short
 /// ones, which take more beside their keys, may be found when longer ones are sorted.
 pub(crate) fn sort<B: Bits>(
     gpu: &Arc<Gpu>,
-    mut host: Host<'_, B>,
+    mut array: HostArray<'_, B>,
     segments: Segments<'_>,
     code: Code,
     order: Order,
     allowed: Allowed,
 ) -> Result<Report, Error> {
-    let refused = match gpu::sort_segments(gpu, host.reborrow(), segments, code, order, allowed) {
+    let refused = match gpu::sort_segments(gpu, array.reborrow(), segments, code, order, allowed) {
         Err(error @ Error::Memory { .. }) => error,
         decided => return decided,
     };
     let length = |i: usize| segments.range(i).len();
-    let all = 0..segments.count(host.keys.len());
+    let all = 0..segments.count(array.keys().len());
     let longest = all.clone().map(length).max().unwrap_or(0);
-    let each = size_of::<B>() + host.payload.as_ref().map_or(0, |payload| payload.each());
+    let each = size_of::<B>() + array.beside().payload_bytes();
     if longest * each <= LEAST_CHUNK_BYTES {
         return Err(refused);
     }
@@ -39,14 +39,12 @@ pub(crate) fn sort<B: Bits>(
     // The longest first, before anything is written.
     long.sort_by_key(|&i| std::cmp::Reverse(length(i)));
     for i in long {
-        let (keys, payload) = host.range(segments.range(i));
-        let payload = payload.map(|payload| (payload, true));
         let chosen = Chosen { algorithm: Algorithm::Auto, order, gpu_share: 1.0 };
-        let array = HostArray::Sorted { keys, payload };
-        report.absorb(array::sort(std::slice::from_ref(gpu), array, code, chosen, allowed)?);
+        let segment = array.range(segments.range(i));
+        report.absorb(array::sort(std::slice::from_ref(gpu), segment, code, chosen, allowed)?);
     }
     for offsets in stretches {
-        report.absorb(sort(gpu, host.reborrow(), Segments::Offsets(offsets), code, order, allowed)?);
+        report.absorb(sort(gpu, array.reborrow(), Segments::Offsets(offsets), code, order, allowed)?);
     }
     Ok(report)
 }
@@ -89,24 +87,22 @@ mod tests {
         cpu.sort_pairs_segments(&mut expected, &mut places, Segments::Offsets(&offsets)).unwrap();
 
         let order = Order { descending: true, ..Order::default() };
-        let sort_host = |host: Host<'_, u32>, segments: Segments<'_>| {
-            let memory_limit = if host.payload.is_some() { memory_limit } else { memory_limit / 2 };
+        let sort_host = |array: HostArray<'_, u32>, segments: Segments<'_>| {
+            let memory_limit = if array.beside().is_nothing() { memory_limit / 2 } else { memory_limit };
             let allowed = Allowed { memory_limit, ..ALLOWED };
-            let report = sort(gpu, host, segments, code::<u32>(), order, allowed).unwrap();
+            let report = sort(gpu, array, segments, code::<u32>(), order, allowed).unwrap();
             assert!(report.scratch_peak <= memory_limit, "{lengths:?}: {}", report.scratch_peak);
         };
         let mut sorted = keys.clone();
-        let host = Host { keys: &mut sorted, payload: None, pinned: false };
-        sort_host(host, Segments::Offsets(&offsets));
+        sort_host(HostArray::Sorted { keys: &mut sorted, payload: None }, Segments::Offsets(&offsets));
         assert!(sorted == expected, "{lengths:?} in {memory_limit} bytes");
 
         // A payload that must neither be lost nor be there twice.
         let mut sorted = keys.clone();
         let mut boxes: Vec<Box<u32>> = (0..n as u32).map(Box::new).collect();
         // SAFETY: the sort leaves a permutation of the boxes.
-        let payload = unsafe { HostPayload::of(&mut boxes) };
-        let host = Host { keys: &mut sorted, payload, pinned: false };
-        sort_host(host, Segments::Offsets(&offsets));
+        let payload = unsafe { HostPayload::of(&mut boxes) }.map(|payload| (payload, true));
+        sort_host(HostArray::Sorted { keys: &mut sorted, payload }, Segments::Offsets(&offsets));
         assert!(sorted == expected, "{lengths:?} in {memory_limit} bytes");
         for ends in offsets.windows(2) {
             let mut moved: Vec<u32> = boxes[ends[0]..ends[1]].iter().map(|place| **place).collect();
@@ -115,10 +111,23 @@ mod tests {
             assert!(moved.into_iter().eq(ends[0] as u32..ends[1] as u32), "{lengths:?}");
         }
 
+        let mut found = vec![u32::MAX; n];
+        sort_host(HostArray::Argsorted { keys: &keys, places: &mut found }, Segments::Offsets(&offsets));
+        for ends in offsets.windows(2) {
+            let range = ends[0]..ends[1];
+            let moved = found[range.clone()].iter().map(|&place| place + ends[0] as u32);
+            assert!(
+                moved.eq(places[range].iter().copied()),
+                "indices of {lengths:?} in {memory_limit} bytes"
+            );
+        }
+        let outside = found[..3].iter().chain(&found[n - 5..]);
+        assert!(outside.copied().all(|place| place == u32::MAX), "{lengths:?}: indices of no segment");
+
         if lengths.iter().all(|length| *length == lengths[0]) {
             let (whole, mut sorted) = (3..n - 5, keys);
-            let host = Host { keys: &mut sorted[whole.clone()], payload: None, pinned: false };
-            sort_host(host, Segments::Length(lengths[0]));
+            let array = HostArray::Sorted { keys: &mut sorted[whole.clone()], payload: None };
+            sort_host(array, Segments::Length(lengths[0]));
             assert!(sorted[whole.clone()] == expected[whole], "{lengths:?} in {memory_limit} bytes");
         }
     }
@@ -145,10 +154,10 @@ mod tests {
                 let before: Vec<u32> = (0..lengths.iter().sum::<usize>() as u32).rev().collect();
                 let ends: Vec<usize> = (0..=3).map(|i| lengths[..i].iter().sum()).collect();
                 let mut keys = before.clone();
-                let host = Host { keys: &mut keys, payload: None, pinned: false };
+                let array = HostArray::Sorted { keys: &mut keys, payload: None };
                 let allowed = Allowed { memory_limit: 1000, ..ALLOWED };
                 let segments = Segments::Offsets(&ends);
-                let refused = sort(gpu, host, segments, code::<u32>(), Order::default(), allowed);
+                let refused = sort(gpu, array, segments, code::<u32>(), Order::default(), allowed);
                 assert!(matches!(refused, Err(Error::Memory { bound: Bound::Limit, needed: 1001.., .. })));
                 assert!(keys == before);
             }

@@ -51,6 +51,15 @@ pub(crate) fn permute<T, I: Index>(v: &mut [T], places: &mut [I]) {
     permute_by(v.len(), places, |a, b| v.swap(a, b));
 }
 
+/// [`permute`] for rows of so many bytes.
+pub(crate) fn permute_rows(rows: &mut [u8], each: usize, indices: &mut [usize]) {
+    permute_by(indices.len(), indices, |a, b| {
+        let (low, high) = (a.min(b), a.max(b));
+        let (before, from_high) = rows.split_at_mut(high * each);
+        before[low * each..][..each].swap_with_slice(&mut from_high[..each]);
+    });
+}
+
 /// [`permute`] for keys and their payloads.
 fn permute_pairs<K, V, I: Index>(keys: &mut [K], payload: &mut [V], places: &mut [I]) {
     permute_by(keys.len(), places, |a, b| {

@@ -1,4 +1,4 @@
-//! Many arrays with payloads: finish alone, as for keys by themselves, but stable.
+//! Many arrays with payloads, or the indices of their keys: finish alone, as for keys by themselves, but stable.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use crate::key::{Bits, Transform};
 use crate::plan::{CpuWay, INSERT_UP_TO, PAIRS_A_BUCKET, PARALLEL_FROM};
 use crate::profile::{self, Runs};
 use crate::request::Budget;
-use crate::{Error, Report, Segments};
+use crate::{Error, Index, Report, Segments};
 
 /// What a thread needs beside the data for segments no longer than a bucket; kept from segment to segment.
 #[derive(Default)]
@@ -37,6 +37,7 @@ pub(crate) fn sort<B: Bits, V: Send>(
         room + if length > PAIRS_A_BUCKET { length * pair.max(16) } else { 0 }
     };
     each(keys, payload, segments, &scratch, job, &|room: &mut Room,
+                                                   _,
                                                    keys: &mut [B],
                                                    payload: &mut [V],
                                                    job| {
@@ -46,6 +47,38 @@ pub(crate) fn sort<B: Bits, V: Send>(
             sort_bucket(room, keys, payload, transform, isa);
             Ok(Report::default())
         }
+    })
+}
+
+/// Writes the indices of the keys of every segment in order, counted from its start. Stable.
+pub(crate) fn argsort<B: Bits, I: Index>(
+    keys: &[B],
+    indices: &mut [I],
+    segments: Segments<'_>,
+    transform: Transform<B>,
+    job: &Job,
+) -> Result<Report, Error> {
+    pairs::check(0, 0, job)?;
+    let isa = Isa::detect();
+    let scratch = |length: usize| {
+        let room = 40 * length.min(PAIRS_A_BUCKET);
+        // Beyond a bucket a copy with indices, or what a merge sort takes.
+        room + if length > PAIRS_A_BUCKET { length * (size_of::<B>() + size_of::<u64>()) } else { 0 }
+    };
+    // The keys stay, so none are cut.
+    let none = &mut vec![(); keys.len()];
+    each(none, indices, segments, &scratch, job, &|room: &mut Room,
+                                                   range,
+                                                   _: &mut [()],
+                                                   indices: &mut [I],
+                                                   job| {
+        let keys = &keys[range];
+        if job.way == CpuWay::Merge || keys.len() > PAIRS_A_BUCKET {
+            return pairs::argsort(keys, indices, transform, job);
+        }
+        let code = |index: usize| transform.encode(keys[index]);
+        room.orderer.order(keys.len(), code, isa, |to, from| indices[to] = I::from_place(from));
+        Ok(Report::default())
     })
 }
 
@@ -90,7 +123,8 @@ fn sort_bucket<B: Bits, V>(
 
 /// Calls `sort` for every segment: for those that are work for all threads one by one, for the others side by side.
 ///
-/// `sort` takes `scratch` bytes for a segment of a length, and fails only where the system refuses it: then this panics.
+/// `sort` is told where the segment is. It takes `scratch` bytes for one of a length, and fails only where the system refuses
+/// it: then this panics.
 pub(crate) fn each<K: Send, V: Send, S>(
     keys: &mut [K],
     payload: &mut [V],
@@ -100,7 +134,7 @@ pub(crate) fn each<K: Send, V: Send, S>(
     sort: &S,
 ) -> Result<Report, Error>
 where
-    S: Fn(&mut Room, &mut [K], &mut [V], &Job) -> Result<Report, Error> + Sync,
+    S: Fn(&mut Room, Range<usize>, &mut [K], &mut [V], &Job) -> Result<Report, Error> + Sync,
 {
     let bytes = size_of_val(keys) + size_of_val(payload);
     let lengths = || (0..segments.count(keys.len())).map(|i| segments.range(i).len());
@@ -117,16 +151,24 @@ where
     let count = segments.count(keys.len());
     let job = Job { budget: Budget { memory: u64::MAX, ..job.budget }, ..*job };
     for range in (0..count).map(|i| segments.range(i)).filter(|range| range.len() >= large) {
-        let (keys, payload) = (&mut keys[range.clone()], &mut payload[range]);
-        report.absorb(sort(&mut Room::default(), keys, payload, &job).expect(granted));
+        let (keys, payload) = (&mut keys[range.clone()], &mut payload[range.clone()]);
+        report.absorb(sort(&mut Room::default(), range, keys, payload, &job).expect(granted));
     }
     let alone = Job { budget: Budget { threads: 1, ..job.budget }, ..job };
     report.phase("finish", bytes, bytes, || {
-        side_by_side(keys, payload, 0, 0..count, segments, job.budget.threads, &|room, keys, payload| {
-            if keys.len() < large {
-                sort(room, keys, payload, &alone).expect(granted);
-            }
-        });
+        side_by_side(
+            keys,
+            payload,
+            0,
+            0..count,
+            segments,
+            job.budget.threads,
+            &|room, range, keys, payload| {
+                if range.len() < large {
+                    sort(room, range, keys, payload, &alone).expect(granted);
+                }
+            },
+        );
     });
     Ok(report)
 }
@@ -139,14 +181,14 @@ fn side_by_side<K: Send, V: Send>(
     range: Range<usize>,
     segments: Segments<'_>,
     threads: usize,
-    finish: &(impl Fn(&mut Room, &mut [K], &mut [V]) + Sync),
+    finish: &(impl Fn(&mut Room, Range<usize>, &mut [K], &mut [V]) + Sync),
 ) {
     if threads < 2 || range.len() <= 1 || keys.len() <= PARALLEL_FROM / 4 {
         let mut room = Room::default();
         for i in range {
-            let places = segments.range(i);
-            let places = places.start - at..places.end - at;
-            finish(&mut room, &mut keys[places.clone()], &mut payload[places]);
+            let range = segments.range(i);
+            let places = range.start - at..range.end - at;
+            finish(&mut room, range, &mut keys[places.clone()], &mut payload[places]);
         }
         return;
     }

@@ -84,6 +84,27 @@ pub(crate) fn sort_pairs_segments<K: Key, V: Send>(
         segments,
         &scratch,
         job,
-        &|_, keys: &mut [K], payload: &mut [V], job| sort_pairs(keys, payload, order, job),
+        &|_, _, keys: &mut [K], payload: &mut [V], job| sort_pairs(keys, payload, order, job),
+    )
+}
+
+pub(crate) fn argsort_segments<K: Key, I: Index>(
+    keys: &[K],
+    indices: &mut [I],
+    segments: Segments<'_>,
+    order: Order,
+    job: &Job,
+) -> Result<Report, Error> {
+    // Prefixes, the scratch of an argsort of those, and that of a merge sort of ties.
+    let scratch = |length: usize| length.saturating_mul(8 + 12 + 8);
+    // The keys stay, so none are cut.
+    let none = &mut vec![(); keys.len()];
+    segment_pairs::each(
+        none,
+        indices,
+        segments,
+        &scratch,
+        job,
+        &|_, range, _: &mut [()], indices: &mut [I], job| argsort(&keys[range], indices, order, job),
     )
 }

@@ -52,7 +52,15 @@ fn every_type_is_sorted_as_its_slice_is() {
             let (mut moved, mut numbers) = (unsorted.clone(), Vec::from_iter(0..keys.len() as u64));
             sort_pairs(&sorter(), dtype, cast_slice_mut(&mut moved), 8, cast_slice_mut(&mut numbers)).unwrap();
             assert_eq!(moved, sorted, "{dtype:?}");
-            assert!(numbers.iter().map(|&number| number as usize).eq(indices), "{dtype:?}");
+            assert!(numbers.iter().map(|&number| number as usize).eq(indices.iter().copied()), "{dtype:?}");
+
+            // Of a size that no type has.
+            moved.copy_from_slice(&unsorted);
+            let mut rows: Vec<u8> = (0..keys.len() as u64).flat_map(|i| (i << 8 | 7).to_le_bytes()[..5].to_vec()).collect();
+            sort_pairs(&sorter(), dtype, cast_slice_mut(&mut moved), 5, &mut rows).unwrap();
+            assert_eq!(moved, sorted, "{dtype:?}");
+            let found = rows.chunks(5).map(|row| u32::from_le_bytes(row[1..].try_into().unwrap()) as usize);
+            assert!(found.eq(indices.iter().copied()) && rows.iter().step_by(5).all(|&byte| byte == 7), "{dtype:?}");
 
             let segments = Segments::Length(keys.len() / 3);
             let (mut alone, mut carried) = (unsorted.clone(), unsorted.clone());
@@ -66,6 +74,11 @@ fn every_type_is_sorted_as_its_slice_is() {
             crate::sort_segments(&mut expected, segments);
             assert_eq!(cast_slice::<_, u8>(&alone), cast_slice::<_, u8>(&expected), "{dtype:?}");
             assert_eq!(carried, alone, "{dtype:?}");
+            let mut found = vec![0usize; keys.len()];
+            argsort_segments(&sorter(), dtype, bytes, &mut found, segments).unwrap();
+            assert_eq!(found, crate::argsort_segments(keys, segments), "{dtype:?}");
+            let each = keys.len() / 3;
+            assert!(found.chunks(each).zip(keys.chunks(each)).all(|(found, keys)| found == static_argsort(keys)), "{dtype:?}");
         });
     }
 }
@@ -111,7 +124,10 @@ fn bytes_that_are_no_keys_are_refused_and_stay() {
     assert!(crooked.contains("are not aligned to 4 bytes; copy them to memory that is"), "{crooked}");
     let short = argsort(&sorter(), Dtype::U32, bytes, &mut [0u32; 3]).unwrap_err();
     assert!(matches!(short, Error::LengthMismatch { expected: 4, found: 3, .. }), "{short}");
-    let odd = said(sort_pairs(&sorter(), Dtype::U64, bytes, 5, &mut [0; 10]).unwrap_err());
-    assert!(odd.starts_with("payloads of 5 bytes are not moved with their keys"), "{odd}");
+    let odd = sort_pairs(&sorter(), Dtype::U64, bytes, 5, &mut [0; 9]).unwrap_err();
+    assert!(matches!(odd, Error::LengthMismatch { expected: 10, found: 9, .. }), "{odd}");
+    let limited = Sorter::builder().threads(1).memory_limit(15).build().unwrap();
+    let refused = sort_pairs(&limited, Dtype::U64, bytes, 5, &mut [0; 10]).unwrap_err();
+    assert!(matches!(refused, Error::Memory { needed: 16, available: 15, .. }), "{refused}");
     assert_eq!(bits, before);
 }

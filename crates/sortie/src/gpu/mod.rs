@@ -59,6 +59,7 @@ pub(crate) mod kernels;
 #[cfg(test)]
 pub(crate) mod on_bench;
 mod ring;
+mod rows;
 pub(crate) mod segments;
 mod strings;
 mod workspace;
@@ -69,6 +70,7 @@ pub(crate) use array::{Divided, Place};
 pub use engine::{Gpu, Pending};
 pub(crate) use host::*;
 pub(crate) use ring::{Clock, Origin, Ring, Span, busy};
+pub(crate) use rows::{DevicePayload, check_payload_bytes};
 pub use segments::DeviceSegments;
-pub(crate) use segments::{check_payload, code};
+pub(crate) use segments::code;
 pub use strings::{Offsets, StoredStrings, StringViews, Strings, Ties};

@@ -4,8 +4,7 @@ use sortie_device::{Stream, View};
 
 use super::alloc::workspace_bytes;
 use super::array::{Compared, Keys, Wanted, sample_sort_words};
-use super::segments::{Content, Lie, Payload, segments_words};
-use super::{DeviceSegments, Gpu, Pending, code};
+use super::{DeviceSegments, Gpu, Pending, check_payload_bytes, code};
 use crate::key::Bits;
 use crate::request::Beside;
 use crate::{Algorithm, Error, Key, Order};
@@ -45,6 +44,7 @@ impl Gpu {
     /// # Errors
     /// [`Error::Unsupported`] where the call itself returns it for so many keys of this type.
     pub fn workspace_bytes<K: Key>(&self, keys: usize, beside: Beside) -> Result<usize, Error> {
+        check_beside(beside)?;
         let wanted = Wanted { beside, code: code::<K>()?, order: Order::default() };
         self.array_workspace_bytes::<K::Bits>(keys, wanted)
     }
@@ -86,21 +86,8 @@ impl Gpu {
         segments: DeviceSegments<'_>,
         beside: Beside,
     ) -> Result<usize, Error> {
-        let payload = match beside {
-            Beside::Nothing => Payload::None,
-            Beside::Payload { bytes, .. } => Payload::Moved(bytes),
-            Beside::Indices { .. } => Payload::Places,
-        };
-        let content =
-            Content { key_bytes: size_of::<K>(), payload, code: code::<K>()?, order: Order::default() };
-        let lie = match segments {
-            DeviceSegments::Length(length) => Lie::Length(length as usize),
-            DeviceSegments::Offsets { offsets, longest } => {
-                Lie::Offsets { segments: offsets.len().saturating_sub(1), longest: longest as usize }
-            }
-        };
-        let shared = self.device().properties().shared_per_block;
-        Ok(workspace_bytes(&[segments_words(content, keys, lie, shared)]))
+        check_beside(beside)?;
+        Ok(workspace_bytes(&self.words_of_segments::<K::Bits>(keys, segments, beside, code::<K>()?)))
     }
 
     /// The same for [`Gpu::sort_by_comparison`], [`Gpu::sort_pairs_by_comparison`] or [`Gpu::argsort_by_comparison`].
@@ -112,9 +99,14 @@ impl Gpu {
         keys: usize,
         beside: Beside,
     ) -> Result<usize, Error> {
+        check_beside(beside)?;
         let sorted = Keys::of::<K>(Order::default(), beside.placed_bytes());
         sorted.check(keys, 0)?;
         let words = if keys == 0 { 0 } else { sample_sort_words(keys, &sorted, self.device().properties()) };
         Ok(workspace_bytes(&[words]))
     }
+}
+
+fn check_beside(beside: Beside) -> Result<(), Error> {
+    if let Beside::Payload { bytes, .. } = beside { check_payload_bytes(bytes) } else { Ok(()) }
 }

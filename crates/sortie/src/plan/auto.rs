@@ -204,6 +204,9 @@ mod tests {
             let mut places = vec![0usize; keys.len()];
             assert_eq!(ran(sorter.argsort(&keys, &mut places).unwrap()), on_gpu);
             assert!(places.iter().rev().copied().eq(0..keys.len()));
+            let report = sorter.argsort_segments(&keys, &mut places, segments).unwrap();
+            assert_eq!(report.phases.iter().any(|phase| phase.engine == Ran::Cuda), on_gpu);
+            assert!(places.chunks(4).all(|places| places == [3, 2, 1, 0]));
         };
         all(Ran::Cuda);
 

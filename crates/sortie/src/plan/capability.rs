@@ -135,31 +135,17 @@ const TABLE: &[Capability] = &[
         several_gpus: NONE,
     },
     Capability {
-        name: "segments of numbers of 8 to 64 bits",
-        is_of: |request| is_segments(request, Beside::is_nothing) && is_number(request, 8..=64),
+        name: "segments of numbers",
+        is_of: |request| is_segments(request, Beside::is_nothing) && is_number(request, 8..=128),
         cpu: of(&[Auto, Radix, Quicksort, Merge]),
         one_gpu: AUTO,
         several_gpus: NONE,
     },
     Capability {
-        name: "segments of pairs with keys of 8 to 64 bits",
-        is_of: |request| is_segments(request, Beside::is_payload) && is_number(request, 8..=64),
+        name: "segments of pairs or indices of numbers",
+        is_of: |request| is_segments(request, |_| true) && is_number(request, 8..=128),
         cpu: Algorithms { stable: &[Auto, Radix, Merge], unstable: &[Quicksort] },
         one_gpu: AUTO,
-        several_gpus: NONE,
-    },
-    Capability {
-        name: "segments of numbers of 128 bits",
-        is_of: |request| is_segments(request, Beside::is_nothing) && is_number(request, 128..=128),
-        cpu: of(&[Auto, Radix, Quicksort, Merge]),
-        one_gpu: NONE,
-        several_gpus: NONE,
-    },
-    Capability {
-        name: "segments of pairs with keys of 128 bits",
-        is_of: |request| is_segments(request, Beside::is_payload) && is_number(request, 128..=128),
-        cpu: Algorithms { stable: &[Auto, Radix, Merge], unstable: &[Quicksort] },
-        one_gpu: NONE,
         several_gpus: NONE,
     },
     Capability {
@@ -170,8 +156,8 @@ const TABLE: &[Capability] = &[
         several_gpus: NONE,
     },
     Capability {
-        name: "segments of pairs with compound keys",
-        is_of: |request| is_segments(request, Beside::is_payload) && is_compound(request),
+        name: "segments of pairs or indices of compound keys",
+        is_of: |request| is_segments(request, |_| true) && is_compound(request),
         cpu: Algorithms { stable: &[Auto, Merge], unstable: &[Quicksort] },
         one_gpu: NONE,
         several_gpus: NONE,
@@ -366,9 +352,9 @@ mod tests {
             found.push(Capability::of(&request).unwrap().name);
         };
         for form in forms {
-            [array(nothing), array(payload), array(indices), segments(nothing), segments(payload)]
-                .into_iter()
-                .for_each(|what| find(what, form));
+            for beside in [nothing, payload, indices] {
+                [array(beside), segments(beside)].into_iter().for_each(|what| find(what, form));
+            }
         }
         for what in [array(payload), array(indices), (Operation::Lcps, indices)] {
             find(what, KeyForm::Strings);

@@ -114,8 +114,7 @@ pub(super) fn of_strings(request: &Request) -> Scratch {
 
 /// Of segments on a GPU: chunks under way, in pinned memory and on the device, with copies of long segments.
 pub(super) fn of_segments(request: &Request) -> Scratch {
-    let KeyForm::Number { bytes, .. } = request.keys else { return Scratch::default() };
-    let each = count(bytes) + count(request.beside_on_device().payload_bytes());
+    let each = count(request.bytes_on_device());
     let longest = match &request.operation {
         Operation::Segments(Some(lengths)) => Saturating(lengths.longest),
         _ => count(0),

@@ -4,10 +4,11 @@
 //! Types of one width share these functions, so that each engine's code is compiled once a width.
 
 use super::{Sorter, SorterBuilder, payload_for};
+use crate::error::same_length;
 use crate::gpu::{self, HostArray};
 use crate::key::{Bits, Code, Transform};
 use crate::request::{Beside, KeyForm, Operation};
-use crate::{Error, Index, Report, Segments, cpu};
+use crate::{Bound, Error, Index, Report, Segments, cpu};
 
 impl Sorter {
     /// [`Sorter::sort`]; leaves a permutation, as the others here do.
@@ -62,9 +63,7 @@ impl Sorter {
         self.run(
             self.segments_request(form::<B>(code), Beside::Nothing, keys.len(), segments)?,
             keys,
-            |keys, on| {
-                self.segments_on_gpu(on, gpu::Host { keys, payload: None, pinned: false }, segments, code, 0)
-            },
+            |keys, on| self.segments_on_gpu(on, HostArray::Sorted { keys, payload: None }, segments, code, 0),
             |keys, job| cpu::segments::sort(keys, segments, Transform::new(code, self.choices.order), job),
         )
     }
@@ -86,6 +85,52 @@ impl Sorter {
                 cpu::segment_pairs::sort(keys, payload, segments, self.carrying(code), job)
             },
         )
+    }
+
+    /// [`Sorter::argsort_segments`].
+    pub(crate) fn argsort_segments_of_numbers<B: Bits, I: Index>(
+        &self,
+        keys: &[B],
+        code: Code,
+        indices: &mut [I],
+        segments: Segments<'_>,
+    ) -> Result<Report, Error> {
+        self.run(
+            self.argsort_segments_request(form::<B>(code), keys.len(), indices, segments)?,
+            indices,
+            |indices, on| self.argsort_segments_on_gpu(on, keys, indices, segments, code),
+            |indices, job| cpu::segment_pairs::argsort(keys, indices, segments, self.carrying(code), job),
+        )
+    }
+
+    /// Sorts keys by what `sort` does with their indices, which then bring the payload, of so many bytes a key.
+    pub(crate) fn sort_rows<B: Bits>(
+        &self,
+        keys: &mut [B],
+        payload: &mut [u8],
+        each: usize,
+        sort: impl FnOnce(&Sorter, &mut [B], &mut [usize]) -> Result<Report, Error>,
+    ) -> Result<Report, Error> {
+        let n = keys.len();
+        same_length("bytes of the payload", n.saturating_mul(each), payload.len())?;
+        let held = (n * size_of::<usize>()) as u64;
+        let left = self.choices.memory_limit.map(|limit| {
+            let hint = "payloads that have not 4, 8 or 16 bytes are moved by their indices";
+            let refused = Error::Memory { bound: Bound::Limit, needed: held, available: limit, hint };
+            limit.checked_sub(held).ok_or(refused)
+        });
+        let sorter = Sorter {
+            choices: SorterBuilder { memory_limit: left.transpose()?, ..self.choices.clone() },
+            pool: self.pool.clone(),
+        };
+        let mut indices: Vec<usize> = gpu::reserve(n)?;
+        indices.extend(0..n);
+        let sorted = sort(&sorter, keys, &mut indices);
+        // Whatever failed: what was sorted by then has its indices.
+        cpu::permute_rows(payload, each, &mut indices);
+        let mut report = sorted?;
+        report.scratch_peak += held;
+        Ok(report)
     }
 
     /// The codes by which what goes with keys is sorted. Where it may come out in any order, NaNs may be told apart.

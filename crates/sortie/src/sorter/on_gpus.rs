@@ -90,6 +90,15 @@ impl OnGpus {
         }
     }
 
+    /// Room for indices as they come from a GPU, and its bytes, where the limit allows them.
+    fn hold_indices(&self, n: usize) -> Result<(u64, Vec<u32>), Error> {
+        let hint = "indices come from a GPU as 32 bits; use the CPU engine";
+        let held = self.check_held((size_of::<u32>() * n) as u64, hint)?;
+        let mut indices = gpu::reserve(n)?;
+        indices.resize(n, 0);
+        Ok((held, indices))
+    }
+
     /// Bytes of the places that move payloads of odd sizes, where the limit allows them.
     fn hold_places(&self, n: usize) -> Result<u64, Error> {
         let hint = "payloads that have not 4, 8 or 16 bytes are moved by their places; use the CPU engine";
@@ -189,13 +198,32 @@ impl Sorter {
         places: &mut [I],
         code: Code,
     ) -> Result<Report, Error> {
-        let held = (size_of::<u32>() * keys.len()) as u64;
-        on.check_held(held, "places come from a GPU as 32 bits; use the CPU engine")?;
-        let mut found: Vec<u32> = gpu::reserve(keys.len())?;
-        found.resize(keys.len(), 0);
+        let (held, mut found) = on.hold_indices(keys.len())?;
         let array = HostArray::Argsorted { keys, places: &mut found };
         let report = self.array_on_gpus(on, array, code, held)?;
-        places.iter_mut().zip(found).for_each(|(place, found)| *place = I::from_place(found as usize));
+        widen(places, &found);
+        Ok(report)
+    }
+
+    /// The same for every segment by itself.
+    pub(super) fn argsort_segments_on_gpu<B: Bits, I: Index>(
+        &self,
+        on: &OnGpus,
+        keys: &[B],
+        indices: &mut [I],
+        segments: Segments<'_>,
+        code: Code,
+    ) -> Result<Report, Error> {
+        let (held, mut found) = on.hold_indices(keys.len())?;
+        let array = HostArray::Argsorted { keys, places: &mut found };
+        let report = self.segments_on_gpu(on, array, segments, code, held)?;
+        // Those of no segment stay.
+        let within = match segments {
+            Segments::Length(_) => 0..keys.len(),
+            Segments::Offsets([]) => 0..0,
+            Segments::Offsets(offsets) => offsets[0]..offsets[offsets.len() - 1],
+        };
+        widen(&mut indices[within.clone()], &found[within]);
         Ok(report)
     }
 
@@ -203,19 +231,19 @@ impl Sorter {
     pub(super) fn segments_on_gpu<B: Bits>(
         &self,
         on: &OnGpus,
-        host: gpu::Host<'_, B>,
+        array: HostArray<'_, B>,
         segments: Segments<'_>,
         code: Code,
         held: u64,
     ) -> Result<Report, Error> {
         let (order, gpu) = (self.choices.order, &on.gpus[0]);
-        let mut report = self.in_pool(host.keys.len(), |threads| {
+        let mut report = self.in_pool(array.keys().len(), |threads| {
             let allowed = on.allowed(threads, held);
             if on.has_second_try {
                 // What does not fit there is for the CPU.
-                gpu::sort_segments(gpu, host, segments, code, order, allowed)
+                gpu::sort_segments(gpu, array, segments, code, order, allowed)
             } else {
-                compose::segments::sort(gpu, host, segments, code, order, allowed)
+                compose::segments::sort(gpu, array, segments, code, order, allowed)
             }
         })?;
         report.scratch_peak += held;
@@ -233,16 +261,20 @@ impl Sorter {
     ) -> Result<Report, Error> {
         // SAFETY: the sort leaves a permutation of the payload.
         if let Some(moved) = unsafe { gpu::HostPayload::of(payload) } {
-            let host = gpu::Host { keys, payload: Some(moved), pinned: false };
-            return self.segments_on_gpu(on, host, segments, code, 0);
+            let array = HostArray::Sorted { keys, payload: Some((moved, true)) };
+            return self.segments_on_gpu(on, array, segments, code, 0);
         }
         let held = on.hold_places(keys.len())?;
         let mut places: Vec<usize> = (0..keys.len()).collect();
-        let moved = gpu::HostPayload::of_pod(&mut places);
-        let host = gpu::Host { keys, payload: moved, pinned: false };
-        let result = self.segments_on_gpu(on, host, segments, code, held);
+        let moved = gpu::HostPayload::of_pod(&mut places).map(|moved| (moved, true));
+        let result =
+            self.segments_on_gpu(on, HostArray::Sorted { keys, payload: moved }, segments, code, held);
         // Whatever failed: what was sorted by then has its places.
         cpu::permute(payload, &mut places);
         result
     }
+}
+
+fn widen<I: Index>(indices: &mut [I], found: &[u32]) {
+    indices.iter_mut().zip(found).for_each(|(index, &found)| *index = I::from_place(found as usize));
 }

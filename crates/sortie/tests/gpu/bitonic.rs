@@ -136,6 +136,10 @@ fn pairs_of_every_width() {
             compare_pairs::<i16, u64>(gpu, "ends", n, order, |i| i << 32 | 7);
             compare_pairs::<f32, u64>(gpu, "random", n, order, |i| !i);
             compare_pairs::<u32, [u64; 2]>(gpu, "ends", n, order, |i| [i, !i]);
+            compare_pairs::<u32, [u32; 3]>(gpu, "few", n, order, |i| [i as u32, 7, !i as u32]);
+            compare_pairs::<i64, [u64; 3]>(gpu, "random", n, order, |i| [7, i, !i]);
+            compare_pairs::<u8, [u32; 11]>(gpu, "random", n, order, |i| [i as u32; 11]);
+            compare_pairs::<u64, [u64; 8]>(gpu, "ends", n, order, |i| [i; 8]);
             compare_pairs::<f64, u32>(gpu, "ends", n, order, |i| i as u32);
             compare_pairs::<u64, u64>(gpu, "random", n, order, |i| i << 40);
             compare_pairs::<u64, [u64; 2]>(gpu, "ends", n, order, |i| [!i, i]);

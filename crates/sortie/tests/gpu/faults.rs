@@ -12,7 +12,7 @@ const WORDS: usize = (1 << 15) + 4;
 type Sort = for<'a> unsafe fn(&'a Gpu, &Stream, View<'_, u32>, View<'_, u32>) -> Result<Pending<'a>, Error>;
 
 /// Every way that takes scratch, of the keys and what is beside them. Each is unsafe as [`Gpu::sort_pairs`] is.
-const SORTS: [(&str, Sort); 8] = [
+const SORTS: [(&str, Sort); 9] = [
     ("keys", |gpu, stream, keys, _| {
         // SAFETY: as the caller states.
         unsafe { gpu.sort(stream, keys, Order::default()) }
@@ -24,6 +24,12 @@ const SORTS: [(&str, Sort); 8] = [
     ("pairs, unstable", |gpu, stream, keys, beside| {
         // SAFETY: as the caller states.
         unsafe { gpu.sort_pairs_unstable(stream, keys, beside, Order::default()) }
+    }),
+    ("pairs of 12 bytes", |gpu, stream, keys, beside| {
+        let count = keys.len() / 3;
+        let rows = beside.range(0..3 * count).cast::<[u32; 3]>();
+        // SAFETY: as the caller states.
+        unsafe { gpu.sort_pairs(stream, keys.range(0..count), rows, Order::default()) }
     }),
     ("argsort", |gpu, stream, keys, beside| {
         // SAFETY: as the caller states.

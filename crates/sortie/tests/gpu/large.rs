@@ -70,6 +70,10 @@ fn sorted_pairs<K: Key + Pod>(
             1 if !stable => gpu.sort_pairs_unstable(&stream, there, beside, order),
             1 => gpu.sort_pairs(&stream, there, beside, order),
             2 => gpu.sort_pairs(&stream, there, beside.cast::<u64>(), order),
+            3 if !stable => gpu.sort_pairs_unstable(&stream, there, beside.cast::<[u32; 3]>(), order),
+            3 => gpu.sort_pairs(&stream, there, beside.cast::<[u32; 3]>(), order),
+            5 => gpu.sort_pairs(&stream, there, beside.cast::<[u32; 5]>(), order),
+            6 => gpu.sort_pairs(&stream, there, beside.cast::<[u64; 3]>(), order),
             _ => gpu.sort_pairs(&stream, there, beside.cast::<[u64; 2]>(), order),
         }
     };
@@ -243,6 +247,34 @@ fn pairs_and_argsort_by_passes() {
         compare_pairs::<i32>(gpu, &cut(&wide), descending, "random");
         compare_pairs::<f32>(gpu, &cut(&wide), Order::default(), "random");
         compare_pairs::<f32>(gpu, &cut(&wide), Order { nans: Nans::First, ..descending }, "random");
+    });
+}
+
+/// Payloads that indices bring, in every way that pairs are sorted.
+#[test]
+fn payloads_of_any_size() {
+    on_each(|gpu| {
+        let descending = Order { descending: true, ..Order::default() };
+        for n in [0, 1, 700, large(gpu) / 16, large(gpu) + 77] {
+            for pattern in ["random", "few", "descending"] {
+                let wide = keys(pattern, n, 51);
+                compare_stable::<u32>(gpu, &cut(&wide), (3, 1), Order::default(), pattern);
+                compare_stable::<i16>(gpu, &cut(&wide), (6, 2), descending, pattern);
+            }
+            let wide = keys("crowded", n, 52);
+            compare_stable::<u64>(gpu, &wide, (5, 1), Order::default(), "crowded");
+            let widest: Vec<u128> = wide.iter().map(|&key| u128::from(key % 1000) << 64 | 1).collect();
+            compare_stable(gpu, &widest, (3, 1), Order::default(), "of 128 bits");
+            // Equal keys keep their order here as well, which nobody is promised.
+            let payload: Vec<u32> = (0..3 * n as u32).collect();
+            let keys: Vec<u32> = cut(&wide);
+            let (expected, places) = in_order(&keys, Order::default());
+            let (sorted, found) = sorted_pairs(gpu, &keys, &payload, (3, 1), false, Order::default());
+            assert!(sorted == expected, "{n} unstable");
+            assert!(
+                found.chunks(3).zip(places).all(|(row, place)| row[0] == 3 * place && row[2] == row[0] + 2)
+            );
+        }
     });
 }
 

@@ -8,7 +8,7 @@ use sortie::{Error, Key, Order, Sorter};
 use sortie_device::{Buffer, Stream};
 use sortie_simt::{Options, Sanitizer};
 
-use crate::support::{PATTERNS, cut, keys, on_bench, on_each};
+use crate::support::{PATTERNS, cut, keys, on_bench, on_each, widen};
 
 /// Segments on the host, and the same on a device.
 struct Cut {
@@ -65,9 +65,9 @@ fn compare<K: Key + Pod + Debug, V: Pod + Send>(
     what: &str,
 ) {
     let bits = |slice: &[u8]| slice.to_vec();
-    let payload: Vec<V> = (0..keys.len() as u128)
-        .map(|i| bytemuck::pod_read_unaligned(&((i << 64) | (i * 3)).to_le_bytes()[..size_of::<V>()]))
-        .collect();
+    let bytes = |i: u128| ((i << 64) | (i * 3)).to_le_bytes().into_iter().cycle().take(size_of::<V>());
+    let payload: Vec<V> =
+        bytemuck::pod_collect_to_vec(&(0..keys.len() as u128).flat_map(bytes).collect::<Vec<u8>>());
     let (keys_there, payload_there) = (on_device(gpu, stream, keys), on_device(gpu, stream, &payload));
     let places_there = on_device(gpu, stream, &vec![u32::MAX; keys.len()]);
     // SAFETY: nothing else uses the buffers meanwhile.
@@ -190,6 +190,51 @@ fn long_segments() {
     });
 }
 
+/// Those that indices bring: of one word more than a size that moves with its keys, and of many words.
+#[test]
+fn payloads_of_any_size() {
+    on_each(|gpu| {
+        let stream = gpu.device().stream().unwrap();
+        for length in [1, 7, 300] {
+            one_length::<f32, [u32; 3]>(gpu, length, 5, Order::default());
+        }
+        let descending = Order { descending: true, ..Order::default() };
+        one_length::<u64, [u32; 5]>(gpu, 33, 70, descending);
+        one_length::<i16, [u64; 3]>(gpu, 64, 33, descending);
+        one_length::<u8, [u64; 25]>(gpu, 100, 3, Order::default());
+        for pattern in ["random", "few"] {
+            let wide = keys(pattern, 34_002, 1);
+            let segments = Cut::offsets(gpu, &stream, vec![2, 2, 3, 9000, 9100, 31_000]);
+            compare::<u32, [u32; 3]>(gpu, &stream, &cut(&wide), &segments, Order::default(), pattern);
+            compare::<u64, [u32; 7]>(gpu, &stream, &wide, &segments, Order::default(), pattern);
+        }
+    });
+}
+
+#[test]
+fn keys_of_128_bits() {
+    on_each(|gpu| {
+        let stream = gpu.device().stream().unwrap();
+        for (seed, pattern) in PATTERNS.into_iter().enumerate() {
+            let wide = widen(&keys(pattern, 900, seed as u64), seed % 2 == 1);
+            let signed: Vec<i128> = wide.iter().copied().map(u128::cast_signed).collect();
+            let order = Order { descending: seed % 3 == 0, ..Order::default() };
+            for length in [5, 60, 300] {
+                let segments = Cut::length(gpu, &stream, length, 900 / length);
+                compare::<u128, u32>(gpu, &stream, &wide, &segments, Order::default(), pattern);
+                compare::<i128, [u64; 2]>(gpu, &stream, &signed, &segments, order, pattern);
+            }
+            let segments = Cut::offsets(gpu, &stream, vec![2, 2, 3, 30, 500, 899]);
+            compare::<i128, [u32; 3]>(gpu, &stream, &signed, &segments, order, pattern);
+        }
+        let segments = Cut::offsets(gpu, &stream, vec![2, 3, 9000, 9100, 20_000]);
+        for pattern in ["random", "crowded"] {
+            let wide = widen(&keys(pattern, 20_002, 1), true);
+            compare::<u128, u64>(gpu, &stream, &wide, &segments, Order::default(), pattern);
+        }
+    });
+}
+
 #[test]
 fn every_interleaving_gives_the_same() {
     for seed in 1..5 {
@@ -213,7 +258,19 @@ fn payloads_of_other_sizes_are_told() {
             assert!(matches!(refused, Err(Error::LengthMismatch { expected: 8, found: 7, .. })));
             let refused =
                 gpu.sort_pairs_segments(&stream, keys.view(), odd.view(), segments, Order::default());
-            assert!(matches!(refused, Err(Error::Unsupported(why)) if why.contains("3 bytes")));
+            assert!(matches!(refused, Err(Error::Unsupported(why)) if why.contains("payloads of 3 bytes")));
+            // 24 bytes at an odd word.
+            let words = gpu.device().alloc::<u32>(49).unwrap();
+            let crooked = words.range(1..49).cast::<[[u8; 8]; 3]>();
+            let refused = gpu.sort_pairs_segments(&stream, keys.view(), crooked, segments, Order::default());
+            assert!(
+                matches!(refused, Err(Error::Unsupported(why)) if why.contains("not aligned to 8 bytes"))
+            );
+            let twenty = words.range(1..41).cast::<[[u8; 4]; 5]>();
+            gpu.sort_pairs_segments(&stream, keys.view(), twenty, segments, Order::default())
+                .unwrap()
+                .wait()
+                .unwrap();
         }
     });
 }

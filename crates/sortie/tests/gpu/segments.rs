@@ -7,7 +7,7 @@ use sortie::gpu::{self, Gpu};
 use sortie::{Key, Nans, Order, Sorter};
 use sortie_simt::{Options, Sanitizer};
 
-use crate::support::{PATTERNS, cut, keys, on_bench, on_each};
+use crate::support::{PATTERNS, cut, keys, on_bench, on_each, widen};
 
 /// Sorts segments on the device and on the CPU; both must leave the same bits.
 fn compare<K: Key + Pod + Debug>(
@@ -99,6 +99,28 @@ fn every_type_and_order() {
                 one_length::<u64>(gpu, length, 5, order);
                 one_length::<i64>(gpu, length, 5, order);
             }
+        }
+    });
+}
+
+#[test]
+fn keys_of_128_bits() {
+    on_each(|gpu| {
+        for (seed, pattern) in PATTERNS.into_iter().enumerate() {
+            let of = |n| widen(&keys(pattern, n, seed as u64), seed % 2 == 0);
+            for length in [1, 2, 7, 16, 17, 64, 65, 300, 1100] {
+                compare(gpu, &of(3 * length), sortie::Segments::Length(length), Order::default(), pattern);
+            }
+            let offsets = [3, 3, 4, 20, 37, 101, 300, 1400, 1401];
+            let signed: Vec<i128> = of(1500).into_iter().map(u128::cast_signed).collect();
+            let order = Order { descending: seed % 3 == 0, ..Order::default() };
+            compare(gpu, &signed, sortie::Segments::Offsets(&offsets), order, pattern);
+        }
+        for is_high in [false, true] {
+            let long = widen(&keys("random", 20_002, 8), is_high);
+            compare(gpu, &long, sortie::Segments::Length(10_001), Order::default(), "long");
+            let order = Order { descending: true, ..Order::default() };
+            compare(gpu, &long, sortie::Segments::Offsets(&[1, 9, 9000, 20_000]), order, "long");
         }
     });
 }

@@ -50,6 +50,19 @@ impl Data {
         self.keys.view().cast()
     }
 
+    /// Some of the keys, and all that is beside them as their payload.
+    fn third(&self) -> View<'_, u32> {
+        self.keys.range(0..self.keys.len() / 3)
+    }
+
+    fn rows(&self) -> View<'_, [u32; 3]> {
+        self.beside.range(0..self.keys.len() / 3 * 3).cast()
+    }
+
+    fn in_one(&self) -> DeviceSegments<'_> {
+        DeviceSegments::Length(self.third().len() as u64)
+    }
+
     fn between_offsets(&self) -> DeviceSegments<'_> {
         DeviceSegments::Offsets { offsets: self.offsets.view(), longest: self.keys.len() as u64 }
     }
@@ -68,6 +81,7 @@ struct Call {
 
 const PAIRS: Beside = Beside::Payload { bytes: 4, stable: true };
 const WIDE_PAIRS: Beside = Beside::Payload { bytes: 8, stable: true };
+const ODD_PAIRS: Beside = Beside::Payload { bytes: 12, stable: true };
 const UNSTABLE_PAIRS: Beside = Beside::Payload { bytes: 4, stable: false };
 const INDICES: Beside = Beside::Indices { stable: true };
 
@@ -98,6 +112,11 @@ fn calls() -> Vec<Call> {
             gpu.workspace_bytes::<u32>(data.keys.len(), UNSTABLE_PAIRS);
         "wide pairs": gpu.sort_pairs(stream, data.wide(), data.beside.view().cast::<u64>(), order),
             gpu.workspace_bytes::<u64>(data.wide().len(), WIDE_PAIRS);
+        "pairs of 12 bytes": gpu.sort_pairs(stream, data.third(), data.rows(), order),
+            gpu.workspace_bytes::<u32>(data.third().len(), ODD_PAIRS);
+        "segments of pairs of 12 bytes":
+            gpu.sort_pairs_segments(stream, data.third(), data.rows(), data.in_one(), order),
+            gpu.workspace_bytes_of_segments::<u32>(data.third().len(), data.in_one(), ODD_PAIRS);
         "argsort": gpu.argsort(stream, data.keys.view(), data.beside.view(), order),
             gpu.workspace_bytes::<u32>(data.keys.len(), INDICES);
         "keys by comparison": gpu.sort_by_comparison(stream, data.wide(), order),

@@ -57,4 +57,11 @@ pub fn cut<K: Pod>(wide: &[u64]) -> Vec<K> {
     wide.iter().map(|key| bytemuck::pod_read_unaligned(&key.to_le_bytes()[..size_of::<K>()])).collect()
 }
 
+/// Keys of 128 bits in the order of these, which differ in their upper halves or in their lower ones alone.
+pub fn widen(wide: &[u64], is_high: bool) -> Vec<u128> {
+    wide.iter()
+        .map(|&key| if is_high { u128::from(key) << 64 | u128::from(!key) } else { u128::from(key) })
+        .collect()
+}
+
 pub const PATTERNS: [&str; 7] = ["random", "few", "ascending", "descending", "equal", "ends", "crowded"];

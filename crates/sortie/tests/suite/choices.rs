@@ -55,6 +55,17 @@ const CALLS: &[Call] = &[
         let result = sorter.sort_pairs_segments(&mut keys, &mut payload, segments);
         (result, keys == records() && payload == shuffled(N))
     }),
+    ("argsort_segments", |sorter| {
+        let (keys, mut indices) = (shuffled(N), vec![u64::MAX; N as usize]);
+        let result = sorter.argsort_segments(&keys, &mut indices, Segments::Offsets(&[1, 5, 2000, 60_000]));
+        (result, indices.iter().all(|&index| index == u64::MAX))
+    }),
+    ("argsort_segments of records", |sorter| {
+        let keys: Vec<_> = shuffled(N).into_iter().map(|x| (x % 100, x as u8)).collect();
+        let mut indices = vec![u32::MAX; N as usize];
+        let result = sorter.argsort_segments(&keys, &mut indices, Segments::Offsets(&[1, 5, 2000, 60_000]));
+        (result, indices.iter().all(|&index| index == u32::MAX))
+    }),
     ("sort_by_key", |sorter| {
         let mut v = shuffled(N);
         (sorter.sort_by_key(&mut v, |x| x % 1000), v == shuffled(N))
@@ -150,9 +161,11 @@ const ROWS: &[(&str, &str)] = &[
     ("sort_pairs", "pairs with keys of 32 or 64 bits"),
     ("sort_pairs of records", "pairs or indices of compound keys"),
     ("argsort", "indices of numbers of 32 or 64 bits"),
-    ("sort_segments", "segments of numbers of 8 to 64 bits"),
-    ("sort_pairs_segments", "segments of pairs with keys of 8 to 64 bits"),
-    ("sort_pairs_segments of records", "segments of pairs with compound keys"),
+    ("sort_segments", "segments of numbers"),
+    ("sort_pairs_segments", "segments of pairs or indices of numbers"),
+    ("sort_pairs_segments of records", "segments of pairs or indices of compound keys"),
+    ("argsort_segments", "segments of pairs or indices of numbers"),
+    ("argsort_segments of records", "segments of pairs or indices of compound keys"),
     ("sort_by_key", "indices of numbers of 32 or 64 bits"),
     ("sort_by_cached_key", "items by a comparison"),
     ("sort_by", "items by a comparison"),

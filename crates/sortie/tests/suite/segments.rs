@@ -8,7 +8,7 @@ use crate::patterns::{PATTERNS, numbers};
 use crate::subject::{ALGORITHMS, PARALLEL, SEQUENTIAL, Subject};
 use crate::values::{Value, for_each_key, keys, places};
 
-/// Compares keys alone and keys with payloads to std, segment by segment; keys outside all segments stay.
+/// Compares keys alone, keys with payloads and indices to std, segment by segment; keys outside all segments stay.
 fn check<K: Value>(subject: &Subject, keys: Vec<K>, segments: Segments, what: &str) {
     let context = || format!("{} of {} {}, {what}", subject.name, keys.len(), std::any::type_name::<K>());
     let mut expected: Vec<usize> = (0..keys.len()).collect();
@@ -16,18 +16,24 @@ fn check<K: Value>(subject: &Subject, keys: Vec<K>, segments: Segments, what: &s
         let places = places(&keys[from..to], subject.order);
         expected[from..to].iter_mut().zip(places).for_each(|(expected, place)| *expected = from + place);
     };
-    match segments {
+    let ranges: Vec<(usize, usize)> = match segments {
         Segments::Length(length) => {
-            (0..keys.len()).step_by(length.max(1)).for_each(|from| sort(from, from + length));
+            (0..keys.len()).step_by(length.max(1)).map(|from| (from, from + length)).collect()
         }
-        Segments::Offsets(offsets) => offsets.windows(2).for_each(|pair| sort(pair[0], pair[1])),
-    }
+        Segments::Offsets(offsets) => offsets.windows(2).map(|pair| (pair[0], pair[1])).collect(),
+    };
+    ranges.iter().for_each(|&(from, to)| sort(from, to));
     if !subject.name.contains("Quicksort") {
         let (mut sorted, mut payload) = (keys.clone(), (0..keys.len()).collect::<Vec<_>>());
         subject.sort_pairs_segments(&mut sorted, &mut payload, segments);
         assert!(payload == expected, "{}: payload", context());
         for (i, (found, &place)) in sorted.iter().zip(&expected).enumerate() {
             assert!(found.plain(&keys[place], subject.order).is_eq(), "{}: {found:?} at {i}", context());
+        }
+        let found = subject.argsort_segments::<K, u32>(&keys, segments);
+        for (from, to) in ranges {
+            let found = found[from..to].iter().map(|index| from + index);
+            assert!(found.eq(expected[from..to].iter().copied()), "{}: indices from {from}", context());
         }
     }
     let mut sorted = keys.clone();

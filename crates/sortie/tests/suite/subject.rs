@@ -67,6 +67,17 @@ impl Subject {
         }
     }
 
+    pub fn argsort_segments<K: Key, I: Index>(&self, keys: &[K], segments: Segments<'_>) -> Vec<usize> {
+        match &self.sorter {
+            None => sortie::argsort_segments(keys, segments),
+            Some(sorter) => {
+                let mut indices = garbage::<I>(keys.len());
+                done(sorter.argsort_segments(keys, &mut indices, segments));
+                indices.into_iter().map(Index::place).collect()
+            }
+        }
+    }
+
     /// A sorter with every choice at its default stands for free functions that there are not.
     fn sorter(&self) -> Sorter {
         self.sorter.clone().unwrap_or_else(|| Sorter::builder().build().expect("a sorter"))

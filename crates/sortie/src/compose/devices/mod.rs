@@ -20,8 +20,9 @@ use sortie_device::View;
 
 use crate::error::same_length;
 use crate::gpu::Divided;
-use crate::gpu::{Gpu, check_payload, code};
+use crate::gpu::{DevicePayload, Gpu, code};
 use crate::key::Bits;
+use crate::request::moves_with_keys;
 use crate::{Error, Key, Order};
 use members::Members;
 
@@ -116,7 +117,13 @@ impl Gpus {
     ) -> Result<Exchange, Error> {
         same_length("payloads", shares.len(), payloads.len())?;
         for (share, payload) in shares.iter().zip(payloads) {
-            check_payload(share.keys.len(), *payload)?;
+            DevicePayload::of(share.keys.len(), *payload)?;
+        }
+        if !moves_with_keys(size_of::<V>()) {
+            return Err(Error::Unsupported(format!(
+                "payloads of {} bytes are not sorted on several GPUs, only those of 4, 8 and 16 bytes; sort their indices",
+                size_of::<V>()
+            )));
         }
         let divided = Divided { code: code::<K>()?, order, payload_bytes: size_of::<V>() };
         let payloads: Vec<View<'_, u8>> = payloads.iter().map(|payload| payload.cast()).collect();

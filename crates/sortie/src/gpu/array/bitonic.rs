@@ -11,11 +11,14 @@ use sortie_device::{Launch, Stream, View};
 
 use crate::gpu::kernels::array::{BitonicArrays, Superstep};
 use crate::gpu::kernels::{CodeTransform, File, Instance, blocks, kind, numbers, struct_bytes};
-use crate::gpu::segments::{check_payload, code};
-use crate::gpu::{Gpu, Pending};
+use crate::gpu::segments::code;
+use crate::gpu::{DevicePayload, Gpu, Pending};
 use crate::key::{Bits, Code};
 use crate::plan::{BITONIC_COALESCED_BYTES, BITONIC_ROW_BITS, BITONIC_TILE_BITS};
 use crate::{Error, Key, Order};
+
+/// Of a larger item a thread's registers hold too few.
+const MOST_PAYLOAD_BYTES: usize = 64;
 
 impl Gpu {
     /// Enqueues a sort of the keys in place, by a bitonic network, and does not wait.
@@ -47,15 +50,15 @@ impl Gpu {
         unsafe { self.sort_bits_bitonic(stream, keys.cast::<K::Bits>(), (0, 0), code::<K>()?, order) }
     }
 
-    /// [`Gpu::sort_bitonic`] where each payload, of 4, 8 or 16 bytes, moves with its key. Not stable: payloads of equal keys
-    /// come out in any order, the same in every run.
+    /// [`Gpu::sort_bitonic`] where each payload, of a multiple of 4 bytes up to 64, moves with its key. Not stable: payloads of
+    /// equal keys come out in any order, the same in every run.
     ///
     /// Nor is there any scratch. A tile has the fewer pairs the wider they are, 2^13 of 8 bytes, so 2^28 of those are read
     /// and written 30 times.
     ///
     /// # Errors
-    /// As [`Gpu::sort_bitonic`]; [`Error::LengthMismatch`]; [`Error::Unsupported`] for payloads of another size, or not
-    /// aligned to 8 bytes or their size.
+    /// As [`Gpu::sort_bitonic`]; [`Error::LengthMismatch`]; [`Error::Unsupported`] for payloads of other sizes, or not
+    /// aligned: to 8 bytes where those divide the size, else to 4.
     ///
     /// # Safety
     /// As [`Gpu::sort_bitonic`], and nothing else uses the payload until the sort is done.
@@ -66,8 +69,14 @@ impl Gpu {
         payload: View<'_, V>,
         order: Order,
     ) -> Result<Pending<'_>, Error> {
-        check_payload(keys.len(), payload)?;
-        let payload = (payload.address(), size_of::<V>());
+        let DevicePayload { address, each } = DevicePayload::of(keys.len(), payload)?;
+        if each > MOST_PAYLOAD_BYTES {
+            return Err(Error::Unsupported(format!(
+                "payloads of {each} bytes are not moved by a bitonic network, only those of up to {MOST_PAYLOAD_BYTES} bytes; \
+                 use sort_pairs_unstable"
+            )));
+        }
+        let payload = (address, each);
         // SAFETY: as the caller states.
         unsafe { self.sort_bits_bitonic(stream, keys.cast::<K::Bits>(), payload, code::<K>()?, order) }
     }
@@ -147,18 +156,23 @@ impl Shape {
     fn new(key_bytes: usize, payload_bytes: usize, shared_per_block: usize) -> Result<Shape, Error> {
         // Narrow keys are sorted as words; wider items make tiles of as many bytes, at most.
         let code_bytes = key_bytes.max(4);
-        let word_bytes = if payload_bytes < 8 { 4 } else { 8 };
+        let word_bytes = if payload_bytes.is_multiple_of(8) { 8 } else { 4 };
         let words = payload_bytes / word_bytes;
         let payload = if words > 0 { numbers(word_bytes, words) } else { (0, 1, 0) };
         let item_bytes = struct_bytes(&[numbers(code_bytes, 1), payload]);
         // One item in 33 is padding.
         let shared = |bits: u32| ((1usize << bits) + (1 << bits) / 32) * item_bytes;
         let fewer = item_bytes.next_power_of_two().ilog2() - 2;
-        let row_bits = if item_bytes > 8 { BITONIC_ROW_BITS - 1 } else { BITONIC_ROW_BITS };
+        // A row is in registers.
+        let row_bits = match item_bytes {
+            ..=8 => BITONIC_ROW_BITS,
+            9..=40 => BITONIC_ROW_BITS - 1,
+            _ => BITONIC_ROW_BITS - 2,
+        };
         let tile_bits = BITONIC_TILE_BITS
             .map(|bits| bits - fewer)
             .into_iter()
-            .find(|&bits| bits > 2 * row_bits && 2 * shared(bits) <= shared_per_block)
+            .find(|bits| (2 * row_bits + 1..=3 * row_bits).contains(bits) && 2 * shared(*bits) <= shared_per_block)
             .ok_or_else(|| {
                 Error::Unsupported(format!(
                     "a block of this device has {shared_per_block} bytes of shared memory, too few for the bitonic \
@@ -283,7 +297,7 @@ mod tests {
     #[test]
     fn a_tile_has_three_windows() {
         for key_bytes in [1, 2, 4, 8] {
-            for payload_bytes in [0, 4, 8, 16] {
+            for payload_bytes in (0..=MOST_PAYLOAD_BYTES).step_by(4) {
                 for shared_per_block in [48 << 10, 99 << 10, 163 << 10, 227 << 10] {
                     let shape = Shape::new(key_bytes, payload_bytes, shared_per_block).unwrap();
                     let Shape { tile_bits, row_bits, coalesced_bits, .. } = shape;

@@ -26,8 +26,9 @@ use crate::error::same_length;
 use crate::gpu::alloc::{check_workspace, scratch, workspace};
 use crate::gpu::kernels::array::{ItemArrays, PlacedBuckets};
 use crate::gpu::kernels::{CodeTransform, Instance};
+use crate::gpu::rows::{DevicePayload, Rows};
 use crate::gpu::segments::{Content, Payload, Worker};
-use crate::gpu::segments::{Moved, Rest, check_payload, code, listed_words, of_one_length_words};
+use crate::gpu::segments::{Moved, Rest, code, listed_words, of_one_length_words};
 use crate::gpu::{DeviceSegments, Gpu, Pending};
 use crate::key::{Bits, Code};
 use crate::plan::{self, DeviceWay};
@@ -85,7 +86,7 @@ impl Gpu {
         unsafe { self.sort_array(stream, keys.cast::<K::Bits>(), 0, wanted) }
     }
 
-    /// [`Gpu::sort`] where each payload, of 4, 8 or 16 bytes, moves with its key. Stable.
+    /// [`Gpu::sort`] where each payload, of any multiple of 4 bytes, moves with its key. Stable.
     ///
     /// How depends on the width of the keys, and on how many there are for each multiprocessor:
     ///
@@ -101,12 +102,16 @@ impl Gpu {
     ///
     /// Scratch of both kinds of passes: a copy of keys and payload, and up to a byte a key.
     ///
+    /// Payloads of 4, 8 and 16 bytes move with their keys in these ways. For others, indices of 4 bytes do, and bring the
+    /// payloads in the end: two reads and two writes of the payload. Scratch: that of such pairs, the indices, and a copy of
+    /// the payload. A sort by comparison moves indices whatever the payload.
+    ///
     /// Source of the passes: Adinets and Merrill, "Onesweep: a faster least significant digit radix sort for GPUs"
     /// (2022), section 3.
     ///
     /// # Errors
-    /// As [`Gpu::sort`]; [`Error::LengthMismatch`]; [`Error::Unsupported`] for payloads of another size, or not aligned to 8
-    /// bytes or their size, and for floats whose NaNs are to be equal ([`Nans`](crate::Nans)).
+    /// As [`Gpu::sort`]; [`Error::LengthMismatch`]; [`Error::Unsupported`] for payloads of other sizes, or not aligned: to 8
+    /// bytes where those divide the size, else to 4; and for floats whose NaNs are to be equal ([`Nans`](crate::Nans)).
     ///
     /// # Safety
     /// As [`Gpu::sort`], and nothing else uses the payload until the sort is done.
@@ -117,6 +122,7 @@ impl Gpu {
         payload: View<'_, V>,
         order: Order,
     ) -> Result<Pending<'_>, Error> {
+        let payload = DevicePayload::of(keys.len(), payload)?;
         // SAFETY: as the caller states.
         unsafe { self.sort_array_of_pairs(stream, keys, payload, order, true) }
     }
@@ -138,6 +144,7 @@ impl Gpu {
         payload: View<'_, V>,
         order: Order,
     ) -> Result<Pending<'_>, Error> {
+        let payload = DevicePayload::of(keys.len(), payload)?;
         // SAFETY: as the caller states.
         unsafe { self.sort_array_of_pairs(stream, keys, payload, order, false) }
     }
@@ -168,24 +175,25 @@ impl Gpu {
         unsafe { self.sort_array(stream, keys.cast::<K::Bits>(), places.address(), wanted) }
     }
 
+    /// Either of these, whatever the type of the payload.
+    ///
     /// # Safety
     /// As [`Gpu::sort_pairs`].
-    unsafe fn sort_array_of_pairs<K: Key + Pod, V: Pod>(
+    pub(crate) unsafe fn sort_array_of_pairs<K: Key + Pod>(
         &self,
         stream: &Stream,
         keys: View<'_, K>,
-        payload: View<'_, V>,
+        payload: DevicePayload,
         order: Order,
         stable: bool,
     ) -> Result<Pending<'_>, Error> {
-        check_payload(keys.len(), payload)?;
-        let beside = Beside::Payload { bytes: size_of::<V>(), stable };
+        let beside = Beside::Payload { bytes: payload.each, stable };
         let wanted = Wanted { beside, code: code::<K>()?, order };
         if stable {
             order.carries_on_gpu(wanted.code)?;
         }
         // SAFETY: as the caller states.
-        unsafe { self.sort_array(stream, keys.cast::<K::Bits>(), payload.address(), wanted) }
+        unsafe { self.sort_array(stream, keys.cast::<K::Bits>(), payload.address, wanted) }
     }
 
     /// Any of the sorts above, for the bits of keys of this code.
@@ -238,6 +246,11 @@ impl Gpu {
                 ArrayWay::Segment => {
                     let moved = Moved { keys, payload, kind: in_segments(beside) };
                     self.sort_moved(stream, moved, DeviceSegments::Length(n.max(1) as u64), code, order)
+                }
+                ArrayWay::ByIndices { rows, indexed, way } => {
+                    self.sort_rows(stream, rows, payload, |indices| {
+                        self.sort_array_by(*way, stream, keys, indices, indexed)
+                    })
                 }
             }
         }
@@ -509,12 +522,15 @@ pub(crate) enum ArrayWay {
     Samples(Keys),
     /// As one segment: by a block, or in tiles that are merged.
     Segment,
+    /// The indices of a payload go with the keys in this way, and bring it in the end.
+    ByIndices { rows: Rows, indexed: Wanted, way: Box<ArrayWay> },
 }
 
 impl ArrayWay {
     /// As plans say it.
     pub(crate) fn name(&self) -> DeviceWay {
         match self {
+            ArrayWay::ByIndices { way, .. } => way.name(),
             ArrayWay::Digits(_) => DeviceWay::Digits,
             ArrayWay::Passes(_) => DeviceWay::Passes,
             ArrayWay::Network => DeviceWay::Network,
@@ -548,6 +564,13 @@ impl Wanted {
         device: &Properties,
     ) -> Result<ArrayWay, Error> {
         plan::check_on_gpu(size_of::<B>(), self.beside, algorithm)?;
+        if let Some((rows, indexed)) = self.by_indices(n) {
+            return Ok(match indexed.way::<B>(n, algorithm, device)? {
+                // By their indices anyway.
+                ArrayWay::Samples(_) => ArrayWay::Samples(self.compared::<B>()),
+                way => ArrayWay::ByIndices { rows, indexed, way: Box::new(way) },
+            });
+        }
         let wide = B::WIDTH > 64;
         let way = match algorithm {
             Algorithm::Quicksort => unreachable!("the table has no quicksort on a GPU"),
@@ -571,6 +594,15 @@ impl Wanted {
             )));
         }
         Ok(way)
+    }
+
+    /// The rows of a payload that does not move with its keys, and the sort of their indices.
+    fn by_indices(self, n: usize) -> Option<(Rows, Wanted)> {
+        let Beside::Payload { bytes, stable } = self.beside else { return None };
+        let rows = Rows::of(n, bytes)?;
+        // Equal keys come out in the order of such payloads, which is their own, unless a network sorts them.
+        let stable = stable && n > MOST_KEYS;
+        Some((rows, Wanted { beside: Beside::Payload { bytes: rows.index_bytes(), stable }, ..self }))
     }
 
     /// The passes over keys of up to 64 bits, unless they are few.
@@ -611,6 +643,9 @@ impl Wanted {
             ArrayWay::Passes(passes) => return vec![passes.words()],
             ArrayWay::Network => return vec![],
             ArrayWay::Samples(sorted) => return vec![sample_sort_words(n, sorted, device)],
+            ArrayWay::ByIndices { rows, indexed, way } => {
+                return [vec![rows.words()], indexed.scratch_words::<B>(way, n, device)].concat();
+            }
             ArrayWay::Segment => {
                 let content =
                     Content { key_bytes: size_of::<B>(), payload: in_segments(beside), code, order };

@@ -1,5 +1,7 @@
 //! One array in host memory: copied to the device, sorted there at once, and copied back.
 
+use std::mem::MaybeUninit;
+use std::ops::Range;
 use std::time::Instant;
 
 use sortie_device::{Buffer, Properties};
@@ -37,16 +39,51 @@ impl<B: Bits> HostArray<'_, B> {
 
     /// The same array for a first try.
     pub fn reborrow(&mut self) -> HostArray<'_, B> {
+        self.range(0..self.keys().len())
+    }
+
+    /// Some of the keys, and what belongs to them.
+    pub fn range(&mut self, range: Range<usize>) -> HostArray<'_, B> {
         match self {
             HostArray::Sorted { keys, payload } => {
-                let payload = payload.as_mut().map(|(payload, stable)| (payload.reborrow(), *stable));
-                HostArray::Sorted { keys, payload }
+                let payload =
+                    payload.as_mut().map(|(payload, stable)| (payload.part(range.clone()), *stable));
+                HostArray::Sorted { keys: &mut keys[range], payload }
             }
-            HostArray::Argsorted { keys, places } => HostArray::Argsorted { keys, places },
+            HostArray::Argsorted { keys, places } => {
+                HostArray::Argsorted { keys: &keys[range.clone()], places: &mut places[range] }
+            }
         }
     }
 
-    fn beside(&self) -> Beside {
+    /// What goes to a device: keys, and what moves with them.
+    pub fn sent(&mut self) -> [&[MaybeUninit<u8>]; 2] {
+        match self {
+            HostArray::Sorted { keys, payload } => {
+                let payload = payload.as_mut().map_or(&[][..], |(payload, _)| payload.bytes());
+                [bytes(keys), payload]
+            }
+            HostArray::Argsorted { keys, .. } => [bytes(keys), &[]],
+        }
+    }
+
+    /// Where what comes back is written.
+    ///
+    /// # Safety
+    /// What is written are keys, payloads or indices, of each as many as there are.
+    pub unsafe fn received(&mut self) -> [&mut [MaybeUninit<u8>]; 2] {
+        match self {
+            HostArray::Sorted { keys, payload } => {
+                let payload = payload.as_mut().map_or(&mut [][..], |(payload, _)| payload.bytes());
+                // SAFETY: as the caller states.
+                [unsafe { bytes_mut(keys) }, payload]
+            }
+            // SAFETY: as the caller states.
+            HostArray::Argsorted { places, .. } => [unsafe { bytes_mut(places) }, &mut []],
+        }
+    }
+
+    pub fn beside(&self) -> Beside {
         match self {
             HostArray::Sorted { payload: None, .. } => Beside::Nothing,
             HostArray::Sorted { payload: Some((payload, stable)), .. } => {

@@ -34,16 +34,19 @@ pub(crate) struct Plan {
     pub scratch: usize,
     /// Whether the keys go through pinned memory of the slots.
     pub through_pinned: bool,
-    /// Bytes of a key's payload, which always does.
-    pub payload_bytes: usize,
+    /// Bytes of a key's payload, which always does, or of its index.
+    pub beside_bytes: usize,
+    /// Whether indices come back, and no keys.
+    argsorts: bool,
     key_bytes: usize,
 }
 
 impl Plan {
-    /// Bytes of pinned memory of a slot: keys, and payloads behind them from a whole word on.
+    /// Bytes of pinned memory of a slot: keys, and payloads behind them from a whole word on; or keys, and later their indices.
     pub fn slot(&self) -> usize {
         let key_bytes = if self.through_pinned { self.key_bytes } else { 0 };
-        (self.keys * key_bytes).next_multiple_of(size_of::<u64>()) + self.keys * self.payload_bytes
+        let (keys, beside) = (self.keys * key_bytes, self.keys * self.beside_bytes);
+        if self.argsorts { keys.max(beside) } else { keys.next_multiple_of(size_of::<u64>()) + beside }
     }
 
     /// Bytes of pinned memory.
@@ -53,7 +56,7 @@ impl Plan {
 
     /// Bytes of device memory.
     pub fn device(&self) -> u64 {
-        let slots = self.slots * self.keys * (self.key_bytes + self.payload_bytes);
+        let slots = self.slots * self.keys * (self.key_bytes + self.beside_bytes);
         (slots + size_of::<u64>() * self.offsets + self.scratch) as u64
     }
 
@@ -77,13 +80,17 @@ pub(crate) struct Request<'a> {
 }
 
 impl Request<'_> {
-    /// Bytes of a key and its payload.
+    /// Bytes of a key and its payload, or its index.
     pub fn bytes_a_key(&self) -> usize {
-        self.content.key_bytes + self.payload_bytes()
+        self.content.key_bytes + self.beside_bytes()
     }
 
-    fn payload_bytes(&self) -> usize {
-        if let Payload::Moved(bytes) = self.content.payload { bytes } else { 0 }
+    fn beside_bytes(&self) -> usize {
+        match self.content.payload {
+            Payload::None => 0,
+            Payload::Moved(bytes) => bytes,
+            Payload::Places => size_of::<u32>(),
+        }
     }
 
     /// Reserves memory by the largest plan within the limit for which the device and the system have enough: fewer and
@@ -125,7 +132,8 @@ impl Request<'_> {
             },
             scratch: workspace_bytes(&[most_words]),
             through_pinned: !self.pinned,
-            payload_bytes: self.payload_bytes(),
+            beside_bytes: self.beside_bytes(),
+            argsorts: self.content.payload == Payload::Places,
             key_bytes: self.content.key_bytes,
             chunks,
         }

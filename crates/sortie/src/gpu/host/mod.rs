@@ -11,7 +11,7 @@ mod words;
 
 pub(crate) use array::{HostArray, forecast, most_at_once, sort as sort_host_array};
 pub(crate) use chunks::{ArrayChunk, Carriers, Work};
-pub(crate) use segments::{Allowed, Host, HostPayload, sort_segments};
+pub(crate) use segments::{Allowed, HostPayload, sort_segments};
 pub(crate) use share::{HostShare, Room};
 pub(crate) use strings::argsort_strings;
 pub(crate) use words::sort_words;

@@ -8,14 +8,15 @@ use std::time::Instant;
 use bytemuck::Pod;
 use sortie_device::{Buffer, Device, Pinned};
 
+use super::array::HostArray;
 use super::memory::{Plan, Request, SegmentChunk};
 use crate::copy::{bytes, bytes_mut};
 use crate::gpu::alloc::alloc;
 use crate::gpu::ring::{Clock, Kept, Ring, Slots};
-use crate::gpu::segments::Moved;
-use crate::gpu::segments::{Content, Payload};
+use crate::gpu::segments::{Content, Moved, Payload, check_indices};
 use crate::gpu::{DeviceSegments, Gpu};
 use crate::key::{Bits, Code, Form};
+use crate::request::{Beside, moves_with_keys};
 use crate::{Error, Key, Order, Ran, Report, copy};
 
 /// What the caller of a sort of host segments allows.
@@ -25,31 +26,6 @@ pub(crate) struct Allowed {
     pub threads: usize,
     /// Most scratch in bytes, pinned memory and the device's together.
     pub memory_limit: u64,
-}
-
-/// Keys on the host, and what moves with them.
-pub(crate) struct Host<'a, B> {
-    pub keys: &'a mut [B],
-    pub payload: Option<HostPayload<'a>>,
-    /// Whether the keys are in pinned memory. Only keys alone are sorted there.
-    pub pinned: bool,
-}
-
-impl<B> Host<'_, B> {
-    /// The same for a first try.
-    pub fn reborrow(&mut self) -> Host<'_, B> {
-        let payload = self.payload.as_mut().map(HostPayload::reborrow);
-        Host { keys: self.keys, payload, pinned: self.pinned }
-    }
-
-    /// Some of the keys, and their payload.
-    pub fn range(&mut self, keys: Range<usize>) -> (&mut [B], Option<HostPayload<'_>>) {
-        let payload = self.payload.as_mut().map(|payload| {
-            let each = payload.each;
-            HostPayload { bytes: payload.range(keys.clone()), each }
-        });
-        (&mut self.keys[keys], payload)
-    }
 }
 
 /// A payload on the host: so many bytes a key, 4, 8 or 16, which may be of any type.
@@ -69,7 +45,7 @@ impl<'a> HostPayload<'a> {
         let (at, len) = (payload.as_mut_ptr().cast(), size_of_val(payload));
         // SAFETY: the same memory for as long; the caller vouches for what is written.
         let bytes = unsafe { std::slice::from_raw_parts_mut(at, len) };
-        matches!(each, 4 | 8 | 16).then_some(HostPayload { bytes, each })
+        moves_with_keys(each).then_some(HostPayload { bytes, each })
     }
 
     /// Elements that any bytes are.
@@ -81,7 +57,7 @@ impl<'a> HostPayload<'a> {
     /// So many bytes for each key.
     pub fn of_bytes(bytes: &'a mut [u8], each: usize) -> Option<HostPayload<'a>> {
         let payload = HostPayload::of_pod(bytemuck::try_cast_slice_mut::<u8, [u8; 4]>(bytes).ok()?);
-        payload.filter(|_| matches!(each, 4 | 8 | 16)).map(|payload| HostPayload { each, ..payload })
+        payload.filter(|_| moves_with_keys(each)).map(|payload| HostPayload { each, ..payload })
     }
 
     /// As elements of their size.
@@ -91,8 +67,14 @@ impl<'a> HostPayload<'a> {
         elements
     }
 
-    pub fn reborrow(&mut self) -> HostPayload<'_> {
-        HostPayload { bytes: self.bytes, each: self.each }
+    /// Of these keys.
+    pub fn part(&mut self, keys: Range<usize>) -> HostPayload<'_> {
+        let each = self.each;
+        HostPayload { bytes: self.range(keys), each }
+    }
+
+    pub fn bytes(&mut self) -> &mut [MaybeUninit<u8>] {
+        self.bytes
     }
 
     /// The last first.
@@ -109,7 +91,7 @@ impl<'a> HostPayload<'a> {
         self.each
     }
 
-    /// Of these keys.
+    /// The bytes of that.
     pub fn range(&mut self, keys: Range<usize>) -> &mut [MaybeUninit<u8>] {
         &mut self.bytes[keys.start * self.each..keys.end * self.each]
     }
@@ -132,7 +114,7 @@ impl Gpu {
     /// Memory: up to three chunks on the device, or of the longest segment, and a copy of it where it does not fit a block.
     ///
     /// # Errors
-    /// [`Error::Segments`] where they do not fit the keys; [`Error::Unsupported`] for keys without codes of 8 to 64 bits;
+    /// [`Error::Segments`] where they do not fit the keys; [`Error::Unsupported`] for keys without codes of 8 to 128 bits;
     /// [`Error::Memory`] where the device has too little, with the keys untouched; [`Error::Device`] where the device
     /// fails: keys that were on their way back are unspecified then.
     pub fn sort_pinned_segments<K: Key + Pod>(
@@ -146,54 +128,71 @@ impl Gpu {
             return Err(Error::Unsupported("only keys of fixed width are sorted on a GPU".into()));
         };
         let keys: &mut [K::Bits] = bytemuck::cast_slice_mut(&mut keys[..]);
-        let host = Host { keys, payload: None, pinned: true };
-        sort_segments(self, host, segments, code, order, Allowed { threads: 1, memory_limit: u64::MAX })
+        let array = HostArray::Sorted { keys, payload: None };
+        let allowed = Allowed { threads: 1, memory_limit: u64::MAX };
+        sort_in_chunks(self, array, segments, true, code, order, allowed)
     }
 }
 
-/// Sorts every segment by itself, and moves each payload with its key.
+/// Sorts every segment by itself, stably, and moves each payload with its key; or writes the indices of its keys in order, counted
+/// from its start.
 ///
 /// All memory is had before the first chunk is on its way, so too little leaves the keys as they are. A chunk comes back
 /// only when it is sorted, so they stay a permutation whatever else fails.
 pub(crate) fn sort_segments<B: Bits>(
     gpu: &Gpu,
-    mut host: Host<'_, B>,
+    array: HostArray<'_, B>,
     segments: crate::Segments<'_>,
     code: Code,
     order: Order,
     allowed: Allowed,
 ) -> Result<Report, Error> {
-    if B::WIDTH > 64 {
-        return Err(Error::Unsupported(format!(
-            "segments of keys of {} bits are not sorted on a GPU; use the CPU engine",
-            B::WIDTH
-        )));
-    }
+    sort_in_chunks(gpu, array, segments, false, code, order, allowed)
+}
+
+/// The same, where the keys may be in pinned memory. Only keys alone are sorted there.
+fn sort_in_chunks<B: Bits>(
+    gpu: &Gpu,
+    mut array: HostArray<'_, B>,
+    segments: crate::Segments<'_>,
+    pinned: bool,
+    code: Code,
+    order: Order,
+    allowed: Allowed,
+) -> Result<Report, Error> {
     let start = Instant::now();
-    let payload = host.payload.as_ref().map_or(Payload::None, |payload| Payload::Moved(payload.each));
+    let n = array.keys().len();
+    let payload = match array.beside() {
+        Beside::Nothing => Payload::None,
+        Beside::Payload { bytes, .. } => Payload::Moved(bytes),
+        Beside::Indices { .. } => Payload::Places,
+    };
     let request = Request {
         segments,
-        keys: host.keys.len(),
+        keys: n,
         content: Content { key_bytes: size_of::<B>(), payload, code, order },
-        pinned: host.pinned,
+        pinned,
         shared_per_block: gpu.device().properties().shared_per_block,
     };
     let device = gpu.device();
     let (plan, mut way) =
         request.reserve(device, allowed.memory_limit, |plan| SegmentPipeline::<B>::new(device, plan))?;
     let chunks = &plan.chunks;
+    if payload == Payload::Places {
+        check_indices(chunks.iter().map(|chunk| chunk.longest as u64).max().unwrap_or(0))?;
+    }
     for (i, chunk) in chunks.iter().enumerate() {
         let slot = &mut way.slots[i % plan.slots];
-        slot.finish(&mut host, allowed.threads)?;
-        slot.copy_in(&mut host, chunk, allowed.threads)?;
+        slot.finish(&mut array, allowed.threads)?;
+        slot.copy_in(&mut array, chunk, allowed.threads)?;
         slot.sort(gpu, &way.offsets, &way.scratch, &request, chunk)?;
-        slot.copy_out(&mut host, chunk)?;
+        slot.copy_out(&mut array, chunk)?;
     }
     for i in 0..plan.slots {
-        way.slots[(chunks.len() + i) % plan.slots].finish(&mut host, allowed.threads)?;
+        way.slots[(chunks.len() + i) % plan.slots].finish(&mut array, allowed.threads)?;
     }
     let mut report = Report { scratch_peak: plan.bytes(), ..Report::default() };
-    let bytes = host.keys.len() * request.bytes_a_key();
+    let bytes = n * request.bytes_a_key();
     report.push(Ran::Cuda, "finish", start.elapsed(), bytes, bytes);
     Ok(report)
 }
@@ -221,7 +220,9 @@ impl<B: Bits> SegmentPipeline<B> {
 struct ChunkSlot<B> {
     ring: Ring,
     keys: Buffer<B>,
-    payload: Buffer<u8>,
+    /// What moves with them, or their indices.
+    beside: Buffer<u8>,
+    through_pinned: bool,
     /// The places of the keys under way.
     under_way: Option<Range<usize>>,
 }
@@ -231,32 +232,37 @@ impl<B: Bits> ChunkSlot<B> {
         Ok(ChunkSlot {
             ring: Ring::new(device, kept, Slots { count: 1, bytes: plan.slot() })?,
             keys: alloc(device, plan.keys)?,
-            payload: alloc(device, plan.keys * plan.payload_bytes)?,
+            beside: alloc(device, plan.keys * plan.beside_bytes)?,
+            through_pinned: plan.through_pinned,
             under_way: None,
         })
     }
 
     /// Sends a chunk to the device.
-    fn copy_in(&mut self, host: &mut Host<'_, B>, chunk: &SegmentChunk, threads: usize) -> Result<(), Error> {
-        let count = chunk.keys.len();
-        let keys_there = self.keys.range(0..count);
+    fn copy_in(
+        &mut self,
+        array: &mut HostArray<'_, B>,
+        chunk: &SegmentChunk,
+        threads: usize,
+    ) -> Result<(), Error> {
         self.under_way = Some(chunk.keys.clone());
-        if host.pinned {
-            let from = &host.keys[chunk.keys.clone()];
+        let keys_there = self.keys.range(0..chunk.keys.len());
+        if !self.through_pinned {
+            let from = &array.keys()[chunk.keys.clone()];
             // SAFETY: the keys are not touched until `finish` or the ring's end has waited.
             unsafe { self.ring.stream().enqueue_copy_in(keys_there, from)? };
             return Ok(());
         }
-        let (keys, payload) = host.range(chunk.keys.clone());
-        let payload = payload.map_or(&[][..], |payload| payload.bytes);
-        let payload_there = self.payload.range(0..payload.len());
+        let mut part = array.range(chunk.keys.clone());
+        let [keys, payload] = part.sent();
+        let payload_there = self.beside.range(0..payload.len());
         self.ring.send(&mut Clock::stopped(), |slot| {
-            let (to_keys, to_payload) = slot.split_at_mut(payload_word::<B>(count));
-            copy::by_threads(&mut bytemuck::cast_slice_mut(to_keys)[..count], keys, threads);
-            // SAFETY: what is written are bytes of the payload, which are only copied on.
-            let to_payload = unsafe { bytes_mut(to_payload) };
-            copy::by_threads(&mut to_payload[..payload.len()], payload, threads);
-            Ok([(0, keys_there.cast()), (payload_word::<B>(count) * size_of::<u64>(), payload_there)])
+            // SAFETY: what is written are bytes of keys and of the payload, which are only copied on.
+            let slot = unsafe { bytes_mut(slot) };
+            let second = second(keys.len());
+            copy::by_threads(&mut slot[..keys.len()], keys, threads);
+            copy::by_threads(&mut slot[second..][..payload.len()], payload, threads);
+            Ok([(0, keys_there.cast()), (second, payload_there)])
         })
     }
 
@@ -274,7 +280,7 @@ impl<B: Bits> ChunkSlot<B> {
         let stream = &unsafe { self.ring.stream().with_workspace(scratch.view()) };
         let moved = Moved {
             keys: self.keys.range(0..chunk.keys.len()),
-            payload: self.payload.address(),
+            payload: self.beside.address(),
             kind: content.payload,
         };
         match request.segments {
@@ -300,38 +306,42 @@ impl<B: Bits> ChunkSlot<B> {
     }
 
     /// Sends a sorted chunk back.
-    fn copy_out(&mut self, host: &mut Host<'_, B>, chunk: &SegmentChunk) -> Result<(), Error> {
-        let keys_there = self.keys.range(0..chunk.keys.len());
-        if host.pinned {
-            let to = &mut host.keys[chunk.keys.clone()];
+    fn copy_out(&mut self, array: &mut HostArray<'_, B>, chunk: &SegmentChunk) -> Result<(), Error> {
+        let count = chunk.keys.len();
+        let keys_there = self.keys.range(0..count);
+        if !self.through_pinned {
+            let HostArray::Sorted { keys, .. } = array else { unreachable!("keys alone are sorted there") };
             // SAFETY: as for the copy in.
-            unsafe { self.ring.stream().enqueue_copy_out(to, keys_there)? };
+            unsafe { self.ring.stream().enqueue_copy_out(&mut keys[chunk.keys.clone()], keys_there)? };
             return Ok(());
         }
-        let each = host.payload.as_ref().map_or(0, |payload| payload.each);
-        self.ring.fetch([keys_there.cast(), self.payload.range(0..chunk.keys.len() * each)])
+        match array.beside() {
+            Beside::Indices { .. } => self.ring.fetch([self.beside.range(0..count * size_of::<u32>())]),
+            beside => {
+                let payload_there = self.beside.range(0..count * beside.payload_bytes());
+                self.ring.fetch([keys_there.cast(), payload_there])
+            }
+        }
     }
 
     /// Waits for the chunk under way, if there is one, and puts it back in its place.
-    fn finish(&mut self, host: &mut Host<'_, B>, threads: usize) -> Result<(), Error> {
+    fn finish(&mut self, array: &mut HostArray<'_, B>, threads: usize) -> Result<(), Error> {
         let Some(range) = self.under_way.take() else { return Ok(()) };
-        if host.pinned {
+        if !self.through_pinned {
             return Ok(self.ring.stream().wait()?);
         }
-        let count = range.len();
-        let (keys, payload) = host.range(range);
+        let mut part = array.range(range);
+        // SAFETY: what was fetched are the chunk's keys and payloads in another order, or its indices.
+        let [first, other] = unsafe { part.received() };
         self.ring.take(&mut Clock::stopped(), |slot| {
-            let (from_keys, from_payload) = slot.split_at(payload_word::<B>(count));
-            copy::by_threads(keys, &bytemuck::cast_slice(from_keys)[..count], threads);
-            if let Some(payload) = payload {
-                let from = &bytes(from_payload)[..payload.bytes.len()];
-                copy::by_threads(payload.bytes, from, threads);
-            }
+            let (slot, second) = (bytes(slot), second(first.len()));
+            copy::by_threads(first, &slot[..first.len()], threads);
+            copy::by_threads(other, &slot[second..][..other.len()], threads);
         })
     }
 }
 
-/// The word of a slot at which the payloads of `keys` keys begin.
-fn payload_word<B>(keys: usize) -> usize {
-    (keys * size_of::<B>()).div_ceil(size_of::<u64>())
+/// The byte of a slot at which the second of two arrays begins, where the first has so many bytes.
+fn second(first: usize) -> usize {
+    first.next_multiple_of(size_of::<u64>())
 }

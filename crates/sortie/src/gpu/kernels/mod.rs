@@ -28,6 +28,7 @@ pub(crate) struct Instance {
 /// A file of kernels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum File {
+    Rows,
     SortSegments,
     Classes,
     MergeRuns,
@@ -68,6 +69,7 @@ const HEADERS: &[(&str, &str)] = &[
     ("placed.cuh", include_str!("../../../kernels/array/placed.cuh")),
     ("places.cuh", include_str!("../../../kernels/segments/places.cuh")),
     ("segment.cuh", include_str!("../../../kernels/segments/segment.cuh")),
+    ("wide.cuh", include_str!("../../../kernels/segments/wide.cuh")),
     ("worker.cuh", include_str!("../../../kernels/segments/worker.cuh")),
 ];
 
@@ -113,6 +115,7 @@ impl File {
     /// Its name and text.
     fn source(self) -> (&'static str, &'static str) {
         match self {
+            File::Rows => ("rows", include_str!("../../../kernels/common/rows.cu")),
             File::SortSegments => {
                 ("sort_segments", include_str!("../../../kernels/segments/sort_segments.cu"))
             }
@@ -145,6 +148,7 @@ impl File {
     fn layouts(self) -> &'static [Layout] {
         use {array as a, segments as g, strings as t};
         match self {
+            File::Rows => &[],
             File::SortSegments => &[CodeTransform::LAYOUT, g::SegmentArrays::LAYOUT, g::LongSegments::LAYOUT],
             File::MergeRuns => &[
                 CodeTransform::LAYOUT,

@@ -9,17 +9,20 @@ use bytemuck::Pod;
 use sortie_device::{Buffer, Kernel, Launch, Stream, View};
 
 use super::scratch::{
-    PROGRESS_WORDS, copies_words, listed_lengths, listed_words, of_one_length_words, words,
+    Lie, PROGRESS_WORDS, copies_words, listed_lengths, listed_words, of_one_length_words, segments_words,
+    words,
 };
 use super::worker::{CHUNK, Content, From, Payload, Worker};
 use crate::error::same_length;
-use crate::gpu::alloc::scratch;
+use crate::gpu::alloc::{check_workspace, scratch};
 use crate::gpu::kernels::segments::{
     CLASSES_BLOCK, Capacities, ClassesShared, LongSegments, MOST_CLASSES, SegmentArrays,
 };
 use crate::gpu::kernels::{CodeTransform, File, Instance, blocks, numbers, struct_bytes};
+use crate::gpu::rows::{DevicePayload, Rows};
 use crate::gpu::{Gpu, Pending};
 use crate::key::{Bits, Code, Form};
+use crate::request::Beside;
 use crate::{Error, Key, Order};
 
 /// How keys on a device fall into segments.
@@ -42,13 +45,13 @@ impl Gpu {
     ///
     /// Keys are sorted alone, so equal ones cannot be told apart. Segments that fit a block are read and written once,
     /// in place: on a device with 227 KB of shared memory a block up to 40,960 keys of 32 bits or less where segments
-    /// have one length, 32,768 between offsets; or 16,384 of 64 bits. Longer ones are sorted as tiles of some 8192 to
-    /// 32,768 keys, and read and written once more for each doubling over that. Scratch: none for one length, up to 8
+    /// have one length, 32,768 between offsets; 16,384 of 64 bits, or 8192 of 128. Longer ones are sorted as tiles of some
+    /// 8192 to 32,768 keys, and read and written once more for each doubling over that. Scratch: none for one length, up to 8
     /// bytes a segment for offsets; and a copy of all keys where segments can be longer than fits a block.
     ///
     /// # Errors
     /// [`Error::Segments`] where the length does not divide the keys; [`Error::Unsupported`] for keys without codes of
-    /// 8 to 64 bits, or 2^32 - 1 segments and more between offsets; [`Error::Memory`] where the device has too little
+    /// 8 to 128 bits, or 2^32 - 1 segments and more between offsets; [`Error::Memory`] where the device has too little
     /// free for the scratch; [`Error::Device`] where a kernel could not be had. Nothing has been enqueued that changes
     /// the keys then.
     ///
@@ -67,16 +70,21 @@ impl Gpu {
         unsafe { self.sort_moved(stream, moved, segments, code::<K>()?, order) }
     }
 
-    /// [`Gpu::sort_segments`] where each payload, of 4, 8 or 16 bytes, moves with its key. Stable.
+    /// [`Gpu::sort_segments`] where each payload, of any multiple of 4 bytes, moves with its key. Stable.
     ///
     /// What is sorted is 32 bits for each key, some of its leading bits and its place in the segment, whatever the width of
     /// keys and payload; segments whose keys agree in those bits take as many sorts as their codes have digits of about 20
-    /// bits. Segments fit a block up to 16,384 keys, or 24,576 where keys and payload have at most 4 bytes each.
-    /// Longer ones need a copy of the payload as scratch too.
+    /// bits. Segments fit a block up to 16,384 keys, 24,576 where keys and payload have at most 4 bytes each, or 8192 keys of
+    /// 128 bits. Longer ones need a copy of the payload as scratch too.
+    ///
+    /// Payloads of 4, 8 and 16 bytes move with their keys. For others, indices of 4 bytes do, of 8 where there are 2^32 keys
+    /// and more; then they bring the payloads. That takes two reads and two writes of the payload more, and as scratch a copy
+    /// of it and the indices, whether segments fit a block or not.
     ///
     /// # Errors
-    /// As [`Gpu::sort_segments`]; [`Error::LengthMismatch`]; [`Error::Unsupported`] for payloads of another size, or not
-    /// aligned to 8 bytes or their size, and for floats whose NaNs are to be equal ([`Nans`](crate::Nans)).
+    /// As [`Gpu::sort_segments`]; [`Error::LengthMismatch`]; [`Error::Unsupported`] for payloads of other sizes, or not
+    /// aligned: to 8 bytes where those divide the size, else to 4; and for floats whose NaNs are to be equal
+    /// ([`Nans`](crate::Nans)).
     ///
     /// # Safety
     /// As [`Gpu::sort_segments`], and nothing else uses the payload until the sort is done.
@@ -88,12 +96,55 @@ impl Gpu {
         segments: DeviceSegments<'_>,
         order: Order,
     ) -> Result<Pending<'_>, Error> {
-        check_payload(keys.len(), payload)?;
-        order.carries_on_gpu(code::<K>()?)?;
-        let kind = Payload::Moved(size_of::<V>());
-        let moved = Moved { keys: keys.cast::<K::Bits>(), payload: payload.address(), kind };
-        // SAFETY: as the caller states.
-        unsafe { self.sort_moved(stream, moved, segments, code::<K>()?, order) }
+        let DevicePayload { address, each } = DevicePayload::of(keys.len(), payload)?;
+        let code = code::<K>()?;
+        order.carries_on_gpu(code)?;
+        let (n, keys) = (keys.len(), keys.cast::<K::Bits>());
+        let moving = |payload, bytes| Moved { keys, payload, kind: Payload::Moved(bytes) };
+        let Some(rows) = Rows::of(n, each) else {
+            // SAFETY: as the caller states.
+            return unsafe { self.sort_moved(stream, moving(address, each), segments, code, order) };
+        };
+        let words = || {
+            self.words_of_segments::<K::Bits>(
+                n,
+                segments,
+                Beside::Payload { bytes: each, stable: true },
+                code,
+            )
+        };
+        check_workspace(stream, words)?;
+        // SAFETY: as the caller states; the sort permutes what moves with the keys.
+        unsafe {
+            self.sort_rows(stream, rows, address, |indices| {
+                self.sort_moved(stream, moving(indices, rows.index_bytes()), segments, code, order)
+            })
+        }
+    }
+
+    /// Words of each piece of scratch that a sort of so many keys in segments takes.
+    pub(crate) fn words_of_segments<B: Bits>(
+        &self,
+        keys: usize,
+        segments: DeviceSegments<'_>,
+        beside: Beside,
+        code: Code,
+    ) -> Vec<usize> {
+        let rows = Rows::of(keys, beside.payload_bytes());
+        let payload = match beside {
+            Beside::Nothing => Payload::None,
+            Beside::Payload { bytes, .. } => Payload::Moved(rows.map_or(bytes, Rows::index_bytes)),
+            Beside::Indices { .. } => Payload::Places,
+        };
+        let content = Content { key_bytes: size_of::<B>(), payload, code, order: Order::default() };
+        let lie = match segments {
+            DeviceSegments::Length(length) => Lie::Length(length as usize),
+            DeviceSegments::Offsets { offsets, longest } => {
+                Lie::Offsets { segments: offsets.len().saturating_sub(1), longest: longest as usize }
+            }
+        };
+        let shared = self.device().properties().shared_per_block;
+        rows.map(Rows::words).into_iter().chain([segments_words(content, keys, lie, shared)]).collect()
     }
 
     /// Enqueues an argsort of every segment: writes the places of its keys in order, counted from the segment's start. The
@@ -122,11 +173,7 @@ impl Gpu {
             DeviceSegments::Length(length) => length,
             DeviceSegments::Offsets { longest, .. } => longest.min(keys.len() as u64),
         };
-        if longest > 1 << 32 {
-            return Err(Error::Unsupported(format!(
-                "places in a segment of {longest} keys do not fit 32 bits; sort its parts"
-            )));
-        }
+        check_indices(longest)?;
         let moved = Moved { keys: keys.cast::<K::Bits>(), payload: places.address(), kind: Payload::Places };
         // SAFETY: as the caller states.
         unsafe { self.sort_moved(stream, moved, segments, code::<K>()?, order) }
@@ -144,12 +191,6 @@ impl Gpu {
         code: Code,
         order: Order,
     ) -> Result<Pending<'_>, Error> {
-        if B::WIDTH > 64 {
-            return Err(Error::Unsupported(format!(
-                "keys of {} bits are not sorted on a GPU; use the CPU engine",
-                B::WIDTH
-            )));
-        }
         let content = Content { key_bytes: size_of::<B>(), payload: moved.kind, code, order };
         let job = SegmentSort {
             gpu: self,
@@ -216,18 +257,14 @@ pub(crate) struct Rest<'a> {
     pub copy: View<'a, u32>,
 }
 
-/// Whether a payload is of a size that moves with so many keys.
-pub(crate) fn check_payload<V: Pod>(keys: usize, payload: View<'_, V>) -> Result<(), Error> {
-    same_length("payload", keys, payload.len())?;
-    let bytes = size_of::<V>();
-    if !matches!(bytes, 4 | 8 | 16) || !payload.address().is_multiple_of(bytes.min(8) as u64) {
-        return Err(Error::Unsupported(format!(
-            "payloads of {bytes} bytes at {:#x} are not moved on a GPU, only such of 4, 8 and 16 bytes, aligned to their \
-             size or 8 bytes; take an argsort for others",
-            payload.address()
-        )));
+/// Whether indices of 32 bits are enough for the longest segment.
+pub(crate) fn check_indices(longest: u64) -> Result<(), Error> {
+    if longest <= 1 << 32 {
+        return Ok(());
     }
-    Ok(())
+    Err(Error::Unsupported(format!(
+        "indices in a segment of {longest} keys do not fit 32 bits; sort its parts"
+    )))
 }
 
 pub(crate) fn code<K: Key>() -> Result<Code, Error> {

@@ -5,13 +5,16 @@ use crate::key::{Code, Order};
 
 /// Items that a thread holds, at most: with more than 40 the compiler runs out of 64 registers.
 const REGISTERS: usize = 40;
-/// The same where places are sorted, with stages of 4 bytes and of 8. More of 8 bytes would leave 1024 threads no room in
-/// the 227 KB of shared memory that a block can have. With stages of 4 bytes, f32 with payloads of 4 on an H200: segments of
-/// 10,000 62 G/s with rows of up to 24, 43 with 16; lengths by a power law 50 and 44; some registers are spilled.
-const REGISTERS_OF_PLACES: [usize; 2] = [24, 16];
+/// The same where places are sorted, with stages of 4 bytes, of 8 and of 16. More of 8 bytes, or of 16, would leave 1024 threads
+/// no room in the 227 KB of shared memory that a block can have. With stages of 4 bytes, f32 with payloads of 4 on an H200:
+/// segments of 10,000 62 G/s with rows of up to 24, 43 with 16; lengths by a power law 50 and 44; some registers are spilled.
+const REGISTERS_OF_PLACES: [usize; 3] = [24, 16, 8];
 /// Keys that a single thread sorts: its network grows faster than linearly, yet needs no step between threads. A
 /// segment of 50 f32 on an H200: 427 G/s by one thread, 404 by two, 305 by eight.
 const ALONE: usize = 64;
+/// The same with stages of 16 bytes: a block has a stage for every key of its threads, of which more would leave a
+/// multiprocessor few threads.
+const ALONE_WITH_WIDE_STAGES: usize = 16;
 /// Workers of so few threads would read keys that lie far apart, so their block copies its segments as they lie.
 const TILED_UP_TO: usize = 4;
 /// Threads in a block of small workers.
@@ -156,7 +159,8 @@ impl Worker {
         match content.staged() {
             0 => REGISTERS,
             4 => REGISTERS_OF_PLACES[0],
-            _ => REGISTERS_OF_PLACES[1],
+            8 => REGISTERS_OF_PLACES[1],
+            _ => REGISTERS_OF_PLACES[2],
         }
     }
 
@@ -165,10 +169,16 @@ impl Worker {
         let many = length.div_ceil(Self::longest_row(content)).next_power_of_two();
         // Places are sorted by one thread, or by those that read what lies close together.
         let many = if content.staged() > 0 { many.max(2 * TILED_UP_TO) } else { many };
-        let alone = (length <= ALONE).then_some(1);
+        let most_alone = if content.staged() > 8 { ALONE_WITH_WIDE_STAGES } else { ALONE };
+        let alone = (length <= most_alone).then_some(1);
         alone.into_iter().chain([many]).find_map(|threads| {
             // Rows of many odd factors merge slowly.
-            let step = if length <= 8 { 1 } else { 4 };
+            let step = match content.staged() {
+                _ if length <= 8 => 1,
+                ..=8 => 4,
+                // Rows have up to 8 items.
+                _ => 2,
+            };
             let row = length.div_ceil(threads).next_multiple_of(step).max(1);
             let worker = Worker::new(threads, row, (row - step) * threads, content);
             let fits = threads <= MOST_THREADS && worker.shared(From::OneLength, length) <= shared;
@@ -182,7 +192,8 @@ impl Worker {
         let (short, long): (&[usize], _) = match content.staged() {
             0 => (&[2, 4, 8, 12, 16], [24, 32]),
             4 => (&[2, 4, 8, 12], [16, 24]),
-            _ => (&[2, 4, 8], [12, 16]),
+            8 => (&[2, 4, 8], [12, 16]),
+            _ => (&[2, 4], [6, 8]),
         };
         let short = short.iter().map(|&row| (8, row));
         let long = (3..=MOST_THREADS.ilog2()).flat_map(|log| long.map(|row| (1 << log, row)));
@@ -255,9 +266,10 @@ mod tests {
     #[test]
     fn short_segments_fit_a_block_of_every_device() {
         for payload in [Payload::None, Payload::Moved(4), Payload::Moved(16), Payload::Places] {
-            for key_bytes in [1, 2, 4, 8] {
+            for key_bytes in [1, 2, 4, 8, 16] {
                 let content = Content { key_bytes, payload, code: Code::Unsigned, order: Order::default() };
-                for shared in [48 << 10, 99 << 10, 227 << 10] {
+                for shared in [48 << 10, 99 << 10, 163 << 10, 227 << 10] {
+                    assert!(Worker::for_tiles(None, content, shared).is_some(), "{content:?} in {shared}");
                     for length in 1..=1024 {
                         let worker = Worker::for_length(length, content, shared);
                         let worker = worker.unwrap_or_else(|| panic!("{length} of {content:?} in {shared}"));

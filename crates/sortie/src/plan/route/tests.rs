@@ -49,13 +49,14 @@ fn without_a_gpu_the_cpu_sorts() {
 fn auto_decides_for_every_operation() {
     let payload = Beside::Payload { bytes: 4, stable: true };
     let indices = Beside::Indices { stable: true };
-    let kinds: [(Operation, KeyForm, Beside); 6] = [
+    let kinds: [(Operation, KeyForm, Beside); 7] = [
         (Operation::Array, KeyForm::of::<u32>(), Beside::Nothing),
         (Operation::Array, KeyForm::of::<u64>(), payload),
         (Operation::Array, KeyForm::of::<f32>(), indices),
         (Operation::Array, KeyForm::Strings, payload),
         (segments(1 << 29, 1 << 12), KeyForm::of::<u32>(), Beside::Nothing),
         (segments(1 << 29, 1 << 12), KeyForm::of::<f64>(), payload),
+        (segments(1 << 29, 1 << 12), KeyForm::of::<i64>(), indices),
     ];
     for (operation, keys, beside) in kinds {
         for gpus in [1, 2, 8] {

@@ -3,7 +3,7 @@
 use sortie_simt::{Options, SHARED_48K, Sanitizer};
 
 use super::*;
-use crate::gpu::host::segments::{self, Allowed, Host, HostPayload};
+use crate::gpu::host::segments::{self, Allowed, HostPayload};
 use crate::gpu::{Gpu, HostArray, sort_host_array};
 use crate::key::{Code, Form};
 use crate::{Algorithm, Key, Order, Report};
@@ -121,8 +121,15 @@ fn sort(
     let Form::Bits(code) = f32::FORM else { unreachable!("floats have codes") };
     assert!(matches!(code, Code::Float { .. }));
     let bits: &mut [u32] = bytemuck::cast_slice_mut(keys);
-    let host = Host { keys: bits, payload: None, pinned: false };
-    segments::sort_segments(gpu, host, segments, code, Order::default(), Allowed { threads: 1, memory_limit })
+    let array = HostArray::Sorted { keys: bits, payload: None };
+    segments::sort_segments(
+        gpu,
+        array,
+        segments,
+        code,
+        Order::default(),
+        Allowed { threads: 1, memory_limit },
+    )
 }
 
 fn as_segments(offsets: &[usize], length: Option<usize>) -> Segments<'_> {
@@ -247,8 +254,8 @@ fn chunks_overlap() {
     expected.chunks_mut(4).for_each(<[u64]>::sort_unstable);
     let allowed = Allowed { threads: 2, memory_limit: 24 << 20 };
     let segments = Segments::Length(4);
-    let host = Host { keys: &mut keys, payload: None, pinned: false };
-    let report = segments::sort_segments(&gpu, host, segments, Code::Unsigned, Order::default(), allowed);
+    let array = HostArray::Sorted { keys: &mut keys, payload: None };
+    let report = segments::sort_segments(&gpu, array, segments, Code::Unsigned, Order::default(), allowed);
     assert_eq!(report.unwrap().scratch_peak, 24 << 20);
     assert!(keys == expected);
 }

@@ -1,0 +1,25 @@
+//! Pairs in GPU memory whose payloads have a size that does not move with their keys.
+
+use rayon::prelude::*;
+use sortie::gpu::Gpu;
+use sortie::{Error, Order};
+
+use super::mixed;
+
+/// Sorts `n` keys at random, of which many are equal, with payloads of 12 bytes. Returns whether they came out in order, and stably.
+pub fn sorts(gpu: &Gpu, n: usize) -> Result<bool, Error> {
+    let (device, stream) = (gpu.device(), gpu.device().stream()?);
+    let row = |i: u32| [i, !i, i ^ 1];
+    let mut pairs: Vec<(u32, [u32; 3])> =
+        (0..n as u32).into_par_iter().map(|i| (mixed(u64::from(i)) as u32 >> 12, row(i))).collect();
+    let (mut keys, mut payload): (Vec<_>, Vec<_>) = pairs.iter().copied().unzip();
+    let (keys_there, payload_there) = (device.alloc::<u32>(n)?, device.alloc::<[u32; 3]>(n)?);
+    stream.copy_in(keys_there.view(), &keys)?;
+    stream.copy_in(payload_there.view(), &payload)?;
+    // SAFETY: nothing else uses keys and payload until the sort is done.
+    unsafe { gpu.sort_pairs(&stream, keys_there.view(), payload_there.view(), Order::default())? }.wait()?;
+    stream.copy_out(&mut keys, keys_there.view())?;
+    stream.copy_out(&mut payload, payload_there.view())?;
+    pairs.par_sort_by_key(|&(key, _)| key);
+    Ok(pairs.into_iter().eq(keys.into_iter().zip(payload)))
+}

@@ -1,0 +1,156 @@
+//! Payloads of sizes that no sort moves with its keys. A sort moves the indices of their rows, which then bring the rows.
+
+use bytemuck::Pod;
+use sortie_device::{Launch, Stream, View};
+
+use super::alloc::scratch;
+use super::kernels::{File, Instance};
+use super::{Gpu, Pending};
+use crate::Error;
+use crate::error::same_length;
+use crate::request::moves_with_keys;
+
+/// Threads of the kernels' blocks, and blocks on a multiprocessor.
+const BLOCK: usize = 256;
+const RESIDENT: u32 = 8;
+
+/// A payload in device memory, of any type.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct DevicePayload {
+    pub address: u64,
+    /// Bytes of each.
+    pub each: usize,
+}
+
+impl DevicePayload {
+    /// That of so many keys.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`]; [`Error::Unsupported`] for sizes that are no multiple of 4 bytes, and where it is not aligned.
+    pub fn of<V: Pod>(keys: usize, payload: View<'_, V>) -> Result<DevicePayload, Error> {
+        same_length("payload", keys, payload.len())?;
+        let payload = DevicePayload { address: payload.address(), each: size_of::<V>() };
+        payload.check()?;
+        Ok(payload)
+    }
+
+    /// The same, where the type is a number of bytes.
+    pub fn of_bytes(keys: usize, payload: View<'_, u8>, each: usize) -> Result<DevicePayload, Error> {
+        check_payload_bytes(each)?;
+        same_length("bytes of the payload", keys.saturating_mul(each), payload.len())?;
+        let payload = DevicePayload { address: payload.address(), each };
+        payload.check()?;
+        Ok(payload)
+    }
+
+    fn check(self) -> Result<(), Error> {
+        let DevicePayload { address, each } = self;
+        check_payload_bytes(each)?;
+        let aligned = if each.is_multiple_of(8) { 8 } else { 4 };
+        if address.is_multiple_of(aligned) {
+            return Ok(());
+        }
+        Err(Error::Unsupported(format!(
+            "payloads of {each} bytes begin at {address:#x} of GPU memory, which is not aligned to {aligned} bytes; copy them \
+             to memory that is"
+        )))
+    }
+}
+
+/// Whether a GPU sorts payloads of so many bytes.
+pub(crate) fn check_payload_bytes(each: usize) -> Result<(), Error> {
+    if each > 0 && each.is_multiple_of(4) {
+        return Ok(());
+    }
+    Err(Error::Unsupported(format!(
+        "payloads of {each} bytes are not sorted on a GPU, only multiples of 4 bytes; pad them, or take an argsort"
+    )))
+}
+
+/// Rows of a payload that does not move with its keys.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rows {
+    count: usize,
+    /// Of each.
+    bytes: usize,
+}
+
+impl Rows {
+    /// None where payloads of so many bytes move with their keys.
+    pub fn of(count: usize, bytes: usize) -> Option<Rows> {
+        (bytes > 0 && !moves_with_keys(bytes)).then_some(Rows { count, bytes })
+    }
+
+    /// Bytes of an index.
+    pub fn index_bytes(self) -> usize {
+        if u32::try_from(self.count).is_ok() { size_of::<u32>() } else { size_of::<u64>() }
+    }
+
+    /// Words of scratch: the indices, and a copy of the rows.
+    pub fn words(self) -> usize {
+        self.index_words() + self.row_words()
+    }
+
+    fn index_words(self) -> usize {
+        (self.count * self.index_bytes() / size_of::<u32>()).next_multiple_of(2)
+    }
+
+    fn row_words(self) -> usize {
+        self.count * self.bytes / size_of::<u32>()
+    }
+
+    fn instances(self) -> [Instance; 2] {
+        let defines = vec![
+            ("SORTIE_PAYLOAD_BYTES", self.bytes.to_string()),
+            ("SORTIE_INDEX_BYTES", self.index_bytes().to_string()),
+        ];
+        ["number_rows", "gather_rows"].map(|kernel| Instance {
+            kernel,
+            file: File::Rows,
+            defines: defines.clone(),
+        })
+    }
+}
+
+impl Gpu {
+    /// Enqueues a sort of the rows at an address. `sort` enqueues one of their indices, which lie at the address that it is
+    /// given: each its own row's.
+    ///
+    /// # Safety
+    /// `sort` permutes the indices. Nothing else uses the rows until the sort is done. The stream is of this engine's device.
+    pub(crate) unsafe fn sort_rows<'gpu>(
+        &'gpu self,
+        stream: &Stream,
+        rows: Rows,
+        address: u64,
+        sort: impl FnOnce(u64) -> Result<Pending<'gpu>, Error>,
+    ) -> Result<Pending<'gpu>, Error> {
+        if rows.count == 0 {
+            return sort(address);
+        }
+        let kernels = self.kernels(&rows.instances())?;
+        let scratch = scratch(stream, rows.words())?;
+        let indices = scratch.range(0..rows.index_words());
+        let copy = scratch.range(rows.index_words()..rows.words());
+        let count = rows.count as u64;
+        let launch = |items: usize| Launch {
+            blocks: items
+                .div_ceil(BLOCK)
+                .min((self.device().properties().multiprocessors * RESIDENT) as usize)
+                as u32,
+            threads: BLOCK as u32,
+            shared: 0,
+        };
+        // SAFETY: as the caller states; these are the kernels' arguments, which stay within the rows and the scratch. The
+        // engine keeps the kernels.
+        unsafe {
+            kernels[0].launch(stream, launch(rows.count), (indices, count))?;
+            // What follows on the stream waits for it.
+            drop(sort(indices.address())?);
+            let there = View::<u32>::from_raw(address, rows.row_words());
+            stream.copy_within(copy, there)?;
+            kernels[1].launch(stream, launch(rows.row_words()), (copy, indices, count, there))?;
+        }
+        self.pending(stream)
+    }
+}
