@@ -1,7 +1,8 @@
-// Sorts buckets that fit a block, with what goes beside their keys. Stable.
+// Sorts buckets that fit a block, or one array that does, with what goes beside their keys. Stable.
 //
 // Contract. An instantiation is made for SORTIE_KEY_BYTES (4 or 8), SORTIE_KIND, as payload.cuh and bins.cuh say, and for
-// SORTIE_PLACES: 1 where nobody reads the keys afterwards, which are left as they are. Buckets that are too long for a block are
+// SORTIE_PLACES: 1 where nobody reads the keys afterwards, which are left as they are. Without `ends` there is one bucket of `count`
+// keys, which fits a block. Buckets that are too long for a block are
 // left as they are and listed, unless the codes say that they have one code. Any number of blocks. Dynamic shared memory: a Shared. Cost: one read and one write of keys and
 // payload.
 //
@@ -36,6 +37,8 @@ static_assert(RADIX <= BLOCK, "a digit's value has a thread");
 struct Arrays {
     Key* keys;
     payload::Word* payload;
+    // The same; or null, where indices are to be written.
+    const payload::Word* payload_from;
 };
 
 // What a key is sorted as.
@@ -67,13 +70,12 @@ struct Shared {
     // Whether neighbours are in the wrong order, or a bin is crowded.
     u32 wrong;
     // Keys of each bin; then what is sorted, in rows.
-    u32 items[BLOCK * STRIDE];
+    u32 items[greater(BLOCK * STRIDE, u32(sizeof(Ranking) / sizeof(u32)))];
     // By the index: the code, and a word of the payload.
     Key codes[CAPACITY];
     payload::Word payload[CAPACITY];
 };
 static_assert(sizeof(Shared) == SORTIE_BLOCK_MEMORY, "as the host has it");
-static_assert(sizeof(Ranking) <= sizeof(Shared::items), "it has their place");
 
 // Finds how the codes are packed, and the range of that. Returns whether there are two.
 SIMT_FN bool find_range(const Key (&row)[ROW], Shared& shared) {
@@ -107,11 +109,12 @@ SIMT_FN bool find_range(const Key (&row)[ROW], Shared& shared) {
 
 // Brings a word of each payload; it is there once its copy has been waited for.
 SIMT_FN void bring_payload(const Arrays& arrays, u64 start, u32 count, u32 word, Shared& shared) {
-    const payload::Word* from = arrays.payload + start * payload::WORDS + word;
+    const payload::Word* from = arrays.payload_from + start * payload::WORDS + word;
     SIMT_UNROLL
     for (u32 r = 0; r < ROW; ++r) {
         const u32 i = r * BLOCK + thread_rank();
-        if (i < count) copy_async(&shared.payload[i], from + i * payload::WORDS);
+        if (SORTIE_PLACES && !arrays.payload_from) shared.payload[i] = payload::Word(i);
+        else if (i < count) copy_async(&shared.payload[i], from + i * payload::WORDS);
     }
     copy_async_commit();
 }
@@ -295,6 +298,10 @@ SIMT_KERNEL(BLOCK, RESIDENT / BLOCK)
 finish_stable(Arrays arrays, placed::Buckets buckets, classify::Codes<Key> codes, left::List list,
               code::Transform transform) {
     Shared& shared = *reinterpret_cast<Shared*>(shared_memory());
+    if (!buckets.ends) {
+        finish(arrays, 0, buckets.count, shared, transform);
+        return;
+    }
     const u32 bucket_count = placed::count(buckets);
     for (u32 b = block_rank(); b < bucket_count; b += grid_blocks()) {
         const u64* ends = placed::ends_of(buckets, b);

@@ -44,6 +44,9 @@ const THREADS_BESIDE: [usize; 7] = [256, 320, 384, 512, 768, 1024, 128];
 /// Items of a thread, as many as 64 registers hold; with 20 and 256 threads, 3.54 and 6.14 ms.
 const ROW: usize = 16;
 
+/// Threads and rows of a block that sorts one small array alone: short rows, for a multiprocessor has nothing else to do.
+const ALONE: [(usize, usize); 5] = [(256, 4), (512, 4), (1024, 4), (1024, 8), (1024, 16)];
+
 /// Threads of a block that moves a tile.
 pub(super) const PARTITION_BLOCK: u32 = 512;
 /// Words of keys that a thread of a pass holds in registers, as many as there is shared memory for. The first pass of
@@ -161,8 +164,10 @@ fn partition_shared(row: usize, item_bytes: usize) -> usize {
 
 /// A block that sorts a bucket.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Block {
+pub(crate) struct Block {
     pub threads: usize,
+    /// Items of a thread.
+    row: usize,
     item_bytes: usize,
     /// Of a word of what goes beside each, if anything does.
     word_bytes: Option<usize>,
@@ -178,15 +183,23 @@ impl Block {
             _ => (&THREADS, None),
         };
         let blocks: Vec<Block> =
-            threads.iter().map(|&threads| Block { threads, item_bytes, word_bytes }).collect();
+            threads.iter().map(|&threads| Block { threads, row: ROW, item_bytes, word_bytes }).collect();
         let fitting = || blocks.iter().filter(|block| block.shared() <= shared);
         let enough = |most| fitting().find(|block| n / block.bucket_keys() <= most);
         let largest = || fitting().max_by_key(|block| block.capacity());
         *buckets.into_iter().find_map(enough).or_else(largest).unwrap_or(&blocks[blocks.len() - 1])
     }
 
+    /// The smallest one that sorts so many keys of these bytes at once, with such words beside them, if there is any.
+    pub fn of_all(n: usize, item_bytes: usize, word_bytes: usize, shared: usize) -> Option<Block> {
+        ALONE
+            .map(|(threads, row)| Block { threads, row, item_bytes, word_bytes: Some(word_bytes) })
+            .into_iter()
+            .find(|block| n <= block.capacity() && block.shared() <= shared)
+    }
+
     pub fn capacity(self) -> usize {
-        self.threads * ROW
+        self.threads * self.row
     }
 
     /// Keys that a bucket has if they are spread evenly: with as many buckets as there can be, hardly one is too long.
@@ -196,18 +209,20 @@ impl Block {
 
     /// Bytes of `finish_buckets::Shared`, or of `finish_stable::Shared`.
     pub fn shared(self) -> usize {
-        let (warps, rows, item) = (self.threads / 32, self.threads * (ROW | 1), self.item_bytes.max(4));
+        let (warps, rows, item) = (self.threads / 32, self.threads * (self.row | 1), self.item_bytes.max(4));
         let range = (size_of::<CodeRange>(), align_of::<CodeRange>(), 1);
         let Some(word_bytes) = self.word_bytes else {
             let words = numbers(size_of::<u32>(), warps + 1);
             return struct_bytes(&[numbers(item, 2 * warps), range, words, numbers(item, rows)]);
         };
+        // Its `Ranking` takes the place of the items.
+        let ranking = warps * (1 << 7) + self.capacity() / 2;
         struct_bytes(&[
             numbers(item, 2 * warps),
             // A `Packing`.
             (struct_bytes(&[numbers(item, 1), numbers(size_of::<u32>(), 1)]), item, 1),
             range,
-            numbers(size_of::<u32>(), 1 + warps + 1 + rows),
+            numbers(size_of::<u32>(), 1 + warps + 1 + rows.max(ranking)),
             numbers(item, self.capacity()),
             numbers(word_bytes, self.capacity()),
         ])
@@ -217,7 +232,7 @@ impl Block {
     pub fn defines(self) -> [Define; 3] {
         [
             ("SORTIE_THREADS", self.threads.to_string()),
-            ("SORTIE_ROW", ROW.to_string()),
+            ("SORTIE_ROW", self.row.to_string()),
             ("SORTIE_BLOCK_MEMORY", self.shared().to_string()),
         ]
     }

@@ -20,7 +20,7 @@ use super::left::Left;
 use super::onesweep::{Moving, Onesweep, Passes, Swept};
 use super::redistribute::{LongTables, RedistributionKernels};
 use super::sample_sort::{Keys, SampleSort, sample_sort_words};
-use super::shape::Shape;
+use super::shape::{Block, Shape};
 use super::stable::stable_words;
 use crate::error::same_length;
 use crate::gpu::alloc::{check_workspace, scratch, workspace};
@@ -41,7 +41,7 @@ const DISTRIBUTE_FROM: usize = 1 << 15;
 /// On an H200 2^24 u32 took 0.49 ms distributed and 0.36 by passes, u64 0.50 and 0.90.
 const DISTRIBUTE_FROM_CACHES: u64 = 2;
 /// Fewer pairs, or indices, for each multiprocessor are one segment.
-const PAIRS_IN_PASSES_FROM: usize = 1 << 8;
+const PAIRS_IN_PASSES_FROM: usize = 1 << 7;
 const PLACES_IN_PASSES_FROM: usize = 1 << 7;
 /// Fewer keys alone go through a network. On an H200 2^20 u32 took 91 us by it, 2^22 189.
 const KEYS_IN_PASSES_FROM: usize = 1 << 12;
@@ -61,7 +61,7 @@ impl Gpu {
     ///   own range, at two reads and writes more; what is too long still is merged as long segments are. Where a sample
     ///   finds many keys in such buckets, keys of up to 32 bits go through passes, wider ones are sorted as by
     ///   [`Gpu::sort_by_comparison`]. Scratch: a copy of the keys, and about 1% more, half a byte a key of up to 32 bits.
-    /// - From 2^13 keys for each multiprocessor on, and more than 2^32 - 2^16 keys: by stable passes of 8 bits, as in
+    /// - From 2^12 keys for each multiprocessor on, and more than 2^32 - 2^16 keys: by stable passes of 8 bits, as in
     ///   [`Gpu::sort_pairs`]. Scratch: a copy, and half a byte a key.
     /// - From 2^13 keys in all on: through a bitonic network, in place, as by [`Gpu::sort_bitonic`]. No scratch.
     /// - Fewer: as one segment, by a block. Scratch where it does not fit one: a copy.
@@ -94,10 +94,11 @@ impl Gpu {
     ///   and payload to buckets, which blocks sort: they are read and written three times, and the keys read once more. Keys
     ///   of few distinct codes need the two passes alone. Keys that are spread too unevenly go through the passes below instead,
     ///   and so do those that are more than fit 2^16 buckets, some 2^29.
-    /// - Up to 64 bits, from 2^8 keys on: by stable passes of 8 bits, which read and write keys and payload once for each byte in
+    /// - Up to 64 bits, from 2^7 keys on: by stable passes of 8 bits, which read and write keys and payload once for each byte in
     ///   which keys differ.
     /// - 128 bits: as by [`Gpu::sort_pairs_by_comparison`].
-    /// - Fewer: as one segment, by [`Gpu::sort_pairs_segments`]. Scratch where it does not fit a block: a copy of keys
+    /// - Fewer: by one block, keys of 32 and 64 bits up to 2^14 or 2^13 on a device with 227 KB of shared memory a block. No scratch.
+    /// - Others: as one segment, by [`Gpu::sort_pairs_segments`]. Scratch where it does not fit a block: a copy of keys
     ///   and payload; else none.
     ///
     /// Scratch of both kinds of passes: a copy of keys and payload, and up to a byte a key.
@@ -238,6 +239,9 @@ impl Gpu {
                 }
                 ArrayWay::Digits(items) => self.sort_items(stream, keys, payload, items),
                 ArrayWay::Passes(passes) => self.onesweep(stream, keys, payload, passes),
+                ArrayWay::Block(items, moving, block) => {
+                    self.sort_in_block(stream, keys, payload, (items, moving, block))
+                }
                 ArrayWay::Network => {
                     let payload = (payload, beside.payload_bytes());
                     self.sort_bits_bitonic(stream, keys, payload, code, order)
@@ -520,6 +524,8 @@ pub(crate) enum ArrayWay {
     Network,
     /// Distributed by samples, by comparison alone.
     Samples(Keys),
+    /// With what goes beside them, in this block.
+    Block(Items, Moving, Block),
     /// As one segment: by a block, or in tiles that are merged.
     Segment,
     /// The indices of a payload go with the keys in this way, and bring it in the end.
@@ -535,7 +541,7 @@ impl ArrayWay {
             ArrayWay::Passes(_) => DeviceWay::Passes,
             ArrayWay::Network => DeviceWay::Network,
             ArrayWay::Samples(_) => DeviceWay::Samples,
-            ArrayWay::Segment => DeviceWay::Segment,
+            ArrayWay::Block(..) | ArrayWay::Segment => DeviceWay::Segment,
         }
     }
 }
@@ -583,7 +589,7 @@ impl Wanted {
                 None => match self.passes::<B>(n, device) {
                     Some(passes) => ArrayWay::Passes(passes),
                     None if self.beside.is_nothing() && n >= NETWORK_FROM => ArrayWay::Network,
-                    None => ArrayWay::Segment,
+                    None => self.block::<B>(n, device).unwrap_or(ArrayWay::Segment),
                 },
             },
         };
@@ -618,6 +624,20 @@ impl Wanted {
         enough.then(|| Passes::new(swept, device))
     }
 
+    /// The block that sorts keys of 32 or 64 bits with what goes beside them, where it takes so many.
+    fn block<B: Bits>(self, n: usize, device: &Properties) -> Option<ArrayWay> {
+        let Wanted { beside, code, order } = self;
+        let moving = match beside {
+            Beside::Nothing => return None,
+            Beside::Payload { bytes, .. } => Moving::Payload(bytes),
+            Beside::Indices { .. } => Moving::Place,
+        };
+        let key_bytes = size_of::<B>();
+        let block = Block::of_all(n, key_bytes, moving.word_bytes(), device.shared_per_block)?;
+        let items = Items { key_bytes, code, order, low: Low::Beside(moving) };
+        (n > 0 && key_bytes >= 4).then_some(ArrayWay::Block(items, moving, block))
+    }
+
     /// The items that go through a distribution, unless there are too few or too many keys, or too wide ones.
     fn items<B: Bits>(self, n: usize, device: &Properties) -> Option<Items> {
         let Wanted { beside, code, order } = self;
@@ -641,7 +661,7 @@ impl Wanted {
         let items = match way {
             ArrayWay::Digits(items) => *items,
             ArrayWay::Passes(passes) => return vec![passes.words()],
-            ArrayWay::Network => return vec![],
+            ArrayWay::Network | ArrayWay::Block(..) => return vec![],
             ArrayWay::Samples(sorted) => return vec![sample_sort_words(n, sorted, device)],
             ArrayWay::ByIndices { rows, indexed, way } => {
                 return [vec![rows.words()], indexed.scratch_words::<B>(way, n, device)].concat();

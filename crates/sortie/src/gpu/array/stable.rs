@@ -1,4 +1,6 @@
-//! Pairs and indices by a stable distribution: two passes of a sort by digits put the keys in order of their buckets' numbers,
+//! Pairs and indices by a stable distribution, or where they are few by one block.
+//!
+//! The distribution: two passes of a sort by digits put the keys in order of their buckets' numbers,
 //! and blocks sort the buckets.
 //!
 //! Source: Stehle and Jacobsen, "A memory bandwidth-efficient hybrid radix sort on GPUs" (2017), section 4, for buckets that end
@@ -14,8 +16,8 @@ use super::onesweep::{Moving, Onesweep};
 use super::shape::{Block, Shape};
 use crate::Error;
 use crate::gpu::alloc::scratch;
-use crate::gpu::kernels::array::{PlacedBuckets, SETTLE_BLOCK, StableArrays};
-use crate::gpu::kernels::{CodeTransform, Define, File, Instance, blocks};
+use crate::gpu::kernels::array::{BucketCodes, LeftList, PlacedBuckets, SETTLE_BLOCK, StableArrays};
+use crate::gpu::kernels::{CodeTransform, Define, File, Instance, blocks, kind};
 use crate::gpu::segments::{Moved, Payload, Rest, listed_words};
 use crate::gpu::{Gpu, Pending};
 use crate::key::Bits;
@@ -30,10 +32,12 @@ pub(super) fn stable_words(n: usize, shape: Shape, items: Items, device: &Proper
 }
 
 fn finishing(block: Block, items: Items, moving: Moving) -> Instance {
-    let mut defines: Vec<Define> =
-        items.defines().into_iter().filter(|(name, _)| *name != "SORTIE_LOW").collect();
-    defines.push(("SORTIE_PAYLOAD_BYTES", moving.bytes().to_string()));
-    defines.push(("SORTIE_PLACES", u8::from(moving == Moving::Place).to_string()));
+    let mut defines: Vec<Define> = vec![
+        ("SORTIE_KEY_BYTES", items.key_bytes.to_string()),
+        ("SORTIE_KIND", kind(items.code, items.order).into()),
+        ("SORTIE_PAYLOAD_BYTES", moving.bytes().to_string()),
+        ("SORTIE_PLACES", u8::from(moving == Moving::Place).to_string()),
+    ];
     defines.extend(block.defines());
     Instance { kernel: "finish_stable", file: File::FinishStable, defines }
 }
@@ -103,9 +107,32 @@ impl Gpu {
                 let launch = Launch { blocks: many, threads: SETTLE_BLOCK, shared: 0 };
                 number.launch(stream, launch, (payload, n, profile))?;
             }
-            finish_buckets(finish, &counting, StableArrays { keys: sorted.keys, payload }, &left)?;
+            finish_buckets(finish, &counting, StableArrays { keys: sorted.keys, payload, payload_from: payload }, &left)?;
             rest.enqueue()?;
         }
+        self.pending(stream)
+    }
+
+    /// The same by one block.
+    ///
+    /// # Safety
+    /// As [`Gpu::sort_pairs`]; the block takes so many keys.
+    pub(super) unsafe fn sort_in_block<B: Bits>(
+        &self,
+        stream: &Stream,
+        keys: View<'_, B>,
+        payload: u64,
+        (items, moving, block): (Items, Moving, Block),
+    ) -> Result<Pending<'_>, Error> {
+        let kernel = self.kernel(&finishing(block, items, moving))?;
+        let launch = Launch { blocks: 1, threads: block.threads as u32, shared: block.shared() };
+        let payload_from = if moving == Moving::Place { 0 } else { payload };
+        let arrays = StableArrays { keys: keys.address(), payload, payload_from };
+        let buckets = PlacedBuckets::alone(keys.len() as u32);
+        let (codes, left) = (BucketCodes::default(), LeftList::default());
+        let transform = CodeTransform::new::<B>(items.code, items.order);
+        // SAFETY: these are the kernel's arguments; it stays within keys and payload. The engine keeps the kernel.
+        unsafe { kernel.launch(stream, launch, (arrays, buckets, codes, left, transform))? };
         self.pending(stream)
     }
 }

@@ -40,6 +40,7 @@ shared! {
     }
 
     /// The codes that a sample shows of the buckets.
+    #[derive(Default)]
     argument "classify::Codes<Word>" BucketCodes {
         noted: u64,
         others: u64,
@@ -141,6 +142,7 @@ shared! {
     }
 
     /// Buckets that no block sorts.
+    #[derive(Default)]
     argument "left::List" LeftList {
         offsets: u64,
         count: u64,
@@ -150,6 +152,7 @@ shared! {
     argument "Arrays" StableArrays {
         keys: u64,
         payload: u64,
+        payload_from: u64,
     }
 
     /// Buckets by where they begin and end.
@@ -242,6 +245,11 @@ shared! {
 }
 
 impl PlacedBuckets {
+    /// One of so many keys, for a block.
+    pub fn alone(keys: u32) -> PlacedBuckets {
+        PlacedBuckets { ends: 0, listed: 0, count: keys, stride: 0 }
+    }
+
     /// All between these places.
     pub fn between(ends: View<'_, u64>) -> PlacedBuckets {
         PlacedBuckets { ends: ends.address(), listed: 0, count: ends.len() as u32 - 1, stride: 1 }
