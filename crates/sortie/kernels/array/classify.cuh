@@ -59,6 +59,9 @@ template <class Word> struct Codes {
     u32* others;
 };
 
+// Whether who counts the buckets compares each key with the code of its bucket, so that `others` hold for all keys.
+SIMT_FN bool compares_codes(const Profile& profile) { return !profile.exact && (!profile.mixed || profile.single); }
+
 SIMT_FN Plan plan(const Profile& profile) {
     if (!(profile.seen & DESCENT)) return LEAVE;
     if (!(profile.seen & ASCENT)) return REVERSE;

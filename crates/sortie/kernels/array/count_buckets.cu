@@ -110,7 +110,7 @@ SIMT_FN void load(Key (&row)[ROW], const Key* keys, u64 first, u64 count) {
 template <bool UNEVEN>
 SIMT_FN void count_keys(const Key* keys, u64 count, const Classifier<Key, UNEVEN>& classifier, Profile* profile,
                         const classify::Codes<Word>& codes, const Counter& counter, const Slice& slice, const code::Transform& transform) {
-    const bool exact = profile->exact, single = !exact && (!profile->mixed || (SORTIE_LOW == BESIDE && profile->single));
+    const bool exact = profile->exact, compares = classify::compares_codes(*profile);
     bool outside = false, full = false;
     Key row[ROW], next[ROW];
     u64 first = u64(block_rank()) * TILE;
@@ -138,7 +138,7 @@ SIMT_FN void count_keys(const Key* keys, u64 count, const Classifier<Key, UNEVEN
             // Past the end the last key was loaded again.
             outside |= exact && classifier.is_outside(row[r]);
         }
-        if (single) {
+        if (compares) {
             SIMT_UNROLL
             for (u32 r = 0; r < ROW; ++r) {
                 const u32 bucket = classifier.bucket(row[r]);

@@ -60,6 +60,8 @@ struct Ranking {
     u16 order[CAPACITY];
 };
 
+constexpr u32 RANKING_WORDS = sizeof(Ranking) / sizeof(u32);
+
 struct Shared {
     Key least[WARPS], greatest[WARPS];
     Packing packing;
@@ -70,7 +72,7 @@ struct Shared {
     // Whether neighbours are in the wrong order, or a bin is crowded.
     u32 wrong;
     // Keys of each bin; then what is sorted, in rows.
-    u32 items[greater(BLOCK * STRIDE, u32(sizeof(Ranking) / sizeof(u32)))];
+    u32 items[BLOCK * STRIDE < RANKING_WORDS ? RANKING_WORDS : BLOCK * STRIDE];
     // By the index: the code, and a word of the payload.
     Key codes[CAPACITY];
     payload::Word payload[CAPACITY];
@@ -295,8 +297,8 @@ SIMT_FN void finish(const Arrays& arrays, u64 start, u32 count, Shared& shared, 
 }
 
 SIMT_KERNEL(BLOCK, RESIDENT / BLOCK)
-finish_stable(Arrays arrays, placed::Buckets buckets, classify::Codes<Key> codes, left::List list,
-              code::Transform transform) {
+finish_stable(Arrays arrays, placed::Buckets buckets, const classify::Profile* profile,
+              classify::Codes<Key> codes, left::List list, code::Transform transform) {
     Shared& shared = *reinterpret_cast<Shared*>(shared_memory());
     if (!buckets.ends) {
         finish(arrays, 0, buckets.count, shared, transform);
@@ -310,8 +312,9 @@ finish_stable(Arrays arrays, placed::Buckets buckets, classify::Codes<Key> codes
         if (count <= CAPACITY) {
             finish(arrays, start, u32(count), shared, transform);
             barrier();
-        } else if (thread_rank() == 0 && (codes.noted[b] == 0 || codes.others[b] != 0)) {
-            left::add(list, start, end);
+        } else if (thread_rank() == 0) {
+            const bool is_single = classify::compares_codes(*profile) && codes.noted[b] != 0 && codes.others[b] == 0;
+            if (!is_single) left::add(list, start, end);
         }
     }
 }

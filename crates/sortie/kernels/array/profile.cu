@@ -7,7 +7,7 @@
 //   that the rest is not. Cost: a read of the keys, if they are in order.
 // - sample_cells, of any number of blocks, counts `sampled` keys in the cells of the range. Dynamic shared memory:
 //   CellCounts.
-// - share_buckets, of one block, gives each cell its share of the buckets, if there are cells with far more keys than
+// - share_buckets, of one block, gives each cell its share of all buckets, if there are cells with far more keys than
 //   others. Dynamic shared memory: Crowded.
 // - sample_buckets, of any number of blocks, counts the same sample in its buckets, in `counts`, and notes the codes; all of
 //   these are zero before. Dynamic shared memory: Cells.
@@ -155,7 +155,7 @@ struct Crowded {
     u32 crowded;
 };
 
-SIMT_KERNEL(BLOCK, 1) share_buckets(u32 sampled, u32 buckets, Profile* profile) {
+SIMT_KERNEL(BLOCK, 1) share_buckets(u32 sampled, u32 even, u32 buckets, Profile* profile) {
     static_assert(CELLS == BLOCK, "a thread for each cell");
     if ((atomic_load<Relaxed>(&profile->seen) & BOTH) != BOTH || profile->exact) return;
     Crowded& shared = *reinterpret_cast<Crowded*>(shared_memory());
@@ -176,7 +176,7 @@ SIMT_KERNEL(BLOCK, 1) share_buckets(u32 sampled, u32 buckets, Profile* profile) 
                                            : classifier.even_cell(thread_rank());
     if (thread_rank() > 0) return;
     // The last cell ends before a bucket that there is not.
-    profile->cells[CELLS] = (buckets << classify::CELL_FRACTION) - 1;
+    profile->cells[CELLS] = ((uneven ? buckets : even) << classify::CELL_FRACTION) - 1;
     profile->uneven = uneven || SORTIE_LOW == BESIDE;
     profile->tolerated = sampled / TOLERATED;
 }
@@ -232,8 +232,8 @@ look_for_long(u32 buckets, u32 most, u32* counts, classify::Codes<Word> codes, P
     for (u32 b = block_rank() * BLOCK + thread_rank(); b < buckets; b += grid_blocks() * BLOCK) {
         const u32 own = counts[b];
         if (own > most) {
-            // Payloads below codes are ordered too.
-            const bool is_single = SORTIE_LOW != PAYLOAD && codes.noted[b] != 0 && codes.others[b] == 0;
+            // Others that are equal are found out when they are distributed again.
+            const bool is_single = SORTIE_LOW == BESIDE && codes.noted[b] != 0 && codes.others[b] == 0;
             crowded += is_single ? 0 : own;
             single |= is_single;
         }

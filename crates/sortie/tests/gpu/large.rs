@@ -407,6 +407,27 @@ fn few_distinct_keys_and_one_that_no_sample_shows() {
     });
 }
 
+/// Buckets too long for a block in which all keys are equal but a few, which a sample hardly shows. They were once taken for
+/// ordered.
+#[test]
+fn long_buckets_of_nearly_one_code() {
+    on_each(|gpu| {
+        let mut random = fastrand::Rng::with_seed(10);
+        let n = large(gpu) + 33;
+        for length in [2300, 4400, 20_000] {
+            let mut keys: Vec<u64> = (0..n).map(|_| random.u64(..)).collect();
+            let centres: Vec<u64> = (0..5).map(|_| random.u64(..) & !0xFFFF).collect();
+            for (i, key) in keys.iter_mut().enumerate().take(5 * length) {
+                *key = centres[i % 5] + u64::from(i < 20);
+            }
+            random.shuffle(&mut keys);
+            compare_pairs(gpu, &keys, Order::default(), "nearly one code");
+            let narrow: Vec<u32> = keys.iter().map(|&key| (key >> 12) as u32).collect();
+            compare_pairs(gpu, &narrow, Order::default(), "nearly one code");
+        }
+    });
+}
+
 /// Keys for which the buckets are shared out by a sample.
 #[test]
 fn keys_that_are_spread_unevenly() {

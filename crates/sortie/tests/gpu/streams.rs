@@ -267,3 +267,30 @@ fn a_captured_call_sorts_whatever_the_keys_are_then() {
         }
     });
 }
+
+/// An array whose length the device knows is one segment.
+#[test]
+fn a_captured_call_takes_the_length_that_the_device_has_then() {
+    on_each(|gpu| {
+        let (device, stream) = (gpu.device(), gpu.device().stream().unwrap());
+        let mut random = fastrand::Rng::with_seed(9);
+        let most = 70_000;
+        let keys: Vec<u32> = (0..most).map(|_| random.u32(..)).collect();
+        let (there, offsets) = (device.alloc::<u32>(most).unwrap(), device.alloc::<u64>(2).unwrap());
+        let segments = DeviceSegments::Offsets { offsets: offsets.view(), longest: most as u64 };
+        // SAFETY: nothing else uses keys and offsets until the graph is gone.
+        let sort =
+            || unsafe { gpu.sort_segments(&stream, there.view(), segments, Order::default()) }.map(drop);
+        let graph = stream.capture(sort).unwrap();
+        for length in [most, 0, 1, 5000, 69_999] {
+            stream.copy_in(there.view(), &keys).unwrap();
+            stream.copy_in(offsets.view(), &[0, length as u64]).unwrap();
+            // SAFETY: keys, offsets and engine are there.
+            unsafe { graph.launch(&stream).unwrap() };
+            let (mut expected, mut found) = (keys.clone(), vec![0; most]);
+            expected[..length].sort_unstable();
+            stream.copy_out(&mut found, there.view()).unwrap();
+            assert!(found == expected, "{length} keys");
+        }
+    });
+}

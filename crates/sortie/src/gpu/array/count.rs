@@ -156,6 +156,7 @@ impl Counting<'_> {
     pub unsafe fn profile(&self) -> Result<(), Error> {
         let (keys, n, profile) = (self.keys, self.n, self.tables.profile);
         let (stream, kernels, buckets) = (self.stream, &self.kernels, self.bucket_count());
+        let even = self.shape.buckets.even() as u32;
         stream.fill(self.tables.zero, 0)?;
         let one = Launch { blocks: 1, threads: PROFILE_BLOCK, shared: ends_shared(self.key_bytes) };
         let many = Launch { blocks: self.shape.multiprocessors * PROFILE_BLOCKS, ..one };
@@ -168,10 +169,10 @@ impl Counting<'_> {
         let sharing = Launch { shared: size_of::<Crowded>(), ..one };
         // SAFETY: see above.
         unsafe {
-            kernels.sample.launch(stream, one, (keys, n, buckets, profile, self.transform))?;
+            kernels.sample.launch(stream, one, (keys, n, even, profile, self.transform))?;
             kernels.check_order.launch(stream, many, (keys, n, profile, self.transform))?;
             kernels.sample_cells.launch(stream, sampling, (keys, n, sampled, profile, self.transform))?;
-            kernels.share_buckets.launch(stream, sharing, (sampled, buckets, profile))?;
+            kernels.share_buckets.launch(stream, sharing, (sampled, even, buckets, profile))?;
         }
         let counts = self.tables.counts;
         let counting = Launch { shared: size_of::<Cells>(), ..sampling };

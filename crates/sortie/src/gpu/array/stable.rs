@@ -17,13 +17,15 @@ use super::shape::{Block, Shape};
 use crate::Error;
 use crate::gpu::alloc::scratch;
 use crate::gpu::kernels::array::{BucketCodes, LeftList, PlacedBuckets, SETTLE_BLOCK, StableArrays};
-use crate::gpu::kernels::{CodeTransform, Define, File, Instance, blocks, kind};
+use crate::gpu::kernels::{CodeTransform, Define, File, Instance, kind};
 use crate::gpu::segments::{Moved, Payload, Rest, listed_words};
 use crate::gpu::{Gpu, Pending};
 use crate::key::Bits;
 
 /// Blocks on a multiprocessor that number what is in order.
 const NUMBER_BLOCKS: u32 = 4;
+/// Blocks on a multiprocessor that sort buckets: one for each took 50 us of 2^28 keys where no bucket is to be sorted.
+const FINISHING_BLOCKS: u32 = 32;
 
 /// Words of each piece of scratch.
 pub(super) fn stable_words(n: usize, shape: Shape, items: Items, device: &Properties) -> Vec<usize> {
@@ -107,7 +109,12 @@ impl Gpu {
                 let launch = Launch { blocks: many, threads: SETTLE_BLOCK, shared: 0 };
                 number.launch(stream, launch, (payload, n, profile))?;
             }
-            finish_buckets(finish, &counting, StableArrays { keys: sorted.keys, payload, payload_from: payload }, &left)?;
+            finish_buckets(
+                finish,
+                &counting,
+                StableArrays { keys: sorted.keys, payload, payload_from: payload },
+                &left,
+            )?;
             rest.enqueue()?;
         }
         self.pending(stream)
@@ -132,7 +139,7 @@ impl Gpu {
         let (codes, left) = (BucketCodes::default(), LeftList::default());
         let transform = CodeTransform::new::<B>(items.code, items.order);
         // SAFETY: these are the kernel's arguments; it stays within keys and payload. The engine keeps the kernel.
-        unsafe { kernel.launch(stream, launch, (arrays, buckets, codes, left, transform))? };
+        unsafe { kernel.launch(stream, launch, (arrays, buckets, 0u64, codes, left, transform))? };
         self.pending(stream)
     }
 }
@@ -149,8 +156,9 @@ unsafe fn finish_buckets(
 ) -> Result<(), Error> {
     let block = counting.shape.block;
     let buckets = PlacedBuckets::between(counting.tables.ends);
+    let (profile, codes) = (counting.tables.profile, counting.tables.codes);
     let launch = Launch {
-        blocks: blocks(buckets.count.into())?,
+        blocks: buckets.count.min(counting.shape.multiprocessors * FINISHING_BLOCKS),
         threads: block.threads as u32,
         shared: block.shared(),
     };
@@ -159,7 +167,7 @@ unsafe fn finish_buckets(
         kernel.launch(
             counting.stream,
             launch,
-            (arrays, buckets, counting.tables.codes, left.list(), counting.transform),
+            (arrays, buckets, profile, codes, left.list(), counting.transform),
         )?
     };
     Ok(())

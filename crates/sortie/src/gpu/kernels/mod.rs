@@ -191,6 +191,7 @@ impl File {
             }
             File::FinishStable => &[
                 CodeTransform::LAYOUT,
+                a::Profile::LAYOUT,
                 a::PlacedBuckets::LAYOUT,
                 a::StableArrays::LAYOUT,
                 a::LeftList::LAYOUT,

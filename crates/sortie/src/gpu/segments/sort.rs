@@ -32,6 +32,9 @@ pub enum DeviceSegments<'a> {
     Length(u64),
     /// Segment `i` is `offsets[i]..offsets[i + 1]`; the offsets, on the device too, never go backwards and stay within the
     /// keys. A segment longer than `longest` is left as it is; that decides what is launched, and whether scratch is needed.
+    ///
+    /// One array whose length is known to the device alone is one segment: the offsets are 0 and that length, and `longest` is
+    /// the most that it can be.
     Offsets { offsets: View<'a, u64>, longest: u64 },
 }
 
