@@ -53,11 +53,14 @@ enum Plan : u32 { LEAVE, REVERSE, FILL, DISTRIBUTE, PASSES };
 
 // The codes that a sample shows of the buckets.
 template <class Word> struct Codes {
-    // One of each bucket, all its bits inverted: zero where there is none.
+    // One of each bucket, as `note` has it: zero where there is none.
     Word* noted;
     // Whether it has another.
     u32* others;
 };
+
+// A code as it is noted, and back. That which would be zero is not noted: one that many keys hardly have.
+template <class Word> SIMT_FN Word note(Word code) { return code ^ Word(0x9E3779B97F4A7C15); }
 
 // Whether who counts the buckets compares each key with the code of its bucket, so that `others` hold for all keys.
 SIMT_FN bool compares_codes(const Profile& profile) { return !profile.exact && (!profile.mixed || profile.single); }

@@ -143,7 +143,7 @@ SIMT_FN void count_keys(const Key* keys, u64 count, const Classifier<Key, UNEVEN
             for (u32 r = 0; r < ROW; ++r) {
                 const u32 bucket = classifier.bucket(row[r]);
                 const Word noted = codes.noted[bucket];
-                if (noted == Word(~Word(row[r]))) continue;
+                if (noted == classify::note(Word(row[r]))) continue;
                 outside = true;
                 if (noted != 0 && atomic_load<Relaxed>(&codes.others[bucket]) == 0) atomic_or(&codes.others[bucket], 1);
             }

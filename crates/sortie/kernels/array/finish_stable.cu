@@ -30,7 +30,7 @@ constexpr u32 INDEX = (1u << INDEX_BITS) - 1;
 // More keys than that in one bin are not sorted by bins: many may agree.
 constexpr u32 CROWD = 4 * ROW;
 // Of a digit: a thread for each of its values.
-constexpr u32 BITS = 7;
+constexpr u32 BITS = BLOCK < 256 ? 7 : 8;
 constexpr u32 RADIX = 1u << BITS;
 static_assert(RADIX <= BLOCK, "a digit's value has a thread");
 
@@ -294,6 +294,8 @@ SIMT_FN void finish(const Arrays& arrays, u64 start, u32 count, Shared& shared, 
     copy_async_wait<0>();
     barrier();
     if (differ) put(arrays, start, count, shared, transform);
+    else if (SORTIE_PLACES && !arrays.payload_from)
+        for (u32 i = thread_rank(); i < count; i += BLOCK) arrays.payload[start + i] = payload::Word(i);
 }
 
 SIMT_KERNEL(BLOCK, RESIDENT / BLOCK)

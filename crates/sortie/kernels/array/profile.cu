@@ -198,7 +198,7 @@ SIMT_FN void count_sample(const Key* keys, u64 count, u32 sampled, const classif
         // Equal keys would wait for one another.
         const u32 peers = match_any(bucket);
         if (there && lane() == trailing_zeros(peers)) atomic_add(&counts[bucket], popcount(peers));
-        const Word own = Word(~code);
+        const Word own = classify::note(code);
         if (!there || own == 0) continue;
         Word noted = atomic_load<Relaxed>(&codes.noted[bucket]);
         if (noted == 0) noted = atomic_cas(&codes.noted[bucket], Word(0), own);

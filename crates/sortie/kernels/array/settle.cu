@@ -92,7 +92,7 @@ fill(Key* keys, const Profile* profile, classify::Codes<classify::WordOf<Key>::T
         const u32 high = bucket_at(last - 1, shared.starts, low, (1u << bits) - 1);
         for (u32 i = first + thread; i < last; i += BLOCK) {
             const u32 bucket = (group << bits) + bucket_at(i, shared.starts, low, high);
-            const Key code = profile->exact ? classifier.code_of(bucket) : Key(~codes.noted[bucket]);
+            const Key code = profile->exact ? classifier.code_of(bucket) : Key(classify::note(codes.noted[bucket]));
             keys[start + i] = code::decode<KIND>(code, transform);
         }
         barrier();

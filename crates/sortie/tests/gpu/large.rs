@@ -407,6 +407,28 @@ fn few_distinct_keys_and_one_that_no_sample_shows() {
     });
 }
 
+/// Arrays that one block sorts. The indices of equal keys were once not written.
+#[test]
+fn few_pairs_and_indices() {
+    on_each(|gpu| {
+        let mut random = fastrand::Rng::with_seed(11);
+        for n in [1, 2, 33, 1024, 1500, 3000, 8000, 16_384] {
+            let uniform: Vec<u64> = (0..n).map(|_| random.u64(..)).collect();
+            let skewed: Vec<u64> = uniform.iter().map(|&key| key >> (key % 64)).collect();
+            let few: Vec<u64> = uniform.iter().map(|&key| [5, 1 << 50, u64::MAX][key as usize % 3]).collect();
+            for (what, keys) in
+                [("uniform", uniform), ("skewed", skewed), ("few distinct", few), ("equal", vec![7; n])]
+            {
+                let narrow: Vec<u32> = keys.iter().map(|&key| (key >> 32) as u32).collect();
+                let floats: Vec<f32> = narrow.iter().map(|&key| f32::from_bits(key)).collect();
+                compare_pairs(gpu, &keys, Order::default(), what);
+                compare_pairs(gpu, &narrow, Order::default(), what);
+                compare_pairs(gpu, &floats, Order { descending: true, ..Order::default() }, what);
+            }
+        }
+    });
+}
+
 /// Buckets too long for a block in which all keys are equal but a few, which a sample hardly shows. They were once taken for
 /// ordered.
 #[test]

@@ -45,6 +45,12 @@ const LIST: &[machine_code::Sort<Gpu, Error>] = &[
     ("one array of f32 with u32, by passes", |gpu| one_array::<f32>(gpu, 1 << 20, OneArray::Pairs)),
     ("one array of u32 with 16 bytes, by passes", |gpu| one_array::<u32>(gpu, 1 << 20, OneArray::WidePairs)),
     ("places of one array of u32, by passes", |gpu| one_array::<u32>(gpu, 1 << 20, OneArray::Places)),
+    ("one array of 2^31 u32 with u32", |gpu| one_array::<u32>(gpu, 1 << 31, OneArray::Pairs)),
+    ("one array of u64 with u32", |gpu| one_array::<u64>(gpu, 1 << 23, OneArray::Pairs)),
+    ("one array of u64 with 16 bytes", |gpu| one_array::<u64>(gpu, 1 << 23, OneArray::WidePairs)),
+    ("places of one array of u64", |gpu| one_array::<u64>(gpu, 1 << 23, OneArray::Places)),
+    ("one array of f32 with u32, by a block", |gpu| one_array::<f32>(gpu, 1 << 14, OneArray::Pairs)),
+    ("places of one array of f32, by a block", |gpu| one_array::<f32>(gpu, 1 << 12, OneArray::Places)),
     ("u32 on several devices", on_several::<u32>),
     ("f32 on several devices", on_several::<f32>),
     ("u64 on several devices", on_several::<u64>),
@@ -82,13 +88,7 @@ const KNOWN: &[Known] = &[
     },
     Known {
         reason: "some registers of the longest row that is faster all the same: a larger tile waits less for others (onesweep.rs)",
-        programs: &[
-            ("onesweep-4-Integers-0-0-384-24", &[("sm_80", 288), ("sm_89", 64)]),
-            ("onesweep-4-Floats-0-0-384-24", &[("sm_80", 288), ("sm_89", 128), ("sm_90", 32)]),
-            ("onesweep-8-Integers-0-0-384-18", &[("sm_100", 96)]),
-            ("onesweep-4-Floats-4-0-384-20", &[("sm_80", 64), ("sm_89", 64), ("sm_90", 64), ("sm_100", 64)]),
-            ("onesweep-4-Integers-16-0-384-12", &[("sm_100", 32)]),
-        ],
+        programs: &[],
     },
     Known {
         reason: "at most ten registers a thread, stored and loaded: a key of 64 bits takes two, beside its item and place",

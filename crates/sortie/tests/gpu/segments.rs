@@ -202,3 +202,31 @@ fn every_interleaving_gives_the_same() {
         });
     }
 }
+
+/// Segments so long that each is sorted as an array.
+#[test]
+fn segments_as_arrays() {
+    on_each(|gpu| {
+        let length = (gpu.device().properties().multiprocessors as usize * (1 << 14)) + 5;
+        one_length::<u32>(gpu, length, 2, Order::default());
+        one_length::<f64>(gpu, length, 2, Order { descending: true, ..Order::default() });
+        let keys: Vec<u32> = keys(PATTERNS[0], 2 * length, 3).into_iter().map(|key| key as u32).collect();
+        let (stream, device) = (gpu.device().stream().unwrap(), gpu.device());
+        let (there, indices) =
+            (device.alloc::<u32>(keys.len()).unwrap(), device.alloc::<u32>(keys.len()).unwrap());
+        stream.copy_in(there.view(), &keys).unwrap();
+        let segments = gpu::DeviceSegments::Length(length as u64);
+        // SAFETY: nothing else uses the buffers meanwhile.
+        let sort = unsafe {
+            gpu.argsort_segments(&stream, there.view(), indices.view(), segments, Order::default())
+        };
+        sort.unwrap().wait().unwrap();
+        let mut found = vec![0; keys.len()];
+        stream.copy_out(&mut found, indices.view()).unwrap();
+        for (keys, found) in keys.chunks(length).zip(found.chunks(length)) {
+            let mut expected: Vec<u32> = (0..length as u32).collect();
+            expected.sort_by_key(|&i| keys[i as usize]);
+            assert!(found == expected, "argsort");
+        }
+    });
+}

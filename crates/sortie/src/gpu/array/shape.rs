@@ -231,7 +231,8 @@ impl Block {
             return struct_bytes(&[numbers(item, 2 * warps), range, words, numbers(item, rows)]);
         };
         // Its `Ranking` takes the place of the items.
-        let ranking = warps * (1 << 7) + self.capacity() / 2;
+        let values = if self.threads < 256 { 1 << 7 } else { 1 << 8 };
+        let ranking = warps * values + self.capacity() / 2;
         struct_bytes(&[
             numbers(item, 2 * warps),
             // A `Packing`.

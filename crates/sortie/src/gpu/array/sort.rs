@@ -59,8 +59,8 @@ impl Gpu {
     ///   counted in two or three slices, each a read. Keys in order cost one read, in reverse order another and a write; of few
     ///   distinct codes a read and a write. Buckets that close keys make too long for a block are distributed once more, by their
     ///   own range, at two reads and writes more; what is too long still is merged as long segments are. Where a sample
-    ///   finds many keys in such buckets, keys of up to 32 bits go through passes, wider ones are sorted as by
-    ///   [`Gpu::sort_by_comparison`]. Scratch: a copy of the keys, and about 1% more, half a byte a key of up to 32 bits.
+    ///   finds many keys in such buckets, integers of 64 bits are sorted as by [`Gpu::sort_by_comparison`], other keys go
+    ///   through passes. Scratch: a copy of the keys, and about 1% more, half a byte a key of up to 32 bits.
     /// - From 2^12 keys for each multiprocessor on, and more than 2^32 - 2^16 keys: by stable passes of 8 bits, as in
     ///   [`Gpu::sort_pairs`]. Scratch: a copy, and half a byte a key.
     /// - From 2^13 keys in all on: through a bitonic network, in place, as by [`Gpu::sort_bitonic`]. No scratch.
@@ -443,13 +443,15 @@ fn redistributions(items: Items) -> usize {
 /// What sorts all keys where the profile finds too many of them close together.
 enum Uneven {
     Passes(Passes),
-    /// Of wide keys, for which passes would be many.
+    /// Of integers of 64 bits, for which passes would be many.
     Samples(Keys),
 }
 
 impl Uneven {
     fn new<B: Bits>(n: usize, items: Items, device: &Properties) -> Uneven {
-        if items.are_alone() && B::WIDTH > 32 {
+        // Of floats each comparison would make two codes.
+        let is_float = matches!(items.code, Code::Float { .. });
+        if items.are_alone() && B::WIDTH > 32 && !is_float {
             let wanted = Wanted { beside: Beside::Nothing, code: items.code, order: items.order };
             return Uneven::Samples(wanted.compared::<B>());
         }

@@ -2,6 +2,7 @@
 
 use crate::gpu::kernels::{Define, File, Instance, kind, numbers, struct_bytes};
 use crate::key::{Code, Order};
+use crate::request::Beside;
 
 /// Items that a thread holds, at most: with more than 40 the compiler runs out of 64 registers.
 const REGISTERS: usize = 40;
@@ -37,6 +38,26 @@ pub(crate) enum Payload {
     Moved(usize),
     /// The keys stay where they are, and their places in order are written instead.
     Places,
+}
+
+impl Payload {
+    /// Of each key.
+    pub fn bytes(self) -> usize {
+        match self {
+            Payload::None => 0,
+            Payload::Moved(bytes) => bytes,
+            Payload::Places => size_of::<u32>(),
+        }
+    }
+
+    /// As a request says it: stable, where anything goes with the keys.
+    pub fn beside(self) -> Beside {
+        match self {
+            Payload::None => Beside::Nothing,
+            Payload::Moved(bytes) => Beside::Payload { bytes, stable: true },
+            Payload::Places => Beside::Indices { stable: true },
+        }
+    }
 }
 
 /// What is sorted, as the kernels see it.
