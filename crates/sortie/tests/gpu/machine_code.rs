@@ -88,7 +88,29 @@ const KNOWN: &[Known] = &[
     },
     Known {
         reason: "some registers of the longest row that is faster all the same: a larger tile waits less for others (onesweep.rs)",
-        programs: &[],
+        programs: &[
+            ("onesweep-4-Integers-0-0-0-0-384-24", &[("sm_80", 200), ("sm_89", 24), ("sm_90", 8)]),
+            ("onesweep-4-Floats-0-0-0-0-384-24", &[("sm_80", 176), ("sm_89", 56), ("sm_90", 8)]),
+            ("onesweep-4-Integers-0-0-0-1-384-24", &[("sm_80", 24)]),
+            (
+                "onesweep-4-Floats-4-0-0-0-384-20",
+                &[("sm_80", 40), ("sm_89", 24), ("sm_90", 52), ("sm_100", 32)],
+            ),
+            ("onesweep-4-Integers-4-1-1-0-384-20", &[("sm_80", 496), ("sm_89", 460), ("sm_90", 464)]),
+            ("onesweep-4-Integers-4-0-0-1-384-20", &[("sm_80", 156), ("sm_89", 156), ("sm_90", 164)]),
+            (
+                "onesweep-8-Integers-4-0-1-0-384-16",
+                &[("sm_80", 8), ("sm_89", 8), ("sm_90", 116), ("sm_100", 16)],
+            ),
+            (
+                "onesweep-8-Integers-4-1-1-0-384-16",
+                &[("sm_80", 40), ("sm_89", 24), ("sm_90", 8), ("sm_100", 12)],
+            ),
+            ("onesweep-4-Floats-4-0-1-0-384-20", &[("sm_90", 52), ("sm_100", 96)]),
+            ("onesweep-4-Integers-16-0-1-0-384-12", &[("sm_90", 60), ("sm_100", 32)]),
+            ("onesweep-4-Integers-16-0-0-0-384-12", &[("sm_100", 16)]),
+            ("onesweep-8-Integers-16-0-1-0-384-10", &[("sm_100", 16)]),
+        ],
     },
     Known {
         reason: "at most ten registers a thread, stored and loaded: a key of 64 bits takes two, beside its item and place",
@@ -108,7 +130,7 @@ const KNOWN: &[Known] = &[
             ("sort_segments-16-Integers-0-0-LISTED-256-6-4-1", &[("sm_90", 32)]),
             ("sort_segments-16-Integers-0-0-LISTED-256-8-6-1", &[("sm_90", 12)]),
             ("sort_segments-16-Integers-0-0-LISTED-512-6-4-1", &[("sm_90", 24)]),
-            ("sort_segments-16-Integers-0-0-LISTED-1024-6-4-1", &[("sm_90", 32)]),
+            ("sort_segments-16-Integers-0-0-LISTED-1024-6-4-1", &[("sm_80", 36), ("sm_90", 32)]),
             ("sort_segments-16-Integers-0-0-TILES-512-8-0-1", &[("sm_89", 48)]),
             ("sort_segments-16-Integers-4-0-FIXED-128-8-6-1", &[("sm_80", 16)]),
         ],
@@ -117,7 +139,6 @@ const KNOWN: &[Known] = &[
         reason: "the same with payloads, of what is left of a distribution",
         programs: &[
             ("sort_segments-8-Integers-4-0-LISTED-1024-12-8-1", &[("sm_80", 24), ("sm_90", 88)]),
-            ("sort_segments-8-Integers-4-0-LISTED-512-16-0-1", &[("sm_89", 24), ("sm_90", 24)]),
             ("sort_segments-8-Integers-4-0-TILES-512-16-0-1", &[("sm_89", 40)]),
             ("sort_segments-8-Integers-4-0-TILES-1024-16-0-1", &[("sm_90", 40), ("sm_100", 40)]),
             ("sort_segments-8-Integers-16-0-LISTED-256-16-0-1", &[("sm_80", 24), ("sm_90", 12)]),
@@ -126,6 +147,21 @@ const KNOWN: &[Known] = &[
             ("sort_segments-8-Integers-16-0-LISTED-1024-12-8-1", &[("sm_80", 24), ("sm_90", 100)]),
             ("sort_segments-8-Integers-16-0-TILES-512-16-0-1", &[("sm_89", 40)]),
             ("sort_segments-8-Integers-16-0-TILES-1024-16-0-1", &[("sm_90", 40)]),
+            ("sort_segments-4-Integers-16-0-LISTED-256-16-0-1", &[("sm_80", 36)]),
+            ("sort_segments-4-Integers-16-0-LISTED-1024-12-8-1", &[("sm_80", 24), ("sm_90", 92)]),
+            (
+                "sort_segments-8-Integers-4-0-LISTED-256-16-0-1",
+                &[("sm_80", 24), ("sm_89", 24), ("sm_90", 24)],
+            ),
+            ("sort_segments-4-Integers-16-0-TILES-512-16-0-1", &[("sm_89", 20)]),
+            ("sort_segments-4-Integers-4-0-LISTED-512-24-16-1", &[("sm_89", 184), ("sm_90", 248)]),
+            ("sort_segments-4-Integers-4-0-TILES-512-24-0-1", &[("sm_89", 156)]),
+            ("sort_segments-4-Integers-16-0-LISTED-512-12-8-1", &[("sm_90", 136)]),
+            ("sort_segments-4-Integers-16-0-TILES-1024-16-0-1", &[("sm_90", 40)]),
+            ("sort_segments-4-Integers-4-0-LISTED-256-24-16-1", &[("sm_90", 252)]),
+            ("sort_segments-4-Integers-4-0-LISTED-1024-24-16-1", &[("sm_90", 260)]),
+            ("sort_segments-8-Integers-4-0-LISTED-512-12-8-1", &[("sm_90", 88)]),
+            ("sort_segments-4-Integers-4-0-TILES-1024-16-0-1", &[("sm_100", 40)]),
         ],
     },
     Known {
@@ -144,7 +180,6 @@ const KNOWN: &[Known] = &[
         reason: "a thread holds keys, payloads and places at once, and rows of 24 are faster all the same (worker.rs)",
         programs: &[
             ("sort_segments-4-Floats-4-0-FIXED-64-16-12-1", &[("sm_80", 8), ("sm_90", 16)]),
-            ("sort_segments-8-Integers-4-0-FIXED-64-16-12-1", &[("sm_80", 16), ("sm_100", 8)]),
             ("sort_segments-4-Floats-4-0-TILES-1024-16-0-1", &[("sm_100", 40)]),
             ("sort_segments-4-Floats-4-0-LISTED-512-24-16-1", &[("sm_89", 232), ("sm_90", 248)]),
             ("sort_segments-4-Floats-4-0-TILES-512-24-0-1", &[("sm_89", 256)]),
@@ -177,35 +212,35 @@ const KNOWN: &[Known] = &[
     Known {
         reason: "a thread of a pass holds 24 words of keys and their places, which is faster than fewer (distribute.rs)",
         programs: &[
-            ("partition-4-Integers-ALONE-0-512-24-AGAIN", &[("sm_80", 16), ("sm_89", 16), ("sm_100", 16)]),
+            ("partition-4-Integers-ALONE-512-24-AGAIN", &[("sm_80", 16), ("sm_89", 16), ("sm_100", 16)]),
             (
-                "partition-4-Floats-ALONE-0-512-24-AGAIN",
+                "partition-4-Floats-ALONE-512-24-AGAIN",
                 &[("sm_80", 16), ("sm_89", 16), ("sm_90", 16), ("sm_100", 16)],
             ),
-            ("partition-8-Integers-ALONE-16-512-12-AGAIN", &[("sm_90", 16), ("sm_100", 16)]),
         ],
     },
     Known {
-        reason: "one or two registers, beside 16 keys of 64 bits a thread",
+        reason: "a few registers, beside 16 keys of 64 bits a thread",
         programs: &[
-            ("count_buckets-8-Integers-ALONE-0", &[("sm_90", 8), ("sm_100", 8)]),
+            (
+                "count_buckets-8-Integers-ALONE-0",
+                &[("sm_80", 34), ("sm_89", 34), ("sm_90", 32), ("sm_100", 56)],
+            ),
             ("settle-8-Integers-ALONE", &[("sm_90", 16)]),
+            ("count_buckets-8-Integers-ALONE-1", &[("sm_80", 34), ("sm_89", 42), ("sm_90", 42)]),
+            (
+                "count_buckets-8-Integers-BESIDE-0",
+                &[("sm_80", 34), ("sm_89", 34), ("sm_90", 32), ("sm_100", 56)],
+            ),
+            ("settle-8-Integers-BESIDE", &[("sm_90", 16)]),
         ],
     },
     Known {
         reason: "nine registers at most, beside 16 items of 64 bits and their places; with 12 items too",
-        programs: &[
-            (
-                "finish_buckets-4-Floats-PAYLOAD-0-512-16",
-                &[("sm_80", 16), ("sm_89", 16), ("sm_90", 72), ("sm_100", 28)],
-            ),
-            ("finish_buckets-4-Floats-PLACE-4-512-16", &[("sm_100", 32)]),
-            ("finish_buckets-4-Integers-PLACE-16-256-16", &[("sm_100", 32)]),
-            (
-                "finish_buckets-4-Integers-PLACE-0-512-16",
-                &[("sm_80", 16), ("sm_89", 16), ("sm_90", 72), ("sm_100", 28)],
-            ),
-        ],
+        programs: &[(
+            "finish_buckets-4-Floats-PAYLOAD-512-16",
+            &[("sm_80", 16), ("sm_89", 16), ("sm_90", 72), ("sm_100", 28)],
+        )],
     },
     Known {
         reason: "the distances between the 32 keys of a column, where the compiler keeps them for all at once; or 32 pairs",
@@ -216,6 +251,23 @@ const KNOWN: &[Known] = &[
             ("bitonic-1-Integers-0-13-5-6", &[("sm_89", 16)]),
             ("bitonic-4-Integers-4-13-5-4", &[("sm_80", 32), ("sm_90", 16)]),
             ("bitonic-4-Integers-4-12-5-4", &[("sm_89", 16)]),
+        ],
+    },
+    Known {
+        reason: "a thread holds 16 keys, what they are sorted as, and their bins",
+        programs: &[
+            ("finish_stable-4-Floats-4-0-256-16", &[("sm_80", 204), ("sm_89", 204), ("sm_100", 112)]),
+            (
+                "finish_stable-4-Integers-16-0-256-16",
+                &[("sm_80", 180), ("sm_89", 204), ("sm_90", 168), ("sm_100", 120)],
+            ),
+            ("finish_stable-4-Integers-4-1-256-16", &[("sm_80", 204), ("sm_89", 204), ("sm_100", 124)]),
+            ("finish_stable-8-Integers-4-0-256-16", &[("sm_80", 204), ("sm_89", 204), ("sm_100", 124)]),
+            (
+                "finish_stable-8-Integers-16-0-256-16",
+                &[("sm_80", 180), ("sm_89", 180), ("sm_90", 100), ("sm_100", 120)],
+            ),
+            ("finish_stable-8-Integers-4-1-256-16", &[("sm_80", 204), ("sm_89", 204), ("sm_100", 216)]),
         ],
     },
 ];

@@ -359,13 +359,10 @@ impl Gpu {
                 let arrays = (keys, payload);
                 UnevenSort::Passes(Onesweep::new(sweeping, room, arrays, *passes, profile, multiprocessors)?)
             }
-            Uneven::Samples(sorted) => UnevenSort::Samples(SampleSort::new(
-                self,
-                (keys.address(), n, payload),
-                sorted,
-                room,
-                profile,
-            )?),
+            Uneven::Samples(sorted) => {
+                let arrays = (keys.address(), n, payload);
+                UnevenSort::Samples(Box::new(SampleSort::new(self, arrays, sorted, room, profile)?))
+            }
         };
         let steps = Steps {
             uneven,
