@@ -357,7 +357,8 @@ impl Gpu {
             Uneven::Passes(passes) => {
                 let multiprocessors = shape.multiprocessors;
                 let arrays = (keys, payload);
-                UnevenSort::Passes(Onesweep::new(sweeping, room, arrays, *passes, profile, multiprocessors)?)
+                let sweep = Onesweep::new(sweeping, room, arrays, *passes, profile, multiprocessors)?;
+                UnevenSort::Passes(Box::new(sweep))
             }
             Uneven::Samples(sorted) => {
                 let arrays = (keys.address(), n, payload);
@@ -474,8 +475,8 @@ impl Uneven {
 
 /// The same, ready to be enqueued.
 enum UnevenSort<'a> {
-    Passes(Onesweep<'a>),
-    Samples(SampleSort<'a>),
+    Passes(Box<Onesweep<'a>>),
+    Samples(Box<SampleSort<'a>>),
 }
 
 impl UnevenSort<'_> {
