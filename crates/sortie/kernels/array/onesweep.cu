@@ -182,11 +182,11 @@ SIMT_KERNEL(BLOCK, COUNTING_RESIDENT / BLOCK) count_digits(Job job, code::Transf
     if (!shared.is_last) return;
     for (u32 d = 0; d < digits; ++d) {
         const bool own = thread_rank() < RADIX;
-        u64* count = &job.digits->counts[d * RADIX + thread_rank()];
-        const u64 keys = own ? atomic_load<Relaxed>(count) : 0;
+        u64* counts = job.digits->counts + d * RADIX;
+        const u64 keys = own ? atomic_load<Relaxed>(&counts[thread_rank()]) : 0;
         if (keys == job.count) atomic_and<Relaxed, Block>(&shared.active, ~(1u << d));
         const u64 before = scan::exclusive<BLOCK>(keys, shared.sums);
-        if (own) *count = before;
+        if (own) counts[thread_rank()] = before;
         barrier();
     }
     if (thread_rank() == 0) job.digits->active = shared.active;
