@@ -147,6 +147,9 @@ pub const GRID_WORST: f64 = 0.95;
 pub const GRID_SMALL: usize = 1 << 20;
 pub const GRID_SLACK_MS: f64 = 0.002;
 
+/// Suite `grid`: the most milliseconds for each sort of a replayed graph.
+pub const GRID_GRAPH_SORT_MS: f64 = 0.030;
+
 /// Suite `grid`: the least geometric mean of ratios to the best peer, of some works on keys of one type.
 pub struct GridMean {
     pub name: &'static str,

@@ -24,7 +24,15 @@ pub enum Layout {
     Geometric,
     /// One segment has nine tenths of the keys, many short ones before and after it the others.
     OneGiant,
+    /// Segments of one length, each sorted by its own call; one graph captures all calls.
+    Graph {
+        count: usize,
+        length: usize,
+    },
 }
+
+/// A replayed graph of this many sorts, each of so many keys.
+const GRAPH: Layout = Layout::Graph { count: 100, length: 1 << 16 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Row {
@@ -33,17 +41,22 @@ pub struct Row {
     pub layout: Layout,
 }
 
-/// Uniform u64 and normal f32, as few long segments, as many short ones, and of different lengths.
+/// Uniform u64 and normal f32, as few long segments, as many short ones, and of different lengths; and one graph of f32.
 pub fn all(n: Option<usize>) -> Vec<Row> {
     let n = n.unwrap_or(N);
     let counts = (0..).map(|log| 1 << (2 * log)).take_while(|&count: &usize| count <= n);
     let even = counts.map(|count| Layout::Even { count, length: n / count });
     let layouts: Vec<_> = even.chain([Layout::PowerLaw, Layout::Geometric, Layout::OneGiant]).collect();
     let row = |key, &layout: &Layout| {
-        let n = if let Layout::Even { count, length } = layout { count * length } else { n };
+        let n = match layout {
+            Layout::Even { count, length } | Layout::Graph { count, length } => count * length,
+            _ => n,
+        };
         Row { key, n, layout }
     };
-    [KeyType::F32, KeyType::U64].iter().flat_map(|&key| layouts.iter().map(move |l| row(key, l))).collect()
+    let both = [KeyType::F32, KeyType::U64].into_iter();
+    let graph = row(KeyType::F32, &GRAPH);
+    both.flat_map(|key| layouts.iter().map(move |layout| row(key, layout))).chain([graph]).collect()
 }
 
 impl Row {
@@ -59,7 +72,7 @@ impl Row {
             }
         };
         match self.layout {
-            Layout::Even { .. } => return None,
+            Layout::Even { .. } | Layout::Graph { .. } => return None,
             Layout::PowerLaw => {
                 return Some(power_law(self.n, &mut rng).into_iter().map(|o| o as u64).collect());
             }
@@ -76,8 +89,8 @@ impl Row {
     /// What the keys are, and the lengths where they differ.
     fn distribution(&self) -> &'static str {
         match (self.layout, self.key.is_float()) {
-            (Layout::Even { .. }, true) => "normal",
-            (Layout::Even { .. }, false) => "uniform",
+            (Layout::Even { .. } | Layout::Graph { .. }, true) => "normal",
+            (Layout::Even { .. } | Layout::Graph { .. }, false) => "uniform",
             (Layout::PowerLaw, true) => "normal, power-law lengths",
             (Layout::PowerLaw, false) => "uniform, power-law lengths",
             (Layout::Geometric, true) => "normal, geometric lengths",
@@ -89,12 +102,13 @@ impl Row {
 
     pub fn facts(&self) -> Facts {
         let (segments, length) = match self.layout {
-            Layout::Even { count, length } => (Some(count), Some(length)),
+            Layout::Even { count, length } | Layout::Graph { count, length } => (Some(count), Some(length)),
             _ => (None, None),
         };
+        let work = if let Layout::Graph { .. } = self.layout { "graph of sorts" } else { "segments" };
         Facts {
             suite: "grid",
-            work: "segments",
+            work,
             key: self.key.name(),
             payload: "",
             n: self.n,
@@ -112,6 +126,7 @@ impl Row {
             Layout::PowerLaw => "power-law lengths".into(),
             Layout::Geometric => "geometric lengths".into(),
             Layout::OneGiant => "one giant".into(),
+            Layout::Graph { count, length } => format!("graph of {count} x {}", power(length)),
         }
     }
 
@@ -132,16 +147,18 @@ mod tests {
     #[test]
     fn rows_go_from_one_segment_to_as_many_as_keys() {
         let rows = all(None);
-        assert_eq!(rows.len(), 2 * (14 + 3));
+        assert_eq!(rows.len(), 2 * (14 + 3) + 1);
         assert_eq!(rows[0].label(), "segments f32, 2^26, 2^0 x 2^26");
         assert_eq!(rows[13].label(), "segments f32, 2^26, 2^26 x 2^0");
         assert_eq!(rows[33].label(), "segments u64, 2^26, one giant");
-        assert!(all(Some(1000)).iter().all(|row| row.n <= 1000));
+        assert_eq!(rows[34].label(), "segments f32, 6553600, graph of 100 x 2^16");
+        let not_graphs = |row: &&Row| !matches!(row.layout, Layout::Graph { .. });
+        assert!(all(Some(1000)).iter().filter(not_graphs).all(|row| row.n <= 1000));
     }
 
     #[test]
     fn offsets_hold_all_keys() {
-        for row in all(Some(1 << 20)).iter().filter(|row| !matches!(row.layout, Layout::Even { .. })) {
+        for row in all(Some(1 << 20)).iter().filter(|row| row.facts().segments.is_none()) {
             let offsets = row.offsets(1).unwrap();
             assert_eq!((offsets[0], offsets[offsets.len() - 1]), (0, 1 << 20), "{}", row.label());
             let lengths: Vec<_> = offsets.windows(2).map(|pair| pair[1] - pair[0]).collect();

@@ -21,6 +21,7 @@ use sortie_device::cuda;
 
 use self::arena::{Array, Source};
 use self::cells::{Cell, KeyType};
+use self::layout::Layout;
 use self::race::{Raced, race};
 use self::results::{Known, Score};
 use self::rig::Rig;
@@ -189,12 +190,15 @@ impl Bench<'_> {
             None => None,
         };
         let (count, length, address) = match (&offsets, row.layout) {
-            (_, layout::Layout::Even { count, length }) => (count, length, 0),
+            (_, Layout::Even { count, length } | Layout::Graph { count, length }) => (count, length, 0),
             (Some((host, device)), _) => (host.len() - 1, 0, device.address()),
             (None, _) => unreachable!("lengths that differ have offsets"),
         };
         let segments = array.segments(count as u64, length as u64, address)?;
-        race(self.rig.segment_entrants(row, &segments, offsets.as_ref()), reps)
+        match row.layout {
+            Layout::Graph { .. } => race(self.rig.graph_entrants(row, &segments), reps),
+            _ => race(self.rig.segment_entrants(row, &segments, offsets.as_ref()), reps),
+        }
     }
 }
 
@@ -235,7 +239,7 @@ mod tests {
         let all = tasks("", None);
         assert!(matches!(all[0], Task::Array(_)) && matches!(all[all.len() - 1], Task::Segments(_)));
         let segments = tasks("segments f32", None);
-        assert_eq!(segments.len(), 17);
+        assert_eq!(segments.len(), 18);
         let uniform = tasks("KEYS u64, 2^28, uniform", None);
         assert_eq!(uniform.iter().map(Task::label).collect::<Vec<_>>(), ["keys u64, 2^28, uniform"]);
         assert!(tasks("2^26", None).is_empty(), "segments were not asked for");

@@ -112,6 +112,18 @@ impl Rig {
         entrants
     }
 
+    /// Who sorts each segment by a call of its own, all of which one graph replays. Sortie first.
+    pub fn graph_entrants<'a>(&'a self, row: &Row, segments: &'a Segments<'_>) -> Vec<Entrant<'a>> {
+        let key = row.key;
+        let sortie = move || typed!(key, self.sort_in_graph(segments));
+        let mut entrants = vec![Entrant::new("sortie", "nothing", sortie)];
+        if let Some(cub) = &self.cub {
+            let sort = move || typed!(key, self.graph_by_cub(cub, segments));
+            entrants.push(Entrant::new("CUB radix sort", "nothing", sort));
+        }
+        entrants
+    }
+
     fn sort_array<K: BenchKey + Pod>(&self, array: &Array<'_>, work: Work) -> Result<(f64, bool)> {
         let (stream, order) = (&self.arena.stream, Order::default());
         let (keys, narrow, wide) = (array.keys::<K>(), array.payload::<u32>(), array.payload::<u64>());
@@ -210,6 +222,64 @@ impl Rig {
             }
             Ok(())
         })?;
+        Ok((ms, segments.check()?))
+    }
+
+    fn sort_in_graph<K: BenchKey + Pod>(&self, segments: &Segments<'_>) -> Result<(f64, bool)> {
+        let stream = &self.arena.stream;
+        let keys = segments.array.keys::<K>();
+        let sort = |at: u64| -> Result<()> {
+            let range = (at * segments.length) as usize..((at + 1) * segments.length) as usize;
+            // SAFETY: all that uses the keys is on this stream.
+            drop(unsafe { self.gpu.sort(stream, keys.range(range), Order::default())? });
+            Ok(())
+        };
+        // It loads the kernels.
+        sort(0)?;
+        self.time_graph(
+            segments,
+            || (0..segments.count).try_for_each(sort),
+            || Ok(stream.copy_within(keys, segments.array.input::<K>())?),
+        )
+    }
+
+    fn graph_by_cub<K: BenchKey + Pod>(&self, cub: &Cub, segments: &Segments<'_>) -> Result<(f64, bool)> {
+        let (stream, array) = (&self.arena.stream, &segments.array);
+        let raw = |at: u64| RawArray {
+            keys: array.input::<K>().address() + at * segments.length * size_of::<K>() as u64,
+            sorted_keys: array.keys::<K>().address() + at * segments.length * size_of::<K>() as u64,
+            payload: 0,
+            sorted_payload: 0,
+            n: segments.length,
+        };
+        // SAFETY: all of these hold `n`.
+        let bytes = unsafe { cub.sort_array(K::NAME, 0, &raw(0), None, stream)? };
+        // CUB takes no storage for a question of its size.
+        let storage = self.arena.storage(bytes.max(1))?;
+        let sort = |at| -> Result<()> {
+            // SAFETY: as above, with storage of the size asked for.
+            unsafe { cub.sort_array(K::NAME, 0, &raw(at), Some(storage.view()), stream)? };
+            Ok(())
+        };
+        sort(0)?;
+        self.time_graph(segments, || (0..segments.count).try_for_each(sort), || array.poison(0))
+    }
+
+    /// Times the second launch of a graph: the first one brings it to the device.
+    fn time_graph(
+        &self,
+        segments: &Segments<'_>,
+        work: impl FnOnce() -> Result<()>,
+        prepare: impl Fn() -> Result<()>,
+    ) -> Result<(f64, bool)> {
+        let stream = &self.arena.stream;
+        let graph = stream.capture(work)?;
+        // SAFETY: keys, storage and engine outlive the graph; all that uses them is on this stream.
+        let launch = || unsafe { graph.launch(stream) }.map_err(Into::into);
+        prepare()?;
+        launch()?;
+        prepare()?;
+        let (ms, ()) = self.arena.time(launch)?;
         Ok((ms, segments.check()?))
     }
 

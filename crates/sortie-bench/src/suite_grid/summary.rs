@@ -3,8 +3,10 @@
 use std::fmt::Write as _;
 
 use super::results::Score;
-use super::{Task, cells::Cell};
-use crate::bars::{GRID_MEANS, GRID_MEANS_FROM, GRID_SLACK_MS, GRID_SMALL, GRID_WORST, GridMean};
+use super::{Task, cells::Cell, layout::Layout};
+use crate::bars::{
+    GRID_GRAPH_SORT_MS, GRID_MEANS, GRID_MEANS_FROM, GRID_SLACK_MS, GRID_SMALL, GRID_WORST, GridMean,
+};
 
 /// Cells that are listed by name.
 const WORST: usize = 15;
@@ -45,7 +47,13 @@ impl Rated<'_> {
             Task::Array(_) => {
                 self.ratio >= GRID_WORST || (self.is_small() && self.score.behind_ms() <= GRID_SLACK_MS)
             }
-            Task::Segments(_) => self.ratio >= 1.0,
+            Task::Segments(row) => {
+                let most = match row.layout {
+                    Layout::Graph { count, .. } => GRID_GRAPH_SORT_MS * count as f64,
+                    _ => f64::INFINITY,
+                };
+                self.ratio >= 1.0 && self.score.sortie_ms <= most
+            }
         }
     }
 }
