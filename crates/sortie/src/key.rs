@@ -38,7 +38,7 @@ use crate::Error;
 /// NaNs keep their bits in any case. Where keys alone are sorted, and where a sort need not be stable, equal NaNs come out in
 /// any order. A GPU does not sort pairs or places stably with NaNs as equals: that is [`Error::Unsupported`](crate::Error).
 /// Rows of [`columns`](crate::columns), and keys [compared](crate::gpu::Compared) on a GPU, always tell NaNs apart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Nans {
     /// After every number, in the order of their bits.
     #[default]
@@ -62,7 +62,7 @@ impl Nans {
 }
 
 /// Where `None` keys and null cells go, whatever the direction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Nulls {
     /// After every value.
     #[default]
@@ -72,7 +72,7 @@ pub enum Nulls {
 }
 
 /// The direction of a sort and the places of the keys that have none.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Order {
     /// Largest first.
     pub descending: bool,
@@ -158,7 +158,7 @@ pub enum Form {
 
 /// What the bits of a fixed-width key mean.
 #[doc(hidden)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Code {
     Unsigned,
     /// Two's complement.

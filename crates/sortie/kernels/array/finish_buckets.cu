@@ -32,7 +32,9 @@ struct Arrays {
 };
 
 SIMT_FN void put(const Arrays& arrays, u64 place, Item item, [[maybe_unused]] const code::Transform& transform) {
+#if SORTIE_LOW != INDEX
     arrays.keys[place] = code::decode<KIND>(item::code_of(item), transform);
+#endif
 #if SORTIE_LOW != ALONE
     arrays.payload[place] = item::low_of(item);
 #endif

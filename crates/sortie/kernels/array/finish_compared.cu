@@ -3,12 +3,13 @@
 // Contract. An instantiation is made as compared.cuh and block_sort.cuh say, and for SORTIE_PAYLOAD_BYTES, a multiple of 4.
 // What is sorted lies in `items`, which are the keys where they have no places; with places they are taken apart: to keys
 // and the payloads of their places in `payload_from`, or where SORTIE_PAYLOAD_BYTES is 0 to places alone.
-// - sort_buckets, of a block a bucket, sorts those that fit, and lists the others in `left`: `left_count` of them, which is
+// - sort_buckets, of any number of blocks, sorts those that fit, and lists the others in `left`: `left_count` of them, which is
 //   zero before.
 // - sort_left, of any number of blocks, sorts those, one block each, with room for as many items in `other`.
 // Dynamic shared memory: a block_sort::Shared. Cost: one read and one write of the items; of what is left, one more for each
 // doubling over what fits a block.
 #include "block_sort.cuh"
+#include "classify.cuh"
 #include "compared.cuh"
 #include "simt.cuh"
 
@@ -37,7 +38,9 @@ struct Buckets {
     // Without, there is one of all items.
     const u64* ends;
     u64 count;
-    u32 ways;
+    // Or null; where it has another plan, nothing is sorted.
+    const classify::Profile* profile;
+    u32 ways, all;
 };
 
 struct Arrays {
@@ -60,10 +63,10 @@ SIMT_FN void take_apart(const Arrays& arrays, u64 place, const Item& item) {
 SIMT_FN void take_apart(const Arrays&, u64, const Item&) {}
 #endif
 
-SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) sort_buckets(Arrays arrays, Buckets buckets, u64* left, u32* left_count) {
+SIMT_FN void sort_bucket(const Arrays& arrays, const Buckets& buckets, u32 number, u64* left, u32* left_count) {
     u64 start = 0, end = buckets.count;
     if (buckets.ends) {
-        const u64 group = block_rank() / buckets.ways, bucket = block_rank() % buckets.ways;
+        const u64 group = number / buckets.ways, bucket = number % buckets.ways;
         const u64* ends = buckets.ends + 4 * group * buckets.ways + 2 * bucket;
         start = ends[0];
         end = ends[1];
@@ -86,6 +89,14 @@ SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) sort_buckets(Arrays arrays, Buckets buckets
         for (u32 i = thread_rank(); i < count; i += BLOCK) take_apart(arrays, start + i, shared.items[i]);
     } else {
         block_sort::sort_tile(arrays.items + start, arrays.items + start, u32(count), shared);
+    }
+}
+
+SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) sort_buckets(Arrays arrays, Buckets buckets, u64* left, u32* left_count) {
+    if (buckets.profile && classify::plan(*buckets.profile) != classify::PASSES) return;
+    for (u32 number = block_rank(); number < buckets.all; number += grid_blocks()) {
+        sort_bucket(arrays, buckets, number, left, left_count);
+        barrier();
     }
 }
 

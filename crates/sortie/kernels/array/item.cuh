@@ -1,6 +1,7 @@
-// What a distribution moves: a key's code, ALONE or with something BESIDE it; or a code above a PAYLOAD of 32 bits.
+// What a distribution moves: a key's code, ALONE or with something BESIDE it; or a code above a PAYLOAD of 32 bits, or
+// above its INDEX.
 //
-// An instantiation is made for SORTIE_KEY_BYTES, 4 at most with PAYLOAD, SORTIE_KIND and SORTIE_LOW.
+// An instantiation is made for SORTIE_KEY_BYTES, 4 at most with PAYLOAD and INDEX, SORTIE_KIND and SORTIE_LOW.
 #pragma once
 
 #include "code.cuh"
@@ -9,12 +10,13 @@
 #define ALONE 0
 #define PAYLOAD 1
 #define BESIDE 2
+#define INDEX 3
 
 namespace simt::item {
 
 using Key = code::OfBytes<SORTIE_KEY_BYTES>::Type;
 
-#if SORTIE_LOW != PAYLOAD
+#if SORTIE_LOW == ALONE || SORTIE_LOW == BESIDE
 using Item = Key;
 SIMT_FN Key code_of(Item item) { return item; }
 #else

@@ -4,10 +4,10 @@
 // thread, and SORTIE_STEP. Each moves items from one buffer to another: FIRST moves all to
 // groups of 2^bits buckets, SECOND those of each group to its buckets, AGAIN those of each long bucket (long_buckets.cuh),
 // unless all are equal, to buckets of its own. FIRST makes the items from keys and, at SORTIE_LOW PAYLOAD, from
-// `payload`; what has nothing below its code is a key wherever it lies. AGAIN is there for such alone. No more than 2^32
+// `payload`, at INDEX from where the keys lie; what has nothing below its code is a key wherever it lies. AGAIN is there for such alone. No more than 2^32
 // items, SORTIE_THREADS groups, or buckets in one. `cursors` says where the next item of each group, or bucket, goes, and is
 // moved on. `group_starts` and `tiles_before` are as count_buckets.cu leaves them for tiles of SORTIE_THREADS * SORTIE_ROW
-// items, and SECOND's alone. A block a tile, of which there may be fewer; of AGAIN any number. Nothing is moved where the
+// items, and SECOND's alone. Any number of blocks. Nothing is moved where the
 // profile's plan is not to distribute. Dynamic shared memory: a Shared. Cost: one read and one write of the items, an
 // atomic in shared memory an item, one in global memory for each digit and tile.
 //
@@ -110,7 +110,7 @@ SIMT_FN Item load(const Job& job, u64 place, [[maybe_unused]] const code::Transf
 #if SORTIE_LOW == ALONE
     return code::encode<KIND>(from, transform);
 #elif SORTIE_STEP == FIRST
-    return item::join(code::encode<KIND>(from, transform), job.payload[place]);
+    return item::join(code::encode<KIND>(from, transform), SORTIE_LOW == INDEX ? u32(place) : job.payload[place]);
 #else
     return from;
 #endif
@@ -202,9 +202,13 @@ SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) partition(Job job, code::Transform transfor
             barrier();
         }
     } else {
-        if (SORTIE_STEP == SECOND && block_rank() >= job.tiles_before[job.groups]) return;
-        if (job.profile->uneven) move_tile<true>(job, block_rank(), shared, transform);
-        else move_tile<false>(job, block_rank(), shared, transform);
+        const u32 tiles = SORTIE_STEP == SECOND ? job.tiles_before[job.groups] : u32((job.count + TILE - 1) / TILE);
+        const bool uneven = job.profile->uneven;
+        for (u32 number = block_rank(); number < tiles; number += grid_blocks()) {
+            if (uneven) move_tile<true>(job, number, shared, transform);
+            else move_tile<false>(job, number, shared, transform);
+            barrier();
+        }
     }
 }
 

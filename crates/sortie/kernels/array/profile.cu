@@ -100,8 +100,8 @@ sample(const Key* keys, u64 count, u32 buckets, Profile* profile, code::Transfor
     least -= lesser(least, margin);
     most += lesser(Word(last - most), margin);
     profile->range = classify::cut<Key>(Key(least), Key(most - least), buckets);
-    // Payloads below codes are ordered too.
-    profile->mixed = SORTIE_LOW == PAYLOAD;
+    // What is below codes is ordered too.
+    profile->mixed = SORTIE_LOW == PAYLOAD || SORTIE_LOW == INDEX;
     profile->exact = SORTIE_LOW == ALONE && Word(most - least) < buckets;
 }
 

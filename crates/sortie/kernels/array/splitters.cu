@@ -11,7 +11,7 @@
 // - choose_splitters, of a block a group: the splitters, as a tree. Dynamic shared memory: Choosing.
 // - count_items, of any number of blocks. Dynamic shared memory: counting_bytes.
 // - place_buckets, of a block a group: where buckets begin. Dynamic shared memory: SumsOfWarps.
-// - move_items, of a block for each tile that there can be. Dynamic shared memory: moving_bytes.
+// - move_items, of any number of blocks. Dynamic shared memory: moving_bytes.
 // Afterwards `ends` has where each bucket begins, from its second place on where it ends. Cost: two reads and one write of
 // the items, two walks down a tree in shared memory an item, two atomics there.
 //
@@ -314,14 +314,12 @@ SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) place_buckets(Level level) {
     }
 }
 
-SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) move_items(Level level) {
-    if (block_rank() >= level.tiles_before[level.groups]) return;
-    const Pieces pieces(level);
+SIMT_FN void move_tile(const Level& level, u32 tile, const Pieces& pieces) {
     const u32 thread = thread_rank();
-    const u32 group = group_of(level, block_rank());
+    const u32 group = group_of(level, tile);
     const Cut cut = level.cuts[group];
     begin_group(level, cut, group, pieces);
-    const u64 offset = u64(block_rank() - level.tiles_before[group]) * TILE;
+    const u64 offset = u64(tile - level.tiles_before[group]) * TILE;
     const u64 first = start_of(level, group) + offset;
     const u32 count = u32(lesser<u64>(length_of(level, group) - offset, TILE));
     const u32 left = count - lesser(count, thread);
@@ -375,6 +373,14 @@ SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) move_items(Level level) {
     for (u32 w = thread; w < count * WORDS; w += BLOCK) {
         const u32 place = w / WORDS;
         to[(pieces.moves[pieces.digits[place]] + place) * WORDS + w % WORDS] = words[w];
+    }
+}
+
+SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) move_items(Level level) {
+    const Pieces pieces(level);
+    for (u32 tile = block_rank(); tile < level.tiles_before[level.groups]; tile += grid_blocks()) {
+        move_tile(level, tile, pieces);
+        barrier();
     }
 }
 

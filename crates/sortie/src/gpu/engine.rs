@@ -1,6 +1,8 @@
 //! The engine on one device, and what it keeps from call to call.
 
+use std::any::{Any, TypeId};
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::marker::PhantomData;
 use std::sync::{Arc, LazyLock, Mutex};
 
@@ -13,6 +15,12 @@ use crate::Error;
 /// The engines that [`Gpu::cuda`] has given out.
 static ENGINES: LazyLock<Mutex<HashMap<u32, Arc<Gpu>>>> = LazyLock::new(Mutex::default);
 
+/// Kernels that a sort needs, told by what decides on them: to spell out all instances takes longer than some sorts.
+pub(crate) trait KernelSet: Clone + Eq + Hash + Send + 'static {
+    /// Of each step.
+    fn instances(&self) -> Vec<Vec<Instance>>;
+}
+
 /// The GPU engine on one device. It keeps the kernels that it has loaded, and from call to call up to 32 MiB of pinned memory
 /// for each sort that ran at the same time, and for sorts of large host arrays 6 MiB of it for each thread. The device keeps
 /// the scratch of all engines there, up to a sixth of its memory.
@@ -20,16 +28,26 @@ static ENGINES: LazyLock<Mutex<HashMap<u32, Arc<Gpu>>>> = LazyLock::new(Mutex::d
 pub struct Gpu {
     device: Device,
     kernels: Mutex<HashMap<Instance, Kernel>>,
+    /// For each type of a [`KernelSet`] its [`Sets`].
+    sets: Mutex<HashMap<TypeId, Box<dyn Any + Send>>>,
     /// Their programs, each with one of its instances.
     modules: Mutex<Vec<(Instance, Module)>>,
     /// Pinned memory that is free.
     rings: Kept,
 }
 
+type Sets<S> = HashMap<S, Arc<[Vec<Kernel>]>>;
+
 impl Gpu {
     /// The engine on a device. Allocates nothing there: the first sort compiles its kernels and gets its scratch.
     pub fn new(device: Device) -> Gpu {
-        Gpu { device, kernels: Mutex::default(), modules: Mutex::default(), rings: Kept::default() }
+        Gpu {
+            device,
+            kernels: Mutex::default(),
+            sets: Mutex::default(),
+            modules: Mutex::default(),
+            rings: Kept::default(),
+        }
     }
 
     /// The engine on the CUDA device of this number, the same for all who ask.
@@ -109,6 +127,23 @@ impl Gpu {
             });
         }
         instances.iter().map(|instance| self.kernel(instance)).collect()
+    }
+
+    /// The kernels of a set, step by step.
+    pub(crate) fn kernel_set<S: KernelSet>(&self, set: &S) -> Result<Arc<[Vec<Kernel>]>, Error> {
+        if let Some(known) = self.sets_of(|sets: &mut Sets<S>| sets.get(set).cloned()) {
+            return Ok(known);
+        }
+        let steps = set.instances();
+        let mut kernels = self.kernels(&steps.concat())?.into_iter();
+        let kernels = steps.iter().map(|step| kernels.by_ref().take(step.len()).collect()).collect();
+        Ok(self.sets_of(|sets| sets.entry(set.clone()).or_insert(kernels).clone()))
+    }
+
+    fn sets_of<S: KernelSet, R>(&self, work: impl FnOnce(&mut Sets<S>) -> R) -> R {
+        let mut sets = self.sets.lock().expect("no holder panics");
+        let own = sets.entry(TypeId::of::<S>()).or_insert_with(|| Box::new(Sets::<S>::new()));
+        work(own.downcast_mut().expect("it is what was put there"))
     }
 
     /// The pinned memory that is kept from sort to sort.

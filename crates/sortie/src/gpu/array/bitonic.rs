@@ -9,8 +9,9 @@
 use bytemuck::Pod;
 use sortie_device::{Launch, Stream, View};
 
+use crate::gpu::engine::KernelSet;
 use crate::gpu::kernels::array::{BitonicArrays, Superstep};
-use crate::gpu::kernels::{CodeTransform, File, Instance, blocks, kind, numbers, struct_bytes};
+use crate::gpu::kernels::{CodeTransform, Define, File, Instance, blocks, kind, numbers, struct_bytes};
 use crate::gpu::segments::code;
 use crate::gpu::{DevicePayload, Gpu, Pending};
 use crate::key::{Bits, Code};
@@ -106,22 +107,14 @@ impl Gpu {
         let shared_per_block = self.device().properties().shared_per_block;
         let shape = Shape::new(size_of::<B>(), payload_bytes, shared_per_block)?;
         let supersteps = supersteps(count, shape.tile_bits, shape.coalesced_bits);
-        let [sort_tiles, run_superstep] = ["sort_tiles", "run_superstep"].map(|kernel| {
-            self.kernel(&Instance {
-                kernel,
-                file: File::Bitonic,
-                defines: vec![
-                    ("SORTIE_KEY_BYTES", size_of::<B>().to_string()),
-                    ("SORTIE_KIND", kind(code, order).into()),
-                    ("SORTIE_PAYLOAD_BYTES", payload_bytes.to_string()),
-                    ("SORTIE_TILE_BITS", shape.tile_bits.to_string()),
-                    ("SORTIE_ROW_BITS", shape.row_bits.to_string()),
-                    ("SORTIE_COALESCED_BITS", shape.coalesced_bits.to_string()),
-                    ("SORTIE_TILE_MEMORY", shape.shared.to_string()),
-                ],
-            })
-        });
-        let (sort_tiles, run_superstep) = (sort_tiles?, run_superstep?);
+        let kernels = self.kernel_set(&NetworkKernels {
+            key_bytes: size_of::<B>(),
+            code,
+            order,
+            payload_bytes,
+            shape,
+        })?;
+        let [sort_tiles, run_superstep] = &kernels[0][..] else { unreachable!("as many as instances") };
         let transform = CodeTransform::new::<B>(code, order);
         let launch = |parts| {
             let threads = 1 << (shape.tile_bits - shape.row_bits);
@@ -141,7 +134,35 @@ impl Gpu {
     }
 }
 
+/// What the kernels of a network depend on.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct NetworkKernels {
+    key_bytes: usize,
+    code: Code,
+    order: Order,
+    payload_bytes: usize,
+    shape: Shape,
+}
+
+impl KernelSet for NetworkKernels {
+    fn instances(&self) -> Vec<Vec<Instance>> {
+        let NetworkKernels { key_bytes, code, order, payload_bytes, shape } = *self;
+        let defines: Vec<Define> = vec![
+            ("SORTIE_KEY_BYTES", key_bytes.to_string()),
+            ("SORTIE_KIND", kind(code, order).into()),
+            ("SORTIE_PAYLOAD_BYTES", payload_bytes.to_string()),
+            ("SORTIE_TILE_BITS", shape.tile_bits.to_string()),
+            ("SORTIE_ROW_BITS", shape.row_bits.to_string()),
+            ("SORTIE_COALESCED_BITS", shape.coalesced_bits.to_string()),
+            ("SORTIE_TILE_MEMORY", shape.shared.to_string()),
+        ];
+        let of = |kernel| Instance { kernel, file: File::Bitonic, defines: defines.clone() };
+        vec![["sort_tiles", "run_superstep"].map(of).to_vec()]
+    }
+}
+
 /// What a block takes at a time.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Shape {
     tile_bits: u32,
     /// Of what a thread takes.

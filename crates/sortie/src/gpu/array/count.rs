@@ -4,7 +4,7 @@
 use sortie_device::{Kernel, Launch, Stream, View};
 
 use super::items::Items;
-use super::shape::Shape;
+use super::shape::{Blocks, Shape};
 use crate::Error;
 use crate::gpu::kernels::array::{
     Before, BucketCodes, CellCounts, Cells, Crowded, PLACE_BLOCK, PROFILE_BLOCK, Profile,
@@ -39,7 +39,7 @@ pub(super) struct CountingKernels {
 }
 
 impl CountingKernels {
-    pub fn instances(shape: Shape, items: Items) -> Vec<Instance> {
+    pub fn instances(blocks: Blocks, items: Items) -> Vec<Instance> {
         let profiling = |kernel| {
             let mut defines = items.defines();
             defines.push(("SORTIE_ENDS_MEMORY", ends_shared(items.key_bytes).to_string()));
@@ -47,7 +47,7 @@ impl CountingKernels {
         };
         let counting = |kernel| {
             let mut defines = items.defines();
-            defines.push(("SORTIE_SLICED", u8::from(shape.buckets.slices().count() > 1).to_string()));
+            defines.push(("SORTIE_SLICED", u8::from(blocks.is_sliced).to_string()));
             Instance { kernel, file: File::CountBuckets, defines }
         };
         vec![
@@ -101,7 +101,7 @@ impl<'a> Tables<'a> {
         let (buckets, groups) = (shape.buckets.count(), shape.buckets.groups);
         let (starts, ends) = (2 * (groups + 1), 2 * (buckets + 1));
         // Each begins where 16 bytes do.
-        let codes = buckets * shape.code_words();
+        let codes = buckets * shape.blocks.code_words();
         [PROFILE_WORDS, buckets, groups, codes, buckets, starts, starts, groups + 1, ends]
             .map(|words| words.next_multiple_of(4))
     }
@@ -178,7 +178,7 @@ impl Counting<'_> {
         let counting = Launch { shared: size_of::<Cells>(), ..sampling };
         let looking = Launch { blocks: buckets.div_ceil(PROFILE_BLOCK).min(many.blocks), shared: 0, ..many };
         // Of a bucket that is as long as a block takes, the sample has so many, and hardly more than by four deviations.
-        let fitting = (self.shape.block.capacity() as u64 * u64::from(sampled) / n as u64) as u32;
+        let fitting = (self.shape.blocks.finishing.capacity() as u64 * u64::from(sampled) / n as u64) as u32;
         let most = fitting + 4 * fitting.isqrt() + 4;
         // SAFETY: see above.
         unsafe {
@@ -238,6 +238,6 @@ impl Counting<'_> {
     }
 
     pub fn tile(&self) -> u32 {
-        self.shape.tile() as u32
+        self.shape.blocks.tile() as u32
     }
 }

@@ -10,8 +10,9 @@ use crate::Error;
 use crate::gpu::kernels::array::PlacedBuckets;
 use crate::gpu::kernels::{File, Instance, blocks};
 
-/// Blocks of a launch whose buckets are known to the device alone.
-const BLOCKS: u32 = 8;
+/// Blocks on a multiprocessor: one for each bucket takes longer to launch where there is nothing to do. On an H200 2^28 u64 in order
+/// took 0.90 ms with 32, 0.93 with one for each; at random as long.
+const BLOCKS: u32 = 32;
 
 pub(super) struct Finish {
     finish_buckets: Kernel,
@@ -48,7 +49,8 @@ impl Finish {
         longest: usize,
     ) -> Result<(), Error> {
         let counting = &job.counting;
-        let count = if buckets.listed == 0 { buckets.count } else { counting.shape.multiprocessors * BLOCKS };
+        let most = counting.shape.multiprocessors * BLOCKS;
+        let count = if buckets.listed == 0 { buckets.count.min(most) } else { most };
         let launch = Launch {
             blocks: blocks(count.into())?,
             threads: self.block.threads as u32,

@@ -1,4 +1,5 @@
-//! What a distribution moves: keys, alone or with something beside them; or narrow keys with payloads of 32 bits below them.
+//! What a distribution moves: keys, alone or with something beside them; or narrow keys with payloads of 32 bits, or their
+//! indices, below them.
 
 use sortie_device::Properties;
 
@@ -11,17 +12,19 @@ use crate::key::Code;
 pub(crate) const MOST_KEYS: usize = (1 << 32) - (1 << 16);
 
 /// What goes with a key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Low {
     Nothing,
     /// Its payload of 4 bytes, below a code of 32 bits at most; equal keys come out by their payloads.
     Payload,
+    /// Its index, below a code of 32 bits at most. The keys stay where they are.
+    Index,
     /// Its payload or its index, which stable passes move beside it.
     Beside(Moving),
 }
 
 /// Keys of 64 bits at most, as they are distributed.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Items {
     pub key_bytes: usize,
     pub code: Code,
@@ -32,7 +35,7 @@ pub(crate) struct Items {
 impl Items {
     /// Of each.
     pub fn bytes(self) -> usize {
-        if self.low == Low::Payload { size_of::<u64>() } else { self.key_bytes }
+        if matches!(self.low, Low::Payload | Low::Index) { size_of::<u64>() } else { self.key_bytes }
     }
 
     pub fn are_alone(self) -> bool {
@@ -43,7 +46,7 @@ impl Items {
     pub fn as_keys(self) -> Items {
         match self.low {
             Low::Nothing | Low::Beside(_) => self,
-            Low::Payload => Items {
+            Low::Payload | Low::Index => Items {
                 key_bytes: size_of::<u64>(),
                 code: Code::Unsigned,
                 order: Order::default(),
@@ -59,10 +62,11 @@ impl Items {
         let beside = match low {
             Low::Nothing => Moving::Payload(0),
             Low::Payload => Moving::Payload(size_of::<u32>()),
+            Low::Index => Moving::Place,
             Low::Beside(moving) => moving,
         };
         let by_buckets = matches!(low, Low::Beside(_));
-        Passes::new(Swept { n, key_bytes, code, order, beside, by_buckets }, device)
+        Passes::new(n, Swept { key_bytes, code, order, beside, by_buckets }, device)
     }
 
     /// What `item.cuh` is instantiated for.
@@ -70,6 +74,7 @@ impl Items {
         let low = match self.low {
             Low::Nothing => "ALONE",
             Low::Payload => "PAYLOAD",
+            Low::Index => "INDEX",
             Low::Beside(_) => "BESIDE",
         };
         vec![

@@ -5,6 +5,7 @@
 use sortie_device::{Kernel, Launch, Properties, Stream, View};
 
 use crate::gpu::alloc::scratch;
+use crate::gpu::engine::KernelSet;
 use crate::gpu::kernels::array::{CELLS, OnesweepDigits, OnesweepJob, OnesweepSide};
 use crate::gpu::kernels::{CodeTransform, Define, File, Instance, blocks, kind, numbers, struct_bytes};
 use crate::gpu::{Gpu, Pending};
@@ -24,9 +25,8 @@ const COUNTING_BLOCKS: u32 = 4;
 const WIDE_FROM: usize = 1 << 30;
 
 /// Keys that are sorted by passes, and what goes with each.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Swept {
-    pub n: usize,
     pub key_bytes: usize,
     pub code: Code,
     pub order: Order,
@@ -35,9 +35,16 @@ pub(crate) struct Swept {
     pub by_buckets: bool,
 }
 
-/// How they are sorted.
+/// How so many of them are sorted.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Passes {
+    n: usize,
+    pub sweep: Sweep,
+}
+
+/// What the kernels of passes are instantiated for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Sweep {
     swept: Swept,
     /// Whether numbers of keys have 64 bits.
     is_wide: bool,
@@ -47,19 +54,27 @@ pub(crate) struct Passes {
 
 impl Passes {
     /// On such a device.
-    pub fn new(swept: Swept, device: &Properties) -> Passes {
-        let of_row = |row| Passes { swept, is_wide: swept.n >= WIDE_FROM, row };
+    pub fn new(n: usize, swept: Swept, device: &Properties) -> Passes {
+        let of_row = |row| Sweep { swept, is_wide: n >= WIDE_FROM, row };
         // Tiles of few keys are all under way at once.
         let at_once = device.multiprocessors as usize * SWEEPING_BLOCKS as usize * THREADS;
-        let enough = swept.n.div_ceil(at_once).next_multiple_of(ROW_STEP);
+        let enough = n.div_ceil(at_once).next_multiple_of(ROW_STEP);
         let rows = (1..=longest_row(swept.key_bytes, swept.beside).min(enough)).rev();
-        rows.map(of_row).find(|passes| passes.shared() <= device.shared_per_block).unwrap_or(of_row(1))
+        let fits = |sweep: &Sweep| sweep.shared() <= device.shared_per_block;
+        Passes { n, sweep: rows.map(of_row).find(fits).unwrap_or(of_row(1)) }
     }
 
     fn tiles(self) -> usize {
-        self.swept.n.div_ceil(THREADS * self.row)
+        self.n.div_ceil(THREADS * self.sweep.row)
     }
 
+    /// Words of scratch.
+    pub fn words(self) -> usize {
+        Parts::new(self).0.iter().sum()
+    }
+}
+
+impl Sweep {
     /// Bytes of `onesweep::Number`.
     fn number_bytes(self) -> usize {
         if self.is_wide { size_of::<u64>() } else { size_of::<u32>() }
@@ -85,11 +100,6 @@ impl Passes {
         struct_bytes(&[counts, numbers(size_of::<u64>(), THREADS / 32), numbers(size_of::<u32>(), 2)])
     }
 
-    /// Words of scratch.
-    pub fn words(self) -> usize {
-        Parts::new(self).0.iter().sum()
-    }
-
     pub fn instances(self) -> Vec<Instance> {
         let Swept { key_bytes, code, order, beside, by_buckets, .. } = self.swept;
         let defines: Vec<Define> = vec![
@@ -110,8 +120,14 @@ impl Passes {
     }
 }
 
+impl KernelSet for Sweep {
+    fn instances(&self) -> Vec<Vec<Instance>> {
+        vec![Sweep::instances(*self)]
+    }
+}
+
 /// What moves with each key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Moving {
     /// So many bytes of payload, perhaps none.
     Payload(usize),
@@ -143,10 +159,10 @@ struct Parts([usize; 5]);
 impl Parts {
     fn new(passes: Passes) -> Parts {
         let words = |bytes: usize| bytes.div_ceil(size_of::<u32>()).next_multiple_of(4);
-        let Swept { n, key_bytes, beside, .. } = passes.swept;
+        let (n, Swept { key_bytes, beside, .. }) = (passes.n, passes.sweep.swept);
         let keys = words(n * key_bytes);
         let apart = if beside == Moving::Place { keys } else { 0 };
-        let states = 2 * passes.tiles() * RADIX * passes.number_bytes();
+        let states = 2 * passes.tiles() * RADIX * passes.sweep.number_bytes();
         let digits = words(size_of::<OnesweepDigits>());
         Parts([digits, words(states), apart, keys, words(n * beside.bytes())])
     }
@@ -200,7 +216,7 @@ impl<'a> Onesweep<'a> {
         profile: u64,
         multiprocessors: u32,
     ) -> Result<Onesweep<'a>, Error> {
-        let Swept { n, code, order, beside, .. } = passes.swept;
+        let Swept { code, order, beside, .. } = passes.sweep.swept;
         let parts = Parts::new(passes);
         let [digits, states, apart, copy, payload_copy] = parts.of(scratch);
         let ends_in = if beside == Moving::Place { apart.address() } else { keys.address() };
@@ -210,7 +226,7 @@ impl<'a> Onesweep<'a> {
                 OnesweepSide { keys: ends_in, payload },
                 OnesweepSide { keys: copy.address(), payload: payload_copy.address() },
             ],
-            count: n as u64,
+            count: passes.n as u64,
             digits: digits.address(),
             states: states.address(),
             profile,
@@ -258,18 +274,18 @@ impl<'a> Onesweep<'a> {
         let counting = Launch {
             blocks: job.tiles.min(multiprocessors * COUNTING_BLOCKS),
             threads: THREADS as u32,
-            shared: passes.counting_shared(),
+            shared: passes.sweep.counting_shared(),
         };
         let sweeping = Launch {
             blocks: job.tiles.min(multiprocessors * SWEEPING_BLOCKS),
-            shared: passes.shared(),
+            shared: passes.sweep.shared(),
             ..counting
         };
         // SAFETY: the arguments are the kernels'; they stay within keys, payload and scratch. The engine keeps them.
         unsafe {
             count_digits.launch(stream, counting, (job, transform))?;
             // Where an odd number of digits sorts, another copies.
-            for digit in 0..passes.swept.key_bytes.next_multiple_of(2) as u32 {
+            for digit in 0..passes.sweep.swept.key_bytes.next_multiple_of(2) as u32 {
                 sweep.launch(stream, sweeping, (job, digit, transform))?;
             }
         }
@@ -289,10 +305,10 @@ impl Gpu {
         payload: u64,
         passes: Passes,
     ) -> Result<Pending<'_>, Error> {
-        let kernels = self.kernels(&passes.instances())?;
+        let kernels = self.kernel_set(&passes.sweep)?;
         let scratch = scratch(stream, passes.words())?;
         let multiprocessors = self.device().properties().multiprocessors;
-        let sort = Onesweep::new(&kernels, scratch.view(), (keys, payload), passes, 0, multiprocessors)?;
+        let sort = Onesweep::new(&kernels[0], scratch.view(), (keys, payload), passes, 0, multiprocessors)?;
         sort.clear(stream)?;
         // SAFETY: as the caller states.
         unsafe { sort.enqueue(stream)? };
@@ -318,8 +334,9 @@ mod tests {
             stream.copy_in(moved.view(), &payload).unwrap();
             let beside = Moving::Payload(8);
             let (code, order) = (Code::Unsigned, Order::default());
-            let swept = Swept { n: 50_000, key_bytes: 4, code, order, beside, by_buckets: false };
-            let passes = Passes { is_wide: true, ..Passes::new(swept, device.properties()) };
+            let swept = Swept { key_bytes: 4, code, order, beside, by_buckets: false };
+            let mut passes = Passes::new(50_000, swept, device.properties());
+            passes.sweep.is_wide = true;
             // SAFETY: nothing else uses keys and payload meanwhile.
             let sort = unsafe { gpu.onesweep(&stream, there.view(), moved.view().address(), passes) };
             sort.unwrap().wait().unwrap();

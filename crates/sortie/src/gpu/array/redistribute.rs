@@ -4,7 +4,7 @@ use sortie_device::{Buffer, Kernel, Launch, Stream, View};
 
 use super::distribute::Distribution;
 use super::items::Items;
-use super::shape::{PARTITION_BLOCK, Shape};
+use super::shape::{Blocks, PARTITION_BLOCK};
 use crate::Error;
 use crate::gpu::alloc::scratch;
 use crate::gpu::kernels::array::{LONG_OWN, LongBucket, LongBuckets, PlacedBuckets, RedistributeShared};
@@ -32,13 +32,13 @@ pub(super) struct RedistributionKernels {
 }
 
 impl RedistributionKernels {
-    pub fn instances(shape: Shape, items: Items) -> Vec<Instance> {
+    pub fn instances(blocks: Blocks, items: Items) -> Vec<Instance> {
         let mut defines = items.as_keys().defines();
         // What is to be taken apart is so even where it is in order already.
         defines.push(("SORTIE_ALL", u8::from(!items.are_alone()).to_string()));
         let names = ["list_long", "count_tiles", "find_extremes", "count_long", "place_long", "bring_back"];
         let own = names.map(|kernel| Instance { kernel, file: File::Redistribute, defines: defines.clone() });
-        let again = shape.pass(items.as_keys(), "AGAIN");
+        let again = blocks.pass(items.as_keys(), "AGAIN");
         own.into_iter().chain([again]).collect()
     }
 
@@ -118,7 +118,7 @@ impl RedistributionKernels {
         let [listed, counts, list, tiles_before, cursors, placed] = std::array::from_fn(|i| tables.part(i));
         let (listed, placed_count) = (listed.range(0..1), listed.range(1..2));
         let shape = job.counting.shape;
-        let tile = shape.tile() as u32;
+        let tile = shape.blocks.tile() as u32;
         let long = LongBuckets {
             buckets: list.address(),
             listed: listed.address(),
@@ -139,7 +139,7 @@ impl RedistributionKernels {
         let moved = Launch {
             blocks: shape.multiprocessors * MOVING_BLOCKS,
             threads: PARTITION_BLOCK,
-            shared: shape.partition_shared(),
+            shared: shape.blocks.partition_shared(),
         };
         // SAFETY: these are the kernels' arguments; they stay within the keys and the tables, which are as they say. The
         // engine keeps the self.

@@ -5,6 +5,7 @@
 //! device: nothing is read back.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use bytemuck::Pod;
 use sortie_device::{Kernel, Launch, Properties, Stream, View};
@@ -13,6 +14,7 @@ use super::compared::Compared;
 use super::items::MOST_KEYS;
 use crate::error::same_length;
 use crate::gpu::alloc::scratch;
+use crate::gpu::engine::KernelSet;
 use crate::gpu::kernels::array::{GroupCut, SampleArrays, SampleBuckets, SplitterLevel};
 use crate::gpu::kernels::{Define, File, Instance, blocks, numbers, struct_bytes};
 use crate::gpu::{Gpu, Pending};
@@ -21,7 +23,7 @@ use crate::{Error, Order};
 /// Threads of a block, and items of each.
 type Threads = (usize, usize);
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Blocks {
     /// Of items up to this size there is room for in registers.
     item_bytes: usize,
@@ -57,13 +59,16 @@ const LEAST_SAMPLED: usize = 8;
 /// still fit, and the few that are longer are merged; wider keys have smaller samples, and more of that. A sort of 2^28 u32
 /// on an H200: 7.45 ms with 2/3, 7.51 with 5/8, 7.61 with 5/9.
 const SHARE: (usize, usize) = (5, 8);
+/// Blocks on a multiprocessor where another sort may be taken: to launch one for each bucket takes 0.1 ms of 2^28 u64 even where
+/// there is nothing to do. Where this sort is taken, it is 2% slower so.
+const EMBEDDED_BLOCKS: u32 = 128;
 /// Blocks on a multiprocessor of those that take more than one piece of work.
 const RESIDENT: u32 = 2;
 /// Of a cut, in words of scratch.
 const CUT_WORDS: usize = size_of::<GroupCut>() / size_of::<u32>();
 
 /// What is sorted.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Keys {
     pub bytes: usize,
     /// The body of `key_compare`, and whether it tells all keys apart that differ.
@@ -237,12 +242,18 @@ pub(crate) fn sample_sort_words(n: usize, sorted: &Keys, device: &Properties) ->
 /// How keys are cut into buckets.
 #[derive(Debug, Clone, Copy)]
 struct Shape {
-    blocks: Blocks,
-    item_bytes: usize,
-    word_bytes: usize,
+    shaped: Shaped,
     /// None where a block sorts all.
     levels: Option<[Cut; 2]>,
     multiprocessors: u32,
+}
+
+/// The blocks, and what they have room for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Shaped {
+    blocks: Blocks,
+    item_bytes: usize,
+    word_bytes: usize,
 }
 
 /// How a level cuts its groups.
@@ -272,21 +283,21 @@ impl Shape {
     fn new(n: usize, sorted: &Keys, device: &Properties) -> Shape {
         let (item_bytes, word_bytes) = (sorted.item_bytes(), sorted.word_bytes());
         let multiprocessors = device.multiprocessors;
-        let shapes =
-            BLOCKS.map(|blocks| Shape { blocks, item_bytes, word_bytes, levels: None, multiprocessors });
-        let fits = |&(shape, ways): &(Shape, usize)| {
+        let shapes = BLOCKS.map(|blocks| Shaped { blocks, item_bytes, word_bytes });
+        let fits = |&(shape, ways): &(Shaped, usize)| {
             item_bytes <= shape.blocks.item_bytes
                 && shape.moving_shared(ways).max(shape.choosing_shared()) <= device.shared_per_block
         };
-        let (shape, most_ways) = shapes
+        let (shaped, most_ways) = shapes
             .into_iter()
             .flat_map(|shape| MOST_WAYS.map(|ways| (shape, ways.min(shape.sampled() / LEAST_SAMPLED))))
             .find(fits)
             .expect("the smallest fits every device");
-        if n <= shape.capacity() && !sorted.is_placed() {
+        let shape = Shape { shaped, levels: None, multiprocessors };
+        if n <= shaped.capacity() && !sorted.is_placed() {
             return shape;
         }
-        let share = shape.capacity() * SHARE.0 / SHARE.1;
+        let share = shaped.capacity() * SHARE.0 / SHARE.1;
         let buckets = n.div_ceil(share);
         let ways = buckets.isqrt().next_power_of_two().clamp(2, most_ways);
         // Groups of the first level differ by more: all of them have one sample.
@@ -295,7 +306,9 @@ impl Shape {
         let second = Cut { groups: 2 * ways, most_ways: next_ways, share };
         Shape { levels: Some([first, second]), ..shape }
     }
+}
 
+impl Shaped {
     /// Items that a block sorts.
     fn capacity(self) -> usize {
         let (threads, row) = self.blocks.sorting;
@@ -378,10 +391,10 @@ impl Layout {
         let ends = of_each(&|cut| 2 * (cut.buckets() + 1));
         let tiles_before = of_each(&|cut| cut.groups + 1);
         let cuts = of_each(&|cut| CUT_WORDS * cut.groups);
-        let trees = of_each(&|cut| cut.groups * cut.nodes() * shape.item_bytes / 4);
+        let trees = of_each(&|cut| cut.groups * cut.nodes() * shape.shaped.item_bytes / 4);
         let left_count = take(1);
-        let left = take(4 * (n / shape.capacity() + 1));
-        let copied = n * shape.item_bytes / 4;
+        let left = take(4 * (n / shape.shaped.capacity() + 1));
+        let copied = n * shape.shaped.item_bytes / 4;
         let copy = take(if shape.levels.is_some() { copied } else { 0 });
         let items = take(if sorted.is_placed() { copied } else { 0 });
         let fetched = take(n * sorted.payload_bytes() / 4);
@@ -389,15 +402,19 @@ impl Layout {
     }
 }
 
+/// What the kernels of a sample sort depend on.
+#[derive(Clone, PartialEq, Eq, Hash)]
 struct SampleSortKernels {
-    /// Of each level: plan_groups, choose_splitters, count_items, place_buckets, move_items.
-    levels: Vec<[Kernel; 5]>,
-    sort_buckets: Kernel,
-    sort_left: Kernel,
+    shape: Shaped,
+    sorted: Keys,
+    /// Whether a block does not sort all.
+    is_cut: bool,
 }
 
-impl SampleSortKernels {
-    fn new(gpu: &Gpu, shape: Shape, sorted: &Keys) -> Result<SampleSortKernels, Error> {
+impl KernelSet for SampleSortKernels {
+    /// Of the end: sort_buckets, sort_left. Of each level: plan_groups, choose_splitters, count_items, place_buckets, move_items.
+    fn instances(&self) -> Vec<Vec<Instance>> {
+        let SampleSortKernels { shape, ref sorted, is_cut } = *self;
         let Blocks { moving, sorting, sampling, .. } = shape.blocks;
         let common: Vec<Define> = vec![
             ("SORTIE_KEY_BYTES", sorted.bytes.to_string()),
@@ -412,18 +429,21 @@ impl SampleSortKernels {
             ("SORTIE_PAYLOAD_BYTES", sorted.payload_bytes().to_string()),
             ("SORTIE_SORT_MEMORY", shape.sorting_shared().to_string()),
         ]);
-        let mut instances: Vec<Instance> = ["sort_buckets", "sort_left"]
-            .map(|kernel| Instance { kernel, file: File::FinishCompared, defines: finishing.clone() })
-            .into();
+        let finishing = ["sort_buckets", "sort_left"].map(|kernel| Instance {
+            kernel,
+            file: File::FinishCompared,
+            defines: finishing.clone(),
+        });
+        let mut steps = vec![finishing.to_vec()];
         // Keys alone are items from the first.
-        let steps = if sorted.is_placed() { ["FIRST", "NEXT"] } else { ["NEXT"; 2] };
-        for step in steps.into_iter().take(if shape.levels.is_some() { 2 } else { 0 }) {
+        let levels = if sorted.is_placed() { ["FIRST", "NEXT"] } else { ["NEXT"; 2] };
+        for level in levels.into_iter().take(if is_cut { 2 } else { 0 }) {
             let defines = with(&[
                 ("SORTIE_SORT_THREADS", sampling.0.to_string()),
                 ("SORTIE_SORT_ROW", sampling.1.to_string()),
                 ("SORTIE_THREADS", moving.0.to_string()),
                 ("SORTIE_ROW", moving.1.to_string()),
-                ("SORTIE_STEP", step.into()),
+                ("SORTIE_STEP", level.into()),
                 ("SORTIE_SORT_MEMORY", shape.shared_of(sampling).to_string()),
                 ("SORTIE_CHOOSE_MEMORY", shape.choosing_shared().to_string()),
                 ("SORTIE_SUMS_MEMORY", shape.sums_of_warps().to_string()),
@@ -431,17 +451,10 @@ impl SampleSortKernels {
                 ("SORTIE_MOVE_MEMORY", shape.moving_shared(MOST_WAYS[0]).to_string()),
             ]);
             let kernels = ["plan_groups", "choose_splitters", "count_items", "place_buckets", "move_items"];
-            instances.extend(kernels.map(|kernel| Instance {
-                kernel,
-                file: File::Splitters,
-                defines: defines.clone(),
-            }));
+            let of = |kernel| Instance { kernel, file: File::Splitters, defines: defines.clone() };
+            steps.push(kernels.map(of).to_vec());
         }
-        let mut kernels = gpu.kernels(&instances)?.into_iter();
-        let mut next = || kernels.next().expect("as many as instances");
-        let (sort_buckets, sort_left) = (next(), next());
-        let levels = (0..(instances.len() - 2) / 5).map(|_| std::array::from_fn(|_| next())).collect();
-        Ok(SampleSortKernels { levels, sort_buckets, sort_left })
+        steps
     }
 }
 
@@ -452,7 +465,7 @@ pub(super) struct SampleSort<'a> {
     payload: u64,
     is_placed: bool,
     shape: Shape,
-    kernels: SampleSortKernels,
+    kernels: Arc<[Vec<Kernel>]>,
     layout: Layout,
     scratch: View<'a, u32>,
     profile: u64,
@@ -469,7 +482,9 @@ impl<'a> SampleSort<'a> {
         profile: u64,
     ) -> Result<SampleSort<'a>, Error> {
         let shape = Shape::new(n, sorted, gpu.device().properties());
-        let kernels = SampleSortKernels::new(gpu, shape, sorted)?;
+        let is_cut = shape.levels.is_some();
+        let kernels =
+            gpu.kernel_set(&SampleSortKernels { shape: shape.shaped, sorted: sorted.clone(), is_cut })?;
         let layout = Layout::new(n, shape, sorted);
         let is_placed = sorted.is_placed();
         Ok(SampleSort { n, keys, payload, is_placed, shape, kernels, layout, scratch, profile })
@@ -486,8 +501,7 @@ impl<'a> SampleSort<'a> {
         stream.fill(scratch.range(layout.left_count.clone()), 0)?;
         let items = if self.is_placed { at(&layout.items) } else { self.keys };
         let copy = at(&layout.copy);
-        let mut buckets = SampleBuckets { ends: 0, count: *n as u64, ways: 1 };
-        let mut bucket_count = 1;
+        let mut buckets = SampleBuckets { ends: 0, count: *n as u64, profile: self.profile, ways: 1, all: 1 };
         if let Some([first, second]) = shape.levels {
             let level = |i: usize, cut: Cut, from, to, starts| SplitterLevel {
                 from,
@@ -509,33 +523,29 @@ impl<'a> SampleSort<'a> {
             stream.fill(scratch.range(ends), 0)?;
             // SAFETY: as the caller states; the items go to the copy and back.
             unsafe {
-                self.cut(stream, &kernels.levels[0], first, level(0, first, self.keys, copy, 0))?;
-                self.cut(
-                    stream,
-                    &kernels.levels[1],
-                    second,
-                    level(1, second, copy, items, at(&layout.ends[0])),
-                )?;
+                self.cut(stream, &kernels[1], first, level(0, first, self.keys, copy, 0))?;
+                self.cut(stream, &kernels[2], second, level(1, second, copy, items, at(&layout.ends[0])))?;
             }
-            buckets = SampleBuckets { ends: at(&layout.ends[1]), ways: second.most_ways as u32, ..buckets };
-            bucket_count = first.most_ways * second.most_ways;
+            let (ways, all) = (second.most_ways as u32, (first.most_ways * second.most_ways) as u32);
+            buckets = SampleBuckets { ends: at(&layout.ends[1]), ways, all, ..buckets };
         }
         let arrays =
             SampleArrays { items, keys: self.keys, payload: self.payload, payload_from: fetched.address() };
         let (left, left_count) = (at(&layout.left), at(&layout.left_count));
-        let (threads, _) = shape.blocks.sorting;
+        let (threads, _) = shape.shaped.blocks.sorting;
+        let [sort_buckets, sort_left] = &kernels[0][..] else { unreachable!("as many as instances") };
         let launch = Launch {
-            blocks: blocks(bucket_count as u64)?,
+            blocks: self.blocks(buckets.all.into())?,
             threads: threads as u32,
-            shared: shape.sorting_shared(),
+            shared: shape.shaped.sorting_shared(),
         };
         // SAFETY: these are the kernels' arguments; they stay within the items and the scratch. The engine keeps the
         // kernels.
         unsafe {
-            kernels.sort_buckets.launch(stream, launch, (arrays, buckets, left, left_count))?;
+            sort_buckets.launch(stream, launch, (arrays, buckets, left, left_count))?;
             if shape.levels.is_some() {
                 let launch = Launch { blocks: shape.multiprocessors * RESIDENT, ..launch };
-                kernels.sort_left.launch(stream, launch, (arrays, copy, left, left_count))?;
+                sort_left.launch(stream, launch, (arrays, copy, left, left_count))?;
             }
         }
         Ok(())
@@ -545,36 +555,44 @@ impl<'a> SampleSort<'a> {
     unsafe fn cut(
         &self,
         stream: &Stream,
-        kernels: &[Kernel; 5],
+        kernels: &[Kernel],
         cut: Cut,
         level: SplitterLevel,
     ) -> Result<(), Error> {
-        let [plan_groups, choose_splitters, count_items, place_buckets, move_items] = kernels;
+        let [plan_groups, choose_splitters, count_items, place_buckets, move_items] = kernels else {
+            unreachable!("as many as instances")
+        };
         let shape = self.shape;
         let groups = cut.groups as u32;
         // Each group may have one tile that is not full.
-        let tiles = self.n / shape.tile() + cut.groups;
-        let sums = shape.sums_of_warps();
+        let tiles = self.n / shape.shaped.tile() + cut.groups;
+        let sums = shape.shaped.sums_of_warps();
         let choosing = Launch {
             blocks: groups,
-            threads: shape.blocks.sampling.0 as u32,
-            shared: shape.choosing_shared(),
+            threads: shape.shaped.blocks.sampling.0 as u32,
+            shared: shape.shaped.choosing_shared(),
         };
         let counting = blocks(tiles as u64)?.min(shape.multiprocessors * RESIDENT);
         // SAFETY: see above.
         unsafe {
             plan_groups.launch(stream, self.launch(1, sums), (level,))?;
             choose_splitters.launch(stream, choosing, (level,))?;
-            let shared = shape.counting_shared(cut.most_ways);
+            let shared = shape.shaped.counting_shared(cut.most_ways);
             count_items.launch(stream, self.launch(counting, shared), (level,))?;
             place_buckets.launch(stream, self.launch(groups, sums), (level,))?;
-            let shared = shape.moving_shared(cut.most_ways);
-            move_items.launch(stream, self.launch(blocks(tiles as u64)?, shared), (level,))?;
+            let shared = shape.shaped.moving_shared(cut.most_ways);
+            move_items.launch(stream, self.launch(self.blocks(tiles as u64)?, shared), (level,))?;
         }
         Ok(())
     }
 
+    /// For so many pieces of work.
+    fn blocks(&self, pieces: u64) -> Result<u32, Error> {
+        let most = if self.profile == 0 { u32::MAX } else { self.shape.multiprocessors * EMBEDDED_BLOCKS };
+        Ok(blocks(pieces)?.min(most))
+    }
+
     fn launch(&self, blocks: u32, shared: usize) -> Launch {
-        Launch { blocks, threads: self.shape.blocks.moving.0 as u32, shared }
+        Launch { blocks, threads: self.shape.shaped.blocks.moving.0 as u32, shared }
     }
 }

@@ -111,11 +111,20 @@ fn counters(shared: usize) -> usize {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shape {
     pub buckets: Buckets,
-    pub block: Block,
+    pub blocks: Blocks,
+    pub multiprocessors: u32,
+}
+
+/// What its kernels are instantiated for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Blocks {
+    /// That sorts a bucket.
+    pub finishing: Block,
+    /// Whether buckets are counted in slices.
+    pub is_sliced: bool,
     /// Items that a thread of a pass holds.
     row: usize,
     item_bytes: usize,
-    pub multiprocessors: u32,
 }
 
 impl Shape {
@@ -128,7 +137,9 @@ impl Shape {
         let buckets = Buckets::new(n, block, counters, &limits);
         let [large, small] = PARTITION_WORDS.map(|words| words / item_bytes.div_ceil(4));
         let row = if partition_shared(large, item_bytes) <= shared { large } else { small };
-        Shape { buckets, block, row, item_bytes, multiprocessors: device.multiprocessors }
+        let is_sliced = buckets.slices().count() > 1;
+        let blocks = Blocks { finishing: block, is_sliced, row, item_bytes };
+        Shape { buckets, blocks, multiprocessors: device.multiprocessors }
     }
 
     /// The same with so many buckets, too many to be counted at once.
@@ -136,14 +147,17 @@ impl Shape {
     pub fn sliced(self, buckets: usize) -> Shape {
         let bits = 6;
         let groups = buckets >> bits;
-        Shape { buckets: Buckets { bits, groups, even_groups: groups, slice: 4 }, ..self }
+        let blocks = Blocks { is_sliced: true, ..self.blocks };
+        Shape { buckets: Buckets { bits, groups, even_groups: groups, slice: 4 }, blocks, ..self }
     }
 
     /// Whether hardly a bucket is too long for a block, if keys are spread evenly.
     pub fn holds(self, n: usize) -> bool {
-        n / self.buckets.even() <= self.block.bucket_keys()
+        n / self.buckets.even() <= self.blocks.finishing.bucket_keys()
     }
+}
 
+impl Blocks {
     /// A pass that moves such items.
     pub fn pass(self, items: Items, step: &str) -> Instance {
         let mut defines = items.defines();
@@ -178,7 +192,7 @@ fn partition_shared(row: usize, item_bytes: usize) -> usize {
 }
 
 /// A block that sorts a bucket.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Block {
     pub threads: usize,
     /// Items of a thread.
@@ -293,7 +307,10 @@ mod tests {
             for n in [1 << 24, 1 << 28, 1 << 30, 1_900_000_000, 1 << 31, 3_000_000_000, 4_000_000_000] {
                 let shape = shape(key_bytes, Low::Nothing, n, 227 << 10);
                 let keys = n / shape.buckets.count();
-                assert!(keys <= shape.block.bucket_keys(), "{n} keys of {key_bytes} bytes: {keys} a bucket");
+                assert!(
+                    keys <= shape.blocks.finishing.bucket_keys(),
+                    "{n} keys of {key_bytes} bytes: {keys} a bucket"
+                );
                 assert!(n > 1_700_000_000 || shape.buckets.slices().count() == 1);
             }
         }
@@ -303,9 +320,9 @@ mod tests {
     #[test]
     fn the_largest_block_takes_what_is_too_much_for_any() {
         let most = super::super::items::MOST_KEYS;
-        assert_eq!(shape(4, Low::Nothing, most, 227 << 10).block.capacity(), 1 << 14);
+        assert_eq!(shape(4, Low::Nothing, most, 227 << 10).blocks.finishing.capacity(), 1 << 14);
         let beside = Low::Beside(Moving::Payload(8));
-        let wide = |n| shape(4, beside, n, 227 << 10).block.capacity();
+        let wide = |n| shape(4, beside, n, 227 << 10).blocks.finishing.capacity();
         assert!(wide(3_000_000_000) > wide(1 << 28));
     }
 

@@ -1,9 +1,9 @@
 //! One large array: distributed by digits, then its buckets finished.
 //!
-//! Keys alone, and narrow ones with payloads of 4 bytes that need not be stable, are moved to their buckets in any order; what else
-//! goes beside keys is moved by stable passes (`stable`). Fewer keys go through stable passes over all their digits, as do
-//! those that are spread too unevenly; wide ones alone are sorted by samples then. Few keys alone go through a bitonic network; few
-//! pairs are one segment. Keys of 128 bits are sorted by comparison.
+//! Keys alone, and narrow ones with their indices or with payloads of 4 bytes that need not be stable, are moved to their buckets in
+//! any order; what else goes beside keys is moved by stable passes (`stable`). Fewer keys go through stable passes over all their
+//! digits, as do those that are spread too unevenly; wide ones alone are sorted by samples then. Few keys alone go through a bitonic
+//! network; few pairs, and indices, are sorted by one block. Keys of 128 bits are sorted by comparison.
 //!
 //! What is in order already, in reverse order, or has few codes is put in order at once. All of it is decided on the device:
 //! nothing is read back.
@@ -17,13 +17,14 @@ use super::distribute::{Distribution, DistributionKernels};
 use super::finish::Finish;
 use super::items::{Items, Low, MOST_KEYS};
 use super::left::Left;
-use super::onesweep::{Moving, Onesweep, Passes, Swept};
+use super::onesweep::{Moving, Onesweep, Passes, Sweep, Swept};
 use super::redistribute::{LongTables, RedistributionKernels};
 use super::sample_sort::{Keys, SampleSort, sample_sort_words};
-use super::shape::{Block, Shape};
+use super::shape::{Block, Blocks, Shape};
 use super::stable::stable_words;
 use crate::error::same_length;
 use crate::gpu::alloc::{check_workspace, scratch, workspace};
+use crate::gpu::engine::KernelSet;
 use crate::gpu::kernels::array::{ItemArrays, PlacedBuckets};
 use crate::gpu::kernels::{CodeTransform, Instance};
 use crate::gpu::rows::{DevicePayload, Rows};
@@ -152,9 +153,10 @@ impl Gpu {
 
     /// Enqueues an argsort: writes the places of the keys in order. The keys stay as they are. Stable.
     ///
-    /// As [`Gpu::sort_pairs`] with payloads of 4 bytes, but that passes take over from segments at 2^7 keys for each multiprocessor.
-    /// Scratch at most: two copies of the keys and one of the places, and a byte a key more; of keys of 128 bits two copies with
-    /// their places, and about 1% more.
+    /// As [`Gpu::sort_pairs`] with payloads of 4 bytes, but that keys of 17 to 32 bits which are distributed, up to 2^32 - 2^16 of
+    /// them, go in any order to their buckets with their indices below them, as by [`Gpu::sort_pairs_unstable`]: those tell equal keys
+    /// apart. Scratch at most: two copies of the keys and one of the indices, and a byte a key more; of keys of up to 32 bits 16
+    /// bytes a key and up to 1 more; of keys of 128 bits two copies with their indices, and about 1% more.
     ///
     /// # Errors
     /// As [`Gpu::sort`]; [`Error::LengthMismatch`]; [`Error::Unsupported`] for floats whose NaNs are to be equal
@@ -321,17 +323,11 @@ impl Gpu {
         let n = keys.len();
         // Kernels first: what cannot be had is found out before any of them runs.
         let uneven = Uneven::new::<B>(n, items, self.device().properties());
-        let instances = [
-            CountingKernels::instances(shape, items),
-            uneven.instances(),
-            DistributionKernels::instances(shape, items),
-            RedistributionKernels::instances(shape, items),
-            Finish::instances(shape.block, items),
-        ];
-        let kernels = self.kernels(&instances.concat())?;
-        let mut rest = &kernels[..];
-        let [counting, sweeping, distributing, redistributing, finishing] =
-            instances.map(|own| rest.split_off(..own.len()).expect("as many as instances"));
+        let kernels =
+            self.kernel_set(&DigitKernels { items, blocks: shape.blocks, uneven: uneven.sweep() })?;
+        let [counting, sweeping, distributing, redistributing, finishing] = &kernels[..] else {
+            unreachable!("as many as steps")
+        };
         let parts = Parts::new(n, shape, items);
         let scratch = scratch(stream, parts.words(uneven.words(n, self.device().properties())))?;
         let [copy, items_apart] = parts.of(&scratch);
@@ -368,15 +364,15 @@ impl Gpu {
         let steps = Steps {
             uneven,
             again: (0..redistributions(items))
-                .map(|_| LongTables::new(stream, n, shape.block.capacity()))
+                .map(|_| LongTables::new(stream, n, shape.blocks.finishing.capacity()))
                 .collect::<Result<_, _>>()?,
             redistribution: RedistributionKernels::new(redistributing),
-            finish: Finish::new(finishing, shape.block, Left::new(stream, n)?),
+            finish: Finish::new(finishing, shape.blocks.finishing, Left::new(stream, n)?),
             job: Distribution {
                 counting,
                 arrays,
                 copy: copy.address(),
-                kernels: DistributionKernels::new(distributing, items),
+                kernels: DistributionKernels::new(distributing),
                 item_transform: if items.are_alone() { transform } else { CodeTransform::default() },
             },
             copy,
@@ -403,7 +399,7 @@ impl Gpu {
     ) -> Result<Pending<'_>, Error> {
         let Steps { job, uneven, redistribution, again, finish, copy } = steps;
         let Counting { stream, n, ref shape, ref tables, .. } = job.counting;
-        let longest = shape.block.capacity();
+        let longest = shape.blocks.finishing.capacity();
         let rest = Rest { offsets: finish.left.offsets(), longest: n as u64, shortest: longest, copy: *copy };
         let moved = Moved { keys: placed, payload: 0, kind: Payload::None };
         let rest = self.prepare_rest(stream, moved, rest, items.code, items.order)?;
@@ -432,6 +428,27 @@ impl Gpu {
     }
 }
 
+/// What the kernels of a distribution depend on, and of the passes over uneven keys.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct DigitKernels {
+    items: Items,
+    blocks: Blocks,
+    uneven: Option<Sweep>,
+}
+
+impl KernelSet for DigitKernels {
+    fn instances(&self) -> Vec<Vec<Instance>> {
+        let DigitKernels { items, blocks, uneven } = *self;
+        vec![
+            CountingKernels::instances(blocks, items),
+            uneven.map_or(vec![], Sweep::instances),
+            DistributionKernels::instances(blocks, items),
+            RedistributionKernels::instances(blocks, items),
+            Finish::instances(blocks.finishing, items),
+        ]
+    }
+}
+
 /// How often buckets that are too long are distributed again. Items that something goes with are never equal: 2^24 of one
 /// code need two to fit blocks. Equal keys alone need none, and each costs nine launches where there is nothing to do.
 fn redistributions(items: Items) -> usize {
@@ -456,11 +473,11 @@ impl Uneven {
         Uneven::Passes(items.passes(n, device))
     }
 
-    /// A sample sort gets its own.
-    fn instances(&self) -> Vec<Instance> {
+    /// Of passes: a sample sort gets its own kernels.
+    fn sweep(&self) -> Option<Sweep> {
         match self {
-            Uneven::Passes(passes) => passes.instances(),
-            Uneven::Samples(_) => vec![],
+            Uneven::Passes(passes) => Some(passes.sweep),
+            Uneven::Samples(_) => None,
         }
     }
 
@@ -620,8 +637,8 @@ impl Wanted {
             Beside::Indices { .. } => (PLACES_IN_PASSES_FROM, Moving::Place),
         };
         let enough = n >= device.multiprocessors as usize * from;
-        let swept = Swept { n, key_bytes: size_of::<B>(), code, order, beside, by_buckets: false };
-        enough.then(|| Passes::new(swept, device))
+        let swept = Swept { key_bytes: size_of::<B>(), code, order, beside, by_buckets: false };
+        enough.then(|| Passes::new(n, swept, device))
     }
 
     /// The block that sorts keys of 32 or 64 bits with what goes beside them, where it takes so many.
@@ -646,12 +663,17 @@ impl Wanted {
             Beside::Nothing => Low::Nothing,
             Beside::Payload { bytes: 4, stable: false } if narrow => Low::Payload,
             Beside::Payload { bytes, .. } => Low::Beside(Moving::Payload(bytes)),
+            Beside::Indices { .. } if narrow => Low::Index,
             Beside::Indices { .. } => Low::Beside(Moving::Place),
         };
         let items = Items { key_bytes: size_of::<B>(), code, order, low };
         let distributed = (distributed_from(size_of::<B>(), device)..=MOST_KEYS).contains(&n);
         // As many passes sort keys of 16 bits.
-        let pays = !matches!(low, Low::Beside(_)) || B::WIDTH > 16 && Shape::new(n, items, device).holds(n);
+        let pays = match low {
+            Low::Nothing | Low::Payload => true,
+            Low::Index => B::WIDTH > 16,
+            Low::Beside(_) => B::WIDTH > 16 && Shape::new(n, items, device).holds(n),
+        };
         (distributed && pays).then_some(items)
     }
 
@@ -677,7 +699,7 @@ impl Wanted {
         if let Low::Beside(_) = items.low {
             return stable_words(n, shape, items, device);
         }
-        let again = LongTables::words(n, shape.block.capacity());
+        let again = LongTables::words(n, shape.blocks.finishing.capacity());
         let rest = listed_words(Left::most(n));
         let uneven = Uneven::new::<B>(n, items, device).words(n, device);
         let mut words = vec![Parts::new(n, shape, items).words(uneven), Left::words(n), rest];

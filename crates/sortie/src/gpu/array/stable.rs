@@ -10,20 +10,20 @@
 use sortie_device::{Kernel, Launch, Properties, Stream, View};
 
 use super::count::{Counting, CountingKernels, Tables};
+use super::distribute;
 use super::items::Items;
 use super::left::Left;
-use super::onesweep::{Moving, Onesweep};
-use super::shape::{Block, Shape};
+use super::onesweep::{Moving, Onesweep, Sweep};
+use super::shape::{Block, Blocks, Shape};
 use crate::Error;
 use crate::gpu::alloc::scratch;
-use crate::gpu::kernels::array::{BucketCodes, LeftList, PlacedBuckets, SETTLE_BLOCK, StableArrays};
+use crate::gpu::engine::KernelSet;
+use crate::gpu::kernels::array::{BucketCodes, LeftList, PlacedBuckets, StableArrays};
 use crate::gpu::kernels::{CodeTransform, Define, File, Instance, kind};
 use crate::gpu::segments::{Moved, Payload, Rest, listed_words};
 use crate::gpu::{Gpu, Pending};
 use crate::key::Bits;
 
-/// Blocks on a multiprocessor that number what is in order.
-const NUMBER_BLOCKS: u32 = 4;
 /// Blocks on a multiprocessor that sort buckets: one for each took 50 us of 2^28 keys where no bucket is to be sorted.
 const FINISHING_BLOCKS: u32 = 32;
 
@@ -44,6 +44,41 @@ fn finishing(block: Block, items: Items, moving: Moving) -> Instance {
     Instance { kernel: "finish_stable", file: File::FinishStable, defines }
 }
 
+/// What the kernels of the distribution depend on.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct StableKernels {
+    items: Items,
+    moving: Moving,
+    blocks: Blocks,
+    sweep: Sweep,
+}
+
+impl KernelSet for StableKernels {
+    fn instances(&self) -> Vec<Vec<Instance>> {
+        let StableKernels { items, moving, blocks, sweep } = *self;
+        let number = Instance { kernel: "number", file: File::Settle, defines: items.defines() };
+        vec![
+            CountingKernels::instances(blocks, items),
+            sweep.instances(),
+            vec![finishing(blocks.finishing, items, moving), number],
+        ]
+    }
+}
+
+/// The one kernel of few keys depends on this.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct BlockKernel {
+    items: Items,
+    moving: Moving,
+    block: Block,
+}
+
+impl KernelSet for BlockKernel {
+    fn instances(&self) -> Vec<Vec<Instance>> {
+        vec![vec![finishing(self.block, self.items, self.moving)]]
+    }
+}
+
 impl Gpu {
     /// Sorts keys, and what is at the address of the payload; or writes their indices there.
     ///
@@ -61,16 +96,10 @@ impl Gpu {
         let shape = Shape::new(n, items, device);
         let passes = items.passes(n, device);
         // Kernels first: what cannot be had is found out before any of them runs.
-        let number = Instance { kernel: "number", file: File::Settle, defines: items.defines() };
-        let instances = [
-            CountingKernels::instances(shape, items),
-            passes.instances(),
-            vec![finishing(shape.block, items, moving), number],
-        ];
-        let kernels = self.kernels(&instances.concat())?;
-        let (counting, kernels) = kernels.split_at(instances[0].len());
-        let (sweeping, kernels) = kernels.split_at(instances[1].len());
-        let [finish, number] = kernels else { unreachable!("as many as instances") };
+        let kernels =
+            self.kernel_set(&StableKernels { items, moving, blocks: shape.blocks, sweep: passes.sweep })?;
+        let [counting, sweeping, finishing] = &kernels[..] else { unreachable!("as many as steps") };
+        let [finish, number] = &finishing[..] else { unreachable!("as many as instances") };
         let room = scratch(stream, Tables::words(shape) + passes.words())?;
         let tables = Tables::new(room.view(), shape);
         let swept = room.range(Tables::words(shape)..room.len());
@@ -93,7 +122,7 @@ impl Gpu {
         let moved = unsafe { View::<B>::from_raw(sorted.keys, n) };
         let moved = Moved { keys: moved, payload, kind: Payload::Moved(moving.bytes()) };
         let longest = n as u64;
-        let shortest = shape.block.capacity();
+        let shortest = shape.blocks.finishing.capacity();
         let rest = Rest { offsets: left.offsets(), longest, shortest, copy: sweep.copy() };
         let rest = self.prepare_rest(stream, moved, rest, items.code, items.order)?;
         sweep.clear(stream)?;
@@ -105,9 +134,7 @@ impl Gpu {
             counting.count(sweep.digits())?;
             sweep.enqueue(stream)?;
             if moving == Moving::Place {
-                let many = shape.multiprocessors * NUMBER_BLOCKS;
-                let launch = Launch { blocks: many, threads: SETTLE_BLOCK, shared: 0 };
-                number.launch(stream, launch, (payload, n, profile))?;
+                distribute::number(number, &counting, payload)?;
             }
             finish_buckets(
                 finish,
@@ -131,7 +158,7 @@ impl Gpu {
         payload: u64,
         (items, moving, block): (Items, Moving, Block),
     ) -> Result<Pending<'_>, Error> {
-        let kernel = self.kernel(&finishing(block, items, moving))?;
+        let kernels = self.kernel_set(&BlockKernel { items, moving, block })?;
         let launch = Launch { blocks: 1, threads: block.threads as u32, shared: block.shared() };
         let payload_from = if moving == Moving::Place { 0 } else { payload };
         let arrays = StableArrays { keys: keys.address(), payload, payload_from };
@@ -139,7 +166,7 @@ impl Gpu {
         let (codes, left) = (BucketCodes::default(), LeftList::default());
         let transform = CodeTransform::new::<B>(items.code, items.order);
         // SAFETY: these are the kernel's arguments; it stays within keys and payload. The engine keeps the kernel.
-        unsafe { kernel.launch(stream, launch, (arrays, buckets, 0u64, codes, left, transform))? };
+        unsafe { kernels[0][0].launch(stream, launch, (arrays, buckets, 0u64, codes, left, transform))? };
         self.pending(stream)
     }
 }
@@ -154,7 +181,7 @@ unsafe fn finish_buckets(
     arrays: StableArrays,
     left: &Left,
 ) -> Result<(), Error> {
-    let block = counting.shape.block;
+    let block = counting.shape.blocks.finishing;
     let buckets = PlacedBuckets::between(counting.tables.ends);
     let (profile, codes) = (counting.tables.profile, counting.tables.codes);
     let launch = Launch {

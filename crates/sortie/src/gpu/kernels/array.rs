@@ -232,7 +232,9 @@ shared! {
     argument "Buckets" SampleBuckets {
         ends: u64,
         count: u64,
+        profile: u64,
         ways: u32,
+        all: u32,
     }
 
     /// Addresses of what a sample sort finishes.
