@@ -31,7 +31,7 @@ pub enum Layout {
     },
 }
 
-/// A replayed graph of this many sorts, each of so many keys.
+/// The graph that is measured: 100 sorts of 2^16 keys.
 const GRAPH: Layout = Layout::Graph { count: 100, length: 1 << 16 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

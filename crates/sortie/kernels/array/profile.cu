@@ -100,7 +100,7 @@ sample(const Key* keys, u64 count, u32 buckets, Profile* profile, code::Transfor
     least -= lesser(least, margin);
     most += lesser(Word(last - most), margin);
     profile->range = classify::cut<Key>(Key(least), Key(most - least), buckets);
-    // What is below codes is ordered too.
+    // Payloads and indices below codes are ordered too.
     profile->mixed = SORTIE_LOW == PAYLOAD || SORTIE_LOW == INDEX;
     profile->exact = SORTIE_LOW == ALONE && Word(most - least) < buckets;
 }

@@ -26,7 +26,7 @@ pub(super) struct DistributionKernels {
     settling: Settling,
 }
 
-/// What is done where keys are not distributed.
+/// The kernels for items that are not distributed.
 enum Settling {
     Keys { reverse: Kernel, fill: Kernel },
     Pairs,

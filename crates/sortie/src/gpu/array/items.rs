@@ -1,5 +1,5 @@
-//! What a distribution moves: keys, alone or with something beside them; or narrow keys with payloads of 32 bits, or their
-//! indices, below them.
+//! The items that a distribution moves: keys, alone or with a payload or an index beside each; or narrow keys above a payload
+//! or an index of 32 bits.
 
 use sortie_device::Properties;
 

@@ -35,7 +35,7 @@ pub(crate) struct Swept {
     pub by_buckets: bool,
 }
 
-/// How so many of them are sorted.
+/// The passes over a given number of keys.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Passes {
     n: usize,

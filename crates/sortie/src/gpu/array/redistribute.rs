@@ -142,7 +142,7 @@ impl RedistributionKernels {
             shared: shape.blocks.partition_shared(),
         };
         // SAFETY: these are the kernels' arguments; they stay within the keys and the tables, which are as they say. The
-        // engine keeps the self.
+        // engine keeps the kernels.
         unsafe {
             self.list_long.launch(stream, launch, (buckets, longest as u64, list, listed))?;
             self.count_tiles.launch(stream, one, (list, listed, tile, tiles_before))?;

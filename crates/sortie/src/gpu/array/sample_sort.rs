@@ -586,7 +586,7 @@ impl<'a> SampleSort<'a> {
         Ok(())
     }
 
-    /// For so many pieces of work.
+    /// The blocks of a launch with this many pieces of work.
     fn blocks(&self, pieces: u64) -> Result<u32, Error> {
         let most = if self.profile == 0 { u32::MAX } else { self.shape.multiprocessors * EMBEDDED_BLOCKS };
         Ok(blocks(pieces)?.min(most))
