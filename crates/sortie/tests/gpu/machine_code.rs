@@ -96,7 +96,6 @@ const KNOWN: &[Known] = &[
                 "onesweep-4-Floats-4-0-0-0-384-20",
                 &[("sm_80", 40), ("sm_89", 24), ("sm_90", 52), ("sm_100", 32)],
             ),
-            ("onesweep-4-Integers-4-1-1-0-384-20", &[("sm_80", 496), ("sm_89", 460), ("sm_90", 464)]),
             ("onesweep-4-Integers-4-0-0-1-384-20", &[("sm_80", 156), ("sm_89", 156), ("sm_90", 164)]),
             (
                 "onesweep-8-Integers-4-0-1-0-384-16",
@@ -154,14 +153,9 @@ const KNOWN: &[Known] = &[
                 &[("sm_80", 24), ("sm_89", 24), ("sm_90", 24)],
             ),
             ("sort_segments-4-Integers-16-0-TILES-512-16-0-1", &[("sm_89", 20)]),
-            ("sort_segments-4-Integers-4-0-LISTED-512-24-16-1", &[("sm_89", 184), ("sm_90", 248)]),
-            ("sort_segments-4-Integers-4-0-TILES-512-24-0-1", &[("sm_89", 156)]),
             ("sort_segments-4-Integers-16-0-LISTED-512-12-8-1", &[("sm_90", 136)]),
             ("sort_segments-4-Integers-16-0-TILES-1024-16-0-1", &[("sm_90", 40)]),
-            ("sort_segments-4-Integers-4-0-LISTED-256-24-16-1", &[("sm_90", 252)]),
-            ("sort_segments-4-Integers-4-0-LISTED-1024-24-16-1", &[("sm_90", 260)]),
             ("sort_segments-8-Integers-4-0-LISTED-512-12-8-1", &[("sm_90", 88)]),
-            ("sort_segments-4-Integers-4-0-TILES-1024-16-0-1", &[("sm_100", 40)]),
         ],
     },
     Known {
@@ -193,20 +187,18 @@ const KNOWN: &[Known] = &[
     Known {
         reason: "a thread holds as many items as were fastest on an H200, beside the places they go to (sample_sort.rs)",
         programs: &[
-            (
-                "splitters-4-1-0-256-31-512-16-NEXT",
-                &[("sm_80", 36), ("sm_89", 36), ("sm_90", 36), ("sm_100", 16)],
-            ),
-            ("splitters-8-1-0-512-15-512-12-NEXT", &[("sm_80", 44), ("sm_89", 44), ("sm_90", 72)]),
+            ("splitters-4-1-0-256-31-512-16-NEXT", &[("sm_100", 16)]),
             ("splitters-64-1-0-512-5-512-2-NEXT", &[("sm_100", 560)]),
             (
                 "finish_compared-4-1-0-256-31-0",
-                &[("sm_80", 232), ("sm_89", 232), ("sm_90", 176), ("sm_100", 8)],
+                &[("sm_80", 368), ("sm_89", 368), ("sm_90", 272), ("sm_100", 48)],
             ),
             (
                 "finish_compared-8-1-0-256-19-0",
-                &[("sm_80", 80), ("sm_89", 80), ("sm_90", 72), ("sm_100", 112)],
+                &[("sm_80", 96), ("sm_89", 96), ("sm_90", 72), ("sm_100", 112)],
             ),
+            ("splitters-8-1-1-512-11-512-6-FIRST", &[("sm_89", 16), ("sm_90", 48)]),
+            ("splitters-8-1-1-512-11-512-6-NEXT", &[("sm_89", 16), ("sm_90", 48)]),
         ],
     },
     Known {
@@ -217,6 +209,8 @@ const KNOWN: &[Known] = &[
                 "partition-4-Floats-ALONE-512-24-AGAIN",
                 &[("sm_80", 16), ("sm_89", 16), ("sm_90", 16), ("sm_100", 16)],
             ),
+            ("partition-4-Floats-ALONE-512-24-FIRST", &[("sm_90", 24), ("sm_100", 32)]),
+            ("partition-4-Integers-ALONE-512-24-FIRST", &[("sm_100", 24)]),
         ],
     },
     Known {
@@ -237,10 +231,16 @@ const KNOWN: &[Known] = &[
     },
     Known {
         reason: "nine registers at most, beside 16 items of 64 bits and their places; with 12 items too",
-        programs: &[(
-            "finish_buckets-4-Floats-PAYLOAD-512-16",
-            &[("sm_80", 16), ("sm_89", 16), ("sm_90", 72), ("sm_100", 28)],
-        )],
+        programs: &[
+            (
+                "finish_buckets-4-Floats-PAYLOAD-512-16",
+                &[("sm_80", 16), ("sm_89", 16), ("sm_90", 72), ("sm_100", 28)],
+            ),
+            (
+                "finish_buckets-4-Integers-INDEX-512-16",
+                &[("sm_80", 16), ("sm_89", 16), ("sm_90", 72), ("sm_100", 28)],
+            ),
+        ],
     },
     Known {
         reason: "the distances between the 32 keys of a column, where the compiler keeps them for all at once; or 32 pairs",
@@ -261,7 +261,6 @@ const KNOWN: &[Known] = &[
                 "finish_stable-4-Integers-16-0-256-16",
                 &[("sm_80", 180), ("sm_89", 204), ("sm_90", 168), ("sm_100", 120)],
             ),
-            ("finish_stable-4-Integers-4-1-256-16", &[("sm_80", 204), ("sm_89", 204), ("sm_100", 124)]),
             ("finish_stable-8-Integers-4-0-256-16", &[("sm_80", 204), ("sm_89", 204), ("sm_100", 124)]),
             (
                 "finish_stable-8-Integers-16-0-256-16",
