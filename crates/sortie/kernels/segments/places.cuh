@@ -1,9 +1,10 @@
 // A worker's sort of a segment by places, for wide keys, payloads and argsort: an item is the leading bits of a key's
 // code and, below them, its place in the segment. What is sorted is 32 bits wide, whatever moves in the end.
 //
-// The leading bits are those of the code's distance from the least code of the segment. Few keys agree in all of them,
-// unless the keys are far from evenly spread; those that do, and are not in order by chance or because they are equal,
-// are sorted by insertion. If there are too many, the segment is sorted by all digits of its codes, the last digit first.
+// The leading bits are those of the code's distance from the least code of the segment; of floats of 64 bits, less the gap
+// that their codes have about the middle: numbers around zero have exponents in a small part of the range. Few keys agree in
+// all of them, unless the keys are far from evenly spread; those that do, and are not in order by chance or because they are
+// equal, are sorted by insertion. If there are too many, the segment is sorted by all digits of its codes, the last digit first.
 //
 // Contract. As sort_segments.cu states. Stable. Shared memory a worker: SPAN items and CAPACITY stages, and a block's notes;
 // in tiles, a stage and a byte a key. Cost besides moving: a sort of 32-bit items, one more for each 32 - log2(CAPACITY)
@@ -86,6 +87,52 @@ SIMT_FN Range join_worker(Range own, Notes& notes) {
     return join_lanes(notes.ranges[lane() % WARPS], WARPS);
 }
 
+#if SORTIE_KEY_BYTES == 8
+// Of floats of 32 bits there are leading bits enough.
+constexpr bool CLOSES_GAP = KIND != code::Integers;
+
+// What is sorted of a code: how far it is from the least one, without the gap below `middle`.
+struct Distance {
+    Code low, middle, gap;
+    u32 bits;
+
+    SIMT_FN Code of(Code code) const { return code - low - (CLOSES_GAP && code >= middle ? gap : 0); }
+};
+
+SIMT_FN Distance find_distance(const Range& range, const Code* codes, u32 count, Notes& notes) {
+    Distance distance = {range.low, range.high, 0, width(range.high - range.low)};
+    if constexpr (CLOSES_GAP) {
+        distance.middle = range.low + (range.high - range.low) / 2 + 1;
+        // The least from the middle on, and the greatest before.
+        Range about = {Code(~Code(0)), 0};
+        SIMT_UNROLL
+        for (u32 r = 0; r < ROW; ++r) {
+            const u32 i = r * THREADS + own_thread();
+            if (i < count && codes[i] >= distance.middle) about.low = lesser(about.low, codes[i]);
+            if (i < count && codes[i] < distance.middle) about.high = greater(about.high, codes[i]);
+        }
+        about = join_worker(about, notes);
+        if (range.low < range.high) {
+            distance.gap = about.low - about.high - 1;
+            distance.bits = width(distance.of(range.high));
+        }
+    }
+    return distance;
+}
+#else
+// What is sorted of a code: how far it is from the least one.
+struct Distance {
+    Code low;
+    u32 bits;
+
+    SIMT_FN Code of(Code code) const { return code - low; }
+};
+
+SIMT_FN Distance find_distance(const Range& range, const Code*, u32, Notes&) {
+    return {range.low, width(range.high - range.low)};
+}
+#endif
+
 // Runs of items that agree in their leading bits, seen from a row.
 struct Runs {
     // Whether item r agrees with the next one, a bit each; whether the first item agrees with the one before it.
@@ -138,9 +185,9 @@ SIMT_FN bool mend(const Runs& runs, u32* items, const Code* codes) {
 }
 
 // Sorts the places of the codes, which lie in shared memory, into the low bits of `items`.
-SIMT_FN void sort_places(const Code* codes, u32 count, Range range, u32* items, Notes& notes) {
+SIMT_FN void sort_places(const Code* codes, u32 count, const Distance& distance, u32* items, Notes& notes) {
     const u32 thread = own_thread();
-    const u32 bits = width(range.high - range.low);
+    const u32 bits = distance.bits;
     u32 row[ROW];
     // The places as sorted by the digits so far. Indexed by what the compiler does not know, it takes no registers.
     u32 order[ROW];
@@ -151,7 +198,7 @@ SIMT_FN void sort_places(const Code* codes, u32 count, Range range, u32* items, 
         for (u32 r = 0; r < ROW; ++r) {
             const u32 i = r * THREADS + thread;
             const u32 place = leading ? i : order[r];
-            const u32 digits = u32((codes[place] - range.low) >> shift) << PLACE_BITS;
+            const u32 digits = u32(distance.of(codes[place]) >> shift) << PLACE_BITS;
             row[r] = i < count ? digits | i : PADDING;
         }
         sort_rows(row, items);
@@ -213,7 +260,7 @@ SIMT_FN void sort_segment(const Segment& segment, const code::Transform& transfo
     }
     range = join_worker(range, notes);
     worker_barrier();
-    sort_places(codes, count, range, items, notes);
+    sort_places(codes, count, find_distance(range, codes, count, notes), items, notes);
 
     if constexpr (MOVES_KEYS) {
         SIMT_UNROLL
