@@ -121,6 +121,9 @@ public:
 
     SIMT_FN bool is_outside(Code code) const { return Word(Word(code) - low) > span; }
 
+    // Where such a code lies in its bucket, as a part of 2^32.
+    SIMT_FN u32 part_within(Code code) const { return upper_half(Word(Word(Word(code) - low) << shift)) * scale; }
+
     // Of an exact range.
     SIMT_FN Code code_of(u32 bucket) const { return Code(low + bucket); }
 };

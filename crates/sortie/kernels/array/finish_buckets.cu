@@ -1,10 +1,13 @@
 // Sorts buckets that fit a block.
 //
-// Contract. An instantiation is made as item.cuh says, not for BESIDE, and as bins.cuh does. Keys alone are sorted in place. Other
-// items are read from `items` and taken apart to keys and payloads. Buckets of more than `longest` items are passed over. Those
-// that are too long for a block, and those whose items crowd in few of the bins, are left as they are and listed.
-// `take_apart` takes apart items which have been left, and are in order since. Any number of blocks. Dynamic shared memory: a
-// Shared; of take_apart a Stretches. Cost: one read and one write of the items.
+// Contract. An instantiation is made as item.cuh says, not for BESIDE, as bins.cuh does, and for SORTIE_OF_SEGMENTS: 1 for keys
+// alone whose array is many segments, else 0. Keys alone are sorted in place, those of segments from `items` to `keys`, which may
+// be the same. Other items are read from `items` and taken apart to keys and payloads. Buckets of more than `longest` items are
+// passed over. Those that are too long for a block, and those whose items crowd in few of the bins, are left as they are, those of
+// segments in `keys`, and listed. `take_apart` takes apart items which have been left, and are in order since. Any number of
+// blocks. Dynamic shared memory: a Shared; of take_apart a Stretches. Cost: one read and one write of the items.
+//
+// Where keys of segments crowd in some bins, as floats around zero do, each bin is cut again into as many as it has keys.
 #include "bins.cuh"
 #include "classify.cuh"
 #include "code.cuh"
@@ -40,11 +43,21 @@ SIMT_FN void put(const Arrays& arrays, u64 place, Item item, [[maybe_unused]] co
 #endif
 }
 
+// Whether keys are sorted to another array.
+SIMT_FN bool is_moved(const Arrays& arrays) {
+    return SORTIE_OF_SEGMENTS && reinterpret_cast<u64>(arrays.items) != reinterpret_cast<u64>(arrays.keys);
+}
+
+// Copies keys to `keys` as they are.
+SIMT_FN void bring(const Arrays& arrays, u64 start, u64 count) {
+    for (u64 i = start + thread_rank(); i < start + count; i += BLOCK) arrays.keys[i] = Key(arrays.items[i]);
+}
+
 struct Shared {
     Word least[WARPS], greatest[WARPS];
     classify::Range range;
     u32 sums[WARPS];
-    // Whether neighbours are in the wrong order.
+    // Whether neighbours are in the wrong order; before, whether a bin is crowded.
     u32 wrong;
     // Items of each bin; then the items, in rows.
     Word items[BLOCK * STRIDE];
@@ -78,6 +91,34 @@ SIMT_FN classify::Range find_range(const Word (&row)[ROW], Shared& shared) {
     return shared.range;
 }
 
+#if SORTIE_OF_SEGMENTS
+// With more keys than that in one bin, bins are cut again.
+constexpr u32 CROWD = HALF;
+
+// Puts keys, whose bins are summed, into smaller bins, and sums those.
+SIMT_FN void cut_again(u32 (&places)[ROW], const Word (&row)[ROW], u32 count, u32* bins, Shared& shared) {
+    const classify::Classifier<Item> classifier(shared.range);
+    const u32 left = count - lesser(count, thread_rank());
+    SIMT_UNROLL
+    for (u32 r = 0; r < ROW; ++r) {
+        const u32 bin = places[r] >> 16, next = bin % STRIDE == ROW - 1 ? bin + 1 + (STRIDE - ROW) : bin + 1;
+        const u32 start = bins[bin], end = next < BLOCK * STRIDE ? bins[next] : count;
+        const u32 within = u32(u64(classifier.part_within(Item(row[r]))) * (end - start) >> 32);
+        places[r] = spot(lesser(start + within, CAPACITY - 1)) << 16;
+    }
+    barrier();
+    SIMT_UNROLL
+    for (u32 r = 0; r < STRIDE; ++r) bins[r * BLOCK + thread_rank()] = 0;
+    barrier();
+    SIMT_UNROLL
+    for (u32 r = 0; r < ROW; ++r)
+        if (r * BLOCK < left) places[r] |= atomic_add<Relaxed, Block>(&bins[places[r] >> 16], 1);
+    barrier();
+    bins::sum(bins, shared.sums);
+    barrier();
+}
+#endif
+
 // Returns false where the items are left as they were.
 SIMT_FN bool finish(const Arrays& arrays, u64 start, u32 count, Shared& shared, const code::Transform& transform) {
     const u32 thread = thread_rank();
@@ -101,7 +142,10 @@ SIMT_FN bool finish(const Arrays& arrays, u64 start, u32 count, Shared& shared, 
 #endif
     }
     const classify::Range range = find_range(row, shared);
-    if (!APART && range.span == 0) return true;
+    if (!APART && range.span == 0) {
+        if (is_moved(arrays)) bring(arrays, start, count);
+        return true;
+    }
     // A bin, and the item's rank in it.
     const classify::Classifier<Item> classifier(range);
     u32 places[ROW];
@@ -112,8 +156,14 @@ SIMT_FN bool finish(const Arrays& arrays, u64 start, u32 count, Shared& shared, 
         if (r * BLOCK < left) places[r] |= atomic_add<Relaxed, Block>(&counts[bin], 1);
     }
     barrier();
-    bins::sum(counts, shared.sums);
+    [[maybe_unused]] const u32 most = bins::sum(counts, shared.sums);
+#if SORTIE_OF_SEGMENTS
+    if (most > CROWD) atomic_or<Relaxed, Block>(&shared.wrong, 1);
     barrier();
+    if (shared.wrong) cut_again(places, row, count, counts, shared);
+#else
+    barrier();
+#endif
     SIMT_UNROLL
     for (u32 r = 0; r < ROW; ++r) {
         const bool there = r * BLOCK < left;
@@ -144,8 +194,9 @@ finish_buckets(Arrays arrays, placed::Buckets buckets, u64 longest, left::List l
     for (u32 b = block_rank(); b < bucket_count; b += grid_blocks()) {
         const u64* ends = placed::ends_of(buckets, b);
         const u64 start = ends[0], end = ends[1], count = end - start;
-        if (count < (APART ? 1 : 2) || count > longest) continue;
+        if (count < (APART || is_moved(arrays) ? 1 : 2) || count > longest) continue;
         const bool done = count <= CAPACITY && finish(arrays, start, u32(count), shared, transform);
+        if (!done && is_moved(arrays)) bring(arrays, start, count);
         if (!done && thread_rank() == 0) left::add(list, start, end);
         barrier();
     }

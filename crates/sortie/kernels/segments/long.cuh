@@ -33,6 +33,22 @@ struct Tile {
 
 SIMT_FN u64 tiles_of(u64 length, u32 tile) { return (length + tile - 1) / tile; }
 
+SIMT_FN u64 count(const Segments& all) { return all.length > 0 ? all.segments : all.counts[all.size]; }
+
+struct Whole {
+    u64 start, length;
+};
+
+// A listed segment, or one of one length.
+SIMT_FN Whole segment_at(const Segments& all, u64 number) {
+    if (all.length > 0) return {number * all.length, all.length};
+    u32 before = 0;
+    for (u32 c = 0; c < all.size; ++c) before += all.counts[c];
+    const u32 segment = all.list[before + number];
+    const u64 start = all.offsets[segment];
+    return {start, all.offsets[segment + 1] - start};
+}
+
 SIMT_FN u64 tile_count(const Segments& all) {
     return all.length > 0 ? all.segments * tiles_of(all.length, all.tile) : all.tiles_before[all.counts[all.size]];
 }
@@ -49,11 +65,8 @@ SIMT_FN Tile find_tile(const Segments& all, u64 number) {
         if (all.tiles_before[middle] <= number) low = middle;
         else high = middle;
     }
-    u32 before = 0;
-    for (u32 c = 0; c < all.size; ++c) before += all.counts[c];
-    const u32 segment = all.list[before + low];
-    const u64 start = all.offsets[segment];
-    return {start, all.offsets[segment + 1] - start, (number - all.tiles_before[low]) * all.tile};
+    const Whole segment = segment_at(all, low);
+    return {segment.start, segment.length, (number - all.tiles_before[low]) * all.tile};
 }
 
 // Passes until runs of a tile are one.

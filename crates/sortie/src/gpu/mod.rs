@@ -53,6 +53,7 @@
 
 pub(crate) mod alloc;
 mod array;
+mod batch;
 mod engine;
 mod host;
 pub(crate) mod kernels;

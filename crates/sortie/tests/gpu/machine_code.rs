@@ -22,6 +22,8 @@ const LIST: &[machine_code::Sort<Gpu, Error>] = &[
     ("f32, any length", |gpu| sort::<f32>(gpu, None, false)),
     ("u64, length 1000", |gpu| sort::<u64>(gpu, Some(1000), false)),
     ("u64, any length", |gpu| sort::<u64>(gpu, None, false)),
+    ("f32, length 100000", |gpu| sort::<f32>(gpu, Some(100_000), false)),
+    ("u64, length 100000", |gpu| sort::<u64>(gpu, Some(100_000), false)),
     ("u128, length 50", |gpu| sort::<u128>(gpu, Some(50), false)),
     ("u128, length 1000", |gpu| sort::<u128>(gpu, Some(1000), false)),
     ("u128, any length", |gpu| sort::<u128>(gpu, None, false)),
@@ -139,7 +141,7 @@ const KNOWN: &[Known] = &[
         programs: &[
             ("sort_segments-8-Integers-4-0-LISTED-1024-12-8-1", &[("sm_80", 24), ("sm_90", 88)]),
             ("sort_segments-8-Integers-4-0-TILES-512-16-0-1", &[("sm_89", 40)]),
-            ("sort_segments-8-Integers-4-0-TILES-1024-16-0-1", &[("sm_90", 40), ("sm_100", 40)]),
+            ("sort_segments-8-Integers-4-0-TILES-1024-16-0-1", &[("sm_90", 40)]),
             ("sort_segments-8-Integers-16-0-LISTED-256-16-0-1", &[("sm_80", 24), ("sm_90", 12)]),
             ("sort_segments-8-Integers-16-0-LISTED-512-16-12-1", &[("sm_89", 36)]),
             ("sort_segments-8-Integers-16-0-LISTED-512-12-8-1", &[("sm_90", 124)]),
@@ -163,10 +165,10 @@ const KNOWN: &[Known] = &[
                  all passes saves more than that costs (merge_runs.cu)",
         programs: &[
             ("merge_runs-8-Integers-0-0", &[("sm_80", 32)]),
-            ("merge_runs-8-Integers-4-0", &[("sm_80", 116), ("sm_89", 148), ("sm_90", 108), ("sm_100", 188)]),
+            ("merge_runs-8-Integers-4-0", &[("sm_80", 116), ("sm_89", 148), ("sm_90", 108), ("sm_100", 196)]),
             (
                 "merge_runs-8-Integers-16-0",
-                &[("sm_80", 116), ("sm_89", 148), ("sm_90", 108), ("sm_100", 188)],
+                &[("sm_80", 116), ("sm_89", 148), ("sm_90", 108), ("sm_100", 196)],
             ),
         ],
     },
@@ -174,7 +176,6 @@ const KNOWN: &[Known] = &[
         reason: "a thread holds keys, payloads and places at once, and rows of 24 are faster all the same (worker.rs)",
         programs: &[
             ("sort_segments-4-Floats-4-0-FIXED-64-16-12-1", &[("sm_80", 8), ("sm_90", 16)]),
-            ("sort_segments-4-Floats-4-0-TILES-1024-16-0-1", &[("sm_100", 40)]),
             ("sort_segments-4-Floats-4-0-LISTED-512-24-16-1", &[("sm_89", 232), ("sm_90", 248)]),
             ("sort_segments-4-Floats-4-0-TILES-512-24-0-1", &[("sm_89", 256)]),
             ("sort_segments-4-Floats-4-0-LISTED-32-24-16-4", &[("sm_90", 160)]),
@@ -214,6 +215,17 @@ const KNOWN: &[Known] = &[
         ],
     },
     Known {
+        reason: "up to three registers, beside 12 keys of 64 bits a thread and where they go",
+        programs: &[("split_segments-8-Integers-512-12", &[("sm_80", 8), ("sm_89", 8), ("sm_90", 24)])],
+    },
+    Known {
+        reason: "keys and where they go, most of it where bins are cut again, which few buckets need",
+        programs: &[
+            ("finish_buckets-4-Floats-ALONE-512-16-1", &[("sm_90", 40)]),
+            ("finish_buckets-8-Integers-ALONE-512-16-1", &[("sm_80", 200), ("sm_89", 200), ("sm_90", 188)]),
+        ],
+    },
+    Known {
         reason: "a few registers, beside 16 keys of 64 bits a thread",
         programs: &[
             (
@@ -233,11 +245,11 @@ const KNOWN: &[Known] = &[
         reason: "nine registers at most, beside 16 items of 64 bits and their places; with 12 items too",
         programs: &[
             (
-                "finish_buckets-4-Floats-PAYLOAD-512-16",
+                "finish_buckets-4-Floats-PAYLOAD-512-16-0",
                 &[("sm_80", 16), ("sm_89", 16), ("sm_90", 72), ("sm_100", 28)],
             ),
             (
-                "finish_buckets-4-Integers-INDEX-512-16",
+                "finish_buckets-4-Integers-INDEX-512-16-0",
                 &[("sm_80", 16), ("sm_89", 16), ("sm_90", 72), ("sm_100", 28)],
             ),
         ],
@@ -298,13 +310,13 @@ fn argsort<K: Key + Pod>(gpu: &Gpu, length: Option<usize>) -> Result<(), Error> 
     })
 }
 
-/// Keys in segments of this length, or of any: up to longer than fits a block.
+/// Keys in segments of this length, or of any: up to longer than fits a block, and too few to be distributed.
 fn with_segments<K: Pod>(
     gpu: &Gpu,
     length: Option<usize>,
     sort: impl FnOnce(&Stream, View<'_, K>, DeviceSegments<'_>) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let keys = gpu.device().alloc::<K>(length.unwrap_or(1 << 10) << 10)?;
+    let keys = gpu.device().alloc::<K>(length.unwrap_or(1 << 9) << 10)?;
     let offsets = gpu.device().alloc::<u64>(1000)?;
     let segments = match length {
         Some(length) => DeviceSegments::Length(length as u64),

@@ -1,5 +1,5 @@
-//! The sorts of one array, and of strings, under AddressSanitizer and UndefinedBehaviorSanitizer, which have to be there
-//! when a process starts: the test runs itself once more under them.
+//! The sorts of one array, of long segments, and of strings, under AddressSanitizer and UndefinedBehaviorSanitizer, which
+//! have to be there when a process starts: the test runs itself once more under them.
 
 use std::env;
 use std::sync::Arc;
@@ -9,8 +9,8 @@ use sortie::gpu::Gpu;
 use sortie::gpus::Gpus;
 use sortie_simt::{Options, Sanitizer};
 
-use crate::support::on_bench;
-use crate::{bitonic, devices, large, strings};
+use crate::support::{cut, keys, on_bench};
+use crate::{bitonic, devices, large, segments, strings};
 
 const CHILD: &str = "SORTIE_TEST_SANITIZED";
 
@@ -27,6 +27,10 @@ fn child() {
             bitonic::compare::<f64>(gpu, "ends", n, Order { descending: true, ..Order::default() });
         }
         large::sort_odd_payloads(gpu);
+        let offsets = [3, 3, 200, 59_000, 60_000, 119_999];
+        let long: Vec<u64> = cut(&keys("few", 120_000, 1));
+        segments::compare(gpu, &long, sortie::Segments::Offsets(&offsets), Order::default(), "few");
+        segments::compare(gpu, &long, sortie::Segments::Length(60_000), Order::default(), "few");
         let bench = || Arc::new(Gpu::new(sortie_simt::device(options.clone()).unwrap()));
         let gpus = Gpus::new(vec![bench(), bench(), bench()]).unwrap();
         devices::sort::<u32>(&gpus, "random", 10_000);

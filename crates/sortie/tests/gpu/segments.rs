@@ -10,7 +10,7 @@ use sortie_simt::{Options, Sanitizer};
 use crate::support::{PATTERNS, cut, keys, on_bench, on_each, widen};
 
 /// Sorts segments on the device and on the CPU; both must leave the same bits.
-fn compare<K: Key + Pod + Debug>(
+pub fn compare<K: Key + Pod + Debug>(
     gpu: &Gpu,
     keys: &[K],
     segments: sortie::Segments<'_>,
@@ -159,6 +159,92 @@ fn long_segments() {
     });
 }
 
+/// Keys of so many distributions that no single range of codes cuts well: numbers around zero, each the AND of several words,
+/// powers, clusters; and two values, one of them rare.
+fn uneven(n: usize, seed: u64) -> Vec<Vec<f64>> {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let mut normal = || (0..12).map(|_| random.f64()).sum::<f64>() - 6.0;
+    let numbers: Vec<f64> = (0..n).map(|_| normal()).collect();
+    let mut random = fastrand::Rng::with_seed(seed);
+    let and = |random: &mut fastrand::Rng| (0..4).fold(u64::MAX, |word, _| word & random.u64(..));
+    let ands = (0..n).map(|_| f64::from_bits(and(&mut random))).collect();
+    let powers = (0..n).map(|_| f64::from(random.u32(1..1000)).powi(random.i32(-90..90))).collect();
+    let clusters = (0..n).map(|_| f64::from(random.u8(0..7)) * 1e9 + random.f64()).collect();
+    let two = (0..n).map(|_| if random.u16(..) == 0 { -0.0 } else { 0.0 }).collect();
+    vec![numbers, ands, powers, clusters, two]
+}
+
+#[test]
+fn long_segments_of_uneven_keys() {
+    on_each(|gpu| {
+        for keys in uneven(2 * 70_001, 1) {
+            compare(gpu, &keys, sortie::Segments::Length(70_001), Order::default(), "f64");
+            let narrow: Vec<f32> = keys.iter().map(|&key| key as f32).collect();
+            let offsets = [3, 50_000, 50_001, 50_001, 129_000, 140_000];
+            compare(gpu, &narrow, sortie::Segments::Offsets(&offsets), Order::default(), "f32");
+        }
+    });
+}
+
+/// By bins, and what crowds in few of them by workers; on each size of shared memory the longest that are.
+#[test]
+fn segments_of_uneven_keys_that_fit_a_block() {
+    for shared_per_block in [sortie_simt::SHARED_48K, sortie_simt::SHARED_99K, sortie_simt::SHARED_227K] {
+        let options = Options { shared_per_block, multiprocessors: 2, ..Options::default() };
+        on_bench(options, |gpu| {
+            for length in [700, 2_500, 4_096, 7_000] {
+                let offsets: Vec<usize> = (0..=8).map(|i| i * length).collect();
+                for keys in uneven(8 * length, 2) {
+                    compare(gpu, &keys, sortie::Segments::Length(length), Order::default(), "f64");
+                    compare(
+                        gpu,
+                        &keys,
+                        sortie::Segments::Offsets(&offsets),
+                        Order::default(),
+                        "f64, offsets",
+                    );
+                    let narrow: Vec<f32> = keys.iter().map(|&key| key as f32).collect();
+                    compare(gpu, &narrow, sortie::Segments::Length(length), Order::default(), "f32");
+                }
+            }
+        });
+    }
+}
+
+/// More buckets than one level makes, and one segment among many short ones.
+#[test]
+fn a_segment_that_is_split_twice() {
+    on_bench(Options { shared_per_block: sortie_simt::SHARED_48K, ..Options::default() }, |gpu| {
+        for pattern in ["random", "few", "crowded"] {
+            let keys: Vec<u64> = cut(&keys(pattern, 700_000, 9));
+            let mut offsets: Vec<usize> = (0..100).map(|i| i * 40).collect();
+            offsets.push(700_000);
+            compare(gpu, &keys, sortie::Segments::Offsets(&offsets), Order::default(), pattern);
+        }
+    });
+}
+
+#[test]
+fn one_offset_is_no_segment() {
+    on_each(|gpu| {
+        let keys: Vec<u32> = cut(&keys("random", 40_000, 5));
+        let stream = gpu.device().stream().unwrap();
+        let buffer = gpu.device().alloc::<u32>(keys.len()).unwrap();
+        stream.copy_in(buffer.view(), &keys).unwrap();
+        let offsets = gpu.device().alloc::<u64>(1).unwrap();
+        stream.copy_in(offsets.view(), &[7]).unwrap();
+        let segments = gpu::DeviceSegments::Offsets { offsets: offsets.view(), longest: 40_000 };
+        // SAFETY: nothing else uses the buffers meanwhile.
+        unsafe { gpu.sort_segments(&stream, buffer.view(), segments, Order::default()) }
+            .unwrap()
+            .wait()
+            .unwrap();
+        let mut sorted = vec![0; keys.len()];
+        stream.copy_out(&mut sorted, buffer.view()).unwrap();
+        assert!(sorted == keys);
+    });
+}
+
 #[test]
 fn segments_longer_than_said_are_left() {
     on_each(|gpu| {
@@ -203,13 +289,15 @@ fn every_interleaving_gives_the_same() {
     }
 }
 
-/// Segments so long that each is sorted as an array.
+/// Segments so long that each is sorted as an array: keys alone, and indices.
 #[test]
 fn segments_as_arrays() {
     on_each(|gpu| {
-        let length = (gpu.device().properties().multiprocessors as usize * (1 << 14)) + 5;
+        let multiprocessors = gpu.device().properties().multiprocessors as usize;
+        let length = (multiprocessors << 15) + 5;
         one_length::<u32>(gpu, length, 2, Order::default());
         one_length::<f64>(gpu, length, 2, Order { descending: true, ..Order::default() });
+        let length = (multiprocessors << 14) + 5;
         let keys: Vec<u32> = keys(PATTERNS[0], 2 * length, 3).into_iter().map(|key| key as u32).collect();
         let (stream, device) = (gpu.device().stream().unwrap(), gpu.device());
         let (there, indices) =

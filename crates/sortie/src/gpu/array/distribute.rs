@@ -6,6 +6,7 @@
 use sortie_device::{Kernel, Launch};
 
 use super::count::Counting;
+use super::finish::Finishing;
 use super::items::{Items, Low};
 use super::shape::{Blocks, PARTITION_BLOCK};
 use crate::Error;
@@ -106,6 +107,12 @@ impl Distribution<'_> {
             self.kernels.second.launch(stream, to_buckets, (second, self.counting.transform))?;
         }
         Ok(())
+    }
+
+    /// Where the buckets are finished.
+    pub fn finishing(&self) -> Finishing<'_> {
+        let Counting { stream, transform, ref shape, .. } = self.counting;
+        Finishing { stream, arrays: self.arrays, transform, multiprocessors: shape.multiprocessors }
     }
 
     fn pass(&self, from: u64, to: u64, cursors: u64) -> Pass {

@@ -1,14 +1,13 @@
 //! Buckets that fit a block, each read and written once.
 
-use sortie_device::{Kernel, Launch};
+use sortie_device::{Kernel, Launch, Stream};
 
-use super::distribute::Distribution;
 use super::items::Items;
 use super::left::Left;
 use super::shape::Block;
 use crate::Error;
-use crate::gpu::kernels::array::PlacedBuckets;
-use crate::gpu::kernels::{File, Instance, blocks};
+use crate::gpu::kernels::array::{ItemArrays, PlacedBuckets};
+use crate::gpu::kernels::{CodeTransform, File, Instance, blocks};
 
 /// Blocks on a multiprocessor: one for each bucket takes longer to launch where there is nothing to do. On an H200 2^28 u64 in order
 /// took 0.90 ms with 32, 0.93 with one for each; at random as long.
@@ -16,7 +15,17 @@ const BLOCKS: u32 = 32;
 /// The same where only the device knows how many buckets there are, most often none.
 const LISTED_BLOCKS: u32 = 8;
 
-pub(super) struct Finish {
+/// Where buckets are finished, and what their keys are.
+#[derive(Clone, Copy)]
+pub(crate) struct Finishing<'a> {
+    pub stream: &'a Stream,
+    pub arrays: ItemArrays,
+    /// Of the keys.
+    pub transform: CodeTransform,
+    pub multiprocessors: u32,
+}
+
+pub(crate) struct Finish {
     finish_buckets: Kernel,
     /// Where items are taken apart.
     take_apart: Option<Kernel>,
@@ -25,9 +34,11 @@ pub(super) struct Finish {
 }
 
 impl Finish {
-    pub fn instances(block: Block, items: Items) -> Vec<Instance> {
+    /// Kernels for the buckets of one array, or, of keys alone, for those of many segments.
+    pub fn instances(block: Block, items: Items, of_segments: bool) -> Vec<Instance> {
         let mut defines = items.defines();
         defines.extend(block.defines());
+        defines.push(("SORTIE_OF_SEGMENTS", u8::from(of_segments).to_string()));
         defines.push(("SORTIE_STRETCHES_MEMORY", block.stretches_shared().to_string()));
         let names: &[_] =
             if items.are_alone() { &["finish_buckets"] } else { &["finish_buckets", "take_apart"] };
@@ -46,37 +57,34 @@ impl Finish {
     /// As of [`Gpu::sort`](crate::gpu::Gpu::sort); so of all methods.
     pub unsafe fn sort(
         &self,
-        job: &Distribution<'_>,
+        job: Finishing<'_>,
         buckets: PlacedBuckets,
         longest: usize,
     ) -> Result<(), Error> {
-        let counting = &job.counting;
-        let multiprocessors = counting.shape.multiprocessors;
         let count = match buckets.listed {
-            0 => buckets.count.min(multiprocessors * BLOCKS),
-            _ => multiprocessors * LISTED_BLOCKS,
+            0 => buckets.count.min(job.multiprocessors * BLOCKS),
+            _ => job.multiprocessors * LISTED_BLOCKS,
         };
         let launch = Launch {
             blocks: blocks(count.into())?,
             threads: self.block.threads as u32,
             shared: self.block.shared(),
         };
-        let arguments = (job.arrays, buckets, longest as u64, self.left.list(), counting.transform);
+        let arguments = (job.arrays, buckets, longest as u64, self.left.list(), job.transform);
         // SAFETY: these are the kernel's arguments; the list has room for all that can be left. The engine keeps the kernel.
-        unsafe { self.finish_buckets.launch(counting.stream, launch, arguments)? };
+        unsafe { self.finish_buckets.launch(job.stream, launch, arguments)? };
         Ok(())
     }
 
     /// Takes apart what was left, once it is sorted.
-    pub unsafe fn take_apart(&self, job: &Distribution<'_>) -> Result<(), Error> {
+    pub unsafe fn take_apart(&self, job: Finishing<'_>) -> Result<(), Error> {
         let Some(take_apart) = &self.take_apart else { return Ok(()) };
-        let counting = &job.counting;
-        let blocks = counting.shape.multiprocessors * LISTED_BLOCKS;
+        let blocks = job.multiprocessors * LISTED_BLOCKS;
         let shared = self.block.stretches_shared();
         let launch = Launch { blocks, threads: self.block.threads as u32, shared };
-        let arguments = (job.arrays, self.left.list(), counting.transform);
+        let arguments = (job.arrays, self.left.list(), job.transform);
         // SAFETY: as above.
-        unsafe { take_apart.launch(counting.stream, launch, arguments)? };
+        unsafe { take_apart.launch(job.stream, launch, arguments)? };
         Ok(())
     }
 }

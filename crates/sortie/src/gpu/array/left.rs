@@ -11,7 +11,7 @@ const LEAST: usize = 1024;
 const NO_PLACE: u8 = 0x80;
 
 /// The list of left.cuh.
-pub(super) struct Left {
+pub(crate) struct Left {
     /// Its count, then offsets, of so many words.
     scratch: Buffer<u32>,
     offsets_words: usize,

@@ -16,7 +16,11 @@ mod sort;
 mod stable;
 
 pub use compared::Compared;
+pub(super) use finish::{Finish, Finishing};
 pub(crate) use items::MOST_KEYS;
+pub(super) use items::{Items, Low};
+pub(super) use left::Left;
 pub(crate) use ranges::{Divided, Place};
 pub(super) use sample_sort::{Keys, sample_sort_words};
+pub(super) use shape::Block;
 pub(super) use sort::{ArrayWay, Wanted};

@@ -419,10 +419,10 @@ impl Gpu {
             finish.left.clear(stream)?;
             for (i, &those) in buckets.iter().enumerate() {
                 // What is too long and was not distributed again is left.
-                finish.sort(job, those, if i < again.len() { longest } else { n })?;
+                finish.sort(job.finishing(), those, if i < again.len() { longest } else { n })?;
             }
             rest.enqueue()?;
-            finish.take_apart(job)?;
+            finish.take_apart(job.finishing())?;
         }
         self.pending(stream)
     }
@@ -444,7 +444,7 @@ impl KernelSet for DigitKernels {
             uneven.map_or(vec![], Sweep::instances),
             DistributionKernels::instances(blocks, items),
             RedistributionKernels::instances(blocks, items),
-            Finish::instances(blocks.finishing, items),
+            Finish::instances(blocks.finishing, items, false),
         ]
     }
 }

@@ -1,6 +1,7 @@
 //! The kernels' source, how it is instantiated, and what it shares with the host.
 
 pub(crate) mod array;
+pub(crate) mod batch;
 mod layout;
 pub(crate) mod segments;
 pub(crate) mod strings;
@@ -32,6 +33,7 @@ pub(crate) enum File {
     SortSegments,
     Classes,
     MergeRuns,
+    SplitSegments,
     Bitonic,
     Profile,
     CountBuckets,
@@ -121,6 +123,9 @@ impl File {
             }
             File::Classes => ("classes", include_str!("../../../kernels/segments/classes.cu")),
             File::MergeRuns => ("merge_runs", include_str!("../../../kernels/segments/merge_runs.cu")),
+            File::SplitSegments => {
+                ("split_segments", include_str!("../../../kernels/batch/split_segments.cu"))
+            }
             File::Bitonic => ("bitonic", include_str!("../../../kernels/array/bitonic.cu")),
             File::Profile => ("profile", include_str!("../../../kernels/array/profile.cu")),
             File::CountBuckets => ("count_buckets", include_str!("../../../kernels/array/count_buckets.cu")),
@@ -146,7 +151,7 @@ impl File {
 
     /// The structs that it shares with the host.
     fn layouts(self) -> &'static [Layout] {
-        use {array as a, segments as g, strings as t};
+        use {array as a, batch as b, segments as g, strings as t};
         match self {
             File::Rows => &[],
             File::SortSegments => &[CodeTransform::LAYOUT, g::SegmentArrays::LAYOUT, g::LongSegments::LAYOUT],
@@ -155,6 +160,14 @@ impl File {
                 g::SegmentArrays::LAYOUT,
                 g::LongSegments::LAYOUT,
                 g::MergeProgress::LAYOUT,
+            ],
+            File::SplitSegments => &[
+                CodeTransform::LAYOUT,
+                g::LongSegments::LAYOUT,
+                b::Split::LAYOUT,
+                b::SplitCut::LAYOUT,
+                b::SplitState::LAYOUT,
+                b::SplitLevel::LAYOUT,
             ],
             File::Classes => &[g::Capacities::LAYOUT, g::ClassesShared::LAYOUT],
             File::Bitonic => &[CodeTransform::LAYOUT, a::BitonicArrays::LAYOUT, a::Superstep::LAYOUT],

@@ -5,26 +5,20 @@
 //! block are sorted as tiles, whose runs are merged between the keys and scratch of their size. A payload goes the way of
 //! its keys; an argsort writes the places instead, and leaves the keys.
 
-use bytemuck::Pod;
 use sortie_device::{Buffer, Kernel, Launch, Stream, View};
 
 use super::scratch::{
-    Lie, PROGRESS_WORDS, copies_words, listed_lengths, listed_words, of_one_length_words, segments_words,
-    words,
+    Lie, PROGRESS_WORDS, copies_words, listed_lengths, listed_words, of_one_length_words, words,
 };
 use super::worker::{CHUNK, Content, From, Payload, Worker};
-use crate::error::same_length;
-use crate::gpu::alloc::{check_workspace, scratch};
-use crate::gpu::array::Wanted;
+use crate::gpu::alloc::scratch;
 use crate::gpu::kernels::segments::{
     CLASSES_BLOCK, Capacities, ClassesShared, LongSegments, MOST_CLASSES, SegmentArrays,
 };
 use crate::gpu::kernels::{CodeTransform, File, Instance, blocks, numbers, struct_bytes};
-use crate::gpu::rows::{DevicePayload, Rows};
 use crate::gpu::{Gpu, Pending};
 use crate::key::{Bits, Code, Form};
-use crate::request::Beside;
-use crate::{Algorithm, Error, Key, Order};
+use crate::{Error, Key, Order};
 
 /// How keys on a device fall into segments.
 #[derive(Debug, Clone, Copy)]
@@ -39,205 +33,28 @@ pub enum DeviceSegments<'a> {
     Offsets { offsets: View<'a, u64>, longest: u64 },
 }
 
-/// Longer segments of one length, for each multiprocessor, are sorted as arrays. On an H200, f32: 16 of 4M keys took 3.3 ms
-/// at once and 2.0 one after the other, 64 of 1M were faster at once.
-const ARRAYS_FROM: usize = 1 << 14;
+impl DeviceSegments<'_> {
+    /// As far as the host knows.
+    pub(crate) fn lie(self) -> Lie {
+        match self {
+            DeviceSegments::Length(length) => Lie::Length(length as usize),
+            DeviceSegments::Offsets { offsets, longest } => {
+                Lie::Offsets { segments: offsets.len().saturating_sub(1), longest: longest as usize }
+            }
+        }
+    }
+}
+
 /// Threads of a block that merges.
 const MERGE_BLOCK: u32 = 128;
 
 /// Segments that a block which puts them into classes takes at a time.
 const CLASSES_TAKEN: u64 = 256 * 8;
 impl Gpu {
-    /// Enqueues a sort of every segment by itself, in place, and does not wait.
-    ///
-    /// Keys are sorted alone, so equal ones cannot be told apart. Segments that fit a block are read and written once,
-    /// in place: on a device with 227 KB of shared memory a block up to 40,960 keys of 32 bits or less where segments
-    /// have one length, 32,768 between offsets; 16,384 of 64 bits, or 8192 of 128. Longer ones are sorted as tiles of some
-    /// 8192 to 32,768 keys, and read and written once more for each doubling over that. Scratch: none for one length, up to 8
-    /// bytes a segment for offsets; and a copy of all keys where segments can be longer than fits a block. Segments of one length
-    /// that have 2^14 keys and more for each multiprocessor are sorted one after the other, as by [`Gpu::sort`], in its scratch.
-    ///
-    /// # Errors
-    /// [`Error::Segments`] where the length does not divide the keys; [`Error::Unsupported`] for keys without codes of
-    /// 8 to 128 bits, or 2^32 - 1 segments and more between offsets; [`Error::Memory`] where the device has too little
-    /// free for the scratch; [`Error::Device`] where a kernel could not be had. Nothing has been enqueued that changes
-    /// the keys then.
+    /// Enqueues a sort of every segment by itself, for the bits of keys of this code. Segments too long for a block are merged.
     ///
     /// # Safety
-    /// Nothing else uses the keys or the offsets until the sort is done, and offsets are as [`DeviceSegments::Offsets`]
-    /// states. The stream is of this engine's device.
-    pub unsafe fn sort_segments<K: Key + Pod>(
-        &self,
-        stream: &Stream,
-        keys: View<'_, K>,
-        segments: DeviceSegments<'_>,
-        order: Order,
-    ) -> Result<Pending<'_>, Error> {
-        let moved = Moved { keys: keys.cast::<K::Bits>(), payload: 0, kind: Payload::None };
-        // SAFETY: as the caller states.
-        unsafe { self.sort_arrays_or_segments(stream, moved, segments, code::<K>()?, order) }
-    }
-
-    /// [`Gpu::sort_segments`] where each payload, of any multiple of 4 bytes, moves with its key. Stable.
-    ///
-    /// What is sorted is 32 bits for each key, some of its leading bits and its place in the segment, whatever the width of
-    /// keys and payload; segments whose keys agree in those bits take as many sorts as their codes have digits of about 20
-    /// bits. Segments fit a block up to 16,384 keys, 24,576 where keys and payload have at most 4 bytes each, or 8192 keys of
-    /// 128 bits. Longer ones need a copy of the payload as scratch too.
-    ///
-    /// Payloads of 4, 8 and 16 bytes move with their keys. For others, indices of 4 bytes do, of 8 where there are 2^32 keys
-    /// and more; then they bring the payloads. That takes two reads and two writes of the payload more, and as scratch a copy
-    /// of it and the indices, whether segments fit a block or not.
-    ///
-    /// # Errors
-    /// As [`Gpu::sort_segments`]; [`Error::LengthMismatch`]; [`Error::Unsupported`] for payloads of other sizes, or not
-    /// aligned: to 8 bytes where those divide the size, else to 4; and for floats whose NaNs are to be equal
-    /// ([`Nans`](crate::Nans)).
-    ///
-    /// # Safety
-    /// As [`Gpu::sort_segments`], and nothing else uses the payload until the sort is done.
-    pub unsafe fn sort_pairs_segments<K: Key + Pod, V: Pod>(
-        &self,
-        stream: &Stream,
-        keys: View<'_, K>,
-        payload: View<'_, V>,
-        segments: DeviceSegments<'_>,
-        order: Order,
-    ) -> Result<Pending<'_>, Error> {
-        let DevicePayload { address, each } = DevicePayload::of(keys.len(), payload)?;
-        let code = code::<K>()?;
-        order.carries_on_gpu(code)?;
-        let (n, keys) = (keys.len(), keys.cast::<K::Bits>());
-        let moving = |payload, bytes| Moved { keys, payload, kind: Payload::Moved(bytes) };
-        let Some(rows) = Rows::of(n, each) else {
-            // SAFETY: as the caller states.
-            return unsafe {
-                self.sort_arrays_or_segments(stream, moving(address, each), segments, code, order)
-            };
-        };
-        let words = || {
-            self.words_of_segments::<K::Bits>(
-                n,
-                segments,
-                Beside::Payload { bytes: each, stable: true },
-                code,
-            )
-        };
-        check_workspace(stream, words)?;
-        // SAFETY: as the caller states; the sort permutes what moves with the keys.
-        unsafe {
-            self.sort_rows(stream, rows, address, |indices| {
-                let moved = moving(indices, rows.index_bytes());
-                self.sort_arrays_or_segments(stream, moved, segments, code, order)
-            })
-        }
-    }
-
-    /// Words of each piece of scratch that a sort of so many keys in segments takes.
-    pub(crate) fn words_of_segments<B: Bits>(
-        &self,
-        keys: usize,
-        segments: DeviceSegments<'_>,
-        beside: Beside,
-        code: Code,
-    ) -> Vec<usize> {
-        let rows = Rows::of(keys, beside.payload_bytes());
-        let payload = match beside {
-            Beside::Nothing => Payload::None,
-            Beside::Payload { bytes, .. } => Payload::Moved(rows.map_or(bytes, Rows::index_bytes)),
-            Beside::Indices { .. } => Payload::Places,
-        };
-        let content = Content { key_bytes: size_of::<B>(), payload, code, order: Order::default() };
-        let lie = match segments {
-            DeviceSegments::Length(length) => Lie::Length(length as usize),
-            DeviceSegments::Offsets { offsets, longest } => {
-                Lie::Offsets { segments: offsets.len().saturating_sub(1), longest: longest as usize }
-            }
-        };
-        let rows = rows.map(Rows::words).into_iter();
-        if let Some(length) = self.length_of_arrays::<B>(segments) {
-            let wanted = Wanted { beside: payload.beside(), code, order: Order::default() };
-            let of_each = self.way::<B>(length, wanted, Algorithm::Auto);
-            return rows
-                .chain(of_each.map_or(vec![], |way| self.array_words::<B>(&way, length, wanted)))
-                .collect();
-        }
-        let shared = self.device().properties().shared_per_block;
-        rows.chain([segments_words(content, keys, lie, shared)]).collect()
-    }
-
-    /// The length of segments that are better sorted as arrays, one after the other.
-    fn length_of_arrays<B: Bits>(&self, segments: DeviceSegments<'_>) -> Option<usize> {
-        let DeviceSegments::Length(length) = segments else { return None };
-        let length = length as usize;
-        let from = self.device().properties().multiprocessors as usize * ARRAYS_FROM;
-        (length >= from && B::WIDTH <= 64).then_some(length)
-    }
-
-    /// [`Gpu::sort_moved`], or segments as arrays.
-    ///
-    /// # Safety
-    /// As there.
-    unsafe fn sort_arrays_or_segments<B: Bits>(
-        &self,
-        stream: &Stream,
-        moved: Moved<'_, B>,
-        segments: DeviceSegments<'_>,
-        code: Code,
-        order: Order,
-    ) -> Result<Pending<'_>, Error> {
-        let Some(length) = self.length_of_arrays::<B>(segments) else {
-            // SAFETY: as the caller states.
-            return unsafe { self.sort_moved(stream, moved, segments, code, order) };
-        };
-        let n = moved.keys.len();
-        crate::Segments::Length(length).check(n)?;
-        let beside = moved.kind.beside();
-        for start in (0..n).step_by(length) {
-            let keys = moved.keys.range(start..start + length);
-            let payload = moved.payload + (start * moved.kind.bytes()) as u64;
-            // SAFETY: as the caller states; each has its own payload.
-            drop(unsafe { self.sort_array(stream, keys, payload, Wanted { beside, code, order }) }?);
-        }
-        self.pending(stream)
-    }
-
-    /// Enqueues an argsort of every segment: writes the places of its keys in order, counted from the segment's start. The
-    /// keys stay as they are. Stable.
-    ///
-    /// Cost and lengths as of [`Gpu::sort_pairs_segments`] with payloads of 4 bytes. Scratch for segments longer than fits a
-    /// block: two copies of the keys and one of the places. Places that belong to no segment are not written.
-    ///
-    /// # Errors
-    /// As [`Gpu::sort_segments`]; [`Error::LengthMismatch`]; [`Error::Unsupported`] where a segment can have more than
-    /// 2^32 keys, and for floats whose NaNs are to be equal ([`Nans`](crate::Nans)).
-    ///
-    /// # Safety
-    /// As [`Gpu::sort_segments`], and nothing else uses the places until the sort is done.
-    pub unsafe fn argsort_segments<K: Key + Pod>(
-        &self,
-        stream: &Stream,
-        keys: View<'_, K>,
-        places: View<'_, u32>,
-        segments: DeviceSegments<'_>,
-        order: Order,
-    ) -> Result<Pending<'_>, Error> {
-        same_length("places", keys.len(), places.len())?;
-        order.carries_on_gpu(code::<K>()?)?;
-        let longest = match segments {
-            DeviceSegments::Length(length) => length,
-            DeviceSegments::Offsets { longest, .. } => longest.min(keys.len() as u64),
-        };
-        check_indices(longest)?;
-        let moved = Moved { keys: keys.cast::<K::Bits>(), payload: places.address(), kind: Payload::Places };
-        // SAFETY: as the caller states.
-        unsafe { self.sort_arrays_or_segments(stream, moved, segments, code::<K>()?, order) }
-    }
-
-    /// Any of the sorts above, for the bits of keys of this code.
-    ///
-    /// # Safety
-    /// As there.
+    /// As [`Gpu::sort_pairs_segments`].
     pub(crate) unsafe fn sort_moved<B: Bits>(
         &self,
         stream: &Stream,
@@ -247,13 +64,7 @@ impl Gpu {
         order: Order,
     ) -> Result<Pending<'_>, Error> {
         let content = Content { key_bytes: size_of::<B>(), payload: moved.kind, code, order };
-        let job = SegmentSort {
-            gpu: self,
-            stream,
-            moved,
-            content,
-            transform: CodeTransform::new::<B>(code, order),
-        };
+        let job = SegmentSort::new(self, stream, moved, content);
         match segments {
             // SAFETY: as the caller states.
             DeviceSegments::Length(length) => unsafe { job.of_one_length(length) },
@@ -272,15 +83,24 @@ impl Gpu {
         order: Order,
     ) -> Result<PreparedRest<'gpu, 'a, B>, Error> {
         let content = Content { key_bytes: size_of::<B>(), payload: moved.kind, code, order };
-        let job = SegmentSort {
-            gpu: self,
-            stream,
-            moved,
-            content,
-            transform: CodeTransform::new::<B>(code, order),
-        };
-        let listing = job.listing(rest.offsets.len(), rest.longest, Some(rest))?;
+        let job = SegmentSort::new(self, stream, moved, content);
+        let listing = job.listing(rest.offsets.len(), rest.longest, TooLong::MergedIn(rest))?;
         Ok(PreparedRest { job, listing, rest })
+    }
+
+    /// Gets all that a sort of those segments takes which fit a block.
+    pub(crate) fn prepare_short<'gpu, 'a, B: Bits>(
+        &'gpu self,
+        stream: &'a Stream,
+        moved: Moved<'a, B>,
+        (offsets, longest): (View<'a, u64>, u64),
+        code: Code,
+        order: Order,
+    ) -> Result<PreparedShort<'gpu, 'a, B>, Error> {
+        let content = Content { key_bytes: size_of::<B>(), payload: moved.kind, code, order };
+        let job = SegmentSort::new(self, stream, moved, content);
+        let listing = job.listing(offsets.len(), longest, TooLong::Left)?;
+        Ok(PreparedShort { job, listing, offsets })
     }
 }
 
@@ -295,8 +115,32 @@ impl<'gpu, B: Bits> PreparedRest<'gpu, '_, B> {
     /// # Safety
     /// As [`Gpu::sort_segments`]; nothing else uses the copy until the sort is done.
     pub unsafe fn enqueue(self) -> Result<(), Error> {
+        let PreparedRest { job, listing, rest } = self;
+        let Some(listing) = listing else { return Ok(()) };
         // SAFETY: as the caller states.
-        unsafe { self.job.sort_listed(self.listing, self.rest.offsets, self.rest.longest, Some(self.rest)) }
+        unsafe {
+            let long = job.sort_listed(&listing, rest.offsets)?;
+            job.merge_listed(&listing, long, rest.longest, rest.copy.address())
+        }
+    }
+}
+
+/// A sort of segments that fit a block, ready to be enqueued. It keeps the list of the longer ones.
+pub(crate) struct PreparedShort<'gpu, 'a, B> {
+    job: SegmentSort<'gpu, 'a, B>,
+    listing: Option<Listing>,
+    offsets: View<'a, u64>,
+}
+
+impl<B: Bits> PreparedShort<'_, '_, B> {
+    /// Says which segments are longer, for what is enqueued while this is kept.
+    ///
+    /// # Safety
+    /// As [`Gpu::sort_segments`].
+    pub unsafe fn enqueue(&self) -> Result<LongSegments, Error> {
+        let Some(listing) = &self.listing else { return Ok(LongSegments::default()) };
+        // SAFETY: as the caller states.
+        unsafe { self.job.sort_listed(listing, self.offsets) }
     }
 }
 
@@ -310,6 +154,15 @@ pub(crate) struct Rest<'a> {
     pub shortest: usize,
     /// Room for a copy of the keys, and behind it, where 16 bytes begin, of the payload.
     pub copy: View<'a, u32>,
+}
+
+/// What becomes of segments too long for a block.
+enum TooLong<'a> {
+    Merged,
+    /// In a copy that there is.
+    MergedIn(Rest<'a>),
+    /// They are listed alone.
+    Left,
 }
 
 /// Whether indices of 32 bits are enough for the longest segment.
@@ -353,9 +206,18 @@ struct Listing {
     by_class: Vec<Kernel>,
     capacities: Capacities,
     workers: Vec<(Worker, Kernel)>,
-    /// Where there can be segments too long for a block.
+    /// Where there can be segments too long for a block that are merged.
     tiles: Option<Tiles>,
     scratch: Buffer<u32>,
+}
+
+/// The parts of a listing's scratch for so many segments: `listed_lengths` has their words.
+fn parts(scratch: &Buffer<u32>, segments: usize) -> [View<'_, u32>; 5] {
+    let mut taken = 0;
+    listed_lengths(segments).map(|words| {
+        taken += words;
+        scratch.range(taken - words..taken)
+    })
 }
 
 struct SegmentSort<'gpu, 'a, B> {
@@ -366,7 +228,12 @@ struct SegmentSort<'gpu, 'a, B> {
     transform: CodeTransform,
 }
 
-impl<'gpu, B: Bits> SegmentSort<'gpu, '_, B> {
+impl<'gpu, 'a, B: Bits> SegmentSort<'gpu, 'a, B> {
+    fn new(gpu: &'gpu Gpu, stream: &'a Stream, moved: Moved<'a, B>, content: Content) -> Self {
+        let transform = CodeTransform::new::<B>(content.code, content.order);
+        SegmentSort { gpu, stream, moved, content, transform }
+    }
+
     /// # Safety
     /// As [`Gpu::sort_segments`].
     unsafe fn of_one_length(self, length: u64) -> Result<Pending<'gpu>, Error> {
@@ -402,19 +269,20 @@ impl<'gpu, B: Bits> SegmentSort<'gpu, '_, B> {
     /// # Safety
     /// As [`Gpu::sort_segments`].
     unsafe fn between_offsets(self, offsets: View<'_, u64>, longest: u64) -> Result<Pending<'gpu>, Error> {
-        let listing = self.listing(offsets.len(), longest, None)?;
-        // SAFETY: as the caller states.
-        unsafe { self.sort_listed(listing, offsets, longest, None)? };
+        if let Some(listing) = self.listing(offsets.len(), longest, TooLong::Merged)? {
+            // Aligned, as the copies after it in the scratch are.
+            let copies = listing.scratch.address() + 4 * listed_words(offsets.len() - 1) as u64;
+            // SAFETY: as the caller states; the scratch has room for the copies behind the lists.
+            unsafe {
+                let long = self.sort_listed(&listing, offsets)?;
+                self.merge_listed(&listing, long, longest, copies)?;
+            }
+        }
         self.gpu.pending(self.stream)
     }
 
     /// Kernels and scratch for segments between so many offsets, or nothing where there is nothing to do.
-    fn listing(
-        &self,
-        offsets: usize,
-        longest: u64,
-        rest: Option<Rest<'_>>,
-    ) -> Result<Option<Listing>, Error> {
+    fn listing(&self, offsets: usize, longest: u64, too_long: TooLong<'_>) -> Result<Option<Listing>, Error> {
         let segments = offsets.saturating_sub(1);
         let longest = longest.min(self.moved.keys.len() as u64);
         if segments == 0 || longest < self.content.least() {
@@ -423,7 +291,10 @@ impl<'gpu, B: Bits> SegmentSort<'gpu, '_, B> {
         if segments as u64 >= u64::from(u32::MAX) {
             return Err(Error::Unsupported(format!("{segments} segments are too many; sort them in parts")));
         }
-        let shortest = rest.map_or(0, |rest| rest.shortest);
+        let shortest = match too_long {
+            TooLong::MergedIn(rest) => rest.shortest,
+            _ => 0,
+        };
         let workers = Worker::classes_from(shortest, self.content, self.shared_per_block());
         let mut capacities = Capacities {
             longest,
@@ -445,35 +316,25 @@ impl<'gpu, B: Bits> SegmentSort<'gpu, '_, B> {
         let workers = &workers[..needed.min(workers.len())];
         let instances: Vec<Instance> = workers.iter().map(|worker| worker.instance(From::List)).collect();
         let kernels = self.gpu.kernels(&instances)?;
-        let tiles = if any_long { Some(self.tiles(None)?) } else { None };
-        let copies = if any_long && rest.is_none() { self.copies_words() } else { 0 };
+        let (tiles, copies) = match too_long {
+            TooLong::Merged if any_long => (Some(self.tiles(None)?), self.copies_words()),
+            TooLong::MergedIn(_) if any_long => (Some(self.tiles(None)?), 0),
+            _ => (None, 0),
+        };
         let scratch = scratch(self.stream, listed_words(segments) + copies)?;
         let workers = workers.iter().copied().zip(kernels).collect();
         Ok(Some(Listing { by_class, capacities, workers, tiles, scratch }))
     }
 
+    /// Sorts segments that fit a block, and lists the others.
+    ///
     /// # Safety
     /// As [`Gpu::sort_segments`]; the listing is for these offsets.
-    unsafe fn sort_listed(
-        &self,
-        listing: Option<Listing>,
-        offsets: View<'_, u64>,
-        longest: u64,
-        rest: Option<Rest<'_>>,
-    ) -> Result<(), Error> {
-        let Some(Listing { by_class, capacities, workers, tiles, scratch }) = listing else {
-            return Ok(());
-        };
+    unsafe fn sort_listed(&self, listing: &Listing, offsets: View<'_, u64>) -> Result<LongSegments, Error> {
+        let Listing { by_class, capacities, workers, scratch, .. } = listing;
+        let capacities = *capacities;
         let segments = offsets.len() - 1;
-        let longest = longest.min(self.moved.keys.len() as u64);
-        // Aligned, as the copies after it in the scratch are.
-        let listed = listed_words(segments);
-        let copies = rest.map_or(scratch.address() + 4 * listed as u64, |rest| rest.copy.address());
-        let mut taken = 0;
-        let [progress, counts, cursors, list, tiles_before] = listed_lengths(segments).map(|words| {
-            taken += words;
-            scratch.range(taken - words..taken)
-        });
+        let [_, counts, cursors, list, tiles_before] = parts(scratch, segments);
         self.stream.fill(scratch.range(0..PROGRESS_WORDS + 2 * MOST_CLASSES), 0)?;
         let launch = Launch {
             blocks: self.resident((segments as u64).div_ceil(CLASSES_TAKEN), CLASSES_BLOCK),
@@ -499,24 +360,39 @@ impl<'gpu, B: Bits> SegmentSort<'gpu, '_, B> {
             // SAFETY: these are the kernel's arguments; it stays within the segments that are listed.
             unsafe { kernel.launch(self.stream, launch, arguments)? };
         }
-        if let Some(tiles) = tiles {
-            let size = capacities.count;
-            let launch = Launch { blocks: 1, ..launch };
-            let arguments = (offsets, list, counts, size, tiles.length as u32, tiles_before);
-            // SAFETY: as above.
-            unsafe { by_class[2].launch(self.stream, launch, arguments)? };
-            let long = LongSegments {
-                offsets: offsets.address(),
-                list: list.address(),
-                counts: counts.address(),
-                tiles_before: tiles_before.address(),
-                size,
-                ..LongSegments::default()
-            };
-            // SAFETY: as the caller states; the scratch has room for the copies behind the lists.
-            unsafe { self.sort_long(&tiles, long, longest, progress, copies)? };
+        Ok(LongSegments {
+            offsets: offsets.address(),
+            segments: segments as u64,
+            list: list.address(),
+            counts: counts.address(),
+            tiles_before: tiles_before.address(),
+            size: capacities.count,
+            ..LongSegments::default()
+        })
+    }
+
+    /// Sorts the long segments that a listing has listed, with copies at this address.
+    ///
+    /// # Safety
+    /// As [`Gpu::sort_segments`]; there is room for the copies.
+    unsafe fn merge_listed(
+        &self,
+        listing: &Listing,
+        long: LongSegments,
+        longest: u64,
+        copies: u64,
+    ) -> Result<(), Error> {
+        let Some(tiles) = &listing.tiles else { return Ok(()) };
+        let [progress, ..] = parts(&listing.scratch, long.segments as usize);
+        let launch = Launch { blocks: 1, threads: CLASSES_BLOCK, shared: size_of::<ClassesShared>() };
+        let LongSegments { offsets, list, counts, size, tiles_before, .. } = long;
+        let arguments = (offsets, list, counts, size, tiles.length as u32, tiles_before);
+        let longest = longest.min(self.moved.keys.len() as u64);
+        // SAFETY: these are the kernel's arguments; it reads the offsets and writes the scratch, which is large enough.
+        unsafe {
+            listing.by_class[2].launch(self.stream, launch, arguments)?;
+            self.sort_long(tiles, long, longest, progress, copies)
         }
-        Ok(())
     }
 
     /// What sorts segments of this length, or between offsets, that are too long for a block.

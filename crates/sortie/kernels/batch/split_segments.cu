@@ -1,0 +1,371 @@
+// One level of a distribution of many segments at once: those too long for a block are split into buckets, each by splitters
+// of its own.
+//
+// Contract. An instantiation is made for SORTIE_KEY_BYTES, SORTIE_KIND, and blocks of SORTIE_THREADS that move SORTIE_ROW keys
+// a thread. A segment has fewer than 2^32 keys. Zero before: `state`. The kernels run in this order, any number of blocks each:
+// - list_long, for the first level alone, lists the segments (long.cuh) in `splits`.
+// - choose_splitters samples each listed segment, sorts the sample, and takes splitters from it. Dynamic shared memory: Sample.
+// - count_keys counts the keys of the buckets. Dynamic shared memory: Tree.
+// - place_buckets says where buckets begin. Those of up to `capacity` keys are listed in `placed`, where each begins and ends;
+//   longer ones in `next`, for the next level. The last level, which has no `next`, lists all that are not in order by
+//   themselves. Dynamic shared memory: Sums.
+// - move_keys moves the keys, `from` to `to`. Dynamic shared memory: Moved.
+// Cost: two reads and one write of the keys, two walks down a tree in shared memory a key, two atomics there.
+//
+// Where a sample repeats itself, what equals a splitter gets a bucket of its own. It is in order then; the next level moves it
+// as it is.
+//
+// Source: Leischner, Osipov and Sanders, "GPU sample sort" (2010), and what splitters.cu names.
+#include "code.cuh"
+#include "long.cuh"
+#include "scan.cuh"
+#include "simt.cuh"
+
+namespace simt::split_segments {
+
+using Key = code::OfBytes<SORTIE_KEY_BYTES>::Type;
+
+constexpr code::Kind KIND = code::SORTIE_KIND;
+constexpr u32 BLOCK = SORTIE_THREADS;
+constexpr u32 ROW = SORTIE_ROW;
+constexpr u32 TILE = BLOCK * ROW;
+// Keys that a thread counts at a time.
+constexpr u32 COUNTED = ROW / 2;
+// Threads that a multiprocessor is to hold: 64 registers are left for each.
+constexpr u32 RESIDENT = 1024;
+// Buckets between splitters. With those of equal keys, a thread for each.
+constexpr u32 MOST_WAYS = BLOCK / 2;
+constexpr u32 NODES = MOST_WAYS;
+// Keys of a sample, and of those for each bucket at most: the longest is then hardly half as long again as it should be.
+constexpr u32 SAMPLED = 4096;
+constexpr u32 OVERSAMPLING = 64;
+static_assert(TILE < 1u << 16, "a rank has 16 bits");
+
+// A segment, or a bucket of one, that is to be split; or equal keys that are to be moved as they are.
+struct Split {
+    u64 start;
+    u32 length, equal;
+};
+
+// How it is split.
+struct Cut {
+    u64 start;
+    u32 length, first_tile;
+    // Of its splitters and buckets: 2^tree_bits of the former, twice as many of the latter.
+    u32 first;
+    u32 ways, tree_bits;
+    // Buckets between splitters and of what equals one take turns.
+    u32 with_equal;
+};
+
+struct State {
+    // Listed in `splits` and `placed`, and taken of the others.
+    u32 splits, placed, tiles, nodes;
+};
+
+struct Level {
+    const Key* from;
+    Key* to;
+    State* state;
+    Split* splits;
+    Cut* cuts;
+    // The cut of each tile.
+    u32* cut_of;
+    Key* trees;
+    // How many keys buckets have, then where the next one goes.
+    u64* cursors;
+    u64* placed;
+    // Of the next level, if there is one.
+    State* next_state;
+    Split* next;
+    // Keys that a block sorts, and that a bucket is to have.
+    u32 capacity, share;
+};
+
+SIMT_FN u32 log2_ceil(u32 n) { return n <= 1 ? 0 : WARP - leading_zeros(n - 1); }
+
+SIMT_KERNEL(BLOCK, 1) list_long(Level level, long_segments::Segments segments) {
+    const u64 count = long_segments::count(segments);
+    for (u64 i = u64(block_rank()) * BLOCK + thread_rank(); i < count; i += u64(grid_blocks()) * BLOCK) {
+        const long_segments::Whole segment = long_segments::segment_at(segments, i);
+        level.splits[i] = {segment.start, u32(segment.length), 0};
+    }
+    if (block_rank() == 0 && thread_rank() == 0) level.state->splits = u32(count);
+}
+
+// Buckets of a segment. More than a level makes are made by two that split alike.
+SIMT_FN u32 ways_of(const Split& split, const Level& level) {
+    if (split.equal) return 1;
+    const u32 buckets = greater((split.length - 1) / level.share + 1, 2u);
+    if (buckets <= MOST_WAYS) return buckets;
+    if (!level.next) return MOST_WAYS;
+    const u32 half = (log2_ceil(buckets) + 1) / 2;
+    return lesser(1u << half, MOST_WAYS);
+}
+
+struct Sample {
+    Key codes[SAMPLED];
+    // Whether splitters repeat; and where the cut's tiles and nodes begin.
+    u32 repeats, first_tile, first;
+};
+static_assert(sizeof(Sample) == SORTIE_SAMPLE_MEMORY, "as the host has it");
+
+// By a bitonic network; the codes are there after a barrier, and in order after it.
+SIMT_FN void sort_sample(Key* codes, u32 count) {
+    for (u32 run = 2; run <= count; run *= 2) {
+        for (u32 by = run / 2; by > 0; by /= 2) {
+            for (u32 i = thread_rank(); i < count / 2; i += BLOCK) {
+                const u32 a = 2 * by * (i / by) + i % by, b = a + by;
+                const Key first = codes[a], second = codes[b];
+                if ((second < first) == ((a & run) == 0)) {
+                    codes[a] = second;
+                    codes[b] = first;
+                }
+            }
+            barrier();
+        }
+    }
+}
+
+SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) choose_splitters(Level level, code::Transform transform) {
+    Sample& sample = *reinterpret_cast<Sample*>(shared_memory());
+    const u32 thread = thread_rank();
+    for (u32 c = block_rank(); c < level.state->splits; c += grid_blocks()) {
+        const Split split = level.splits[c];
+        const u32 ways = ways_of(split, level), bits = log2_ceil(ways), tiles = (split.length - 1) / TILE + 1;
+        if (thread == 0) {
+            sample.repeats = 0;
+            sample.first_tile = atomic_add(&level.state->tiles, tiles);
+            sample.first = atomic_add(&level.state->nodes, 1u << bits);
+        }
+        u32 count = 1;
+        if (ways > 1) {
+            while (count < lesser(ways * OVERSAMPLING, SAMPLED)) count *= 2;
+            while (count > split.length) count /= 2;
+            // One key of each stretch, at no regular distance.
+            const u32 stretch = split.length / count;
+            for (u32 i = thread; i < count; i += BLOCK) {
+                const u32 random = (i + 1) * 0x9E3779B9u;
+                const u64 at = split.start + u64(stretch) * i + (u64(random) * stretch >> 32);
+                sample.codes[i] = code::encode<KIND>(level.from[at], transform);
+            }
+        }
+        barrier();
+        sort_sample(sample.codes, count);
+
+        Key* tree = level.trees + sample.first;
+        for (u32 node = thread + 1; node < 1u << bits; node += BLOCK) {
+            // Node j of a depth splits the j-th part of as many as there are nodes there. What there is no splitter for, the
+            // last stands in for.
+            const u32 depth = log2_ceil(node + 1) - 1;
+            const u32 rank = ((2 * (node - (1u << depth)) + 1) << (bits - 1 - depth)) - 1;
+            const u32 at = u32(u64(lesser(rank, ways - 2) + 1) * count / ways);
+            tree[node] = sample.codes[at];
+            if (at > 0 && sample.codes[at - 1] == sample.codes[at]) atomic_or<Relaxed, Block>(&sample.repeats, 1);
+        }
+        for (u32 b = thread; b < 2u << bits; b += BLOCK) level.cursors[2 * u64(sample.first) + b] = 0;
+        for (u32 t = thread; t < tiles; t += BLOCK) level.cut_of[sample.first_tile + t] = c;
+        barrier();
+        if (thread == 0)
+            level.cuts[c] = {split.start, split.length, sample.first_tile, sample.first, ways, bits, sample.repeats};
+        barrier();
+    }
+}
+
+SIMT_FN u32 digits_of(const Cut& cut) { return cut.with_equal ? 2 * cut.ways : cut.ways; }
+
+struct Tree {
+    Key nodes[NODES];
+    u32 counts[BLOCK];
+};
+static_assert(sizeof(Tree) == SORTIE_TREE_MEMORY, "as the host has it");
+
+// Brings the splitters; they are there after the next barrier.
+SIMT_FN void begin(Tree& tree, const Cut& cut, const Level& level) {
+    for (u32 node = thread_rank() + 1; node < 1u << cut.tree_bits; node += BLOCK)
+        tree.nodes[node] = level.trees[cut.first + node];
+    tree.counts[thread_rank()] = 0;
+}
+
+struct Tile {
+    u64 first;
+    u32 count;
+};
+
+SIMT_FN Tile tile_of(const Cut& cut, u32 number) {
+    const u32 before = (number - cut.first_tile) * TILE;
+    return {cut.start + before, lesser(cut.length - before, TILE)};
+}
+
+// The codes of `count` keys that are a thread's: one of each BLOCK. Every load is made, of the last key where there is none:
+// loads under conditions of their own would wait for one another.
+template <u32 N>
+SIMT_FN void load_row(Key (&row)[N], const Level& level, u64 first, u32 count, const code::Transform& transform) {
+    if (count >= BLOCK * N) {
+        SIMT_UNROLL
+        for (u32 r = 0; r < N; ++r) row[r] = level.from[first + r * BLOCK + thread_rank()];
+    } else {
+        SIMT_UNROLL
+        for (u32 r = 0; r < N; ++r) row[r] = level.from[first + lesser(r * BLOCK + thread_rank(), count - 1)];
+    }
+    SIMT_UNROLL
+    for (u32 r = 0; r < N; ++r) row[r] = code::encode<KIND>(row[r], transform);
+}
+
+template <u32 N> SIMT_FN void find_digits(u32 (&digits)[N], const Key (&row)[N], const Tree& tree, const Cut& cut) {
+    SIMT_UNROLL
+    for (u32 r = 0; r < N; ++r) digits[r] = 1;
+    SIMT_ROLL
+    for (u32 depth = 0; depth < cut.tree_bits; ++depth) {
+        SIMT_UNROLL
+        for (u32 r = 0; r < N; ++r) digits[r] = 2 * digits[r] + (tree.nodes[digits[r]] < row[r]);
+    }
+    SIMT_UNROLL
+    for (u32 r = 0; r < N; ++r) {
+        const u32 leaf = digits[r];
+        digits[r] = lesser(leaf - (1u << cut.tree_bits), cut.ways - 1);
+        if (cut.with_equal) {
+            // The splitter above is where the way down last turned left, if it did.
+            const u32 above = leaf >> (trailing_zeros(~leaf) + 1);
+            digits[r] = 2 * digits[r] + (above > 0 && tree.nodes[above] == row[r]);
+        }
+    }
+}
+
+SIMT_FN void add_counts(const Tree& tree, const Cut& cut, const Level& level) {
+    const u32 count = tree.counts[thread_rank()];
+    if (count > 0) atomic_add(&level.cursors[2 * u64(cut.first) + thread_rank()], count);
+}
+
+SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) count_keys(Level level, code::Transform transform) {
+    Tree& tree = *reinterpret_cast<Tree*>(shared_memory());
+    const u64 tiles = level.state->tiles;
+    const u32 first = u32(tiles * block_rank() / grid_blocks()), last = u32(tiles * (block_rank() + 1) / grid_blocks());
+    Cut cut = {};
+    u32 own = ~0u;
+    for (u32 number = first; number < last; ++number) {
+        const u32 next = level.cut_of[number];
+        if (next != own) {
+            barrier();
+            if (own != ~0u) add_counts(tree, cut, level);
+            barrier();
+            own = next;
+            cut = level.cuts[own];
+            begin(tree, cut, level);
+            barrier();
+        }
+        if (cut.ways == 1) continue;
+        const Tile tile = tile_of(cut, number);
+        SIMT_ROLL
+        for (u32 done = 0; done < tile.count; done += BLOCK * COUNTED) {
+            const u32 count = tile.count - done, left = count - lesser(count, thread_rank());
+            Key row[COUNTED];
+            load_row(row, level, tile.first + done, count, transform);
+            u32 digits[COUNTED];
+            find_digits(digits, row, tree, cut);
+            SIMT_UNROLL
+            for (u32 r = 0; r < COUNTED; ++r)
+                if (r * BLOCK < left) atomic_add<Relaxed, Block>(&tree.counts[digits[r]], 1);
+        }
+    }
+    barrier();
+    if (own != ~0u) add_counts(tree, cut, level);
+}
+
+struct Sums {
+    u32 sums[BLOCK / WARP];
+};
+
+SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) place_buckets(Level level) {
+    u32* sums = reinterpret_cast<Sums*>(shared_memory())->sums;
+    const u32 digit = thread_rank();
+    for (u32 c = block_rank(); c < level.state->splits; c += grid_blocks()) {
+        const Cut cut = level.cuts[c];
+        u64* cursor = level.cursors + 2 * u64(cut.first) + digit;
+        const bool there = digit < digits_of(cut);
+        const u32 count = cut.ways == 1 ? 0 : there ? u32(*cursor) : 0;
+        const u64 start = cut.start + scan::exclusive<BLOCK>(count, sums);
+        if (there) *cursor = start;
+        const bool equal = cut.with_equal && digit % 2 == 1;
+        if (level.next && count > level.capacity) {
+            level.next[atomic_add(&level.next_state->splits, 1)] = {start, count, equal};
+        } else if (level.next ? count > 0 : count > 1 && !equal) {
+            u64* own = level.placed + 2 * u64(atomic_add(&level.state->placed, 1));
+            own[0] = start;
+            own[1] = start + count;
+        }
+        barrier();
+    }
+}
+
+struct Moved {
+    Key codes[TILE];
+    Tree tree;
+    // Where a digit's keys go, less where they begin in the tile.
+    u64 moves[BLOCK];
+    u32 starts[BLOCK];
+    u32 sums[BLOCK / WARP];
+    u16 digits[TILE];
+};
+static_assert(sizeof(Moved) == SORTIE_MOVED_MEMORY, "as the host has it");
+
+SIMT_FN void move_tile(const Level& level, const Cut& cut, const Tile& tile, Moved& shared, const code::Transform& transform) {
+    const u32 thread = thread_rank();
+    const u32 left = tile.count - lesser(tile.count, thread);
+    begin(shared.tree, cut, level);
+    Key row[ROW];
+    load_row(row, level, tile.first, tile.count, transform);
+    auto store = [&](u64 at, Key code) { level.to[at] = code::decode<KIND>(code, transform); };
+    if (cut.ways == 1) {
+        SIMT_UNROLL
+        for (u32 r = 0; r < ROW; ++r)
+            if (r * BLOCK < left) store(tile.first + r * BLOCK + thread, row[r]);
+        return;
+    }
+    barrier();
+    // A digit, and the key's rank under it.
+    u32 places[ROW];
+    find_digits(places, row, shared.tree, cut);
+    SIMT_UNROLL
+    for (u32 r = 0; r < ROW; ++r) {
+        const u32 digit = places[r];
+        places[r] = digit << 16;
+        if (r * BLOCK < left) places[r] |= atomic_add<Relaxed, Block>(&shared.tree.counts[digit], 1);
+    }
+    barrier();
+    const u32 count = shared.tree.counts[thread];
+    const u64 room = count > 0 ? atomic_add(&level.cursors[2 * u64(cut.first) + thread], count) : 0;
+    const u32 start = scan::exclusive<BLOCK>(count, shared.sums);
+    shared.starts[thread] = start;
+    shared.moves[thread] = room - start;
+    barrier();
+    SIMT_UNROLL
+    for (u32 r = 0; r < ROW; ++r) {
+        const u32 digit = places[r] >> 16, place = shared.starts[digit] + (places[r] & 0xFFFF);
+        if (r * BLOCK < left) {
+            shared.codes[place] = row[r];
+            shared.digits[place] = u16(digit);
+        }
+    }
+    barrier();
+    SIMT_UNROLL
+    for (u32 r = 0; r < ROW; ++r) {
+        const u32 i = r * BLOCK + thread;
+        if (r * BLOCK < left) store(shared.moves[shared.digits[i]] + i, shared.codes[i]);
+    }
+}
+
+SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) move_keys(Level level, code::Transform transform) {
+    Moved& shared = *reinterpret_cast<Moved*>(shared_memory());
+    const u32 tiles = level.state->tiles;
+    for (u32 number = block_rank(); number < tiles; number += grid_blocks()) {
+        const Cut cut = level.cuts[level.cut_of[number]];
+        move_tile(level, cut, tile_of(cut, number), shared, transform);
+        barrier();
+    }
+}
+
+// As the host has them.
+SORTIE_LAYOUTS
+
+} // namespace simt::split_segments

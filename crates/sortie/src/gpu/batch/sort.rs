@@ -1,0 +1,329 @@
+//! Many segments in device memory, each sorted by itself: the calls, and which way segments go that are too long for a block.
+//!
+//! What fits a block is sorted by one, whatever else there is. Long segments of one length may be as long as an array that is
+//! worth a sort of its own. Others are distributed, all at once, where keys of up to 64 bits are alone; else they are sorted as
+//! tiles, whose runs are merged.
+
+use bytemuck::Pod;
+use sortie_device::{Properties, Stream, View};
+
+use super::split::SplitShape;
+use crate::error::same_length;
+use crate::gpu::alloc::{check_workspace, workspace};
+use crate::gpu::array::{ArrayWay, Wanted};
+use crate::gpu::kernels::segments::LongSegments;
+use crate::gpu::rows::{DevicePayload, Rows};
+use crate::gpu::segments::{Content, Lie, Moved, Payload, Worker, check_indices, code};
+use crate::gpu::segments::{listed_words, segments_words};
+use crate::gpu::{DeviceSegments, Gpu, Pending};
+use crate::key::{Bits, Code};
+use crate::request::Beside;
+use crate::{Algorithm, Error, Key, Order};
+
+/// Fewer keys for each multiprocessor are not distributed: merges take fewer launches.
+const SPLIT_FROM: usize = 1 << 13;
+/// Shorter segments of keys alone, in keys for each multiprocessor, are not sorted as arrays: they are distributed. On an H100
+/// 2^26 f32 in 64 segments took 1.4 ms so, and 5.9 as arrays.
+const KEYS_AS_ARRAYS_FROM: usize = 1 << 15;
+/// The same of others, which are merged. From keys alone, f32 on an H200: 16 segments of 4M took 3.3 ms merged and 2.0 as arrays,
+/// 64 of 1M were faster merged.
+const OTHERS_AS_ARRAYS_FROM: usize = 1 << 14;
+
+impl Gpu {
+    /// Enqueues a sort of every segment by itself, in place, and does not wait.
+    ///
+    /// Keys are sorted alone, so equal ones cannot be told apart. How depends on how long segments are, of which the device
+    /// alone knows between offsets; how keys are spread makes little difference.
+    ///
+    /// - Segments that fit a block are read and written once, in place: on a device with 227 KB of shared memory a block up to
+    ///   40,960 keys of 32 bits or less where segments have one length, 32,768 between offsets; 16,384 of 64 bits, or 8192 of 128.
+    ///   Scratch: none for one length, up to 8 bytes a segment between offsets.
+    /// - Longer ones, of keys of up to 64 bits, are distributed, all at once: read three times and written twice, and two reads
+    ///   and a write more of what has more than 256 buckets of some 5,000 keys. Scratch: a copy of all keys, and 4% more.
+    /// - Segments of one length and at least 2^15 keys for each multiprocessor, of up to 64 bits, are sorted one after the other,
+    ///   each as by [`Gpu::sort`], with its scratch.
+    /// - Where there are fewer than 2^13 keys in all for each multiprocessor, where a segment may have 2^32 and more, and of
+    ///   128 bits, segments that do not fit a block are sorted as tiles of some 8192 to 32,768 keys, and read and written once
+    ///   more for each doubling over that. Scratch: a copy of all keys.
+    ///
+    /// # Errors
+    /// [`Error::Segments`] where the length does not divide the keys; [`Error::Unsupported`] for keys without codes of
+    /// 8 to 128 bits, or 2^32 - 1 segments and more between offsets; [`Error::Memory`] where the device has too little
+    /// free for the scratch; [`Error::Device`] where a kernel could not be had. Nothing has been enqueued that changes
+    /// the keys then.
+    ///
+    /// # Safety
+    /// Nothing else uses the keys or the offsets until the sort is done, and offsets are as [`DeviceSegments::Offsets`]
+    /// states. The stream is of this engine's device.
+    pub unsafe fn sort_segments<K: Key + Pod>(
+        &self,
+        stream: &Stream,
+        keys: View<'_, K>,
+        segments: DeviceSegments<'_>,
+        order: Order,
+    ) -> Result<Pending<'_>, Error> {
+        let moved = Moved { keys: keys.cast::<K::Bits>(), payload: 0, kind: Payload::None };
+        // SAFETY: as the caller states.
+        unsafe { self.sort_batch(stream, moved, segments, code::<K>()?, order) }
+    }
+
+    /// [`Gpu::sort_segments`] where each payload, of any multiple of 4 bytes, moves with its key. Stable.
+    ///
+    /// What is sorted is 32 bits for each key, some of its leading bits and its index in the segment, whatever the width of
+    /// keys and payload; segments whose keys agree in those bits take as many sorts as their codes have digits of about 20
+    /// bits. Segments fit a block up to 16,384 keys, 24,576 where keys and payload have at most 4 bytes each, or 8192 keys of
+    /// 128 bits. Longer ones are sorted as tiles, which are merged, and need a copy of the payload as scratch too; of one length
+    /// and from 2^14 keys of up to 64 bits for each multiprocessor on one after the other, as by [`Gpu::sort_pairs`].
+    ///
+    /// Payloads of 4, 8 and 16 bytes move with their keys. For others, indices of 4 bytes do, of 8 where there are 2^32 keys
+    /// and more; then they bring the payloads. That takes two reads and two writes of the payload more, and as scratch a copy
+    /// of it and the indices, whether segments fit a block or not.
+    ///
+    /// # Errors
+    /// As [`Gpu::sort_segments`]; [`Error::LengthMismatch`]; [`Error::Unsupported`] for payloads of other sizes, or not
+    /// aligned: to 8 bytes where those divide the size, else to 4; and for floats whose NaNs are to be equal
+    /// ([`Nans`](crate::Nans)).
+    ///
+    /// # Safety
+    /// As [`Gpu::sort_segments`], and nothing else uses the payload until the sort is done.
+    pub unsafe fn sort_pairs_segments<K: Key + Pod, V: Pod>(
+        &self,
+        stream: &Stream,
+        keys: View<'_, K>,
+        payload: View<'_, V>,
+        segments: DeviceSegments<'_>,
+        order: Order,
+    ) -> Result<Pending<'_>, Error> {
+        let DevicePayload { address, each } = DevicePayload::of(keys.len(), payload)?;
+        let code = code::<K>()?;
+        order.carries_on_gpu(code)?;
+        let (n, keys) = (keys.len(), keys.cast::<K::Bits>());
+        let moving = |payload, bytes| Moved { keys, payload, kind: Payload::Moved(bytes) };
+        let Some(rows) = Rows::of(n, each) else {
+            // SAFETY: as the caller states.
+            return unsafe { self.sort_batch(stream, moving(address, each), segments, code, order) };
+        };
+        let beside = Beside::Payload { bytes: each, stable: true };
+        check_workspace(stream, || self.words_of_segments::<K::Bits>(n, segments, beside, code))?;
+        // SAFETY: as the caller states; the sort permutes what moves with the keys.
+        unsafe {
+            self.sort_rows(stream, rows, address, |indices| {
+                let moved = moving(indices, rows.index_bytes());
+                self.sort_batch(stream, moved, segments, code, order)
+            })
+        }
+    }
+
+    /// Enqueues an argsort of every segment: writes the indices of its keys in order, counted from the segment's start. The
+    /// keys stay as they are. Stable.
+    ///
+    /// Cost and lengths as of [`Gpu::sort_pairs_segments`] with payloads of 4 bytes; segments as long as arrays are sorted as by
+    /// [`Gpu::argsort`]. Scratch for segments that are merged: two copies of the keys and one of the indices. Indices that
+    /// belong to no segment are not written.
+    ///
+    /// # Errors
+    /// As [`Gpu::sort_segments`]; [`Error::LengthMismatch`]; [`Error::Unsupported`] where a segment can have more than
+    /// 2^32 keys, and for floats whose NaNs are to be equal ([`Nans`](crate::Nans)).
+    ///
+    /// # Safety
+    /// As [`Gpu::sort_segments`], and nothing else uses the indices until the sort is done.
+    pub unsafe fn argsort_segments<K: Key + Pod>(
+        &self,
+        stream: &Stream,
+        keys: View<'_, K>,
+        places: View<'_, u32>,
+        segments: DeviceSegments<'_>,
+        order: Order,
+    ) -> Result<Pending<'_>, Error> {
+        same_length("places", keys.len(), places.len())?;
+        order.carries_on_gpu(code::<K>()?)?;
+        let longest = match segments {
+            DeviceSegments::Length(length) => length,
+            DeviceSegments::Offsets { longest, .. } => longest.min(keys.len() as u64),
+        };
+        check_indices(longest)?;
+        let moved = Moved { keys: keys.cast::<K::Bits>(), payload: places.address(), kind: Payload::Places };
+        // SAFETY: as the caller states.
+        unsafe { self.sort_batch(stream, moved, segments, code::<K>()?, order) }
+    }
+
+    /// Words of each piece of scratch that such a sort of so many keys takes.
+    pub(crate) fn words_of_segments<B: Bits>(
+        &self,
+        keys: usize,
+        segments: DeviceSegments<'_>,
+        beside: Beside,
+        code: Code,
+    ) -> Vec<usize> {
+        let rows = Rows::of(keys, beside.payload_bytes());
+        let payload = match beside {
+            Beside::Nothing => Payload::None,
+            Beside::Payload { bytes, .. } => Payload::Moved(rows.map_or(bytes, Rows::index_bytes)),
+            Beside::Indices { .. } => Payload::Places,
+        };
+        let content = Content { key_bytes: size_of::<B>(), payload, code, order: Order::default() };
+        let (lie, device) = (segments.lie(), self.device().properties());
+        let way = BatchWay::new::<B>(content, keys, lie, device);
+        rows.map(Rows::words).into_iter().chain(way.words::<B>(content, keys, lie, device)).collect()
+    }
+
+    /// Any of the sorts above, for the bits of keys of this code.
+    ///
+    /// # Safety
+    /// As there.
+    unsafe fn sort_batch<B: Bits>(
+        &self,
+        stream: &Stream,
+        moved: Moved<'_, B>,
+        segments: DeviceSegments<'_>,
+        code: Code,
+        order: Order,
+    ) -> Result<Pending<'_>, Error> {
+        let content = Content { key_bytes: size_of::<B>(), payload: moved.kind, code, order };
+        let n = moved.keys.len();
+        let device = self.device().properties();
+        let way = BatchWay::new::<B>(content, n, segments.lie(), device);
+        if let BatchWay::Blocks = way {
+            // SAFETY: as the caller states.
+            return unsafe { self.sort_moved(stream, moved, segments, code, order) };
+        }
+        if let DeviceSegments::Length(length) = segments {
+            crate::Segments::Length(length as usize).check(n)?;
+        }
+        let words = || way.words::<B>(content, n, segments.lie(), device);
+        check_workspace(stream, words)?;
+        // One allocation in place of several: each takes microseconds.
+        let room = stream.workspace_bytes().is_none().then(|| workspace(stream, &words())).transpose()?;
+        // SAFETY: nothing else uses the room, which is given back on the stream after the sort.
+        let within = room.as_ref().map(|room| unsafe { stream.with_workspace(room.view().cast()) });
+        let within = within.as_ref().unwrap_or(stream);
+        // SAFETY: as the caller states.
+        unsafe {
+            match &way {
+                BatchWay::Blocks => unreachable!("they were sorted above"),
+                BatchWay::Arrays { way, length } => {
+                    self.sort_as_arrays(within, moved, way, *length, content)?
+                }
+                BatchWay::Split(shape) => self.sort_split(within, moved, segments, *shape, content)?,
+            }
+        }
+        self.pending(stream)
+    }
+
+    /// Sorts segments of one length one after the other, each as an array.
+    ///
+    /// # Safety
+    /// As [`Gpu::sort_pairs_segments`].
+    unsafe fn sort_as_arrays<B: Bits>(
+        &self,
+        stream: &Stream,
+        moved: Moved<'_, B>,
+        way: &ArrayWay,
+        length: usize,
+        content: Content,
+    ) -> Result<(), Error> {
+        let wanted = wanted(content);
+        for start in (0..moved.keys.len()).step_by(length) {
+            let keys = moved.keys.range(start..start + length);
+            let payload = moved.payload + (start * content.payload.bytes()) as u64;
+            // SAFETY: as the caller states.
+            drop(unsafe { self.sort_array_by(way.clone(), stream, keys, payload, wanted)? });
+        }
+        Ok(())
+    }
+
+    /// Sorts segments of keys alone, the long ones distributed.
+    ///
+    /// # Safety
+    /// As [`Gpu::sort_segments`].
+    unsafe fn sort_split<B: Bits>(
+        &self,
+        stream: &Stream,
+        moved: Moved<'_, B>,
+        segments: DeviceSegments<'_>,
+        shape: SplitShape,
+        content: Content,
+    ) -> Result<(), Error> {
+        let Content { code, order, .. } = content;
+        let kernels = self.kernel_set(&shape.kernels)?;
+        // SAFETY: as the caller states; the list of the long ones is kept until all is enqueued.
+        unsafe {
+            match segments {
+                DeviceSegments::Length(length) => {
+                    let segments = moved.keys.len() as u64 / length;
+                    let long = || Ok(LongSegments { length, segments, ..LongSegments::default() });
+                    self.split_segments(stream, moved.keys, shape, &kernels, long)
+                }
+                DeviceSegments::Offsets { offsets, longest } => {
+                    let short = self.prepare_short(stream, moved, (offsets, longest), code, order)?;
+                    self.split_segments(stream, moved.keys, shape, &kernels, || short.enqueue())
+                }
+            }
+        }
+    }
+}
+
+/// How segments are sorted.
+enum BatchWay {
+    /// By blocks; what is too long for one as tiles that are merged.
+    Blocks,
+    /// Each as an array of this length.
+    Arrays { way: ArrayWay, length: usize },
+    /// What is too long for a block is distributed.
+    Split(SplitShape),
+}
+
+impl BatchWay {
+    /// Of so many keys on such a device.
+    fn new<B: Bits>(content: Content, n: usize, lie: Lie, device: &Properties) -> BatchWay {
+        if B::WIDTH > 64 || n == 0 {
+            return BatchWay::Blocks;
+        }
+        let shared = device.shared_per_block;
+        let alone = content.payload == Payload::None;
+        let multiprocessors = device.multiprocessors as usize;
+        let largest = Worker::classes(content, shared).last().map_or(0, |largest| largest.capacity());
+        // Of the shortest segment that is too long for a block, and of the longest.
+        let (shortest, longest) = match lie {
+            Lie::Length(length) if Worker::for_length(length, content, shared).is_some() => (1, 0),
+            Lie::Length(length) => (length, length),
+            Lie::Offsets { segments: 0, .. } => (1, 0),
+            Lie::Offsets { longest, .. } => (largest + 1, longest.min(n)),
+        };
+        if longest < shortest {
+            return BatchWay::Blocks;
+        }
+        let from = multiprocessors * if alone { KEYS_AS_ARRAYS_FROM } else { OTHERS_AS_ARRAYS_FROM };
+        if let Lie::Length(length) = lie
+            && (from..=n).contains(&length)
+            && let Ok(way @ (ArrayWay::Digits(_) | ArrayWay::Passes(_))) =
+                wanted(content).way::<B>(length, Algorithm::Auto, device)
+        {
+            return BatchWay::Arrays { way, length };
+        }
+        if alone && n >= SPLIT_FROM * multiprocessors && longest < 1 << 32 {
+            return BatchWay::Split(SplitShape::new(content, shortest, longest, device));
+        }
+        BatchWay::Blocks
+    }
+
+    /// Words of each piece of scratch that it takes.
+    fn words<B: Bits>(&self, content: Content, n: usize, lie: Lie, device: &Properties) -> Vec<usize> {
+        match self {
+            BatchWay::Blocks => vec![segments_words(content, n, lie, device.shared_per_block)],
+            BatchWay::Arrays { way, length } => wanted(content).scratch_words::<B>(way, *length, device),
+            BatchWay::Split(shape) => {
+                let mut words = shape.words(n);
+                if let Lie::Offsets { segments, .. } = lie {
+                    words.push(listed_words(segments));
+                }
+                words
+            }
+        }
+    }
+}
+
+/// What a segment is as an array.
+fn wanted(content: Content) -> Wanted {
+    Wanted { beside: content.payload.beside(), code: content.code, order: content.order }
+}
