@@ -40,7 +40,7 @@ constexpr u32 BLOCK = SORTIE_THREADS;
 constexpr u32 WARPS = BLOCK / WARP;
 constexpr u32 ROW = SORTIE_ROW;
 constexpr u32 TILE = BLOCK * ROW;
-// Threads that a multiprocessor is to hold: 64 registers are left for each.
+// Threads that a multiprocessor is to hold: at least 64 registers are left for each.
 constexpr u32 RESIDENT = 1024;
 constexpr u32 DIGITS = sizeof(Key);
 // Threads that count digits on a multiprocessor, and the keys that each of them loads at a time.

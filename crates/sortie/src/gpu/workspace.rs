@@ -79,7 +79,7 @@ impl Gpu {
     /// number is looked at.
     ///
     /// # Errors
-    /// As [`Gpu::workspace_bytes`].
+    /// As [`Gpu::workspace_bytes`]; [`Error::Segments`] where a length does not divide the keys.
     pub fn workspace_bytes_of_segments<K: Key>(
         &self,
         keys: usize,
@@ -87,6 +87,9 @@ impl Gpu {
         beside: Beside,
     ) -> Result<usize, Error> {
         check_beside(beside)?;
+        if let DeviceSegments::Length(length) = segments {
+            crate::Segments::Length(length as usize).check(keys)?;
+        }
         Ok(workspace_bytes(&self.words_of_segments::<K::Bits>(keys, segments, beside, code::<K>()?)))
     }
 

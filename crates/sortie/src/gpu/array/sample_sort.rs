@@ -104,10 +104,16 @@ impl Keys {
     pub fn check(&self, n: usize, address: u64) -> Result<(), Error> {
         let bytes = self.bytes;
         let aligned = [16, 8].into_iter().find(|&by| bytes.is_multiple_of(by)).unwrap_or(4);
-        if !(4..=64).contains(&bytes) || !bytes.is_multiple_of(4) || !address.is_multiple_of(aligned as u64) {
+        if !(4..=64).contains(&bytes) || !bytes.is_multiple_of(4) {
             return Err(Error::Unsupported(format!(
-                "keys of {bytes} bytes at {address:#x} are not sorted by comparison on a GPU, only such of 4 to 64 bytes, a \
-                 multiple of 4, aligned to as much of 16 bytes as divides their size; use the CPU engine"
+                "keys of {bytes} bytes are not sorted by comparison on a GPU, only keys of 4 to 64 bytes, in steps of 4; use the \
+                 CPU engine"
+            )));
+        }
+        if !address.is_multiple_of(aligned as u64) {
+            return Err(Error::Unsupported(format!(
+                "keys of {bytes} bytes begin at {address:#x} of GPU memory, which is not aligned to {aligned} bytes; copy them to \
+                 memory that is"
             )));
         }
         // A macro is one line.

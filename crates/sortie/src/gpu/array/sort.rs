@@ -43,9 +43,10 @@ const DISTRIBUTE_FROM: usize = 1 << 15;
 const DISTRIBUTE_FROM_CACHES: u64 = 2;
 /// Fewer pairs, or indices, for each multiprocessor are one segment.
 const PAIRS_IN_PASSES_FROM: usize = 1 << 7;
-const PLACES_IN_PASSES_FROM: usize = 1 << 7;
 /// Fewer keys alone go through a network. On an H200 2^20 u32 took 91 us by it, 2^22 189.
 const KEYS_IN_PASSES_FROM: usize = 1 << 12;
+/// More bytes than any sort has scratch for each key.
+const MOST_BYTES_A_KEY: usize = 256;
 /// Fewer keys alone are one segment: a block sorts them in one launch. More of them, too few to be distributed, a network.
 const NETWORK_FROM: usize = 1 << 13;
 
@@ -70,7 +71,7 @@ impl Gpu {
     /// Keys of 128 bits are sorted as by [`Gpu::sort_by_comparison`].
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for keys without codes of 8 to 128 bits, or too many that no network sorts; [`Error::Memory`]
+    /// [`Error::Unsupported`] for keys without codes of 8 to 128 bits, or more than 2^32 - 2^16 of 128 bits; [`Error::Memory`]
     /// where the device has too little free for the scratch; [`Error::Device`] where a kernel could not be had: the keys are
     /// as they were then. Where the device fails later, they are unspecified.
     ///
@@ -102,7 +103,7 @@ impl Gpu {
     /// - Others: as one segment, by [`Gpu::sort_pairs_segments`]. Scratch where it does not fit a block: a copy of keys
     ///   and payload; else none.
     ///
-    /// Scratch of both kinds of passes: a copy of keys and payload, and up to a byte a key.
+    /// Scratch of both kinds of passes: a copy of keys and payload, and up to 1.4 bytes a key.
     ///
     /// Payloads of 4, 8 and 16 bytes move with their keys in these ways. For others, indices of 4 bytes do, and bring the
     /// payloads in the end: two reads and two writes of the payload. Scratch: that of such pairs, the indices, and a copy of
@@ -151,7 +152,7 @@ impl Gpu {
         unsafe { self.sort_array_of_pairs(stream, keys, payload, order, false) }
     }
 
-    /// Enqueues an argsort: writes the places of the keys in order. The keys stay as they are. Stable.
+    /// Enqueues an argsort: writes the indices of the keys in order. The keys stay as they are. Stable.
     ///
     /// As [`Gpu::sort_pairs`] with payloads of 4 bytes, but that keys of 17 to 32 bits which are distributed, up to 2^32 - 2^16 of
     /// them, go in any order to their buckets with their indices below them, as by [`Gpu::sort_pairs_unstable`]: those tell equal keys
@@ -163,19 +164,19 @@ impl Gpu {
     /// ([`Nans`](crate::Nans)).
     ///
     /// # Safety
-    /// As [`Gpu::sort`], and nothing else uses the places until the sort is done.
+    /// As [`Gpu::sort`], and nothing else uses the indices until the sort is done.
     pub unsafe fn argsort<K: Key + Pod>(
         &self,
         stream: &Stream,
         keys: View<'_, K>,
-        places: View<'_, u32>,
+        indices: View<'_, u32>,
         order: Order,
     ) -> Result<Pending<'_>, Error> {
-        same_length("places", keys.len(), places.len())?;
+        same_length("indices", keys.len(), indices.len())?;
         let wanted = Wanted { beside: Beside::Indices { stable: true }, code: code::<K>()?, order };
         order.carries_on_gpu(wanted.code)?;
         // SAFETY: as the caller states.
-        unsafe { self.sort_array(stream, keys.cast::<K::Bits>(), places.address(), wanted) }
+        unsafe { self.sort_array(stream, keys.cast::<K::Bits>(), indices.address(), wanted) }
     }
 
     /// Either of these, whatever the type of the payload.
@@ -587,6 +588,9 @@ impl Wanted {
         device: &Properties,
     ) -> Result<ArrayWay, Error> {
         plan::check_on_gpu(size_of::<B>(), self.beside, algorithm)?;
+        if n > isize::MAX as usize / MOST_BYTES_A_KEY {
+            return Err(Error::Unsupported(format!("{n} keys are more than any memory holds")));
+        }
         if let Some((rows, indexed)) = self.by_indices(n) {
             return Ok(match indexed.way::<B>(n, algorithm, device)? {
                 // By their indices anyway.
@@ -634,7 +638,7 @@ impl Wanted {
         let (from, beside) = match beside {
             Beside::Nothing => (KEYS_IN_PASSES_FROM, Moving::Payload(0)),
             Beside::Payload { bytes, .. } => (PAIRS_IN_PASSES_FROM, Moving::Payload(bytes)),
-            Beside::Indices { .. } => (PLACES_IN_PASSES_FROM, Moving::Place),
+            Beside::Indices { .. } => (PAIRS_IN_PASSES_FROM, Moving::Place),
         };
         let enough = n >= device.multiprocessors as usize * from;
         let swept = Swept { key_bytes: size_of::<B>(), code, order, beside, by_buckets: false };

@@ -131,18 +131,18 @@ impl Gpu {
         &self,
         stream: &Stream,
         keys: View<'_, K>,
-        places: View<'_, u32>,
+        indices: View<'_, u32>,
         segments: DeviceSegments<'_>,
         order: Order,
     ) -> Result<Pending<'_>, Error> {
-        same_length("places", keys.len(), places.len())?;
+        same_length("indices", keys.len(), indices.len())?;
         order.carries_on_gpu(code::<K>()?)?;
         let longest = match segments {
             DeviceSegments::Length(length) => length,
             DeviceSegments::Offsets { longest, .. } => longest.min(keys.len() as u64),
         };
         check_indices(longest)?;
-        let moved = Moved { keys: keys.cast::<K::Bits>(), payload: places.address(), kind: Payload::Places };
+        let moved = Moved { keys: keys.cast::<K::Bits>(), payload: indices.address(), kind: Payload::Places };
         // SAFETY: as the caller states.
         unsafe { self.sort_batch(stream, moved, segments, code::<K>()?, order) }
     }

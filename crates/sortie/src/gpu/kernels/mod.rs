@@ -204,6 +204,7 @@ impl File {
             }
             File::FinishStable => &[
                 CodeTransform::LAYOUT,
+                a::BucketCodes::LAYOUT,
                 a::Profile::LAYOUT,
                 a::PlacedBuckets::LAYOUT,
                 a::StableArrays::LAYOUT,
