@@ -152,6 +152,7 @@ SIMT_FN void store(double value, u64 *key) { *key = detail::cast<u64>(value); }
 
 SIMT_KERNEL(THREADS, 1)
 draw(Word *keys, u64 n, u64 seed, int kind, int shape) {
+    await_turn();
     for (u64 at = rank(); at < n; at += threads()) {
         if (shape == Normal) {
             store(normal(at, seed), keys + at);
@@ -170,6 +171,7 @@ draw(Word *keys, u64 n, u64 seed, int kind, int shape) {
 /// Keys of a random shape.
 SIMT_KERNEL(THREADS, 1)
 compose(Word *keys, u64 n, u64 seed, int kind, Recipe recipe) {
+    await_turn();
     const u64 length = recipe.runs ? n / recipe.runs + 1 : 1;
     for (u64 at = rank(); at < n; at += threads()) {
         const u64 value = recipe.distinct ? random(seed ^ 5, at) % recipe.distinct : at;
@@ -193,6 +195,7 @@ compose(Word *keys, u64 n, u64 seed, int kind, Recipe recipe) {
 /// The positions, as payloads of either width.
 SIMT_KERNEL(THREADS, 1)
 number(u32 *narrow, u64 *wide, u64 n) {
+    await_turn();
     for (u64 at = rank(); at < n; at += threads()) {
         narrow[at] = u32(at);
         wide[at] = at;
@@ -227,6 +230,7 @@ SIMT_FN u64 hash(Word key, u64 position) { return mix(key + mix(position)); }
 /// Adds to `totals` the sums over hashes of the keys, and of the keys with their positions.
 SIMT_KERNEL(THREADS, 1)
 sums(const Word *keys, u64 n, u64 *totals) {
+    await_turn();
     u64 alone = 0, placed = 0;
     for (u64 at = rank(); at < n; at += threads()) {
         alone += hash(keys[at]);
@@ -241,6 +245,7 @@ sums(const Word *keys, u64 n, u64 *totals) {
 SIMT_KERNEL(THREADS, 1)
 check(const Word *input, const Word *sorted, const void *payload, int payload_bytes, u64 n,
                                  int kind, int zeros_equal, u64 *totals) {
+    await_turn();
     u64 sum = 0, wrong = 0;
     auto payload_at = [&](u64 at) {
         if (payload_bytes == 0) return at;
@@ -276,6 +281,7 @@ check(const Word *input, const Word *sorted, const void *payload, int payload_by
 SIMT_KERNEL(THREADS, 1)
 check_segments(const Word *keys, u64 n, u64 segments, u64 length, const u64 *offsets, int kind,
                                           u64 *totals) {
+    await_turn();
     u64 sum = 0, wrong = 0;
     for (u64 at = rank(); at < n; at += threads()) {
         u64 segment = offsets ? 0 : at / length;

@@ -56,6 +56,9 @@ pub struct Program {
     pub headers: &'static [(&'static str, &'static str)],
     /// Macros: name and value.
     pub defines: Vec<(String, String)>,
+    /// Whether each of its kernels waits for the work before it by `griddepcontrol.wait`, before it touches memory. Then a device
+    /// may start it while that work ends, which hides most of what a launch takes.
+    pub overlaps: bool,
 }
 
 /// A device with raw handles: addresses in its memory, streams, events, modules and functions are numbers.
@@ -257,7 +260,7 @@ pub unsafe trait Driver: Any + Send + Sync + Debug {
     unsafe fn function(&self, module: u64, name: &str) -> Result<u64, Error>;
 
     /// Enqueues a kernel. `arguments` point to the values, laid out as C lays them out; they are read before the call
-    /// returns.
+    /// returns. `overlaps` is what the [`Program`] says.
     ///
     /// # Safety
     ///
@@ -267,6 +270,7 @@ pub unsafe trait Driver: Any + Send + Sync + Debug {
         &self,
         function: u64,
         launch: &Launch,
+        overlaps: bool,
         arguments: &[*const c_void],
         stream: u64,
     ) -> Result<(), Error>;

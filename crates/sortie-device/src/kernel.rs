@@ -13,12 +13,13 @@ pub struct Module(Arc<Loaded>);
 struct Loaded {
     device: Device,
     raw: u64,
+    overlaps: bool,
 }
 
 impl Module {
     pub(crate) fn new(device: &Device, program: &Program) -> Result<Module, Error> {
         let raw = device.driver().load(program)?;
-        Ok(Module(Arc::new(Loaded { device: device.clone(), raw })))
+        Ok(Module(Arc::new(Loaded { device: device.clone(), raw, overlaps: program.overlaps })))
     }
 
     /// The kernel of that name, which is `extern "C"`. It keeps the module loaded.
@@ -61,10 +62,11 @@ impl Kernel {
         if launch.blocks == 0 {
             return Ok(());
         }
-        let driver = self.module.0.device.driver();
+        let Loaded { device, overlaps, .. } = &*self.module.0;
+        let driver = device.driver();
         let enqueue = |pointers: &[*const c_void]| {
             // SAFETY: the caller vouches for the kernel's work; the values live until this returns.
-            unsafe { driver.launch(self.raw, &launch, pointers, stream.raw()) }
+            unsafe { driver.launch(self.raw, &launch, *overlaps, pointers, stream.raw()) }
         };
         arguments.with_pointers(enqueue).map_err(|error| match error {
             Error::Driver { message, .. } => Error::Launch {

@@ -18,6 +18,7 @@
 //!              }",
 //!     headers: &[],
 //!     defines: vec![],
+//!     overlaps: false,
 //! };
 //! let mut host = vec![1.0f32; 1000];
 //! let stream = device.stream()?;

@@ -19,7 +19,8 @@ fn without_a_driver_every_question_has_an_answer() {
 
 #[test]
 fn without_a_compiler_the_error_says_how_to_get_it() {
-    let program = Program { name: "empty".into(), source: "", headers: &[], defines: vec![] };
+    let program =
+        Program { name: "empty".into(), source: "", headers: &[], defines: vec![], overlaps: false };
     match cuda::compiler_version() {
         Ok((major, minor)) => println!("skipped: there is NVRTC {major}.{minor}"),
         Err(error) => {

@@ -12,7 +12,7 @@ const HEADERS: &[(&str, &str)] =
 fn program(factor: &str) -> Program {
     let defines = [("TYPE", "unsigned long long"), ("FACTOR", factor)];
     let defines = defines.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
-    Program { name: "scale".into(), source: SCALE, headers: HEADERS, defines }
+    Program { name: "scale".into(), source: SCALE, headers: HEADERS, defines, overlaps: false }
 }
 
 fn compiler() -> Option<(i32, i32)> {

@@ -27,7 +27,7 @@ fn device() -> Option<Device> {
 }
 
 fn program() -> Program {
-    Program { name: "test.cu".into(), source: SOURCE, headers: &[], defines: vec![] }
+    Program { name: "test.cu".into(), source: SOURCE, headers: &[], defines: vec![], overlaps: false }
 }
 
 fn launch(len: usize) -> Launch {

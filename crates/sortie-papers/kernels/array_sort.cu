@@ -61,6 +61,7 @@ SIMT_FN u32 start_of(u32 bucket, const u32* sizes) {
 // Phase 1, section 5.1.
 SIMT_KERNEL(WARP, 1)
 choose_splitters(u32* keys, u32 length, u32 samples, u32 buckets, u32* splitters, code::Transform transform) {
+    await_turn();
     u32* array = shared_codes();
     u32* sampled = array + length;
     load(array, own_keys(keys, length), length, transform);
@@ -75,6 +76,7 @@ choose_splitters(u32* keys, u32 length, u32 samples, u32 buckets, u32* splitters
 // Phase 2, section 5.2.
 SIMT_KERNEL(MOST_BUCKETS, 1)
 fill_buckets(u32* keys, u32 length, u32 buckets, const u32* splitters, u32* sizes, code::Transform transform) {
+    await_turn();
     u32* array = shared_codes();
     u32* own_splitters = array + length;
     u32* own_sizes = own_splitters + buckets;
@@ -104,6 +106,7 @@ fill_buckets(u32* keys, u32 length, u32 buckets, const u32* splitters, u32* size
 // Phase 3, section 5.3.
 SIMT_KERNEL(MOST_BUCKETS, 1)
 sort_buckets(u32* keys, u32 length, u32 buckets, const u32* sizes, code::Transform transform) {
+    await_turn();
     u32* array = shared_codes();
     u32* own_sizes = array + length;
     keys = own_keys(keys, length);

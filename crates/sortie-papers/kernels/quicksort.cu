@@ -118,6 +118,7 @@ SIMT_FN void note_range(const Counts& counts, Parent& parent) {
 // Algorithm 2.
 SIMT_KERNEL(BLOCK, 4)
 split_sequences(u32* keys, u32* scratch, const Piece* pieces, Parent* parents) {
+    await_turn();
     const Piece piece = pieces[block_rank()];
     Parent& parent = parents[piece.parent];
     const u32 pivot = parent.pivot;
@@ -157,6 +158,7 @@ SIMT_FN void sort_small(const u32* from, u32* keys, const Sequence& all) {
 
 // Algorithm 3.
 SIMT_KERNEL(BLOCK, 4) sort_sequences(u32* keys, u32* scratch, const Sequence* sequences) {
+    await_turn();
     Sequence* waiting = shared().waiting;
     if (thread_rank() == 0) waiting[0] = sequences[block_rank()];
     barrier();

@@ -60,6 +60,7 @@ SIMT_FN void split(u32 (&own)[KEYS_A_THREAD], u32 bit) {
 
 SIMT_KERNEL(BLOCK, 4)
 sort_tiles(const u32* keys, u64 count, u32 shift, u32* sorted, u32* table, u32* starts) {
+    await_turn();
     Shared& s = shared();
     keys += u64(block_rank()) * TILE;
     sorted += u64(block_rank()) * TILE;
@@ -94,6 +95,7 @@ sort_tiles(const u32* keys, u64 count, u32 shift, u32* sorted, u32* table, u32* 
 
 SIMT_KERNEL(BLOCK, 4)
 scatter(const u32* sorted, u64 count, u32 shift, const u32* table, const u32* sums, const u32* starts, u32* keys) {
+    await_turn();
     Shared& s = shared();
     sorted += u64(block_rank()) * TILE;
     const u32 there = keys_of_tile(count);

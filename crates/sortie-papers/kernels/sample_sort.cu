@@ -82,6 +82,7 @@ SIMT_FN u32 splitter(u32 b, const u32* sample, u32 interval) {
 
 SIMT_KERNEL(BLOCK, 1)
 choose_splitters(const u32* from, const Segment* segments, Level level, u32* trees, u32* constant) {
+    await_turn();
     u32* sample = reinterpret_cast<u32*>(shared_memory());
     const Segment segment = segments[block_rank()];
     const u32 count = BUCKETS * segment.interval, padded = papers::power_of_two_from(count);
@@ -162,6 +163,7 @@ SIMT_FN void count_tile(const u32* from, const Tile& tile, const u32* trees, u32
 // Phase 4 of the thesis.
 SIMT_KERNEL(BLOCK, 4)
 count_buckets(const u32* from, const Segment* segments, Level level, const u32* trees, u32* table) {
+    await_turn();
     const Tile tile(segments, level, block_rank());
     u32 bucket[KEYS_A_THREAD], rank[KEYS_A_THREAD];
     count_tile(from, tile, trees, bucket, rank);
@@ -176,6 +178,7 @@ count_buckets(const u32* from, const Segment* segments, Level level, const u32* 
 SIMT_KERNEL(BLOCK, 4)
 distribute(const u32* from, u32* to, const Segment* segments, Level level, const u32* trees, const u32* table,
            const u32* sums, u32* taken) {
+    await_turn();
     const Tile tile(segments, level, block_rank());
     u32 bucket[KEYS_A_THREAD], rank[KEYS_A_THREAD];
     count_tile(from, tile, trees, bucket, rank);
@@ -200,6 +203,7 @@ distribute(const u32* from, u32* to, const Segment* segments, Level level, const
 // What the host reads back.
 SIMT_KERNEL(BUCKETS, 1)
 list_buckets(const Segment* segments, Level level, const u32* table, const u32* sums, u32* starts) {
+    await_turn();
     const Segment segment = segments[block_rank()];
     const u64 row = level.single ? u64(block_rank()) * BUCKETS : u64(segment.first_tile) * BUCKETS;
     const u32 stride = level.single ? 1 : (segment.end - segment.start + TILE - 1) / TILE;

@@ -35,12 +35,14 @@ SIMT_FN void scan_part(u32* table, u64 first, u64 count, u32 before, u32& total)
 }
 
 SIMT_KERNEL(BLOCK, 4) scan_table(u32* table, u64 count, u32* sums) {
+    await_turn();
     u32 total;
     scan_part(table, u64(block_rank()) * SCANNED, count, 0, total);
     if (thread_rank() == 0) sums[block_rank()] = total;
 }
 
 SIMT_KERNEL(BLOCK, 1) scan_sums(u32* sums, u64 count) {
+    await_turn();
     u32 before = 0;
     for (u64 first = 0; first < count; first += SCANNED) {
         u32 total;

@@ -40,7 +40,7 @@ impl File {
             File::RadixSort => ("radix_sort", include_str!("../kernels/radix_sort.cu")),
             File::ScanTable => ("scan_table", include_str!("../kernels/scan_table.cu")),
         };
-        Program { name: name.into(), source, headers: HEADERS, defines: vec![] }
+        Program { name: name.into(), source, headers: HEADERS, defines: vec![], overlaps: true }
     }
 }
 

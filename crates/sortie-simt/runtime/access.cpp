@@ -52,6 +52,9 @@ void access(u64 address, u32 bytes, Kind kind, Scope scope, u64 place) {
     if (self.stack.holds(address)) return;
     SharedMemory& shared = self.block->shared;
     bool in_shared = shared.holds(address);
+    if (!in_shared && !self.has_turn)
+        fail("too early: block %u thread %u %s %u bytes at \1%llx\2, before await_turn()", self.block->rank, self.rank, verb(kind),
+             bytes, place);
     u64 offset;
     Shadow* shadow = nullptr;
     if (in_shared) {

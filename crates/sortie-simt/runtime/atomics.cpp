@@ -57,6 +57,8 @@ u64 atomic(Atomic operation, void* at, u32 bytes, bool is_signed, u64 value, u64
     return before;
 }
 
+void await_turn() { current->has_turn = true; }
+
 void fence(Scope scope) {
     if (INSTRUMENTED && launch->races) launch->races->fence(*current, scope);
 }

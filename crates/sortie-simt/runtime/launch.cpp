@@ -79,6 +79,7 @@ void Launch::start_block(BlockState& block) {
         thread.stack.rewind();
         thread.fake_stack = nullptr;
         thread.state = Thread::State::Ready;
+        thread.has_turn = !request.overlaps;
         thread.copies.clear();
         thread.copy_group = 0;
         thread.steps = 0;

@@ -47,6 +47,7 @@ struct Request {
     u32 segment_words;
     u8 race;
     u8 count;
+    u8 overlaps;
 };
 
 // The K-model's costs. A segment has segment_words words of 4 bytes; a memory access is one of a whole warp.
@@ -99,6 +100,8 @@ struct Thread {
     Warp* warp = nullptr;
     u32 rank = 0;
     State state = State::Ready;
+    // Whether the work before has ended, for all that it knows.
+    bool has_turn = false;
 
     // What it brings to a collective, and takes from it.
     Collective collective = Collective::Barrier;

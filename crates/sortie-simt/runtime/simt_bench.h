@@ -38,6 +38,7 @@ u32 block_threads() __attribute__((const));
 u32 grid_blocks() __attribute__((const));
 u8* shared_memory() __attribute__((const));
 
+void await_turn();
 void barrier(Line line);
 u64 collective(Collective kind, u64 value, u32 argument, u32 mask, Line line);
 u64 atomic(Atomic operation, void* at, u32 bytes, bool is_signed, u64 value, u64 expected, Order order, Scope scope);

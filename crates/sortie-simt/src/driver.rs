@@ -396,6 +396,7 @@ unsafe impl Driver for Simulated {
         &self,
         function: u64,
         launch: &Launch,
+        overlaps: bool,
         arguments: &[*const c_void],
         stream: u64,
     ) -> Result<(), Error> {
@@ -406,6 +407,6 @@ unsafe impl Driver for Simulated {
             unsafe { copied(arguments, &modules[module].argument_sizes(*entry)) }
         };
         // SAFETY: as the caller states.
-        unsafe { self.enqueue(Work::Launch { function, launch: *launch, arguments }, stream) }
+        unsafe { self.enqueue(Work::Launch { function, launch: *launch, overlaps, arguments }, stream) }
     }
 }

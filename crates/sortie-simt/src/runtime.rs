@@ -51,6 +51,7 @@ struct Request {
     segment_words: u32,
     race: u8,
     count: u8,
+    overlaps: u8,
 }
 
 /// `Outcome` of `runtime/machine.h`.
@@ -148,6 +149,7 @@ impl Module {
             segment_words: job.segment_words,
             race: job.race.into(),
             count: job.count.into(),
+            overlaps: job.overlaps.into(),
         };
         let mut outcome =
             Outcome { counts: Counts::default(), module_base: 0, failed: 0, message: [0; 4096] };
@@ -173,6 +175,8 @@ pub struct LaunchJob<'a> {
     pub segment_words: u32,
     pub race: bool,
     pub count: bool,
+    /// Whether the kernel has to await its turn.
+    pub overlaps: bool,
 }
 
 fn open(path: &Path) -> Result<Library, Error> {

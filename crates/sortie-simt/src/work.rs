@@ -23,7 +23,7 @@ pub enum Work {
     CopyOut { to: u64, from: u64, bytes: usize },
     CopyWithin { to: u64, from: u64, bytes: usize },
     Fill { to: u64, byte: u8, bytes: usize },
-    Launch { function: u64, launch: Launch, arguments: Vec<Value> },
+    Launch { function: u64, launch: Launch, overlaps: bool, arguments: Vec<Value> },
 }
 
 /// The bytes of an argument, aligned for every type.
@@ -88,9 +88,9 @@ impl Work {
                 // SAFETY: the memory is ours.
                 unsafe { ptr::write_bytes(to as *mut u8, byte, bytes) };
             }
-            Work::Launch { function, launch, ref arguments } => {
+            Work::Launch { function, launch, overlaps, ref arguments } => {
                 // SAFETY: as the caller states.
-                return unsafe { run_kernel(function, launch, arguments, state, options) };
+                return unsafe { run_kernel(function, (launch, overlaps), arguments, state, options) };
             }
         }
         Ok(None)
@@ -102,7 +102,7 @@ impl Work {
 /// As of [`Driver::launch`](sortie_device::Driver::launch).
 unsafe fn run_kernel(
     function: u64,
-    launch: Launch,
+    (launch, overlaps): (Launch, bool),
     arguments: &[Value],
     state: &mut State,
     options: &Options,
@@ -122,6 +122,7 @@ unsafe fn run_kernel(
         segment_words: options.segment_words,
         race: options.sanitizer == Sanitizer::Race,
         count: options.count,
+        overlaps,
     };
     let fault = |message: String| Error::Fault(format!("kernel {}: {message}", function.name));
     // SAFETY: the entry is of this module; the caller vouches for the arguments.

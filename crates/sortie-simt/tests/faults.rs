@@ -2,7 +2,7 @@
 
 mod common;
 
-use sortie_device::{Error, Launch};
+use sortie_device::{Error, Launch, Program};
 use sortie_simt::{Options, Sanitizer};
 
 const SOURCE: &str = include_str!("kernels/faults.cu");
@@ -12,7 +12,8 @@ fn launch(kernel: &str, sanitizer: Sanitizer, seed: u64, data: &mut [u32]) -> Re
         ["global", "last_block", "narrow", "wide"].iter().any(|name| kernel.starts_with(name));
     let (blocks, threads) = (if of_many_blocks { 5 } else { 1 }, threads(kernel));
     let device = sortie_simt::device(Options { seed, sanitizer, ..Options::default() })?;
-    let program = common::program("faults", SOURCE, &[]);
+    let overlaps = ["early", "in_turn"].contains(&kernel);
+    let program = Program { overlaps, ..common::program("faults", SOURCE, &[]) };
     common::run(&device, &program, kernel, Launch { blocks, threads, shared: 1024 }, data)
 }
 
@@ -53,6 +54,12 @@ fn let_be(kernel: &str, sanitizer: Sanitizer) -> Vec<u32> {
             .unwrap_or_else(|error| panic!("{kernel}, seed {seed}: {error}"));
     }
     data
+}
+
+#[test]
+fn memory_before_the_turn() {
+    found("early", Sanitizer::Race, &["too early"], &["reads early"]);
+    let_be("in_turn", Sanitizer::Race);
 }
 
 #[test]

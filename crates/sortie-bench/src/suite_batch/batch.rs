@@ -116,6 +116,7 @@ impl<K: BenchKey + Pod> Batch<K> {
             source: include_str!("../../kernels/batch.cu"),
             headers: &[],
             defines: vec![("KEY".into(), c_name::<K>().into())],
+            overlaps: false,
         })?;
         Ok(Batch {
             input: device.alloc(kept)?,

@@ -57,6 +57,7 @@ impl Kernels {
             source: include_str!("../../kernels/grid.cu"),
             headers: &[("simt.cuh", sortie::internals::SIMT_HEADER)],
             defines: vec![("KEY_BITS".into(), bits.to_string())],
+            overlaps: true,
         })?;
         Ok(Kernels {
             draw: module.kernel("draw")?,

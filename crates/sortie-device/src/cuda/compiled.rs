@@ -114,6 +114,7 @@ mod tests {
             source: "source",
             headers: &[("a", "b")],
             defines: vec![("X".into(), "1".into())],
+            overlaps: false,
         }
     }
 
@@ -209,6 +210,12 @@ mod tests {
     fn compilable() -> Program {
         let source = "#include \"a\"\nextern \"C\" __global__ void k(TYPE *x) { x[threadIdx.x] = one(); }";
         let headers = &[("a", "inline int one() { return 1; }")];
-        Program { name: "p".into(), source, headers, defines: vec![("TYPE".into(), "long long".into())] }
+        Program {
+            name: "p".into(),
+            source,
+            headers,
+            defines: vec![("TYPE".into(), "long long".into())],
+            overlaps: false,
+        }
     }
 }

@@ -68,6 +68,11 @@ impl CudaDriver {
         Ok(CudaDriver { properties, device, context: OnceLock::new(), peers: Mutex::default() })
     }
 
+    /// Whether kernels may start before the work before them has ended, also where they are captured.
+    fn can_overlap(&self) -> Result<bool, Error> {
+        Ok(self.properties.compute_capability >= (9, 0) && super::start()?.version >= (12, 3))
+    }
+
     /// Lets a kernel ask for all the shared memory that a block can have; without, it is 48 KiB.
     fn allow_shared(&self, function: sys::CUfunction) -> Result<(), Error> {
         let mut fixed = 0;
@@ -358,29 +363,33 @@ unsafe impl Driver for CudaDriver {
         &self,
         function: u64,
         launch: &Launch,
+        overlaps: bool,
         arguments: &[*const c_void],
         stream: u64,
     ) -> Result<(), Error> {
-        // More than fits is more than there is: the driver refuses it.
-        let shared = u32::try_from(launch.shared).unwrap_or(u32::MAX);
-        let arguments = arguments.as_ptr().cast_mut().cast();
-        let (function, stream) = (function as sys::CUfunction, stream as sys::CUstream);
-        // SAFETY: the caller's; the driver only reads the arguments.
-        self.call("cuLaunchKernel", || unsafe {
-            let (blocks, threads) = (launch.blocks, launch.threads);
-            sys::cuLaunchKernel(
-                function,
-                blocks,
-                1,
-                1,
-                threads,
-                1,
-                1,
-                shared,
-                stream,
-                arguments,
-                ptr::null_mut(),
-            )
+        let overlaps = overlaps && self.can_overlap()?;
+        let mut serialization = sys::CUlaunchAttribute {
+            id: sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+            pad: [0; 4],
+            value: sys::CUlaunchAttributeValue { programmaticStreamSerializationAllowed: 1 },
+        };
+        let config = sys::CUlaunchConfig {
+            gridDimX: launch.blocks,
+            gridDimY: 1,
+            gridDimZ: 1,
+            blockDimX: launch.threads,
+            blockDimY: 1,
+            blockDimZ: 1,
+            // More than fits is more than there is: the driver refuses it.
+            sharedMemBytes: u32::try_from(launch.shared).unwrap_or(u32::MAX),
+            hStream: stream as sys::CUstream,
+            attrs: &mut serialization,
+            numAttrs: overlaps.into(),
+        };
+        let (function, arguments) = (function as sys::CUfunction, arguments.as_ptr().cast_mut().cast());
+        // SAFETY: the caller's; the driver only reads the configuration and the arguments.
+        self.call("cuLaunchKernelEx", || unsafe {
+            sys::cuLaunchKernelEx(&config, function, arguments, ptr::null_mut())
         })
     }
 }

@@ -238,7 +238,8 @@ mod tests {
 
     /// A report on one kernel, `sort`, that was launched with so many bytes of shared memory on the first architecture.
     fn compiled(asked: usize, function: Function) -> Compiled {
-        let program = Program { name: "sort-4".into(), source: "", headers: &[], defines: vec![] };
+        let program =
+            Program { name: "sort-4".into(), source: "", headers: &[], defines: vec![], overlaps: false };
         let recorded = Recorded { program, shared: [("sort".into(), asked)].into() };
         let job = Job { sort: "u32", architecture: &ARCHITECTURES[0], recorded };
         Compiled { job, seconds: [0.0; 2], functions: Ok(vec![function]) }

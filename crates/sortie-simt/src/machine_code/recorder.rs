@@ -203,6 +203,7 @@ unsafe impl Driver for Recorder {
         &self,
         function: u64,
         launch: &Launch,
+        _overlaps: bool,
         _arguments: &[*const c_void],
         _stream: u64,
     ) -> Result<(), Error> {

@@ -8,7 +8,7 @@ const HEADERS: &[(&str, &str)] = &[("simt.cuh", include_str!("../../../sortie/ke
 
 pub fn program(name: &str, source: &'static str, defines: &[(&str, u32)]) -> Program {
     let defines = defines.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
-    Program { name: name.into(), source, headers: HEADERS, defines }
+    Program { name: name.into(), source, headers: HEADERS, defines, overlaps: false }
 }
 
 /// Runs a kernel that takes `data` and its length.

@@ -6,6 +6,18 @@ namespace simt::faults {
 
 SIMT_FN u32* words() { return reinterpret_cast<u32*>(shared_memory()); }
 
+// The work before may not have ended.
+SIMT_KERNEL(64, 1) early(u32* data, u32) {
+    u32 before = data[thread_rank()]; // reads early
+    await_turn();
+    data[thread_rank()] = before + 1;
+}
+
+SIMT_KERNEL(64, 1) in_turn(u32* data, u32) {
+    await_turn();
+    data[thread_rank()] += 1;
+}
+
 // Each thread reads what its neighbour in another warp wrote.
 SIMT_KERNEL(64, 1) shared_race(u32* data, u32) {
     words()[thread_rank()] = data[thread_rank()]; // shared_race writes

@@ -310,6 +310,7 @@ SIMT_FN void decode(Item (&row)[ROW], const code::Transform& transform) {
 
 SIMT_KERNEL(THREADS, RESIDENT_BLOCKS)
 sort_tiles(Arrays arrays, u32 last, code::Transform transform) {
+    await_turn();
     const Arrays own = arrays.from(u64(block_rank()) << TILE_BITS);
     const u32 there = own.count < TILE ? u32(own.count) : TILE;
     const Column<HIGH> high(false);
@@ -344,6 +345,7 @@ sort_tiles(Arrays arrays, u32 last, code::Transform transform) {
 
 SIMT_KERNEL(THREADS, RESIDENT_BLOCKS)
 run_superstep(Arrays arrays, Superstep s, code::Transform transform) {
+    await_turn();
     const Part part(s);
     const Column<HIGH> high(s.mirrored);
     const Column<MIDDLE> middle(false);

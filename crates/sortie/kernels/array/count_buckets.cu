@@ -163,6 +163,7 @@ struct Cells {
 SIMT_KERNEL(BLOCK, 1)
 count_buckets(const Key* keys, u64 count, Profile* profile, classify::Codes<Word> codes, u32 bits, u32 first_bucket, u32 buckets,
               u32* counts, u32* groups, code::Transform transform) {
+    await_turn();
     // What is in order needs no counts; OUTSIDE does not matter to that.
     const u32 order = atomic_load<Relaxed>(&profile->seen) & (classify::ASCENT | classify::DESCENT);
     if (order != (classify::ASCENT | classify::DESCENT)) return;
@@ -203,6 +204,7 @@ SIMT_KERNEL(PLACE_BLOCK, 1)
 place_buckets(const Profile* profile, u32 bits, u32 groups_count, const u32* counts, const u32* groups, u32 tile,
               u64* group_starts, u64* group_cursors, u32* tiles_before, u64* ends,
               digits::Digits* digits) {
+    await_turn();
     Before& before = *reinterpret_cast<Before*>(shared_memory());
     const classify::Plan plan = classify::plan(*profile);
     const bool distributed = plan == classify::DISTRIBUTE;

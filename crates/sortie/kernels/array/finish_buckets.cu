@@ -189,6 +189,7 @@ SIMT_FN bool finish(const Arrays& arrays, u64 start, u32 count, Shared& shared, 
 
 SIMT_KERNEL(BLOCK, RESIDENT / BLOCK)
 finish_buckets(Arrays arrays, placed::Buckets buckets, u64 longest, left::List list, code::Transform transform) {
+    await_turn();
     Shared& shared = *reinterpret_cast<Shared*>(shared_memory());
     const u32 bucket_count = placed::count(buckets);
     for (u32 b = block_rank(); b < bucket_count; b += grid_blocks()) {
@@ -213,6 +214,7 @@ static_assert(sizeof(Stretches) == SORTIE_STRETCHES_MEMORY, "as the host has it"
 
 SIMT_KERNEL(BLOCK, RESIDENT / BLOCK)
 take_apart(Arrays arrays, left::List list, code::Transform transform) {
+    await_turn();
     Stretches& longer = *reinterpret_cast<Stretches*>(shared_memory());
     const u32 count = *list.count, thread = thread_rank();
     auto length = [&](u32 s) { return list.offsets[3 * u64(s) + 1] - list.offsets[3 * u64(s)]; };

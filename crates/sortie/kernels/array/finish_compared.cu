@@ -93,6 +93,7 @@ SIMT_FN void sort_bucket(const Arrays& arrays, const Buckets& buckets, u32 numbe
 }
 
 SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) sort_buckets(Arrays arrays, Buckets buckets, u64* left, u32* left_count) {
+    await_turn();
     if (buckets.profile && classify::plan(*buckets.profile) != classify::PASSES) return;
     for (u32 number = block_rank(); number < buckets.all; number += grid_blocks()) {
         sort_bucket(arrays, buckets, number, left, left_count);
@@ -101,6 +102,7 @@ SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) sort_buckets(Arrays arrays, Buckets buckets
 }
 
 SIMT_KERNEL(BLOCK, 1) sort_left(Arrays arrays, Item* other, const u64* left, const u32* left_count) {
+    await_turn();
     Shared& shared = *reinterpret_cast<Shared*>(shared_memory());
     for (u32 l = block_rank(); l < *left_count; l += grid_blocks()) {
         const u64 start = left[2 * u64(l)], count = left[2 * u64(l) + 1] - start;

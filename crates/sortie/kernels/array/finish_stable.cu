@@ -301,6 +301,7 @@ SIMT_FN void finish(const Arrays& arrays, u64 start, u32 count, Shared& shared, 
 SIMT_KERNEL(BLOCK, RESIDENT / BLOCK)
 finish_stable(Arrays arrays, placed::Buckets buckets, const classify::Profile* profile,
               classify::Codes<Key> codes, left::List list, code::Transform transform) {
+    await_turn();
     Shared& shared = *reinterpret_cast<Shared*>(shared_memory());
     if (!buckets.ends) {
         finish(arrays, 0, buckets.count, shared, transform);

@@ -168,6 +168,7 @@ SIMT_FN void count_share(const Job& job, u32* counts, const code::Transform& tra
 
 // Counts the digits. The block that is done last makes of the counts where each value begins.
 SIMT_KERNEL(BLOCK, COUNTING_RESIDENT / BLOCK) count_digits(Job job, code::Transform transform) {
+    await_turn();
     const classify::Plan plan = plan_of(job);
     if (is_left_alone(plan)) return;
     Counting& shared = *reinterpret_cast<Counting*>(shared_memory());
@@ -414,6 +415,7 @@ SIMT_FN void sweep_tiles(const Job& job, const Digit& digit, const Pass& pass, c
 }
 
 SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) sweep(Job job, u32 digit, code::Transform transform) {
+    await_turn();
     const classify::Plan plan = plan_of(job);
     if (is_left_alone(plan)) return;
     const u32 active = job.digits->active;

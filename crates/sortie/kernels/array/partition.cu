@@ -193,6 +193,7 @@ SIMT_FN void move_tile(const Job& job, u32 number, Shared& shared, const code::T
 }
 
 SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) partition(Job job, code::Transform transform) {
+    await_turn();
     if (classify::plan(*job.profile) != classify::DISTRIBUTE) return;
     Shared& shared = *reinterpret_cast<Shared*>(shared_memory());
     if constexpr (SORTIE_STEP == AGAIN) {

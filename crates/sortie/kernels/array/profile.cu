@@ -64,6 +64,7 @@ static_assert(sizeof(Ends) == SORTIE_ENDS_MEMORY, "as the host has it");
 
 SIMT_KERNEL(BLOCK, 1)
 sample(const Key* keys, u64 count, u32 buckets, Profile* profile, code::Transform transform) {
+    await_turn();
     Word* ends = reinterpret_cast<Ends*>(shared_memory())->ends;
     if (thread_rank() < 2) ends[thread_rank()] = thread_rank() == 0 ? ~Word(0) : 0;
     barrier();
@@ -106,6 +107,7 @@ sample(const Key* keys, u64 count, u32 buckets, Profile* profile, code::Transfor
 }
 
 SIMT_KERNEL(BLOCK, 2) check_order(const Key* keys, u64 count, Profile* profile, code::Transform transform) {
+    await_turn();
     u32 seen = atomic_load<Relaxed>(&profile->seen);
     for (u64 first = u64(block_rank()) * BLOCK * ROW; first + 1 < count; first += u64(grid_blocks()) * BLOCK * ROW) {
         // What another block has seen is enough. It is on the way while the keys are, so it counts a turn late.
@@ -135,6 +137,7 @@ struct CellCounts {
 
 SIMT_KERNEL(BLOCK, 2)
 sample_cells(const Key* keys, u64 count, u32 sampled, Profile* profile, code::Transform transform) {
+    await_turn();
     if ((atomic_load<Relaxed>(&profile->seen) & BOTH) != BOTH || profile->exact) return;
     u32* counts = reinterpret_cast<CellCounts*>(shared_memory())->counts;
     for (u32 c = thread_rank(); c < CELLS; c += BLOCK) counts[c] = 0;
@@ -156,6 +159,7 @@ struct Crowded {
 };
 
 SIMT_KERNEL(BLOCK, 1) share_buckets(u32 sampled, u32 even, u32 buckets, Profile* profile) {
+    await_turn();
     static_assert(CELLS == BLOCK, "a thread for each cell");
     if ((atomic_load<Relaxed>(&profile->seen) & BOTH) != BOTH || profile->exact) return;
     Crowded& shared = *reinterpret_cast<Crowded*>(shared_memory());
@@ -213,6 +217,7 @@ SIMT_FN void count_sample(const Key* keys, u64 count, u32 sampled, const classif
 SIMT_KERNEL(BLOCK, 1)
 sample_buckets(const Key* keys, u64 count, u32 sampled, Profile* profile, u32* counts,
                classify::Codes<Word> codes, code::Transform transform) {
+    await_turn();
     // What is in order keeps its plan.
     if ((atomic_load<Relaxed>(&profile->seen) & BOTH) != BOTH || profile->exact) return;
     u32* cells = reinterpret_cast<Cells*>(shared_memory())->cells;
@@ -227,6 +232,7 @@ sample_buckets(const Key* keys, u64 count, u32 sampled, Profile* profile, u32* c
 
 SIMT_KERNEL(BLOCK, 1)
 look_for_long(u32 buckets, u32 most, u32* counts, classify::Codes<Word> codes, Profile* profile) {
+    await_turn();
     u32 crowded = 0;
     bool single = false;
     for (u32 b = block_rank() * BLOCK + thread_rank(); b < buckets; b += grid_blocks() * BLOCK) {

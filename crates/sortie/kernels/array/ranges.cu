@@ -91,6 +91,7 @@ template <class Put> SIMT_FN void for_places(u32 count, u32 end, const u64* move
 }
 
 SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) to_ranges(Job job, code::Transform transform) {
+    await_turn();
     Shared& shared = *reinterpret_cast<Shared*>(shared_memory());
     const u64 first = u64(block_rank()) * TILE;
     const u32 count = u32(lesser(job.count - first, u64(TILE)));
@@ -158,6 +159,7 @@ SIMT_FN u64 mixed(u64 x) {
 }
 
 SIMT_KERNEL(BLOCK, 1) sample(const Key* keys, u64 count, u64 sampled, u64 seed, Key* to) {
+    await_turn();
     const u64 i = u64(block_rank()) * BLOCK + thread_rank();
     if (i >= sampled) return;
     to[i] = keys[sampled == count ? i : mixed(mixed(seed) + i) % count];

@@ -39,6 +39,7 @@ static_assert(BLOCK / WARP <= OWN, "a word a warp");
 SIMT_FN u32* shared_words() { return reinterpret_cast<Shared*>(shared_memory())->counts; }
 
 SIMT_KERNEL(BLOCK, 4) list_long(placed::Buckets buckets, u64 longest, Bucket* list, u32* listed) {
+    await_turn();
     const u32 count = placed::count(buckets);
     for (u32 b = block_rank() * BLOCK + thread_rank(); b < count; b += grid_blocks() * BLOCK) {
         const u64* ends = placed::ends_of(buckets, b);
@@ -47,6 +48,7 @@ SIMT_KERNEL(BLOCK, 4) list_long(placed::Buckets buckets, u64 longest, Bucket* li
 }
 
 SIMT_KERNEL(BLOCK, 1) count_tiles(const Bucket* list, const u32* listed, u32 tile, u32* tiles_before) {
+    await_turn();
     u32* sums = shared_words();
     const u32 count = *listed;
     u32 before = 0;
@@ -64,6 +66,7 @@ SIMT_KERNEL(BLOCK, 1) count_tiles(const Bucket* list, const u32* listed, u32 til
 }
 
 SIMT_KERNEL(BLOCK, 4) find_extremes(const Key* keys, Buckets all, code::Transform transform) {
+    await_turn();
     for (u32 number = block_rank(); number < tiles(all); number += grid_blocks()) {
         const u32 bucket = bucket_of(all, number);
         const Tile tile = tile_of(all, bucket, number);
@@ -91,6 +94,7 @@ SIMT_KERNEL(BLOCK, 4) find_extremes(const Key* keys, Buckets all, code::Transfor
 }
 
 SIMT_KERNEL(BLOCK, 4) count_long(const Key* keys, Buckets all, u32* counts, code::Transform transform) {
+    await_turn();
     u32* own = shared_words();
     for (u32 number = block_rank(); number < tiles(all); number += grid_blocks()) {
         const u32 bucket = bucket_of(all, number);
@@ -120,6 +124,7 @@ SIMT_KERNEL(BLOCK, 4) count_long(const Key* keys, Buckets all, u32* counts, code
 
 SIMT_KERNEL(BLOCK, 4)
 place_long(Buckets all, const u32* counts, u64* cursors, u64* placed, u32* placed_count) {
+    await_turn();
     u32* sums = shared_words();
     for (u32 b = block_rank(); b < *all.listed; b += grid_blocks()) {
         const Bucket& bucket = all.buckets[b];
@@ -139,6 +144,7 @@ place_long(Buckets all, const u32* counts, u64* cursors, u64* placed, u32* place
 }
 
 SIMT_KERNEL(BLOCK, 4) bring_back(Key* keys, const Key* copy, Buckets all) {
+    await_turn();
     for (u32 number = block_rank(); number < tiles(all); number += grid_blocks()) {
         const u32 bucket = bucket_of(all, number);
         const Tile tile = tile_of(all, bucket, number);

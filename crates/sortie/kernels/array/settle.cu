@@ -24,6 +24,7 @@ constexpr u32 BLOCK = 512;
 constexpr u32 ROW = 8;
 
 SIMT_KERNEL(BLOCK, 2) reverse(Key* keys, u64 count, const Profile* profile) {
+    await_turn();
     if (classify::plan(*profile) != classify::REVERSE) return;
     const u64 half = count / 2, step = u64(BLOCK) * ROW;
     for (u64 own = block_rank() * step + thread_rank(); own < half; own += grid_blocks() * step) {
@@ -47,6 +48,7 @@ SIMT_KERNEL(BLOCK, 2) reverse(Key* keys, u64 count, const Profile* profile) {
 }
 
 SIMT_KERNEL(BLOCK, 2) number(u32* places, u64 count, const Profile* profile) {
+    await_turn();
     if (classify::plan(*profile) != classify::LEAVE) return;
     for (u64 i = u64(block_rank()) * BLOCK + thread_rank(); i < count; i += u64(grid_blocks()) * BLOCK) places[i] = u32(i);
 }
@@ -71,6 +73,7 @@ SIMT_FN u32 bucket_at(u32 place, const u32* starts, u32 low, u32 high) {
 SIMT_KERNEL(BLOCK, 2)
 fill(Key* keys, const Profile* profile, classify::Codes<classify::WordOf<Key>::Type> codes, u32 bits, u32 groups, const u32* counts, const u64* group_starts,
      const u32* tiles_before, u32 tile, code::Transform transform) {
+    await_turn();
     if (classify::plan(*profile) != classify::FILL) return;
     Shared& shared = *reinterpret_cast<Shared*>(shared_memory());
     const classify::Classifier<Key> classifier(profile->range);

@@ -115,6 +115,7 @@ SIMT_FN Item item_at(const Level& level, u64 place) {
 }
 
 SIMT_KERNEL(BLOCK, 1) plan_groups(Level level) {
+    await_turn();
     u32* sums = *reinterpret_cast<SumsOfWarps*>(shared_memory());
     u32 before = 0;
     for (u32 first = 0; first < level.groups; first += BLOCK) {
@@ -147,6 +148,7 @@ SIMT_FN Item sampled(const Level& level, u64 start, u64 length, u32 i, u32 count
 }
 
 SIMT_KERNEL(SAMPLING, 1) choose_splitters(Level level) {
+    await_turn();
     const u32 group = block_rank(), thread = thread_rank();
     const Cut cut = level.cuts[group];
     if (cut.ways == 1) return;
@@ -261,6 +263,7 @@ SIMT_FN void add_counts(const Level& level, const Cut& cut, u32 group, const Pie
 }
 
 SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) count_items(Level level) {
+    await_turn();
     const Pieces pieces(level);
     const u64 tiles = level.tiles_before[level.groups];
     const u32 first = u32(tiles * block_rank() / grid_blocks()), last = u32(tiles * (block_rank() + 1) / grid_blocks());
@@ -299,6 +302,7 @@ SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) count_items(Level level) {
 }
 
 SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) place_buckets(Level level) {
+    await_turn();
     u32* sums = *reinterpret_cast<SumsOfWarps*>(shared_memory());
     const u32 group = block_rank(), buckets = 2 * level.most_ways;
     u64* ends = level.ends + u64(group) * buckets + 1;
@@ -377,6 +381,7 @@ SIMT_FN void move_tile(const Level& level, u32 tile, const Pieces& pieces) {
 }
 
 SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) move_items(Level level) {
+    await_turn();
     const Pieces pieces(level);
     for (u32 tile = block_rank(); tile < level.tiles_before[level.groups]; tile += grid_blocks()) {
         move_tile(level, tile, pieces);

@@ -85,6 +85,7 @@ struct Level {
 SIMT_FN u32 log2_ceil(u32 n) { return n <= 1 ? 0 : WARP - leading_zeros(n - 1); }
 
 SIMT_KERNEL(BLOCK, 1) list_long(Level level, long_segments::Segments segments) {
+    await_turn();
     const u64 count = long_segments::count(segments);
     for (u64 i = u64(block_rank()) * BLOCK + thread_rank(); i < count; i += u64(grid_blocks()) * BLOCK) {
         const long_segments::Whole segment = long_segments::segment_at(segments, i);
@@ -128,6 +129,7 @@ SIMT_FN void sort_sample(Key* codes, u32 count) {
 }
 
 SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) choose_splitters(Level level, code::Transform transform) {
+    await_turn();
     Sample& sample = *reinterpret_cast<Sample*>(shared_memory());
     const u32 thread = thread_rank();
     for (u32 c = block_rank(); c < level.state->splits; c += grid_blocks()) {
@@ -238,6 +240,7 @@ SIMT_FN void add_counts(const Tree& tree, const Cut& cut, const Level& level) {
 }
 
 SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) count_keys(Level level, code::Transform transform) {
+    await_turn();
     Tree& tree = *reinterpret_cast<Tree*>(shared_memory());
     const u64 tiles = level.state->tiles;
     const u32 first = u32(tiles * block_rank() / grid_blocks()), last = u32(tiles * (block_rank() + 1) / grid_blocks());
@@ -277,6 +280,7 @@ struct Sums {
 };
 
 SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) place_buckets(Level level) {
+    await_turn();
     u32* sums = reinterpret_cast<Sums*>(shared_memory())->sums;
     const u32 digit = thread_rank();
     for (u32 c = block_rank(); c < level.state->splits; c += grid_blocks()) {
@@ -356,6 +360,7 @@ SIMT_FN void move_tile(const Level& level, const Cut& cut, const Tile& tile, Mov
 }
 
 SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) move_keys(Level level, code::Transform transform) {
+    await_turn();
     Moved& shared = *reinterpret_cast<Moved*>(shared_memory());
     const u32 tiles = level.state->tiles;
     for (u32 number = block_rank(); number < tiles; number += grid_blocks()) {

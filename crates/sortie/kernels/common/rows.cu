@@ -21,10 +21,12 @@ constexpr u32 TAKEN = 8;
 constexpr u32 STEP = BLOCK * TAKEN;
 
 SIMT_KERNEL(BLOCK, 4) number_rows(Index* indices, u64 count) {
+    await_turn();
     for (u64 i = u64(block_rank()) * BLOCK + thread_rank(); i < count; i += u64(grid_blocks()) * BLOCK) indices[i] = Index(i);
 }
 
 SIMT_KERNEL(BLOCK, 4) gather_rows(const Word* from, const Index* indices, u64 count, Word* to) {
+    await_turn();
     const u64 all = count * WORDS;
     for (u64 first = u64(block_rank()) * STEP; first < all; first += u64(grid_blocks()) * STEP) {
         // Of 32 bits, so that a thread divides by no more.

@@ -53,6 +53,7 @@ SIMT_FN Shared& prepare(const Capacities& capacities) {
 }
 
 SIMT_KERNEL(BLOCK, 1) count_classes(const u64* offsets, u64 segments, Capacities capacities, u32* counts) {
+    await_turn();
     Shared& shared = prepare(capacities);
     for (u64 i = u64(block_rank()) * BLOCK + thread_rank(); i < segments; i += u64(grid_blocks()) * BLOCK) {
         const u32 c = class_of(offsets[i + 1] - offsets[i], shared, capacities);
@@ -65,6 +66,7 @@ SIMT_KERNEL(BLOCK, 1) count_classes(const u64* offsets, u64 segments, Capacities
 
 SIMT_KERNEL(BLOCK, 1)
 list_classes(const u64* offsets, u64 segments, Capacities capacities, const u32* counts, u32* cursors, u32* list) {
+    await_turn();
     Shared& shared = prepare(capacities);
     const u64 step = u64(BLOCK) * TAKEN;
     for (u64 first = u64(block_rank()) * step; first < segments; first += u64(grid_blocks()) * step) {
@@ -91,6 +93,7 @@ list_classes(const u64* offsets, u64 segments, Capacities capacities, const u32*
 
 SIMT_KERNEL(BLOCK, 1)
 count_tiles(const u64* offsets, const u32* list, const u32* counts, u32 size, u32 tile, u32* tiles_before) {
+    await_turn();
     u32* sums = reinterpret_cast<Shared*>(shared_memory())->counts;
     u32 before = 0;
     for (u32 c = 0; c < size; ++c) before += counts[c];

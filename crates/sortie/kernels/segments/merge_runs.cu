@@ -146,6 +146,7 @@ constexpr u32 RESIDENT_BLOCKS = sizeof(Key) > 8 ? 4 : 8;
 
 SIMT_KERNEL(BLOCK, RESIDENT_BLOCKS)
 merge_runs(Arrays arrays, long_segments::Segments segments, u32 passes, Progress* progress, code::Transform transform) {
+    await_turn();
     u64* taken = &reinterpret_cast<Shared*>(shared_memory())->taken;
     const u64 chunks = long_segments::tile_count(segments) * (segments.tile / CHUNK);
     if (chunks == 0) return;

@@ -45,6 +45,7 @@ namespace simt::sort_segments {
 
 SIMT_KERNEL(BLOCK, RESIDENT / BLOCK)
 sort_segments(Arrays arrays, u64 length, u64 segments, code::Transform transform) {
+    await_turn();
     const u64 place = u64(block_rank()) * WORKERS + own_worker();
     // A worker beyond the last sorts nothing, and keeps step with its warp.
     const bool live = place < segments;
@@ -55,6 +56,7 @@ sort_segments(Arrays arrays, u64 length, u64 segments, code::Transform transform
 
 SIMT_KERNEL(BLOCK, RESIDENT_TILED / BLOCK)
 sort_tiled(Arrays arrays, u64 length, u64 segments, code::Transform transform) {
+    await_turn();
     const u64 first = u64(block_rank()) * WORKERS;
     const u32 workers = u32(lesser(u64(WORKERS), segments - first));
     sort_neighbours(segment(arrays, first * length, 0), workers, u32(length), transform);
@@ -65,6 +67,7 @@ sort_tiled(Arrays arrays, u64 length, u64 segments, code::Transform transform) {
 // `counts` has the segments of each class; the list has those of class 0 first, then those of class 1, and so on.
 SIMT_KERNEL(BLOCK, RESIDENT / BLOCK)
 sort_listed(Arrays arrays, const u64* offsets, const u32* list, const u32* counts, u32 size, code::Transform transform) {
+    await_turn();
     u32 before = 0;
     for (u32 c = 0; c < size; ++c) before += counts[c];
     const u32 segments = counts[size];
@@ -85,6 +88,7 @@ sort_listed(Arrays arrays, const u64* offsets, const u32* list, const u32* count
 
 SIMT_KERNEL(BLOCK, RESIDENT / BLOCK)
 sort_tiles(Arrays arrays, long_segments::Segments segments, code::Transform transform) {
+    await_turn();
     const u64 tiles = long_segments::tile_count(segments);
     for (u64 number = block_rank(); number < tiles; number += grid_blocks()) {
         const long_segments::Tile tile = long_segments::find_tile(segments, number);

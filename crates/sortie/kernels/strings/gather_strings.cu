@@ -29,6 +29,7 @@ struct Sums {
 #if SORTIE_STRINGS == 16
 
 SIMT_KERNEL(BLOCK, 4) gather_views(const View* views, const u32* places, u32 count, View* to) {
+    await_turn();
     for (u64 i = u64(block_rank()) * BLOCK + thread_rank(); i < count; i += u64(grid_blocks()) * BLOCK) to[i] = views[places[i]];
 }
 
@@ -44,6 +45,7 @@ SIMT_FN u64 sum_row(const Strings& strings, const u32* places, u64 first, u32 co
 }
 
 SIMT_KERNEL(BLOCK, 4) sum_lengths(Strings strings, const u32* places, u32 count, u64* tiles) {
+    await_turn();
     u64* sums = reinterpret_cast<Sums*>(shared_memory())->sums;
     for (u64 tile = block_rank(); tile * TILE < count; tile += grid_blocks()) {
         u64 total;
@@ -54,6 +56,7 @@ SIMT_KERNEL(BLOCK, 4) sum_lengths(Strings strings, const u32* places, u32 count,
 }
 
 SIMT_KERNEL(BLOCK, 1) sum_tiles(u64* tiles, u32 count) {
+    await_turn();
     u64* sums = reinterpret_cast<Sums*>(shared_memory())->sums;
     u64 before = 0;
     for (u32 first = 0; first < count; first += BLOCK) {
@@ -68,6 +71,7 @@ SIMT_KERNEL(BLOCK, 1) sum_tiles(u64* tiles, u32 count) {
 
 SIMT_KERNEL(BLOCK, 4)
 write_offsets(Strings strings, const u32* places, u32 count, const u64* tiles, Offset* offsets) {
+    await_turn();
     u64* sums = reinterpret_cast<Sums*>(shared_memory())->sums;
     for (u64 tile = block_rank(); tile * TILE < count; tile += grid_blocks()) {
         const u64 first = tile * TILE + thread_rank() * ROW;
@@ -83,6 +87,7 @@ write_offsets(Strings strings, const u32* places, u32 count, const u64* tiles, O
 }
 
 SIMT_KERNEL(BLOCK, 4) copy_bytes(Strings strings, const u32* places, u32 count, const Offset* offsets, u8* bytes) {
+    await_turn();
     const u64 end = offsets[count], step = u64(grid_blocks()) * BLOCK * COPIED;
     for (u64 at = (u64(block_rank()) * BLOCK + thread_rank()) * COPIED; at < end; at += step) {
         const u64 to = lesser(at + COPIED, end);

@@ -78,6 +78,7 @@ SIMT_FN void see(u32* seen, u64 bytes, u32 from, u32 to) {
 }
 
 SIMT_KERNEL(BLOCK, 4) find_alphabet(Strings strings, u64 count, u32* seen) {
+    await_turn();
     u32* own = reinterpret_cast<Symbols*>(shared_memory())->numbers;
     own[thread_rank()] = 0;
     barrier();
@@ -106,6 +107,7 @@ SIMT_KERNEL(BLOCK, 4) find_alphabet(Strings strings, u64 count, u32* seen) {
 }
 
 SIMT_KERNEL(BLOCK, 4) find_shared(Strings strings, Level level, State* state) {
+    await_turn();
     const u64 depth = state->depth;
     for (u32 i = block_rank() * WARPS + warp_rank(); i < level.count; i += grid_blocks() * WARPS) {
         if (shuffle(atomic_load<Relaxed>(&state->shared), 0) == 0) return;
@@ -133,6 +135,7 @@ SIMT_KERNEL(BLOCK, 4) find_shared(Strings strings, Level level, State* state) {
 }
 
 SIMT_KERNEL(BLOCK, 4) encode(Strings strings, Level level, u32* places, Alphabet alphabet, const State* state, u64* words) {
+    await_turn();
     u32* symbols = reinterpret_cast<Symbols*>(shared_memory())->numbers;
     symbols[thread_rank()] = alphabet.symbols[thread_rank()];
     barrier();
@@ -183,6 +186,7 @@ SIMT_FN Ties ties_of(const Level& level, const u64* words, u32 base, u64 first) 
 }
 
 SIMT_KERNEL(BLOCK, 4) count_ties(Level level, const u64* words, u32 base, u32* counts) {
+    await_turn();
     u32* sums = reinterpret_cast<Sums*>(shared_memory())->items;
     for (u64 tile = block_rank(); tile * TILE < level.count; tile += grid_blocks()) {
         const Ties ties = ties_of(level, words, base, tile * TILE + thread_rank() * ROW);
@@ -195,6 +199,7 @@ SIMT_KERNEL(BLOCK, 4) count_ties(Level level, const u64* words, u32 base, u32* c
 
 SIMT_KERNEL(BLOCK, 1)
 sum_ties(const u32* counts, u32 tiles, u32 symbols, u32* items_before, u32* groups_before, State* state) {
+    await_turn();
     Sums& sums = *reinterpret_cast<Sums*>(shared_memory());
     u32 items = 0, groups = 0;
     for (u32 first = 0; first < tiles; first += BLOCK) {
@@ -226,6 +231,7 @@ struct Left {
 SIMT_KERNEL(BLOCK, 4)
 list_ties(Level level, const u64* words, u32 base, const u32* items_before, const u32* groups_before, u32* out, Left left,
           const State* state) {
+    await_turn();
     u32* sums = reinterpret_cast<Sums*>(shared_memory())->items;
     for (u64 tile = block_rank(); tile * TILE < level.count; tile += grid_blocks()) {
         const u64 first = tile * TILE + thread_rank() * ROW;
@@ -251,6 +257,7 @@ list_ties(Level level, const u64* words, u32 base, const u32* items_before, cons
 }
 
 SIMT_KERNEL(BLOCK, 4) find_longest(const u64* starts, State* state) {
+    await_turn();
     u32 longest = 0;
     for (u32 i = block_rank() * BLOCK + thread_rank(); i < state->groups; i += grid_blocks() * BLOCK)
         longest = greater(longest, u32(starts[i + 1] - starts[i]));
@@ -259,6 +266,7 @@ SIMT_KERNEL(BLOCK, 4) find_longest(const u64* starts, State* state) {
 }
 
 SIMT_KERNEL(BLOCK, 4) number(u32* places, u64 count) {
+    await_turn();
     for (u64 i = u64(block_rank()) * BLOCK + thread_rank(); i < count; i += u64(grid_blocks()) * BLOCK) places[i] = u32(i);
 }
 

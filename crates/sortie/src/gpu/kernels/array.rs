@@ -41,7 +41,7 @@ shared! {
 
     /// The codes that a sample shows of the buckets.
     #[derive(Default)]
-    argument "classify::Codes<Word>" BucketCodes {
+    argument "classify::Codes<classify::WordOf<Key>::Type>" BucketCodes {
         noted: u64,
         others: u64,
     }

@@ -211,7 +211,9 @@ impl File {
                 a::LeftList::LAYOUT,
             ],
             File::Ranges => &[CodeTransform::LAYOUT, a::RangesPass::LAYOUT],
-            File::Settle => &[CodeTransform::LAYOUT, a::Profile::LAYOUT, a::SettleShared::LAYOUT],
+            File::Settle => {
+                &[CodeTransform::LAYOUT, a::BucketCodes::LAYOUT, a::Profile::LAYOUT, a::SettleShared::LAYOUT]
+            }
             File::Redistribute => &[
                 CodeTransform::LAYOUT,
                 a::PlacedBuckets::LAYOUT,
@@ -250,6 +252,7 @@ impl Instance {
             source,
             headers: HEADERS,
             defines: defines.chain([layouts]).collect(),
+            overlaps: true,
         }
     }
 
