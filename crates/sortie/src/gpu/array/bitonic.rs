@@ -7,7 +7,7 @@
 //! memory.
 
 use bytemuck::Pod;
-use sortie_device::{Launch, Stream, View};
+use sortie_device::{Launch, Properties, Stream, View};
 
 use crate::gpu::engine::KernelSet;
 use crate::gpu::kernels::array::{BitonicArrays, Superstep};
@@ -26,8 +26,9 @@ impl Gpu {
     ///
     /// For memory that is all taken: there is no scratch at all, whatever the keys, and the time depends on their
     /// number alone. Equal keys cannot be told apart. Cost: n keys take (log²n + log n) / 2
-    /// steps; with tiles of 2^14, for 32-bit keys where a block has 132 KB of shared memory, 2^20 keys are read and
-    /// written 10 times, 2^28 keys 26 times. Any n: what is missing to a power of two is never read nor written, and
+    /// steps; with tiles of 2^14, for 32-bit keys where a block has 132 KB of shared memory, 2^28 keys are read and
+    /// written 26 times. Few keys have smaller tiles, so that more multiprocessors have one: 2^16 keys are read and written 7
+    /// times. Any n: what is missing to a power of two is never read nor written, and
     /// parts without a key are not launched.
     ///
     /// What differs from the publication (section 5): all runs ascend, by a merge's first step against the mirror
@@ -104,8 +105,7 @@ impl Gpu {
             return self.pending(stream);
         }
         let count = keys.len() as u64;
-        let shared_per_block = self.device().properties().shared_per_block;
-        let shape = Shape::new(size_of::<B>(), payload_bytes, shared_per_block)?;
+        let shape = Shape::new(count, size_of::<B>(), payload_bytes, self.device().properties())?;
         let supersteps = supersteps(count, shape.tile_bits, shape.coalesced_bits);
         let kernels = self.kernel_set(&NetworkKernels {
             key_bytes: size_of::<B>(),
@@ -174,7 +174,9 @@ struct Shape {
 }
 
 impl Shape {
-    fn new(key_bytes: usize, payload_bytes: usize, shared_per_block: usize) -> Result<Shape, Error> {
+    /// Of the tiles that fit, the largest of which there is one for each multiprocessor.
+    fn new(count: u64, key_bytes: usize, payload_bytes: usize, device: &Properties) -> Result<Shape, Error> {
+        let Properties { shared_per_block, multiprocessors, .. } = *device;
         // Narrow keys are sorted as words; wider items make tiles of as many bytes, at most.
         let code_bytes = key_bytes.max(4);
         let word_bytes = if payload_bytes.is_multiple_of(8) { 8 } else { 4 };
@@ -190,10 +192,13 @@ impl Shape {
             9..=40 => BITONIC_ROW_BITS - 1,
             _ => BITONIC_ROW_BITS - 2,
         };
-        let tile_bits = BITONIC_TILE_BITS
-            .map(|bits| bits - fewer)
-            .into_iter()
-            .find(|bits| (2 * row_bits + 1..=3 * row_bits).contains(bits) && 2 * shared(*bits) <= shared_per_block)
+        let mut fitting = BITONIC_TILE_BITS.map(|bits| bits - fewer).into_iter().filter(|bits| {
+            (2 * row_bits + 1..=3 * row_bits).contains(bits) && 2 * shared(*bits) <= shared_per_block
+        });
+        let smallest = fitting.clone().next_back();
+        let tile_bits = fitting
+            .find(|&bits| count >> bits >= u64::from(multiprocessors))
+            .or(smallest)
             .ok_or_else(|| {
                 Error::Unsupported(format!(
                     "a block of this device has {shared_per_block} bytes of shared memory, too few for the bitonic \
@@ -247,6 +252,7 @@ fn supersteps(count: u64, tile_bits: u32, coalesced_bits: u32) -> Vec<Superstep>
 
 #[cfg(test)]
 mod tests {
+    use super::super::shape::tests::device;
     use super::*;
 
     /// The steps of a superstep as bits, in order.
@@ -308,8 +314,10 @@ mod tests {
 
     #[test]
     fn launches_are_as_many_as_documented() {
-        for (bits, payload_bytes, launches) in [(20, 0, 10), (24, 0, 17), (28, 0, 26), (28, 4, 30)] {
-            let shape = Shape::new(4, payload_bytes, 227 << 10).unwrap();
+        for (bits, payload_bytes, launches) in
+            [(16, 0, 7), (20, 0, 14), (24, 0, 17), (28, 0, 26), (28, 4, 30)]
+        {
+            let shape = Shape::new(1 << bits, 4, payload_bytes, &device(227 << 10)).unwrap();
             assert_eq!(1 + supersteps(1 << bits, shape.tile_bits, shape.coalesced_bits).len(), launches);
         }
     }
@@ -320,11 +328,16 @@ mod tests {
         for key_bytes in [1, 2, 4, 8] {
             for payload_bytes in (0..=MOST_PAYLOAD_BYTES).step_by(4) {
                 for shared_per_block in [48 << 10, 99 << 10, 163 << 10, 227 << 10] {
-                    let shape = Shape::new(key_bytes, payload_bytes, shared_per_block).unwrap();
-                    let Shape { tile_bits, row_bits, coalesced_bits, .. } = shape;
-                    let what = format!("{key_bytes} and {payload_bytes} bytes in {shared_per_block}");
-                    assert!(2 * row_bits < tile_bits && tile_bits <= 3 * row_bits, "{what}");
-                    assert!(coalesced_bits < tile_bits, "{what}");
+                    for bits in [12, 20, 32] {
+                        let device = device(shared_per_block);
+                        let shape = Shape::new(1 << bits, key_bytes, payload_bytes, &device).unwrap();
+                        let Shape { tile_bits, row_bits, coalesced_bits, .. } = shape;
+                        let what = format!(
+                            "2^{bits} of {key_bytes} and {payload_bytes} bytes in {shared_per_block}"
+                        );
+                        assert!(2 * row_bits < tile_bits && tile_bits <= 3 * row_bits, "{what}");
+                        assert!(coalesced_bits < tile_bits, "{what}");
+                    }
                 }
             }
         }

@@ -274,14 +274,15 @@ impl Block {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::super::onesweep::Moving;
     use super::*;
     use crate::Order;
     use crate::key::Code;
 
-    fn shape(key_bytes: usize, low: Low, n: usize, shared_per_block: usize) -> Shape {
-        let device = Properties {
+    /// As an H200, with so much shared memory a block.
+    pub fn device(shared_per_block: usize) -> Properties {
+        Properties {
             name: "a device".into(),
             kind: "none",
             ordinal: 0,
@@ -291,9 +292,12 @@ mod tests {
             shared_per_block,
             memory_total: 141 << 30,
             l2_bytes: 50 << 20,
-        };
+        }
+    }
+
+    fn shape(key_bytes: usize, low: Low, n: usize, shared_per_block: usize) -> Shape {
         let items = Items { key_bytes, code: Code::Unsigned, order: Order::default(), low };
-        let shape = Shape::new(n, items, &device);
+        let shape = Shape::new(n, items, &device(shared_per_block));
         let slices: Vec<_> = shape.buckets.slices().collect();
         assert_eq!(slices.iter().map(Range::len).sum::<usize>(), shape.buckets.groups);
         assert!(slices.len() <= MOST_SLICES, "{n} keys of {key_bytes} bytes in {shared_per_block}");
