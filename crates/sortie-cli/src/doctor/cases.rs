@@ -323,7 +323,11 @@ fn bytes<T: Pod>(slice: &[T]) -> &[u8] {
 
 /// `n` keys of a pattern.
 fn keys<K: Pod + Send>(n: usize, bits: Bits) -> Vec<K> {
-    let key = |i| bytemuck::pod_read_unaligned(&bytes(&[bits(i, mixed(i)); 2])[..size_of::<K>()]);
+    let key = |i| {
+        let low = bits(i, mixed(i));
+        // The halves of keys of 128 bits differ: one may be alike where the other is not.
+        bytemuck::pod_read_unaligned(&bytes(&[low, low >> 61])[..size_of::<K>()])
+    };
     (0..n as u64).into_par_iter().map(key).collect()
 }
 
