@@ -262,10 +262,12 @@ pub(crate) const BITONIC_ROW_BITS: u32 = 5;
 
 /// Items of 4 bytes in a tile of the bitonic sort, as bits, where two tiles fit the shared memory that one block can ask for.
 /// Large tiles take fewer launches: by count 2^28 keys 26 with 14 bits, 30 with 13, 34 with 12. With 15 they take 23, but a
-/// multiprocessor with 227 KB then holds one block, which does nothing while it waits for its keys. Small tiles are for few keys,
-/// for which large ones would leave most multiprocessors without any. A graph of sorts of 2^16 f32 on an H200 took 37 us a sort
-/// with 14 bits, 25 with 13, 20 with 12, 22 with 11.
-pub(crate) const BITONIC_TILE_BITS: [u32; 3] = [14, 13, 12];
+/// multiprocessor with 227 KB then holds one block, which does nothing while it waits for its keys.
+pub(crate) const BITONIC_TILE_BITS: [u32; 4] = [14, 13, 12, 11];
+
+/// The same where keys are too few for a larger tile on each multiprocessor. A graph of sorts of 2^16 f32 on an H200 took 37 us a
+/// sort with 14 bits, 25 with 13, 20 with 12, 22 with 11.
+pub(crate) const BITONIC_FEW_TILE_BITS: u32 = 12;
 
 /// Bytes that lie together in memory where the bitonic sort reads keys far apart: the K-model's coalescing condition. Two
 /// sectors of 32 bytes. By count: 2^28 keys of 32 bits take 26 launches with 64 bytes, 27 with 128, 25 with 32.

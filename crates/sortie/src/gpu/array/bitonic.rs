@@ -15,11 +15,13 @@ use crate::gpu::kernels::{CodeTransform, Define, File, Instance, blocks, kind, n
 use crate::gpu::segments::code;
 use crate::gpu::{DevicePayload, Gpu, Pending};
 use crate::key::{Bits, Code};
-use crate::plan::{BITONIC_COALESCED_BYTES, BITONIC_ROW_BITS, BITONIC_TILE_BITS};
+use crate::plan::{BITONIC_COALESCED_BYTES, BITONIC_FEW_TILE_BITS, BITONIC_ROW_BITS, BITONIC_TILE_BITS};
 use crate::{Error, Key, Order};
 
 /// Of a larger item a thread's registers hold too few.
 const MOST_PAYLOAD_BYTES: usize = 64;
+/// Of a block's threads at least.
+const WARP_BITS: u32 = 5;
 
 impl Gpu {
     /// Enqueues a sort of the keys in place, by a bitonic network, and does not wait.
@@ -174,7 +176,7 @@ struct Shape {
 }
 
 impl Shape {
-    /// Of the tiles that fit, the largest of which there is one for each multiprocessor.
+    /// With the largest tile that fits, of which there is one for every other multiprocessor, or with that for few keys.
     fn new(count: u64, key_bytes: usize, payload_bytes: usize, device: &Properties) -> Result<Shape, Error> {
         let Properties { shared_per_block, multiprocessors, .. } = *device;
         // Narrow keys are sorted as words; wider items make tiles of as many bytes, at most.
@@ -192,13 +194,18 @@ impl Shape {
             9..=40 => BITONIC_ROW_BITS - 1,
             _ => BITONIC_ROW_BITS - 2,
         };
-        let mut fitting = BITONIC_TILE_BITS.map(|bits| bits - fewer).into_iter().filter(|bits| {
-            (2 * row_bits + 1..=3 * row_bits).contains(bits) && 2 * shared(*bits) <= shared_per_block
-        });
-        let smallest = fitting.clone().next_back();
-        let tile_bits = fitting
-            .find(|&bits| count >> bits >= u64::from(multiprocessors))
-            .or(smallest)
+        let fits = |bits: &u32| {
+            (2 * row_bits + 1..=3 * row_bits).contains(bits)
+                && *bits >= row_bits + WARP_BITS
+                && 2 * shared(*bits) <= shared_per_block
+        };
+        let is_busy = |bits: u32| 2 * (count >> bits) >= u64::from(multiprocessors);
+        let tile_bits = BITONIC_TILE_BITS
+            .map(|bits| bits - fewer)
+            .into_iter()
+            .filter(fits)
+            .find(|&bits| is_busy(bits) || bits + fewer <= BITONIC_FEW_TILE_BITS)
+            .or(BITONIC_TILE_BITS.map(|bits| bits - fewer).into_iter().rfind(fits))
             .ok_or_else(|| {
                 Error::Unsupported(format!(
                     "a block of this device has {shared_per_block} bytes of shared memory, too few for the bitonic \
@@ -315,7 +322,7 @@ mod tests {
     #[test]
     fn launches_are_as_many_as_documented() {
         for (bits, payload_bytes, launches) in
-            [(16, 0, 7), (20, 0, 14), (24, 0, 17), (28, 0, 26), (28, 4, 30)]
+            [(16, 0, 7), (20, 0, 12), (24, 0, 17), (28, 0, 26), (28, 4, 30)]
         {
             let shape = Shape::new(1 << bits, 4, payload_bytes, &device(227 << 10)).unwrap();
             assert_eq!(1 + supersteps(1 << bits, shape.tile_bits, shape.coalesced_bits).len(), launches);
