@@ -149,7 +149,7 @@ const KNOWN: &[Known] = &[
             ("sort_segments-8-Integers-16-0-TILES-512-16-0-1", &[("sm_89", 40)]),
             ("sort_segments-8-Integers-16-0-TILES-1024-16-0-1", &[("sm_90", 40)]),
             ("sort_segments-4-Integers-16-0-LISTED-256-16-0-1", &[("sm_80", 36)]),
-            ("sort_segments-4-Integers-16-0-LISTED-1024-12-8-1", &[("sm_80", 24), ("sm_90", 92)]),
+            ("sort_segments-4-Integers-16-0-LISTED-1024-12-8-1", &[("sm_80", 24), ("sm_90", 96)]),
             (
                 "sort_segments-8-Integers-4-0-LISTED-256-16-0-1",
                 &[("sm_80", 24), ("sm_89", 24), ("sm_90", 24)],
