@@ -100,19 +100,41 @@ impl Rows {
     }
 
     fn instances(self) -> [Instance; 2] {
-        let defines = vec![
-            ("SORTIE_PAYLOAD_BYTES", self.bytes.to_string()),
-            ("SORTIE_INDEX_BYTES", self.index_bytes().to_string()),
-        ];
-        ["number_rows", "gather_rows"].map(|kernel| Instance {
-            kernel,
-            file: File::Rows,
-            defines: defines.clone(),
-        })
+        ["number_rows", "gather_rows"].map(|kernel| instance(kernel, self.bytes, self.index_bytes()))
     }
 }
 
+fn instance(kernel: &'static str, row_bytes: usize, index_bytes: usize) -> Instance {
+    let defines = vec![
+        ("SORTIE_PAYLOAD_BYTES", row_bytes.to_string()),
+        ("SORTIE_INDEX_BYTES", index_bytes.to_string()),
+    ];
+    Instance { kernel, file: File::Rows, defines }
+}
+
 impl Gpu {
+    /// Writes as many indices of so many bytes at an address, each its own number.
+    ///
+    /// # Safety
+    /// Nothing else uses the indices meanwhile. The stream is of this engine's device.
+    pub(crate) unsafe fn number(
+        &self,
+        stream: &Stream,
+        indices: u64,
+        count: usize,
+        index_bytes: usize,
+    ) -> Result<(), Error> {
+        let kernel = self.kernel(&instance("number_rows", index_bytes, index_bytes))?;
+        // SAFETY: these are the kernel's arguments. The engine keeps the kernel.
+        unsafe { kernel.launch(stream, self.launch_rows(count), (indices, count as u64))? };
+        Ok(())
+    }
+
+    fn launch_rows(&self, items: usize) -> Launch {
+        let most = (self.device().properties().multiprocessors * RESIDENT) as usize;
+        Launch { blocks: items.div_ceil(BLOCK).min(most) as u32, threads: BLOCK as u32, shared: 0 }
+    }
+
     /// Enqueues a sort of the rows at an address. `sort` enqueues one of their indices, which lie at the address that it is
     /// given: each its own row's.
     ///
@@ -133,23 +155,16 @@ impl Gpu {
         let indices = scratch.range(0..rows.index_words());
         let copy = scratch.range(rows.index_words()..rows.words());
         let count = rows.count as u64;
-        let launch = |items: usize| Launch {
-            blocks: items
-                .div_ceil(BLOCK)
-                .min((self.device().properties().multiprocessors * RESIDENT) as usize)
-                as u32,
-            threads: BLOCK as u32,
-            shared: 0,
-        };
         // SAFETY: as the caller states; these are the kernels' arguments, which stay within the rows and the scratch. The
         // engine keeps the kernels.
         unsafe {
-            kernels[0].launch(stream, launch(rows.count), (indices, count))?;
+            kernels[0].launch(stream, self.launch_rows(rows.count), (indices, count))?;
             // What follows on the stream waits for it.
             drop(sort(indices.address())?);
             let there = View::<u32>::from_raw(address, rows.row_words());
             stream.copy_within(copy, there)?;
-            kernels[1].launch(stream, launch(rows.row_words()), (copy, indices, count, there))?;
+            let launch = self.launch_rows(rows.row_words());
+            kernels[1].launch(stream, launch, (copy, indices, count, there))?;
         }
         self.pending(stream)
     }

@@ -147,6 +147,16 @@ fn compare_pairs<K: Key + Pod + Debug>(gpu: &Gpu, keys: &[K], order: Order, what
     stream.copy_out(&mut untouched, buffer.view()).unwrap();
     stream.copy_out(&mut argsorted, found.view()).unwrap();
     assert!(argsorted == places, "{what}: argsort");
+    let found = gpu.device().alloc::<u64>(n).unwrap();
+    // SAFETY: as above.
+    unsafe { gpu.argsort(&stream, buffer.view(), found.view(), order) }.unwrap().wait().unwrap();
+    let mut wide = vec![0; n];
+    stream.copy_out(&mut wide, found.view()).unwrap();
+    assert!(
+        wide.iter().zip(&places).all(|(&wide, &place)| wide == u64::from(place)),
+        "{what}: indices of 64 bits"
+    );
+    stream.copy_out(&mut untouched, buffer.view()).unwrap();
     assert!(
         bytemuck::cast_slice::<K, u8>(&untouched) == bytemuck::cast_slice::<K, u8>(keys),
         "{what}: keys of an argsort"
@@ -532,7 +542,7 @@ fn too_many_places_are_told() {
         // SAFETY: nothing is sorted there.
         let refused = unsafe {
             let keys = sortie_device::View::<u8>::from_raw(1 << 20, n);
-            gpu.argsort(&stream, keys, sortie_device::View::from_raw(1 << 20, n), Order::default())
+            gpu.argsort(&stream, keys, sortie_device::View::<u32>::from_raw(1 << 20, n), Order::default())
         };
         assert!(matches!(refused, Err(sortie::Error::Unsupported(why)) if why.contains("4294901760")));
     });

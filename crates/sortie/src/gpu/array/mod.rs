@@ -1,5 +1,6 @@
 //! One array in device memory: sorted alone, with a payload, or as indices.
 
+mod argsort;
 mod bitonic;
 mod compared;
 mod count;
@@ -15,6 +16,7 @@ mod shape;
 mod sort;
 mod stable;
 
+pub use argsort::DeviceIndex;
 pub use compared::Compared;
 pub(super) use finish::{Finish, Finishing};
 pub(crate) use items::MOST_KEYS;

@@ -22,7 +22,6 @@ use super::redistribute::{LongTables, RedistributionKernels};
 use super::sample_sort::{Keys, SampleSort, sample_sort_words};
 use super::shape::{Block, Blocks, Shape};
 use super::stable::stable_words;
-use crate::error::same_length;
 use crate::gpu::alloc::{check_workspace, scratch, workspace};
 use crate::gpu::engine::KernelSet;
 use crate::gpu::kernels::array::{ItemArrays, PlacedBuckets};
@@ -150,33 +149,6 @@ impl Gpu {
         let payload = DevicePayload::of(keys.len(), payload)?;
         // SAFETY: as the caller states.
         unsafe { self.sort_array_of_pairs(stream, keys, payload, order, false) }
-    }
-
-    /// Enqueues an argsort: writes the indices of the keys in order. The keys stay as they are. Stable.
-    ///
-    /// As [`Gpu::sort_pairs`] with payloads of 4 bytes, but that keys of 17 to 32 bits which are distributed, up to 2^32 - 2^16 of
-    /// them, go in any order to their buckets with their indices below them, as by [`Gpu::sort_pairs_unstable`]: those tell equal keys
-    /// apart. Scratch at most: two copies of the keys and one of the indices, and a byte a key more; of keys of up to 32 bits 16
-    /// bytes a key and up to 1 more; of keys of 128 bits two copies with their indices, and about 1% more.
-    ///
-    /// # Errors
-    /// As [`Gpu::sort`]; [`Error::LengthMismatch`]; [`Error::Unsupported`] for floats whose NaNs are to be equal
-    /// ([`Nans`](crate::Nans)).
-    ///
-    /// # Safety
-    /// As [`Gpu::sort`], and nothing else uses the indices until the sort is done.
-    pub unsafe fn argsort<K: Key + Pod>(
-        &self,
-        stream: &Stream,
-        keys: View<'_, K>,
-        indices: View<'_, u32>,
-        order: Order,
-    ) -> Result<Pending<'_>, Error> {
-        same_length("indices", keys.len(), indices.len())?;
-        let wanted = Wanted { beside: Beside::Indices { stable: true }, code: code::<K>()?, order };
-        order.carries_on_gpu(wanted.code)?;
-        // SAFETY: as the caller states.
-        unsafe { self.sort_array(stream, keys.cast::<K::Bits>(), indices.address(), wanted) }
     }
 
     /// Either of these, whatever the type of the payload.
