@@ -90,7 +90,7 @@ impl Work {
             }
             Work::Launch { function, launch, overlaps, ref arguments } => {
                 // SAFETY: as the caller states.
-                return unsafe { run_kernel(function, (launch, overlaps), arguments, state, options) };
+                return unsafe { run_kernel(function, launch, overlaps, arguments, state, options) };
             }
         }
         Ok(None)
@@ -102,7 +102,8 @@ impl Work {
 /// As of [`Driver::launch`](sortie_device::Driver::launch).
 unsafe fn run_kernel(
     function: u64,
-    (launch, overlaps): (Launch, bool),
+    launch: Launch,
+    overlaps: bool,
     arguments: &[Value],
     state: &mut State,
     options: &Options,

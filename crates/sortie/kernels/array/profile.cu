@@ -37,8 +37,8 @@ constexpr u32 BOTH = classify::ASCENT | classify::DESCENT;
 // A cell is crowded that has more than its share of the sample by a quarter, and by five times what chance makes of that.
 // Keys are uneven if more than one in CROWDED is in such.
 constexpr u32 CROWDED = 50;
-// Where more than one key in TOLERATED is in a bucket too long for a block, passes take less than to distribute those again, or
-// to merge them, as those are with something beside.
+// Where more than one key in TOLERATED is in a bucket too long for a block, passes take less time than distributing those again, or
+// than merging them where a payload goes with the keys.
 constexpr u32 TOLERATED = SORTIE_LOW == BESIDE ? 128 : 16;
 
 SIMT_FN bool is_crowded(u32 keys, u32 share) {

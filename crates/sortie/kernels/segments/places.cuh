@@ -91,7 +91,7 @@ SIMT_FN Range join_worker(Range own, Notes& notes) {
 // Of floats of 32 bits there are leading bits enough.
 constexpr bool CLOSES_GAP = KIND != code::Integers;
 
-// What is sorted of a code: how far it is from the least one, without the gap below `middle`.
+// Codes are sorted by their distance from the least one, without the gap below `middle`.
 struct Distance {
     Code low, middle, gap;
     u32 bits;
@@ -120,7 +120,7 @@ SIMT_FN Distance find_distance(const Range& range, const Code* codes, u32 count,
     return distance;
 }
 #else
-// What is sorted of a code: how far it is from the least one.
+// Codes are sorted by their distance from the least one.
 struct Distance {
     Code low;
     u32 bits;

@@ -66,7 +66,7 @@ mod strings;
 mod workspace;
 
 pub(crate) use alloc::reserve;
-pub use array::{Compared, DeviceIndex};
+pub use array::Compared;
 pub(crate) use array::{Divided, Place};
 pub use engine::{Gpu, Pending};
 pub(crate) use host::*;

@@ -113,7 +113,7 @@ fn instance(kernel: &'static str, row_bytes: usize, index_bytes: usize) -> Insta
 }
 
 impl Gpu {
-    /// Writes as many indices of so many bytes at an address, each its own number.
+    /// Writes the numbers from 0 to `count` at an address, as integers of `index_bytes` bytes.
     ///
     /// # Safety
     /// Nothing else uses the indices meanwhile. The stream is of this engine's device.

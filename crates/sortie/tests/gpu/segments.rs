@@ -159,7 +159,7 @@ fn long_segments() {
     });
 }
 
-/// Keys of so many distributions that no single range of codes cuts well: numbers around zero, each the AND of several words,
+/// Keys of several distributions, which no single range of codes cuts well: numbers around zero, each the AND of several words,
 /// powers, clusters; and two values, one of them rare.
 fn uneven(n: usize, seed: u64) -> Vec<Vec<f64>> {
     let mut random = fastrand::Rng::with_seed(seed);

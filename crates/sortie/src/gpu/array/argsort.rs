@@ -3,27 +3,14 @@
 use bytemuck::Pod;
 use sortie_device::{Stream, View};
 
-use super::sort::Wanted;
+use super::way::Wanted;
 use crate::error::same_length;
 use crate::gpu::alloc::{check_workspace, scratch};
 use crate::gpu::segments::code;
 use crate::gpu::{Gpu, Pending};
 use crate::key::Bits;
 use crate::request::Beside;
-use crate::{Algorithm, Error, Key, Order};
-
-/// Indices that an argsort in device memory writes: `u32`, or `u64` for any number of keys.
-pub trait DeviceIndex: Pod + sealed::Sealed {}
-
-impl DeviceIndex for u32 {}
-impl DeviceIndex for u64 {}
-
-mod sealed {
-    pub trait Sealed {}
-
-    impl Sealed for u32 {}
-    impl Sealed for u64 {}
-}
+use crate::{Algorithm, Error, Index, Key, Order};
 
 impl Gpu {
     /// Enqueues an argsort: writes the indices of the keys in order. The keys stay as they are. Stable.
@@ -42,7 +29,7 @@ impl Gpu {
     ///
     /// # Safety
     /// As [`Gpu::sort`], and nothing else uses the indices until the sort is done.
-    pub unsafe fn argsort<K: Key + Pod, I: DeviceIndex>(
+    pub unsafe fn argsort<K: Key + Pod, I: Index + Pod>(
         &self,
         stream: &Stream,
         keys: View<'_, K>,
@@ -67,7 +54,7 @@ impl Gpu {
         }
     }
 
-    /// Sorts a copy of the keys with indices of 64 bits beside it.
+    /// Sorts a copy of the keys, with indices of 64 bits as its payload.
     ///
     /// # Safety
     /// As [`Gpu::argsort`].

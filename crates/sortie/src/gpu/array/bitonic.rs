@@ -20,7 +20,7 @@ use crate::{Error, Key, Order};
 
 /// Of a larger item a thread's registers hold too few.
 const MOST_PAYLOAD_BYTES: usize = 64;
-/// Of a block's threads at least.
+/// A block has a warp of threads at least.
 const WARP_BITS: u32 = 5;
 
 impl Gpu {
@@ -176,7 +176,7 @@ struct Shape {
 }
 
 impl Shape {
-    /// With the largest tile that fits, of which there is one for every other multiprocessor, or with that for few keys.
+    /// With the largest tile that leaves at least half of the multiprocessors busy, or with the tile for few keys.
     fn new(count: u64, key_bytes: usize, payload_bytes: usize, device: &Properties) -> Result<Shape, Error> {
         let Properties { shared_per_block, multiprocessors, .. } = *device;
         // Narrow keys are sorted as words; wider items make tiles of as many bytes, at most.
@@ -200,12 +200,11 @@ impl Shape {
                 && 2 * shared(*bits) <= shared_per_block
         };
         let is_busy = |bits: u32| 2 * (count >> bits) >= u64::from(multiprocessors);
-        let tile_bits = BITONIC_TILE_BITS
-            .map(|bits| bits - fewer)
-            .into_iter()
-            .filter(fits)
+        let fitting = BITONIC_TILE_BITS.map(|bits| bits - fewer).into_iter().filter(fits);
+        let tile_bits = fitting
+            .clone()
             .find(|&bits| is_busy(bits) || bits + fewer <= BITONIC_FEW_TILE_BITS)
-            .or(BITONIC_TILE_BITS.map(|bits| bits - fewer).into_iter().rfind(fits))
+            .or(fitting.clone().next_back())
             .ok_or_else(|| {
                 Error::Unsupported(format!(
                     "a block of this device has {shared_per_block} bytes of shared memory, too few for the bitonic \

@@ -15,8 +15,8 @@ mod sample_sort;
 mod shape;
 mod sort;
 mod stable;
+mod way;
 
-pub use argsort::DeviceIndex;
 pub use compared::Compared;
 pub(super) use finish::{Finish, Finishing};
 pub(crate) use items::MOST_KEYS;
@@ -25,4 +25,4 @@ pub(super) use left::Left;
 pub(crate) use ranges::{Divided, Place};
 pub(super) use sample_sort::{Keys, sample_sort_words};
 pub(super) use shape::Block;
-pub(super) use sort::{ArrayWay, Wanted};
+pub(super) use way::{ArrayWay, Wanted};

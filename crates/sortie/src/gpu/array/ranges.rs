@@ -5,7 +5,7 @@ use std::ops::Range;
 use sortie_device::{Launch, Stream, View};
 
 use super::shape::PARTITION_BLOCK;
-use super::sort::Wanted;
+use super::way::Wanted;
 use crate::gpu::kernels::array::{RANGES, RangesPass};
 use crate::gpu::kernels::{CodeTransform, File, Instance, blocks, kind, numbers, struct_bytes};
 use crate::gpu::{Gpu, Pending};

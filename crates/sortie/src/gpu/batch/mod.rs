@@ -1,4 +1,4 @@
-//! Many segments in device memory, also such that do not fit a block.
+//! Many segments in device memory, whether they fit a block or not.
 
 mod sort;
 mod split;

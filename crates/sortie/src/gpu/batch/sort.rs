@@ -147,7 +147,7 @@ impl Gpu {
         unsafe { self.sort_batch(stream, moved, segments, code::<K>()?, order) }
     }
 
-    /// Words of each piece of scratch that such a sort of so many keys takes.
+    /// Words of each piece of scratch that one of these sorts takes.
     pub(crate) fn words_of_segments<B: Bits>(
         &self,
         keys: usize,
@@ -265,16 +265,16 @@ impl Gpu {
 
 /// How segments are sorted.
 enum BatchWay {
-    /// By blocks; what is too long for one as tiles that are merged.
+    /// By blocks; segments too long for one are sorted as tiles, which are merged.
     Blocks,
     /// Each as an array of this length.
     Arrays { way: ArrayWay, length: usize },
-    /// What is too long for a block is distributed.
+    /// Segments too long for a block are distributed.
     Split(SplitShape),
 }
 
 impl BatchWay {
-    /// Of so many keys on such a device.
+    /// For `n` keys on this device.
     fn new<B: Bits>(content: Content, n: usize, lie: Lie, device: &Properties) -> BatchWay {
         if B::WIDTH > 64 || n == 0 {
             return BatchWay::Blocks;

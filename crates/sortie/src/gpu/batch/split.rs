@@ -25,7 +25,7 @@ const ROW_WORDS: [usize; 4] = [24, 16, 8, 4];
 /// `MOST_WAYS` and `SAMPLED` of split_segments.cu.
 const MOST_WAYS: usize = THREADS / 2;
 const SAMPLED: usize = 4096;
-/// Of what fits a block, what a bucket is to have. With 64 samples for each, hardly one in a hundred is too long. On an H100 2^26
+/// The share of a block's capacity that a bucket should have. With 64 samples for each, hardly one in a hundred is too long. On an H100 2^26
 /// f32 in 2^8 segments took 1.24 ms with 3/4, 1.36 with 5/8 and 1.43 with 1/2.
 const SHARE: (usize, usize) = (3, 4);
 /// Blocks on a multiprocessor, each of which takes one piece of work after the other.
@@ -82,7 +82,7 @@ impl SplitShape {
         self.kernels.items.key_bytes
     }
 
-    /// Words of each piece of scratch, for so many keys in all: the tables with the copy, and what the finish takes.
+    /// Words of each piece of scratch for `n` keys in all: the tables with the copy, and two pieces for the finish.
     pub fn words(self, n: usize) -> Vec<usize> {
         let copy = (n * self.key_bytes()).div_ceil(4).next_multiple_of(4);
         let tables = 2 * Tables::lengths(self, n).iter().sum::<usize>();

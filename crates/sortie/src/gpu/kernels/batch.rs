@@ -3,7 +3,7 @@
 use super::layout::shared;
 
 shared! {
-    /// What is to be split.
+    /// A segment, or a bucket of one, that is split.
     memory "Split" Split {
         start: u64,
         length: u32,
@@ -21,7 +21,7 @@ shared! {
         with_equal: u32,
     }
 
-    /// What is taken of a level's tables.
+    /// How many entries of a level's tables are taken.
     memory "State" SplitState {
         splits: u32,
         placed: u32,
