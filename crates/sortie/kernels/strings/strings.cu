@@ -16,7 +16,6 @@
 // - list_ties: writes each item's place to its slot in `out`, and what is left, the next level, with where its groups begin.
 //   Dynamic shared memory: Sums.
 // - find_longest: the longest of the groups.
-// - number: for words that come with no strings, each place itself.
 //
 // Source: Drozd, Pericas and Matsuoka, "Efficient string sorting on multi- and many-core architectures" (2014), section III:
 // groups of symbols, the longer the smaller the alphabet; many groups of strings at once.
@@ -263,11 +262,6 @@ SIMT_KERNEL(BLOCK, 4) find_longest(const u64* starts, State* state) {
         longest = greater(longest, u32(starts[i + 1] - starts[i]));
     longest = warp_greatest(longest);
     if (lane() == 0) atomic_max(&state->longest, longest);
-}
-
-SIMT_KERNEL(BLOCK, 4) number(u32* places, u64 count) {
-    await_turn();
-    for (u64 i = u64(block_rank()) * BLOCK + thread_rank(); i < count; i += u64(grid_blocks()) * BLOCK) places[i] = u32(i);
 }
 
 // As the host has them.

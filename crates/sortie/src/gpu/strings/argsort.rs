@@ -147,11 +147,9 @@ pub(crate) unsafe fn sort_words(
     let nowhere =
         Strings { bytes: words.cast().range(0..0), offsets: Offsets::Wide(words.range(0..0)) }.into();
     let job = StringSort { base, ..StringSort::new(gpu, stream, nowhere, places, order)? };
-    let number = gpu.kernel(&instance("number", nowhere))?;
-    let numbering = launch(gpu, n.div_ceil(BLOCK as usize), 0);
-    // SAFETY: as the caller states; these are the kernel's arguments.
+    // SAFETY: as the caller states.
     let tied = unsafe {
-        number.launch(stream, numbering, (places, n as u64))?;
+        gpu.number(stream, places.address(), n, size_of::<u32>())?;
         drop(gpu.sort_array(stream, words, places.address(), wanted(order))?);
         let sorted = TieLevel { places: places.address(), slots: 0, heads: 0, count: n as u32 };
         job.find_ties(sorted, job.alphabet(0).count, words)?
