@@ -162,8 +162,8 @@ extern "C" __global__ void check(const KEY *keys, u64 segments, u64 length, cons
 /// Adds to `wrong` how many places of one array hold what they must not, and to the word after it a sum that is zero if they
 /// hold each place once. The payload was the places of the input: each must name its key, of an argsort without sorted keys
 /// too, and these must be in order, by place where they are equal and the sort is stable.
-extern "C" __global__ void check_places(const KEY *input, const KEY *sorted, const unsigned *payload, u64 n, int stable,
-                                        u64 *wrong) {
+template <typename Place>
+__device__ void check_each_place(const KEY *input, const KEY *sorted, const Place *payload, u64 n, int stable, u64 *wrong) {
     u64 found = 0, sum = 0;
     for (u64 at = rank(); at < n; at += threads()) {
         sum += mix(payload[at]) - mix(at);
@@ -177,4 +177,14 @@ extern "C" __global__ void check_places(const KEY *input, const KEY *sorted, con
     }
     if (found) atomicAdd(wrong, found);
     if (sum) atomicAdd(wrong + 1, sum);
+}
+
+extern "C" __global__ void check_places(const KEY *input, const KEY *sorted, const unsigned *payload, u64 n, int stable,
+                                        u64 *wrong) {
+    check_each_place(input, sorted, payload, n, stable, wrong);
+}
+
+extern "C" __global__ void check_wide_places(const KEY *input, const KEY *sorted, const u64 *payload, u64 n, int stable,
+                                             u64 *wrong) {
+    check_each_place(input, sorted, payload, n, stable, wrong);
 }

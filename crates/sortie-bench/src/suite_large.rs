@@ -20,7 +20,8 @@ const LOGS: [u32; 5] = [16, 20, 24, 28, 30];
 /// Of these, keys of every distribution.
 const SKEWED_LOG: u32 = 28;
 
-const OURS: [OneArray; 4] = [OneArray::Keys, OneArray::Pairs, OneArray::UnstablePairs, OneArray::Argsort];
+const OURS: [OneArray; 5] =
+    [OneArray::Keys, OneArray::Pairs, OneArray::UnstablePairs, OneArray::Argsort, OneArray::WideArgsort];
 
 pub fn cases(args: &Args) -> Vec<Box<dyn Measurable>> {
     let shared = Shared::new(args);

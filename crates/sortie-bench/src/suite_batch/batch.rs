@@ -59,6 +59,7 @@ pub struct Batch<K> {
     number: Kernel,
     check: Kernel,
     check_places: Kernel,
+    check_wide_places: Kernel,
     totals: Buffer<u64>,
     start: Event,
     end: Event,
@@ -129,6 +130,7 @@ impl<K: BenchKey + Pod> Batch<K> {
             number: module.kernel("number")?,
             check: module.kernel("check")?,
             check_places: module.kernel("check_places")?,
+            check_wide_places: module.kernel("check_wide_places")?,
             totals: device.alloc(2)?,
             start: device.event()?,
             end: device.event()?,
@@ -223,18 +225,20 @@ impl<K: BenchKey + Pod> Batch<K> {
         Ok(true)
     }
 
-    /// Whether the payload of every key of one array is the place where it was, all of them in order.
+    /// Whether the payload of every key of one array is the place where it was, all of them in order. Places of 64 bits are two words of
+    /// the payload.
     pub fn verify_one_array(&self, payload: View<'_, u32>, work: OneArray) -> Result<bool> {
         if matches!(work, OneArray::Keys | OneArray::Compared) {
             return Ok(true);
         }
-        let sorted = if work == OneArray::Argsort { 0 } else { self.keys.address() };
+        let check = if work == OneArray::WideArgsort { &self.check_wide_places } else { &self.check_places };
+        let sorted = if work.is_argsort() { 0 } else { self.keys.address() };
         let stable = i32::from(work != OneArray::UnstablePairs);
         let wrong = self.totals.view();
         self.stream.fill(wrong, 0)?;
         let arguments = (&self.input, sorted, payload, self.keys.len() as u64, stable, wrong);
         // SAFETY: the arguments are the kernel's; a payload that is no place would be a fault, which is told as well.
-        unsafe { self.check_places.launch(&self.stream, GRID, arguments)? };
+        unsafe { check.launch(&self.stream, GRID, arguments)? };
         let mut found = [0; 2];
         self.stream.copy_out(&mut found, wrong)?;
         Ok(found == [0; 2])

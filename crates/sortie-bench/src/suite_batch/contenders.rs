@@ -47,8 +47,16 @@ pub enum OneArray {
     Pairs,
     UnstablePairs,
     Argsort,
+    /// With indices of 64 bits.
+    WideArgsort,
     /// Keys, by comparison alone.
     Compared,
+}
+
+impl OneArray {
+    pub fn is_argsort(self) -> bool {
+        matches!(self, OneArray::Argsort | OneArray::WideArgsort)
+    }
 }
 
 /// The most keys that a shape of `cub.cu` holds.
@@ -89,6 +97,7 @@ impl Contender {
             Contender::OneArray(OneArray::Pairs) => "sortie, pairs",
             Contender::OneArray(OneArray::UnstablePairs) => "sortie, unstable pairs",
             Contender::OneArray(OneArray::Argsort) => "sortie, argsort",
+            Contender::OneArray(OneArray::WideArgsort) => "sortie, argsort, indices of 64 bits",
             Contender::OneArray(OneArray::Compared) => "sortie, by comparison",
             Contender::Published(sort) => sort.name(),
             Contender::CubRadix => "CUB radix sort",
@@ -103,7 +112,7 @@ impl Contender {
             Contender::OneArray(OneArray::Pairs | OneArray::UnstablePairs) | Contender::CubRadixPairs => {
                 "pairs"
             }
-            Contender::OneArray(OneArray::Argsort) => "argsort",
+            Contender::OneArray(work) if work.is_argsort() => "argsort",
             _ => "keys",
         }
     }

@@ -81,10 +81,14 @@ pub fn work<'a, K: BenchKey + Pod>(gpu: &'a Gpu, batch: &'a Batch<K>, work: Work
 pub fn one_array<'a, K: BenchKey + Pod>(gpu: &'a Gpu, batch: &'a Batch<K>, work: OneArray) -> Run<'a> {
     Box::new(move |seed| {
         let alone = matches!(work, OneArray::Keys | OneArray::Compared);
-        let moved = if alone { 0 } else { batch.keys.len() };
+        let moved = match work {
+            _ if alone => 0,
+            OneArray::WideArgsort => 2 * batch.keys.len(),
+            _ => batch.keys.len(),
+        };
         // For this run alone: with those of all contenders there would be no room.
         let payload = gpu.device().alloc::<u32>(moved)?;
-        if moved > 0 {
+        if !alone && !work.is_argsort() {
             batch.number(payload.view(), 1)?;
         }
         let (stream, keys, payload, order) =
@@ -97,12 +101,13 @@ pub fn one_array<'a, K: BenchKey + Pod>(gpu: &'a Gpu, batch: &'a Batch<K>, work:
                     OneArray::Pairs => gpu.sort_pairs(stream, keys, payload, order)?,
                     OneArray::UnstablePairs => gpu.sort_pairs_unstable(stream, keys, payload, order)?,
                     OneArray::Argsort => gpu.argsort(stream, keys, payload, order)?,
+                    OneArray::WideArgsort => gpu.argsort(stream, keys, payload.cast::<u64>(), order)?,
                     OneArray::Compared => gpu.sort_by_comparison(stream, keys, order)?,
                 }
             });
             Ok(())
         })?;
-        let after = if work == OneArray::Argsort { After::Same } else { After::Sorted };
+        let after = if work.is_argsort() { After::Same } else { After::Sorted };
         let right = batch.verify(after, seed)? && batch.verify_one_array(payload, work)?;
         Ok((ms, right))
     })
