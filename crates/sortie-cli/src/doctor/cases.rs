@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use sortie::internals::{Sent, argsort_sent_strings};
 use sortie::{Algorithm, Error, Key, Nans, Segments};
 
-use super::{Board, Both, Chosen, graph, large, mixed, rows};
+use super::{Board, Both, Chosen, graph, large, mixed, rows, wide_indices};
 
 /// Segments of one length: the edges of every kind of worker, and beyond what fits a block.
 const LENGTHS: [usize; 20] = [
@@ -97,6 +97,7 @@ pub fn all(chosen: Chosen, multiprocessors: usize, board: &mut Board) -> Vec<Cas
     let indices =
         [one("f32", "indices", up, indices::<f32>()), one("i64", "indices", down, indices::<i64>())];
     arrays.push(one("u32", "rows", up, rows_of(vec![1000, distributed])));
+    arrays.push(one("u32", "indices of 64 bits", up, wide_indices_of(vec![1000, distributed])));
     arrays.push(one("strings", "few", up, strings_of(STRINGS.to_vec(), &PATTERNS)));
     arrays.push(one("strings", "many", up, strings_of(vec![distributed], &TWO_PATTERNS)));
     arrays.push(one("u64", "graph", up, captured(distributed)));
@@ -131,6 +132,17 @@ fn rows_of(numbers: Vec<usize>) -> Sorts {
         numbers.iter().try_for_each(|&n| {
             let sorted = rows::sorts(&both.there, n)?;
             both.note(sorted, format!("{n} pairs with payloads of 12 bytes"));
+            Ok(())
+        })
+    })
+}
+
+/// Indices that are wider than those of host arrays.
+fn wide_indices_of(numbers: Vec<usize>) -> Sorts {
+    Box::new(move |both| {
+        numbers.iter().try_for_each(|&n| {
+            let sorted = wide_indices::sorts(&both.there, n)?;
+            both.note(sorted, format!("{n} indices of 64 bits"));
             Ok(())
         })
     })

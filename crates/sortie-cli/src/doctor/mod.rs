@@ -7,6 +7,7 @@ mod cases;
 mod graph;
 mod large;
 mod rows;
+mod wide_indices;
 
 use std::iter;
 use std::num::NonZeroUsize;
