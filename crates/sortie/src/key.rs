@@ -129,6 +129,10 @@ pub trait Key: Send + Sync + sealed::Sealed {
     #[doc(hidden)]
     const PREFIX_BITS: u32;
 
+    /// Whether keys with equal prefixes are equal.
+    #[doc(hidden)]
+    const IS_PREFIX: bool;
+
     /// The first bits of the key's code, left-aligned: `a.prefix() < b.prefix()` implies `a < b`.
     #[doc(hidden)]
     fn prefix(&self, order: Order) -> u64;
@@ -330,12 +334,22 @@ impl<B: Bits> Transform<B> {
         if !self.float {
             return bits.xor(self.flip);
         }
-        let usual = bits.xor(bits.sign_mask().or(B::SIGN));
-        let mut code = self.complement(usual.wrapping_sub(self.nans));
+        let mut code = self.complement(self.encode_plain_float(bits));
         if self.ties_nans {
             code = code.min(self.top.wrapping_add(B::from_low(1)));
         }
         code.wrapping_add(self.rotate)
+    }
+
+    /// Whether keys are floats in the order that needs the fewest steps.
+    pub(crate) fn is_plain_float(&self) -> bool {
+        self.float && !self.descending && !self.ties_nans && self.rotate == B::ZERO
+    }
+
+    /// [`Transform::encode`] of those.
+    #[inline(always)]
+    pub(crate) fn encode_plain_float(&self, bits: B) -> B {
+        bits.xor(bits.sign_mask().or(B::SIGN)).wrapping_sub(self.nans)
     }
 
     /// The bits of a key with this code, where the codes are a bijection.
@@ -373,6 +387,11 @@ pub(crate) fn as_bits<K: Key>(keys: &[K]) -> &[K::Bits] {
     assert_bits::<K>();
     // SAFETY: size and alignment are equal, and every bit pattern is a valid `K::Bits`.
     unsafe { std::slice::from_raw_parts(keys.as_ptr().cast(), keys.len()) }
+}
+
+/// One key as such an integer.
+pub(crate) fn to_bits<K: Key>(key: &K) -> K::Bits {
+    as_bits(std::slice::from_ref(key))[0]
 }
 
 /// The keys as the unsigned integers of their width. Only for keys of form [`Form::Bits`].
@@ -423,6 +442,7 @@ macro_rules! fixed {
                 Form::Bits($code)
             };
             const PREFIX_BITS: u32 = if <$bits>::BITS > 64 { 64 } else { <$bits>::BITS };
+            const IS_PREFIX: bool = <$bits>::BITS <= 64;
             #[inline]
             fn compare(&self, other: &Self, order: Order) -> Ordering {
                 let t = Transform::<$bits>::comparing($code, order);
@@ -479,6 +499,7 @@ impl<const N: usize> Key for [u8; N] {
     type Bits = u8;
     const FORM: Form = Form::Wide;
     const PREFIX_BITS: u32 = if N < 8 { 8 * N as u32 } else { 64 };
+    const IS_PREFIX: bool = N <= 8;
     fn compare(&self, other: &Self, order: Order) -> Ordering {
         order.direct(self.cmp(other))
     }
@@ -495,6 +516,7 @@ macro_rules! strings {
             type Bits = u8;
             const FORM: Form = Form::Bytes;
             const PREFIX_BITS: u32 = 64;
+            const IS_PREFIX: bool = false;
             fn compare(&self, other: &Self, order: Order) -> Ordering {
                 order.direct(self.bytes().cmp(other.bytes()))
             }
@@ -520,6 +542,7 @@ impl<K: Key> Key for Option<K> {
     type Bits = u8;
     const FORM: Form = Form::Wide;
     const PREFIX_BITS: u32 = if K::PREFIX_BITS < 64 { K::PREFIX_BITS + 1 } else { 64 };
+    const IS_PREFIX: bool = K::IS_PREFIX && K::PREFIX_BITS < 64;
     fn compare(&self, other: &Self, order: Order) -> Ordering {
         let none_first = order.nulls == Nulls::First;
         match (self, other) {
@@ -549,6 +572,7 @@ macro_rules! tuples {
                 let bits = 0 $(+ $name::PREFIX_BITS)+;
                 if bits < 64 { bits } else { 64 }
             };
+            const IS_PREFIX: bool = (true $(&& $name::IS_PREFIX)+) && 0 $(+ $name::PREFIX_BITS)+ <= 64;
             fn compare(&self, other: &Self, order: Order) -> Ordering {
                 Ordering::Equal $(.then_with(|| self.$field.compare(&other.$field, order)))+
             }

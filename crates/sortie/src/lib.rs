@@ -30,7 +30,7 @@
 //!
 //! | call | scratch | panics | GPU |
 //! |---|---|---|---|
-//! | [`sort`], numbers | 262 KiB a thread and `nK` / 1024 from 8 MiB of keys on; counters of 1 KiB for 8 bits, 256 KiB for 16 | no | yes |
+//! | [`sort`], numbers | 262 KiB a thread and `nK` / 1024 from 8 MiB of keys on (of 128 bits 1 MiB); 1 KiB for 8 bits, 256 KiB for 16 | no | yes |
 //! | [`sort`], tuples, options and byte arrays | none | no | no |
 //! | [`sort_strings`], [`sort`] of strings | `n(K + 16)`, `K` being the size of a reference | memory | yes |
 //! | [`sort_string_array`] | the bytes, and `56n` | memory, offsets | yes |
@@ -46,6 +46,7 @@
 //! | [`sort_segments`], other keys | none | segments | no |
 //! | [`argsort_segments`] | as [`Sorter::argsort_segments`] | memory, segments | numbers |
 //!
+//! - Up to 1024 elements with keys that are not strings take none; [`sort_by_key`] takes the keys where they are not numbers.
 //! - From 2^32 keys on, indices of 4 bytes in this table have 8.
 //! - *Memory*: the call panics where the system refuses the scratch. The arguments are as they were. As everywhere in Rust, the
 //!   process aborts where the system refuses a small allocation, or the result of [`argsort`].
@@ -91,9 +92,9 @@ use std::cmp::Ordering;
 
 /// Sorts keys in ascending order.
 ///
-/// Integers and floats by distribution and a vectorised finish, in place. Tuples, options and byte arrays by comparison,
-/// in place. Strings as in [`sort_strings`]. Scratch: see the [table](crate#memory-panics-and-gpus). May use a GPU after
-/// [`enable_gpu`].
+/// Integers and floats by distribution and a vectorised finish, in place. Tuples, options and byte arrays by the first 64
+/// bits of their order, then by comparison, in place. Strings as in [`sort_strings`]. Scratch: see the
+/// [table](crate#memory-panics-and-gpus). May use a GPU after [`enable_gpu`].
 ///
 /// # Panics
 /// For strings, where the system refuses the scratch.
@@ -109,7 +110,7 @@ pub fn sort<K: Key>(keys: &mut [K]) {
     {
         // SAFETY: the engine leaves a permutation.
         let bits = unsafe { key::as_bits_mut(keys) };
-        return cpu::keys::sort_few(bits, key::Transform::new(code, Order::default()));
+        return cpu::few::sort(bits, key::Transform::new(code, Order::default()));
     }
     infallible(Sorter::shared().sort(keys));
 }

@@ -57,11 +57,22 @@ pub(crate) const RANGES_A_THREAD: usize = 4;
 /// Keys that one task of a parallel partition exchanges.
 pub(crate) const EXCHANGED_BY_A_TASK: usize = 1 << 15;
 
-/// Keys from which 16-bit keys are counted: the counters are then at most 5% of the data.
-pub(crate) const COUNT_16_FROM: usize = 3 << 20;
+/// Keys from which 16-bit keys are counted: fewer are sorted as words of 32 bits, in no more scratch than counters take.
+pub(crate) const COUNT_16_FROM: usize = 1 << 16;
+
+/// Bytes of keys of 128 bits from which a range is distributed: no vectors sort those, so each step of a quicksort takes long.
+pub(crate) const DISTRIBUTE_WIDE_FROM_BYTES: usize = 1 << 20;
+
+/// Codes of which the pivot of a quicksort by code is the median, and those of so many items.
+pub(crate) const PIVOT_OF: usize = 15;
+pub(crate) const PIVOT_OF_MANY: usize = 127;
+pub(crate) const PIVOT_OF_MANY_FROM: usize = 1 << 14;
 
 /// Keys that the profile compares before it looks whether the run was broken.
 pub(crate) const PROFILE_STRETCH: usize = 1 << 8;
+
+/// Keys behind a run that are one in so many, at most, are sorted by themselves and merged with it.
+pub(crate) const TAIL: usize = 8;
 
 /// Pairs for each bucket of their distribution: words of 32 bits then leave few of them tied.
 pub(crate) const PAIRS_A_BUCKET: usize = 1 << 13;
@@ -118,7 +129,7 @@ pub(crate) const SMALL_ALPHABET: u32 = 6;
 /// Strings that one task encodes, or compares with their neighbours.
 pub(crate) const STRINGS_A_TASK: usize = 1 << 14;
 
-/// Keys that a free function sorts without a report: to take the time twice takes as long as to sort some tens.
+/// Keys that are sorted without a plan and a report: to take the time twice takes as long as to sort some tens.
 pub(crate) const FEW: usize = 1 << 10;
 
 /// Bytes of a chunk on its way to a device and back: 1 ms of the way, beside which what a launch costs is small.

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
+use crate::cpu::runs::is_in_order;
 use crate::cpu::vector::{Isa, compiled_for};
 use crate::key::{Bits, Transform};
 use crate::plan::{PARALLEL_FROM, PROFILE_STRETCH};
@@ -13,49 +14,48 @@ use crate::plan::{PARALLEL_FROM, PROFILE_STRETCH};
 pub(crate) enum Runs {
     /// Each key is at least the one before.
     Ascending,
-    /// Each key is less than the one before.
+    /// No key is greater than the one before.
     Descending,
     /// Neither.
     Mixed,
 }
 
-/// Looks for one run; stops at the first stretch that breaks it. Strictly descending, so that to reverse is stable.
-pub(crate) fn runs<B: Bits>(keys: &[B], transform: Transform<B>, threads: usize) -> Runs {
+/// Looks for one run; stops at the first stretch that breaks it. Where to reverse must be stable, keys that descend differ.
+pub(crate) fn runs<B: Bits>(keys: &[B], transform: Transform<B>, stable: bool, threads: usize) -> Runs {
     // The transform is chosen here once, not again for every key.
     if transform.is_identity() {
-        runs_of_codes(keys, |key| key, threads)
+        runs_of_codes(keys, |key| key, stable, threads)
+    } else if transform.is_plain_float() {
+        runs_of_codes(keys, |key| transform.encode_plain_float(key), stable, threads)
     } else {
-        runs_of_codes(keys, |key| transform.encode(key), threads)
+        runs_of_codes(keys, |key| transform.encode(key), stable, threads)
     }
 }
 
-fn runs_of_codes<B: Bits>(keys: &[B], code: impl Fn(B) -> B + Sync, threads: usize) -> Runs {
+fn runs_of_codes<B: Bits>(keys: &[B], code: impl Fn(B) -> B + Sync, stable: bool, threads: usize) -> Runs {
     let (found, one) = match keys {
         [] | [_] => return Runs::Ascending,
-        [first, second, ..] if code(*first) <= code(*second) => {
+        [first, .., last] if code(*first) <= code(*last) => {
             (Runs::Ascending, one_run(keys, threads, |a, b| code(a) <= code(b)))
         }
-        _ => (Runs::Descending, one_run(keys, threads, |a, b| code(a) > code(b))),
+        _ if stable => (Runs::Descending, one_run(keys, threads, |a, b| code(a) > code(b))),
+        _ => (Runs::Descending, one_run(keys, threads, |a, b| code(a) >= code(b))),
     };
     if one { found } else { Runs::Mixed }
 }
 
 /// Whether all neighbours are in order.
 fn one_run<B: Bits>(keys: &[B], threads: usize, in_order: impl Fn(B, B) -> bool + Sync) -> bool {
-    // Without a branch within a stretch, so that it becomes vector instructions.
-    let stretch = |start: usize| {
-        let keys = &keys[start..keys.len().min(start + PROFILE_STRETCH + 1)];
-        let (left, right) = (&keys[..keys.len() - 1], &keys[1..]);
-        let mut broken = 0u32;
-        for (&a, &b) in left.iter().zip(right) {
-            broken |= u32::from(!in_order(a, b));
-        }
-        broken == 0
-    };
     let isa = Isa::detect();
-    let all = |range: Range<usize>| compiled_for(isa, || range.step_by(PROFILE_STRETCH).all(stretch));
+    let all = |range: Range<usize>| {
+        compiled_for(isa, || {
+            range.step_by(PROFILE_STRETCH).all(|start| {
+                is_in_order(&keys[start..keys.len().min(start + PROFILE_STRETCH + 1)], &in_order)
+            })
+        })
+    };
     // Most inputs break the run at once: no thread is woken for those.
-    if threads < 2 || keys.len() <= PARALLEL_FROM || !stretch(0) {
+    if threads < 2 || keys.len() <= PARALLEL_FROM || !all(0..1) {
         return all(0..keys.len() - 1);
     }
     let share = (keys.len() / threads).next_multiple_of(PROFILE_STRETCH);

@@ -16,7 +16,7 @@ use crate::cpu::{self, Job};
 use crate::error::same_length;
 use crate::gpu::Gpu;
 use crate::key::{self, Form};
-use crate::plan::{self, CpuWay, Machine, MachineGpu, Plan, auto};
+use crate::plan::{self, CpuWay, FEW, Machine, MachineGpu, Plan, auto};
 use crate::request::{Beside, Budget, KeyForm, Lengths, Operation, Request};
 use crate::threads;
 use crate::{Error, Index, Key, Nans, Nulls, Order, Ran, Report, Segments};
@@ -277,6 +277,10 @@ impl Sorter {
             // SAFETY: the sort leaves a permutation.
             Form::Bits(code) => self.sort_numbers(unsafe { key::as_bits_mut(keys) }, code),
             Form::Bytes => self.sort_referred(keys, K::bytes),
+            Form::Wide if self.sorts_at_once(keys.len()) => {
+                cpu::few::sort_wide(keys, order);
+                Ok(Report::default())
+            }
             Form::Wide => {
                 let request = self.request(Operation::Array, KeyForm::of::<K>(), Beside::Nothing, keys.len());
                 self.run_on_cpu(request, |job| cpu::wide::sort(keys, order, job))
@@ -302,6 +306,10 @@ impl Sorter {
         }
         let order = self.choices.order;
         let beside = payload_for(keys.len(), payload)?;
+        if K::FORM == Form::Wide && self.sorts_at_once(keys.len()) {
+            cpu::few::sort_wide_pairs(keys, payload, order);
+            return Ok(Report::default());
+        }
         let request = self.request(Operation::Array, KeyForm::without_strings::<K>(), beside, keys.len());
         self.run_on_cpu(request, |job| cpu::wide::sort_pairs(keys, payload, order, job))
     }
@@ -333,6 +341,10 @@ impl Sorter {
         let request = self.argsort_request(KeyForm::of::<K>(), keys.len(), places, held)?;
         if K::FORM == Form::Bytes {
             return self.argsort_referred(request, keys, K::bytes, places);
+        }
+        if self.sorts_at_once(keys.len()) {
+            cpu::few::argsort_wide(keys, places, order);
+            return Ok(Report::default());
         }
         self.run_on_cpu(request, |job| cpu::wide::argsort(keys, places, order, job))
     }
@@ -485,6 +497,13 @@ impl Sorter {
         v: &mut [T],
         key: impl Fn(&T) -> K + Sync,
     ) -> Result<Report, Error> {
+        if self.sorts_at_once(v.len()) && K::FORM != Form::Bytes {
+            match K::FORM {
+                Form::Bits(code) => cpu::few::sort_by_key(v, key, self.carrying(code)),
+                _ => cpu::few::sort_by_wide_key(v, key, self.choices.order),
+            }
+            return Ok(Report::default());
+        }
         let keys: Vec<K> = self.collect(v, key);
         let mut places = vec![0usize; v.len()];
         let held = size_of_val(&*keys) + size_of_val(&*places);
@@ -574,6 +593,12 @@ impl Sorter {
         };
         index_fits::<I>(longest)?;
         Ok(request)
+    }
+
+    /// Whether `n` keys are so few, and so little was chosen, that a plan and a report would take as long as the sort.
+    fn sorts_at_once(&self, n: usize) -> bool {
+        let SorterBuilder { engine, algorithm, .. } = self.choices;
+        n <= FEW && algorithm == Algorithm::Auto && matches!(engine, Engine::Auto | Engine::Cpu)
     }
 
     /// Plans the request and runs the plan on data. What [`Engine::Auto`] cannot do on a GPU, the CPU does; `on_gpus` then leaves the

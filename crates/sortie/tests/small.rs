@@ -17,37 +17,87 @@ fn numbers(n: usize) -> Vec<u64> {
     (0..n).map(|_| rng.u64(..) >> rng.u32(0..64)).collect()
 }
 
+/// Numbers in several orders: random, few distinct, one run, two, and a run with others behind.
+fn shapes(n: usize) -> [Vec<u64>; 8] {
+    let random = numbers(n);
+    let mut ascending = random.clone();
+    ascending.sort_unstable();
+    let descending: Vec<u64> = ascending.iter().rev().copied().collect();
+    let (even, odd) = (ascending.iter().step_by(2), ascending.iter().skip(1).step_by(2).rev());
+    let up_and_down = even.chain(odd).copied().collect();
+    let with_tail = |count: usize| {
+        let mut keys = random.clone();
+        keys[..n - n.min(count)].sort_unstable();
+        keys
+    };
+    let few = random.iter().map(|x| x % 4 << 50).collect();
+    let equal = vec![7 << 40; n];
+    [with_tail(1), with_tail(n / 10), with_tail(n / 2), random, few, equal, descending, up_and_down]
+}
+
 fn check_keys<K: Key + Copy + Ord>(from: impl Fn(u64) -> K) {
-    for n in SIZES {
-        let keys: Vec<K> = numbers(n).into_iter().map(&from).collect();
-        let mut expected: Vec<(K, usize)> = keys.iter().copied().zip(0..).collect();
-        expected.sort();
-
-        let mut sorted = keys.clone();
-        sortie::sort(&mut sorted);
-        assert!(sorted.iter().eq(expected.iter().map(|pair| &pair.0)));
-
-        let (mut sorted, mut payload) = (keys.clone(), (0..n).collect::<Vec<_>>());
-        sortie::sort_pairs(&mut sorted, &mut payload);
-        assert!(sorted.into_iter().zip(payload).eq(expected.iter().copied()));
-
-        assert!(sortie::argsort(&keys).iter().eq(expected.iter().map(|pair| &pair.1)));
-
-        let mut sorted = keys.clone();
-        sortie::sort_segments(&mut sorted, Segments::Offsets(&[n / 4, n / 2, n / 2, n]));
-        assert!(sorted[..n / 4] == keys[..n / 4]);
-        assert!(sorted[n / 4..n / 2].is_sorted() && sorted[n / 2..].is_sorted());
+    for keys in SIZES.into_iter().flat_map(shapes) {
+        check(&keys.into_iter().map(&from).collect::<Vec<K>>());
     }
+}
+
+fn check<K: Key + Copy + Ord>(keys: &[K]) {
+    let n = keys.len();
+    let mut expected: Vec<(K, usize)> = keys.iter().copied().zip(0..).collect();
+    expected.sort();
+
+    let mut sorted = keys.to_vec();
+    sortie::sort(&mut sorted);
+    assert!(sorted.iter().eq(expected.iter().map(|pair| &pair.0)));
+
+    let (mut sorted, mut payload) = (keys.to_vec(), (0..n).map(Box::new).collect::<Vec<_>>());
+    sortie::sort_pairs(&mut sorted, &mut payload);
+    assert!(sorted.into_iter().zip(payload.into_iter().map(|place| *place)).eq(expected.iter().copied()));
+
+    assert!(sortie::argsort(keys).iter().eq(expected.iter().map(|pair| &pair.1)));
+
+    let mut records: Vec<(K, Box<usize>)> = keys.iter().copied().zip((0..n).map(Box::new)).collect();
+    sortie::sort_by_key(&mut records, |record| record.0);
+    assert!(records.into_iter().map(|(key, place)| (key, *place)).eq(expected.iter().copied()));
+
+    let mut sorted = keys.to_vec();
+    sortie::sort_segments(&mut sorted, Segments::Offsets(&[n / 4, n / 2, n / 2, n]));
+    assert!(sorted[..n / 4] == keys[..n / 4]);
+    assert!(sorted[n / 4..n / 2].is_sorted() && sorted[n / 2..].is_sorted());
 }
 
 #[test]
 fn keys_pairs_places_and_segments() {
     check_keys(|x| x as u8);
+    check_keys(|x| x as i16);
     check_keys(|x| x as i32);
     check_keys(|x| x);
     check_keys(|x| i128::from(x) << 60);
     check_keys(|x| x % 2 == 0);
     check_keys(|x| (x as u16, x % 3 == 0));
+    check_keys(|x| (x >> 50, x));
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "takes hours")]
+fn every_number_of_few_keys() {
+    for keys in (0..70).chain([1023, 1024, 1025, 1500, 4000]).flat_map(shapes) {
+        check(&keys);
+        check(&keys.iter().map(|&x| x as i16).collect::<Vec<_>>());
+        check(&keys.iter().map(|&x| (u128::from(x) << 64) + 5).collect::<Vec<_>>());
+        check(&keys.iter().map(|&x| (x / 3, x)).collect::<Vec<_>>());
+    }
+}
+
+/// They do not fit the stack that moves few elements.
+#[test]
+fn few_elements_that_are_large() {
+    for keys in shapes(100) {
+        let mut records: Vec<(u64, [Box<u64>; 32])> =
+            keys.iter().map(|&key| (key, std::array::from_fn(|_| Box::new(key)))).collect();
+        sortie::sort_by_key(&mut records, |record| record.0);
+        assert!(records.is_sorted() && records.iter().all(|(key, boxes)| boxes.iter().all(|b| **b == *key)));
+    }
 }
 
 #[test]
@@ -124,6 +174,32 @@ fn large_input() {
 
         sorter.argsort(&numbers, &mut payload).unwrap();
         assert!(payload == places);
+
+        for keys in shapes(100_000) {
+            let mut expected: Vec<(u64, u64)> = keys.iter().copied().zip(0..).collect();
+            expected.sort();
+            let mut wide: Vec<u128> = keys.iter().map(|&key| u128::from(key) << 50).collect();
+            sorter.sort(&mut wide).unwrap();
+            assert!(
+                wide.iter().eq(expected
+                    .iter()
+                    .map(|pair| u128::from(pair.0) << 50)
+                    .collect::<Vec<_>>()
+                    .iter())
+            );
+            let mut narrow: Vec<i16> = keys.iter().map(|&key| key as i16).collect();
+            sorter.sort(&mut narrow).unwrap();
+            assert!(narrow.is_sorted());
+            let mut tuples: Vec<(u64, u64)> = keys.iter().copied().zip((0..).map(|i| i % 7)).collect();
+            sorter.sort(&mut tuples).unwrap();
+            assert!(tuples.is_sorted());
+            let (mut sorted, mut payload) = (keys.clone(), (0..keys.len() as u64).collect::<Vec<_>>());
+            sorter.sort_pairs(&mut sorted, &mut payload).unwrap();
+            assert!(sorted.into_iter().zip(payload).eq(expected.iter().copied()));
+            let mut places = vec![0u64; keys.len()];
+            sorter.argsort(&keys, &mut places).unwrap();
+            assert!(places.iter().eq(expected.iter().map(|pair| &pair.1)));
+        }
 
         let mut keys = numbers.clone();
         sorter.sort_segments(&mut keys, Segments::Length(1000)).unwrap();

@@ -93,7 +93,7 @@ fn put_in_order<B: Bits>(
     report: &mut Report,
 ) -> bool {
     let bytes = size_of_val(keys);
-    match report.phase("profile", bytes, 0, || profile::runs(keys, transform, threads)) {
+    match report.phase("profile", bytes, 0, || profile::runs(keys, transform, true, threads)) {
         Runs::Ascending => true,
         Runs::Descending => {
             let moved = bytes + payload.as_ref().map_or(0, |(payload, _)| payload.each() * keys.len());

@@ -16,7 +16,10 @@ use std::ops::Range;
 
 use super::vector::{self, Isa};
 use crate::key::Bits;
-use crate::plan::{BLOCK_BYTES, CELLS, CLASSIFY_AHEAD, LARGEST_BUCKET, SAMPLED_A_BUCKET};
+use crate::plan::{
+    BLOCK_BYTES, CELLS, CLASSIFY_AHEAD, DISTRIBUTE_FROM_BYTES, DISTRIBUTE_WIDE_FROM_BYTES, LARGEST_BUCKET,
+    SAMPLED_A_BUCKET,
+};
 
 /// The most buckets of a distribution in place.
 pub(crate) const BUCKETS: usize = 256;
@@ -90,6 +93,11 @@ pub(crate) fn sample<B: Bits>(n: usize, code: impl Fn(usize) -> B, count: usize,
     .collect();
     vector::sort(&mut sample, isa);
     sample
+}
+
+/// Bytes of codes, of so many bytes each, from which they are distributed.
+pub(crate) fn from_bytes(each: usize) -> usize {
+    if each > size_of::<u64>() { DISTRIBUTE_WIDE_FROM_BYTES } else { DISTRIBUTE_FROM_BYTES }
 }
 
 /// Bytes of scratch that [`distribute`] holds for `n` codes.

@@ -6,9 +6,9 @@ use rayon::prelude::*;
 
 use super::distribute::{self, Classifier};
 use super::vector::{self, Isa};
-use super::{Job, compare, counting, parallel_partition, split_at_ranges};
+use super::{Job, by_code, compare, counting, parallel_partition, split_at_ranges};
 use crate::key::{Bits, Transform};
-use crate::plan::{CpuWay, DISTRIBUTE_FROM_BYTES, INSERT_UP_TO, PARALLEL_FROM, RANGES_A_THREAD};
+use crate::plan::{COUNT_16_FROM, CpuWay, PARALLEL_FROM, RANGES_A_THREAD};
 use crate::profile::{self, Runs};
 use crate::{Error, Report};
 
@@ -19,7 +19,8 @@ pub(crate) fn sort<B: Bits>(keys: &mut [B], transform: Transform<B>, job: &Job) 
     }
     let mut report = Report::default();
     let bytes = size_of_val(keys);
-    let runs = report.phase("profile", bytes, 0, || profile::runs(keys, transform, job.budget.threads));
+    let runs =
+        report.phase("profile", bytes, 0, || profile::runs(keys, transform, false, job.budget.threads));
     match runs {
         Runs::Ascending => {}
         Runs::Descending => report.phase("finish", bytes, bytes, || keys.reverse()),
@@ -29,25 +30,27 @@ pub(crate) fn sort<B: Bits>(keys: &mut [B], transform: Transform<B>, job: &Job) 
             job.budget.scratch(counting::scratch::<B>(), "counters", &mut report)?;
             report.phase("finish", bytes, bytes, || counting::sort(keys, transform));
         }
+        Runs::Mixed
+            if B::WIDTH == 16
+                && keys.len() < COUNT_16_FROM
+                && job.budget.scratch(keys.len() * size_of::<u32>(), "", &mut report).is_ok() =>
+        {
+            report.phase("finish", bytes, bytes, || sort_widened(keys, transform));
+        }
         Runs::Mixed => distribute_and_finish(keys, transform, job, &mut report),
     }
     Ok(report)
 }
 
-/// Sorts keys that are too few for threads, phases or a choice.
-pub(crate) fn sort_few<B: Bits>(keys: &mut [B], transform: Transform<B>) {
-    if keys.len() <= INSERT_UP_TO {
-        return keys.sort_unstable_by_key(|&key| transform.encode(key));
-    }
-    match profile::runs(keys, transform, 1) {
-        Runs::Ascending => {}
-        Runs::Descending => keys.reverse(),
-        Runs::Mixed => {
-            transform.encode_slice(keys);
-            vector::sort(keys, Isa::detect());
-            transform.decode_slice(keys);
-        }
-    }
+/// Sorts narrow keys by their codes as words of 32 bits, for which there are vectors.
+fn sort_widened<B: Bits>(keys: &mut [B], transform: Transform<B>) {
+    let isa = Isa::detect();
+    let mut words: Vec<u32> = keys.iter().map(|&key| transform.encode(key).low() as u32).collect();
+    vector::sort(&mut words, isa);
+    vector::compiled_for(isa, || {
+        let keys = keys.iter_mut().zip(words);
+        keys.for_each(|(key, word)| *key = transform.decode(B::from_low(u64::from(word))));
+    });
 }
 
 fn distribute_and_finish<B: Bits>(keys: &mut [B], transform: Transform<B>, job: &Job, report: &mut Report) {
@@ -62,7 +65,7 @@ fn distribute_and_finish<B: Bits>(keys: &mut [B], transform: Transform<B>, job: 
     }
     // Under a limit that leaves no room for the buffers, the quicksort does it all.
     let scratch = job.budget.threads * distribute::scratch::<B>(keys.len() / job.budget.threads);
-    let large = bytes >= DISTRIBUTE_FROM_BYTES
+    let large = bytes >= distribute::from_bytes(size_of::<B>())
         && job.way != CpuWay::Quicksort
         && job.budget.scratch(scratch, "", report).is_ok();
     let buckets = if large || job.budget.threads > 1 {
@@ -74,7 +77,7 @@ fn distribute_and_finish<B: Bits>(keys: &mut [B], transform: Transform<B>, job: 
         std::iter::once(0..keys.len()).collect()
     };
     let finish = |bucket: &mut [B]| {
-        vector::sort(bucket, isa);
+        sort_codes(bucket, isa);
         vector::compiled_for(isa, || transform.decode_slice(bucket));
     };
     report.phase("finish", bytes, bytes, || {
@@ -86,6 +89,10 @@ fn distribute_and_finish<B: Bits>(keys: &mut [B], transform: Transform<B>, job: 
             buckets.into_iter().for_each(finish);
         }
     });
+}
+
+fn sort_codes<B: Bits>(codes: &mut [B], isa: Isa) {
+    if B::WIDTH > 64 { by_code::sort(codes, |&code| code, |_| {}, 1) } else { vector::sort(codes, isa) }
 }
 
 /// Distributes each range by itself and returns the buckets of all.

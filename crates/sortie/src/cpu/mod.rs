@@ -1,8 +1,10 @@
 //! The CPU engine.
 
+pub(crate) mod by_code;
 pub(crate) mod compare;
 pub(crate) mod counting;
 pub(crate) mod distribute;
+pub(crate) mod few;
 pub(crate) mod gather;
 pub(crate) mod keys;
 pub(crate) mod lines;
@@ -10,6 +12,7 @@ pub(crate) mod order;
 pub(crate) mod pairs;
 pub(crate) mod parallel_partition;
 pub(crate) mod prefetch;
+pub(crate) mod runs;
 pub(crate) mod scatter;
 pub(crate) mod segment_pairs;
 pub(crate) mod segments;

@@ -5,6 +5,7 @@
 //! words that then look equal are put in order by themselves: short ones by insertion, long ones by the same means on
 //! the bits that were dropped.
 
+use super::few::{Room, fill, room};
 use super::vector::{self, Isa};
 use crate::key::Bits;
 use crate::plan::{INSERT_UP_TO, NARROW_SLACK_BITS};
@@ -24,18 +25,12 @@ impl Orderer {
         n: usize,
         code: impl Fn(usize) -> B,
         isa: Isa,
-        put: impl FnMut(usize, usize),
+        mut put: impl FnMut(usize, usize),
     ) {
-        if n == 0 {
-            return;
+        if (1..n).all(|place| code(place - 1) <= code(place)) {
+            return (0..n).for_each(|place| put(place, place));
         }
-        let ends = (B::MAX, B::ZERO);
-        let (low, high) = (0..n).map(&code).fold(ends, |(low, high), code| (low.min(code), high.max(code)));
-        let split = Split {
-            low,
-            span: B::WIDTH - high.wrapping_sub(low).leading_zeros(),
-            place_bits: usize::BITS - (n - 1).leading_zeros(),
-        };
+        let split = Split::of((0..n).map(&code));
         // A narrow word sorts twice as fast, as long as it leaves few codes tied.
         let narrow = 32u32.saturating_sub(split.place_bits);
         if split.place_bits < 32 && narrow >= split.span.min(split.place_bits + NARROW_SLACK_BITS) {
@@ -44,6 +39,31 @@ impl Orderer {
             order_packed(&mut self.wide, n, code, split, isa, put);
         }
     }
+}
+
+/// The stable order of up to [`FEW`](crate::plan::FEW) codes, of which there are some: a permutation.
+pub(crate) fn order_few<'r, B: Bits>(order: &'r mut Room<u32>, codes: &[B]) -> &'r mut [u32] {
+    let isa = Isa::detect();
+    let split = vector::compiled_for(isa, || Split::of(codes.iter().copied()));
+    if split.span + split.place_bits <= u32::BITS {
+        order_few_packed::<B, u32>(order, codes, split, isa)
+    } else {
+        order_few_packed::<B, u64>(order, codes, split, isa)
+    }
+}
+
+fn order_few_packed<'r, B: Bits, W: Bits>(
+    order: &'r mut Room<u32>,
+    codes: &[B],
+    split: Split<B>,
+    isa: Isa,
+) -> &'r mut [u32] {
+    let mut words = room();
+    let words = vector::compiled_for(isa, || {
+        fill(&mut words, codes.iter().enumerate().map(|(place, &code)| split.word::<W>(code, place)))
+    });
+    sort_words(words, |place| codes[place], split, isa);
+    vector::compiled_for(isa, || fill(order, words.iter().map(|&word| split.place(word) as u32)))
 }
 
 /// How a word falls into bits of a code and bits of a place.
@@ -55,6 +75,37 @@ struct Split<B> {
     place_bits: u32,
 }
 
+impl<B: Bits> Split<B> {
+    /// Of codes, of which there are some.
+    #[inline(always)]
+    fn of(codes: impl ExactSizeIterator<Item = B>) -> Self {
+        let (n, ends) = (codes.len(), (B::MAX, B::ZERO));
+        let (low, high) = codes.fold(ends, |(low, high), code| (low.min(code), high.max(code)));
+        Split {
+            low,
+            span: B::WIDTH - high.wrapping_sub(low).leading_zeros(),
+            place_bits: usize::BITS - (n - 1).leading_zeros(),
+        }
+    }
+
+    /// Low bits that words of this width have no room for.
+    #[inline(always)]
+    fn dropped<W: Bits>(&self) -> u32 {
+        self.span.saturating_sub(W::WIDTH - self.place_bits)
+    }
+
+    #[inline(always)]
+    fn word<W: Bits>(&self, code: B, place: usize) -> W {
+        let prefix = code.wrapping_sub(self.low).shr(self.dropped::<W>()).low();
+        W::from_low(prefix << self.place_bits | place as u64)
+    }
+
+    #[inline(always)]
+    fn place<W: Bits>(&self, word: W) -> usize {
+        (word.low() & ((1 << self.place_bits) - 1)) as usize
+    }
+}
+
 #[inline]
 fn order_packed<B: Bits, W: Bits>(
     words: &mut Vec<W>,
@@ -64,20 +115,19 @@ fn order_packed<B: Bits, W: Bits>(
     isa: Isa,
     mut put: impl FnMut(usize, usize),
 ) {
-    let dropped = split.span.saturating_sub(W::WIDTH - split.place_bits);
-    let shift = split.place_bits;
     words.clear();
-    words.extend((0..n).map(|place| {
-        let prefix = code(place).wrapping_sub(split.low).shr(dropped).low();
-        W::from_low(prefix << shift | place as u64)
-    }));
-    vector::sort(words, isa);
-    let mask = (1u64 << shift) - 1;
-    if dropped > 0 {
-        order_ties(words, shift, code, isa);
+    words.extend((0..n).map(|place| split.word::<W>(code(place), place)));
+    sort_words(words, code, split, isa);
+    for (to, &word) in words.iter().enumerate() {
+        put(to, split.place(word));
     }
-    for (to, word) in words.iter().enumerate() {
-        put(to, (word.low() & mask) as usize);
+}
+
+#[inline]
+fn sort_words<B: Bits, W: Bits>(words: &mut [W], code: impl Fn(usize) -> B, split: Split<B>, isa: Isa) {
+    vector::sort(words, isa);
+    if split.dropped::<W>() > 0 {
+        order_ties(words, split.place_bits, code, isa);
     }
 }
 
@@ -86,6 +136,15 @@ fn order_ties<B: Bits, W: Bits>(words: &mut [W], shift: u32, code: impl Fn(usize
     let mask = (1u64 << shift) - 1;
     let prefix = |word: W| word.low() >> shift;
     let place = |word: W| (word.low() & mask) as usize;
+    // Equal codes are in order already, and mostly there are no others. Without a branch.
+    let tied = |pair: &[W]| prefix(pair[0]) == prefix(pair[1]);
+    if !vector::compiled_for(isa, || words.windows(2).fold(false, |any, pair| any | tied(pair))) {
+        return;
+    }
+    let disordered = |pair: &[W]| tied(pair) & (code(place(pair[0])) > code(place(pair[1])));
+    if !words.windows(2).fold(false, |any, pair| any | disordered(pair)) {
+        return;
+    }
     let mut start = 0;
     while start + 1 < words.len() {
         if prefix(words[start]) != prefix(words[start + 1]) {

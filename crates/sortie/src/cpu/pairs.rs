@@ -4,6 +4,7 @@
 use std::mem::MaybeUninit;
 
 use super::order::Orderer;
+use super::runs::{self, InRun, Run};
 use super::scatter::{self, Pair, Pointers};
 use super::vector::Isa;
 use super::{Job, compare, permute_pairs, split_at_ranges};
@@ -30,8 +31,8 @@ pub(crate) fn sort<B: Bits, V: Send>(
         return Ok(report);
     }
     let mut report = check(n, bytes, job)?;
-    let runs =
-        report.phase("profile", size_of_val(keys), 0, || profile::runs(keys, transform, job.budget.threads));
+    let runs = report
+        .phase("profile", size_of_val(keys), 0, || profile::runs(keys, transform, true, job.budget.threads));
     match runs {
         Runs::Ascending => return Ok(report),
         Runs::Descending => {
@@ -42,6 +43,14 @@ pub(crate) fn sort<B: Bits, V: Send>(
             return Ok(report);
         }
         Runs::Mixed => {}
+    }
+    if let Some(runs) = runs::two(keys, transform) {
+        if let [_, Run { range, order: InRun::Mixed }] = &runs {
+            report.absorb(sort(&mut keys[range.clone()], &mut payload[range.clone()], transform, job)?);
+        }
+        let merged =
+            report.phase_of_one("finish", 2 * bytes, 2 * bytes, || merge(keys, payload, &runs, transform));
+        return merged.map(|()| report);
     }
     let isa = Isa::detect();
     let scratch = Scratch::new(n)?;
@@ -82,6 +91,37 @@ pub(crate) fn sort<B: Bits, V: Send>(
     Ok(report)
 }
 
+/// Merges two sorted runs of keys with a payload, by way of a copy.
+fn merge<B: Bits, V>(
+    keys: &mut [B],
+    payload: &mut [V],
+    runs: &[Run; 2],
+    transform: Transform<B>,
+) -> Result<(), Error> {
+    let (mut from_keys, mut from_payload) = (Scratch::<B>::new(keys.len())?, Scratch::<V>::new(keys.len())?);
+    for (copy, &key) in from_keys.iter_mut().zip(&*keys) {
+        copy.write(key);
+    }
+    // SAFETY: all were just written.
+    let from_keys = unsafe { from_keys.written() };
+    assert!(payload.len() == from_payload.len());
+    // SAFETY: as many items. The merge brings each back once, and nothing panics meanwhile.
+    unsafe {
+        std::ptr::copy_nonoverlapping(payload.as_ptr(), from_payload.as_mut_ptr().cast(), payload.len());
+    }
+    let payload = Pointers::of(payload);
+    runs::merge(
+        runs,
+        |i| transform.encode(from_keys[i]),
+        |to, from| {
+            keys[to] = from_keys[from];
+            // SAFETY: as above.
+            unsafe { payload.at(to).write(from_payload[from].assume_init_read()) };
+        },
+    );
+    Ok(())
+}
+
 /// Writes the places of the keys in order. Stable.
 pub(crate) fn argsort<B: Bits, I: Index>(
     keys: &[B],
@@ -99,15 +139,17 @@ pub(crate) fn argsort<B: Bits, I: Index>(
     let narrow = n as u64 <= u64::from(u32::MAX);
     let scratch = size_of_val(keys) + n * if narrow { 4 } else { 8 };
     let mut report = check(n, scratch, job)?;
-    let runs =
-        report.phase("profile", size_of_val(keys), 0, || profile::runs(keys, transform, job.budget.threads));
+    let runs = report
+        .phase("profile", size_of_val(keys), 0, || profile::runs(keys, transform, true, job.budget.threads));
     match runs {
         Runs::Ascending => places.iter_mut().enumerate().for_each(|(i, place)| *place = I::from_place(i)),
         Runs::Descending => {
             places.iter_mut().rev().enumerate().for_each(|(i, place)| *place = I::from_place(i))
         }
         Runs::Mixed => {
-            if narrow {
+            if let Some(runs) = runs::two(keys, transform) {
+                merge_places(keys, transform, places, &runs, job, &mut report)?;
+            } else if narrow {
                 order_places::<B, u32, I>(keys, transform, places, job, &mut report)?;
             } else {
                 order_places::<B, usize, I>(keys, transform, places, job, &mut report)?;
@@ -115,6 +157,40 @@ pub(crate) fn argsort<B: Bits, I: Index>(
         }
     }
     Ok(report)
+}
+
+/// Writes the places of two runs of keys in order.
+fn merge_places<B: Bits, I: Index>(
+    keys: &[B],
+    transform: Transform<B>,
+    places: &mut [I],
+    runs: &[Run; 2],
+    job: &Job,
+    report: &mut Report,
+) -> Result<(), Error> {
+    let code = |place: usize| transform.encode(keys[place]);
+    let read = size_of_val(keys);
+    let [_, Run { range, order: InRun::Mixed }] = runs else {
+        report.phase_of_one("finish", read, size_of_val(places), || {
+            runs::merge(runs, code, |to, from| places[to] = I::from_place(from));
+        });
+        return Ok(());
+    };
+    let start = range.start;
+    report.absorb(argsort(&keys[start..], &mut places[start..], transform, job)?);
+    // Fewer than what an argsort of all would take.
+    let tail: Vec<(B, I)> = places[start..].iter().map(|&i| (code(start + i.place()), i)).collect();
+    report.phase_of_one("finish", read, size_of_val(places), || {
+        runs::merge(
+            runs,
+            |i| if i < start { code(i) } else { tail[i - start].0 },
+            |to, from| {
+                let place = if from < start { from } else { start + tail[from - start].1.place() };
+                places[to] = I::from_place(place);
+            },
+        );
+    });
+    Ok(())
 }
 
 /// Writes the places of keys in order; scratch holds them as `P`.

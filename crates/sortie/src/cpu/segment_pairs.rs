@@ -90,7 +90,7 @@ fn sort_bucket<B: Bits, V>(
     transform: Transform<B>,
     isa: Isa,
 ) {
-    match profile::runs(keys, transform, 1) {
+    match profile::runs(keys, transform, true, 1) {
         Runs::Ascending => {}
         Runs::Descending => {
             keys.reverse();

@@ -1,13 +1,51 @@
-//! Keys without a fixed-width code: tuples, byte arrays, options. Keys alone are compared. Places are sorted by the
-//! first 64 bits of each key's code, and only where those are equal by comparison.
+//! Keys without a fixed-width code: tuples, byte arrays, options. Keys and places are sorted by the first 64 bits of each
+//! key's code, and only where those are equal by comparison.
 
-use super::{Job, compare, pairs, permute_pairs, segment_pairs, segments};
+use super::{Job, by_code, compare, pairs, permute_pairs, segment_pairs, segments};
 use crate::key::{Code, Transform};
 use crate::plan::CpuWay;
 use crate::{Error, Index, Key, Order, Report, Segments};
 
 pub(crate) fn sort<K: Key>(keys: &mut [K], order: Order, job: &Job) -> Result<Report, Error> {
-    compare::sort(keys, |a, b| a.compare(b, order), job)
+    if job.way == CpuWay::Merge {
+        return compare::sort(keys, |a, b| a.compare(b, order), job);
+    }
+    let mut report = Report::default();
+    let bytes = size_of_val(keys);
+    report.phase("finish", bytes, bytes, || sort_keys(keys, order, job.budget.threads));
+    Ok(report)
+}
+
+fn sort_keys<K: Key>(keys: &mut [K], order: Order, threads: usize) {
+    // Keys without a size are all equal.
+    if size_of::<K>() == 0 || is_sorted(keys, order) {
+    } else if keys.is_sorted_by(|a, b| a.compare(b, order).is_ge()) {
+        keys.reverse();
+    } else {
+        by_code::sort(keys, |key| key.prefix(order), |keys| sort_ties(keys, order), threads);
+    }
+}
+
+/// Whether keys are in order.
+pub(crate) fn is_sorted<K: Key>(keys: &[K], order: Order) -> bool {
+    // The order is chosen here once, not again for every key.
+    if order == Order::default() {
+        keys.is_sorted_by(|a, b| a.compare(b, Order::default()).is_le())
+    } else {
+        keys.is_sorted_by(|a, b| a.compare(b, order).is_le())
+    }
+}
+
+/// Puts keys that are in order of their prefixes in order.
+pub(crate) fn sort_ties<K: Key>(keys: &mut [K], order: Order) {
+    if K::IS_PREFIX {
+        return;
+    }
+    for tie in keys.chunk_by_mut(|a, b| a.prefix(order) == b.prefix(order)) {
+        if tie.len() > 1 {
+            tie.sort_unstable_by(|a, b| a.compare(b, order));
+        }
+    }
 }
 
 pub(crate) fn sort_pairs<K: Key, V: Send>(
@@ -45,6 +83,9 @@ pub(crate) fn argsort<K: Key, I: Index>(
     compare::check(size_of_val(places), &job)?;
     let ascending = Transform::new(Code::Unsigned, Order::default());
     let mut report = pairs::argsort(&prefixes, places, ascending, &job)?;
+    if K::IS_PREFIX {
+        return Ok(report);
+    }
     for tie in places.chunk_by_mut(|a, b| prefixes[a.place()] == prefixes[b.place()]) {
         if tie.len() > 1 {
             report.absorb(compare::sort(tie, compare, &job)?);
@@ -62,7 +103,7 @@ pub(crate) fn sort_segments<K: Key>(
     let mut report = Report::default();
     let bytes = size_of_val(keys);
     report.phase("finish", bytes, bytes, || {
-        let finish = |segment: &mut [K]| segment.sort_unstable_by(|a, b| a.compare(b, order));
+        let finish = |segment: &mut [K]| sort_keys(segment, order, 1);
         let count = segments.count(keys.len());
         segments::side_by_side(keys, 0, 0..count, segments, job.budget.threads, &finish);
     });

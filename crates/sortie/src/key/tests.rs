@@ -111,8 +111,11 @@ fn agrees<K: Plain + Debug>(a: &K, b: &K, order: Order) {
     assert_eq!(a.compare(b, order), plain, "{a:?} with {b:?}, {order:?}");
     let prefixes = a.prefix(order).cmp(&b.prefix(order));
     assert!(prefixes == Ordering::Equal || prefixes == plain, "prefixes of {a:?} and {b:?}, {order:?}");
-    if K::PREFIX_BITS < 64 {
+    if K::IS_PREFIX {
         assert_eq!(prefixes, plain, "the prefixes are whole: {a:?} and {b:?}, {order:?}");
+    }
+    if K::PREFIX_BITS < 64 {
+        assert!(K::IS_PREFIX);
         assert_eq!(a.prefix(order) << K::PREFIX_BITS, 0, "{a:?} has more prefix than it says");
     }
 }

@@ -4,8 +4,8 @@ use std::fmt;
 use std::num::Saturating;
 
 use super::{
-    CARRIERS, CHUNK_BYTES, CHUNKS_UNDER_WAY, CpuWay, DISTRIBUTE_FROM_BYTES, MachineGpu, PAIRS_A_BUCKET,
-    PIECE_BYTES, RING_SLOT_BYTES, RING_SLOTS, SHARED_SLOTS, TRIP_BYTES,
+    CARRIERS, CHUNK_BYTES, CHUNKS_UNDER_WAY, CpuWay, MachineGpu, PAIRS_A_BUCKET, PIECE_BYTES,
+    RING_SLOT_BYTES, RING_SLOTS, SHARED_SLOTS, TRIP_BYTES,
 };
 use crate::cpu::{compare, distribute};
 use crate::request::{Beside, KeyForm, Operation, Request};
@@ -95,7 +95,8 @@ fn buffers(bytes: Count, request: &Request) -> Count {
         KeyForm::Number { bytes: 2, .. } => size_of::<u32>() << 16,
         _ => 0,
     };
-    let large = bytes >= count(DISTRIBUTE_FROM_BYTES);
+    let each = if let KeyForm::Number { bytes, .. } = request.keys { bytes } else { size_of::<u64>() };
+    let large = bytes >= count(distribute::from_bytes(each));
     let each = distribute::scratch::<u8>((bytes.0 as usize) / threads);
     let distribution = if large { count(threads) * count(each) } else { count(0) };
     distribution.max(count(counters))

@@ -13,6 +13,10 @@ use crate::{Bound, Error, Index, Report, Segments, cpu};
 impl Sorter {
     /// [`Sorter::sort`]; leaves a permutation, as the others here do.
     pub(crate) fn sort_numbers<B: Bits>(&self, keys: &mut [B], code: Code) -> Result<Report, Error> {
+        if self.sorts_at_once(keys.len()) {
+            cpu::few::sort(keys, Transform::new(code, self.choices.order));
+            return Ok(Report::default());
+        }
         self.run(
             self.request(Operation::Array, form::<B>(code), Beside::Nothing, keys.len()),
             keys,
@@ -29,6 +33,10 @@ impl Sorter {
         payload: &mut [V],
     ) -> Result<Report, Error> {
         let beside = payload_for(keys.len(), payload)?;
+        if self.sorts_at_once(keys.len()) {
+            cpu::few::sort_pairs(keys, payload, self.carrying(code));
+            return Ok(Report::default());
+        }
         self.run(
             self.request(Operation::Array, form::<B>(code), beside, keys.len()),
             &mut (keys, payload),
@@ -45,6 +53,11 @@ impl Sorter {
         places: &mut [I],
         held: usize,
     ) -> Result<Report, Error> {
+        if self.sorts_at_once(keys.len()) {
+            same_length("places", keys.len(), places.len())?;
+            cpu::few::argsort(keys, places, self.carrying(code));
+            return Ok(Report::default());
+        }
         self.run(
             self.argsort_request(form::<B>(code), keys.len(), places, held)?,
             places,
@@ -134,7 +147,7 @@ impl Sorter {
     }
 
     /// The codes by which what goes with keys is sorted. Where it may come out in any order, NaNs may be told apart.
-    fn carrying<B: Bits>(&self, code: Code) -> Transform<B> {
+    pub(super) fn carrying<B: Bits>(&self, code: Code) -> Transform<B> {
         let SorterBuilder { order, unstable, .. } = self.choices;
         if unstable { Transform::new(code, order) } else { Transform::comparing(code, order) }
     }

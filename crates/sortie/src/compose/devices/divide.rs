@@ -5,11 +5,12 @@ use std::time::Instant;
 use super::members::{Member, Members, starts_of};
 use super::split::{Cut, Division};
 use super::{Exchange, milliseconds};
+use crate::Error;
+use crate::cpu::vector::{self, Isa};
 use crate::gpu::Place;
 use crate::gpu::kernels::array::RANGES;
-use crate::key::{Bits, Code, Transform};
+use crate::key::{Bits, Transform};
 use crate::plan::DIVIDED_BY;
-use crate::{Error, Order, cpu};
 
 /// Samples that are drawn, each four times the one before, until parts are even.
 const TRIES: u32 = 3;
@@ -27,7 +28,7 @@ impl<B: Bits> Members<'_, B> {
             // SAFETY: as the caller states.
             let samples = unsafe { self.sample(n, most, tries)? };
             let mut all = samples.concat();
-            cpu::keys::sort_few(&mut all, Transform::new(Code::Unsigned, Order::default()));
+            vector::sort(&mut all, Isa::detect());
             let cut = Cut::new(&all, self.members.len());
             for (member, sample) in self.members.iter_mut().zip(&samples) {
                 member.guess_starts(&cut, sample);
