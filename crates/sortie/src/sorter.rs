@@ -15,8 +15,9 @@ use sortie_device::rates::Rates;
 use crate::cpu::{self, Job};
 use crate::error::same_length;
 use crate::gpu::Gpu;
-use crate::key::{self, Form};
+use crate::key::{self, Bits, Code, Form};
 use crate::plan::{self, CpuWay, FEW, Machine, MachineGpu, Plan, auto};
+use crate::profile::{self, Runs};
 use crate::request::{Beside, Budget, KeyForm, Lengths, Operation, Request};
 use crate::threads;
 use crate::{Error, Index, Key, Nans, Nulls, Order, Ran, Report, Segments};
@@ -505,11 +506,33 @@ impl Sorter {
             return Ok(Report::default());
         }
         let keys: Vec<K> = self.collect(v, key);
+        if let Form::Bits(code) = K::FORM
+            && let Some(report) = self.put_in_order(v, key::as_bits(&keys), code)
+        {
+            return Ok(report);
+        }
         let mut places = vec![0usize; v.len()];
         let held = size_of_val(&*keys) + size_of_val(&*places);
         let report = self.argsort_holding(&keys, &mut places, held)?;
         cpu::permute(v, &mut places);
         Ok(report)
+    }
+
+    /// Leaves what is in order of its keys so, and reverses what is in reverse; nothing moves by indices then.
+    fn put_in_order<T, B: Bits>(&self, v: &mut [T], keys: &[B], code: Code) -> Option<Report> {
+        if !self.is_left_to_cpu() {
+            return None;
+        }
+        let mut report = Report::default();
+        let runs = report.phase("profile", size_of_val(keys), 0, || {
+            self.in_pool(keys.len(), |threads| profile::runs(keys, self.carrying(code), true, threads))
+        });
+        match runs {
+            Runs::Ascending => {}
+            Runs::Descending => v.reverse(),
+            Runs::Mixed => return None,
+        }
+        Some(report)
     }
 
     /// [`Sorter::sort_by_key`] for keys of any ordered type, on the CPU.
@@ -595,10 +618,15 @@ impl Sorter {
         Ok(request)
     }
 
-    /// Whether `n` keys are so few, and so little was chosen, that a plan and a report would take as long as the sort.
+    /// Whether `n` keys are so few that a plan and a report would take as long as the sort.
     fn sorts_at_once(&self, n: usize) -> bool {
+        n <= FEW && self.is_left_to_cpu()
+    }
+
+    /// Whether no GPU and no algorithm was named.
+    fn is_left_to_cpu(&self) -> bool {
         let SorterBuilder { engine, algorithm, .. } = self.choices;
-        n <= FEW && algorithm == Algorithm::Auto && matches!(engine, Engine::Auto | Engine::Cpu)
+        algorithm == Algorithm::Auto && matches!(engine, Engine::Auto | Engine::Cpu)
     }
 
     /// Plans the request and runs the plan on data. What [`Engine::Auto`] cannot do on a GPU, the CPU does; `on_gpus` then leaves the

@@ -18,7 +18,8 @@ pub(crate) fn sort<T: Send, B: Bits>(
     if items.is_sorted_by_key(&code) {
         return ties(items);
     }
-    if has_few_codes(items, &code) {
+    // Std's sort sets equal codes apart sooner than they are few enough for words.
+    if has_few_codes(items.len(), |i| code(&items[i])) {
         items.sort_unstable_by_key(&code);
         return ties(items);
     }
@@ -26,9 +27,9 @@ pub(crate) fn sort<T: Send, B: Bits>(
     Quicksort { code, ties, threads }.sort(items, B::ZERO, patience);
 }
 
-/// Whether codes of a sample repeat. Then std's sort sets equal ones apart sooner than they are few enough for words.
-pub(crate) fn has_few_codes<T, B: Bits>(items: &[T], code: impl Fn(&T) -> B) -> bool {
-    let mut sample: [B; PIVOT_OF] = std::array::from_fn(|i| code(&items[i * items.len() / PIVOT_OF]));
+/// Whether codes of a sample of `n`, of which there are some, repeat.
+pub(crate) fn has_few_codes<B: Bits>(n: usize, code: impl Fn(usize) -> B) -> bool {
+    let mut sample: [B; PIVOT_OF] = std::array::from_fn(|i| code(i * n / PIVOT_OF));
     sample.sort_unstable();
     sample.windows(2).filter(|pair| pair[0] == pair[1]).count() * 4 >= PIVOT_OF
 }

@@ -52,7 +52,7 @@ fn sort_mixed<B: Bits>(keys: &mut [B], transform: Transform<B>) {
     match B::WIDTH {
         32 | 64 if transform.is_identity() => vector::sort(keys, Isa::detect()),
         64 => sort_encoded::<B, u64>(keys, transform),
-        128 if keys.len() <= COMPARED || by_code::has_few_codes(keys, |&key| key) => {
+        128 if keys.len() <= COMPARED || by_code::has_few_codes(keys.len(), |i| keys[i]) => {
             keys.sort_unstable_by_key(|&key| transform.encode(key));
         }
         128 => sort_by_code(keys, |&key| transform.encode(key)),

@@ -1,10 +1,13 @@
 //! The order of the codes in a bucket, by a vectorised sort of packed words: the first bits of each code that tell
 //! the bucket's codes apart, and its place. The place breaks ties, so the order is stable although the sort is not.
 //!
+//! Few distinct codes need no sort: each is counted by its rank among them.
+//!
 //! Where a word is too narrow for all bits that tell codes apart, the lowest are dropped, and the few groups of
 //! words that then look equal are put in order by themselves: short ones by insertion, long ones by the same means on
 //! the bits that were dropped.
 
+use super::by_code::has_few_codes;
 use super::few::{Room, fill, room};
 use super::vector::{self, Isa};
 use crate::key::Bits;
@@ -15,6 +18,7 @@ use crate::plan::{INSERT_UP_TO, NARROW_SLACK_BITS};
 pub(crate) struct Orderer {
     narrow: Vec<u32>,
     wide: Vec<u64>,
+    ranks: Vec<u8>,
 }
 
 impl Orderer {
@@ -30,13 +34,71 @@ impl Orderer {
         if (1..n).all(|place| code(place - 1) <= code(place)) {
             return (0..n).for_each(|place| put(place, place));
         }
+        if self.rank(n, &code) {
+            return self.put_ranked(put);
+        }
         let split = Split::of((0..n).map(&code));
         // A narrow word sorts twice as fast, as long as it leaves few codes tied.
         let narrow = 32u32.saturating_sub(split.place_bits);
-        if split.place_bits < 32 && narrow >= split.span.min(split.place_bits + NARROW_SLACK_BITS) {
+        if split.place_bits < 32
+            && narrow >= split.span.min(split.place_bits + NARROW_SLACK_BITS)
+            && !(split.span > narrow && has_few_codes(n, |place| split.word::<u32>(code(place), 0)))
+        {
             order_packed(&mut self.narrow, n, code, split, isa, put);
         } else {
             order_packed(&mut self.wide, n, code, split, isa, put);
+        }
+    }
+}
+
+/// The most codes that are told apart by their ranks, of how many they are drawn, and from how many on.
+const RANKED: usize = 16;
+const RANKED_SAMPLE: usize = 256;
+const RANKED_FROM: usize = 1 << 10;
+
+impl Orderer {
+    /// Finds the rank of each code among the distinct ones, unless those are more than a few.
+    #[inline]
+    fn rank<B: Bits>(&mut self, n: usize, code: impl Fn(usize) -> B) -> bool {
+        if n < RANKED_FROM || n > u32::MAX as usize || !has_few_codes(n, &code) {
+            return false;
+        }
+        let mut sample: [B; RANKED_SAMPLE] = std::array::from_fn(|i| code(i * n / RANKED_SAMPLE));
+        sample.sort_unstable();
+        let mut codes = [B::MAX; RANKED];
+        for (rank, chunk) in sample.chunk_by(|a, b| a == b).enumerate() {
+            let Some(slot) = codes.get_mut(rank) else { return false };
+            *slot = chunk[0];
+        }
+        self.ranks.clear();
+        self.ranks.reserve(n);
+        for place in 0..n {
+            let code = code(place);
+            let rank = codes.iter().map(|&other| u8::from(other < code)).sum::<u8>();
+            if codes[usize::from(rank) % RANKED] != code {
+                return false;
+            }
+            self.ranks.push(rank);
+        }
+        true
+    }
+
+    /// Calls `put` for each place, in the order of the ranks.
+    #[inline]
+    fn put_ranked(&mut self, mut put: impl FnMut(usize, usize)) {
+        let Orderer { narrow: order, ranks, .. } = self;
+        let mut starts = [0u32; RANKED + 1];
+        ranks.iter().for_each(|&rank| starts[usize::from(rank) + 1] += 1);
+        (0..RANKED).for_each(|rank| starts[rank + 1] += starts[rank]);
+        order.clear();
+        order.resize(ranks.len(), 0);
+        for (place, &rank) in ranks.iter().enumerate() {
+            let start = &mut starts[usize::from(rank)];
+            order[*start as usize] = place as u32;
+            *start += 1;
+        }
+        for (to, &from) in order.iter().enumerate() {
+            put(to, from as usize);
         }
     }
 }

@@ -6,10 +6,10 @@ use std::mem::MaybeUninit;
 use super::order::Orderer;
 use super::runs::{self, InRun, Run};
 use super::scatter::{self, Pair, Pointers};
-use super::vector::Isa;
+use super::vector::{self, Isa};
 use super::{Job, compare, permute_pairs, split_at_ranges};
 use crate::key::{Bits, Transform};
-use crate::plan::CpuWay;
+use crate::plan::{CpuWay, PAIRS_A_BUCKET};
 use crate::profile::{self, Runs};
 use crate::scratch::Scratch;
 use crate::{Error, Index, Report};
@@ -48,9 +48,23 @@ pub(crate) fn sort<B: Bits, V: Send>(
         if let [_, Run { range, order: InRun::Mixed }] = &runs {
             report.absorb(sort(&mut keys[range.clone()], &mut payload[range.clone()], transform, job)?);
         }
-        let merged =
-            report.phase_of_one("finish", 2 * bytes, 2 * bytes, || merge(keys, payload, &runs, transform));
+        let merged = report.phase_of_one("finish", 2 * bytes, 2 * bytes, || {
+            move_by_copy(keys, payload, |keys, mover| {
+                let code = |i: usize| transform.encode(keys[i]);
+                // SAFETY: a merge of all keys takes each once.
+                runs::merge(&runs, code, |to, from| unsafe { mover.put(to, from) });
+            })
+        });
         return merged.map(|()| report);
+    }
+    if n <= PAIRS_A_BUCKET {
+        let moved = report.phase_of_one("finish", 2 * bytes, 2 * bytes, || {
+            move_by_copy(keys, payload, |keys, mover| {
+                // SAFETY: an order has each place once.
+                order_keys(keys, transform, |to, from| unsafe { mover.put(to, from) });
+            })
+        });
+        return moved.map(|()| report);
     }
     let isa = Isa::detect();
     let scratch = Scratch::new(n)?;
@@ -91,12 +105,19 @@ pub(crate) fn sort<B: Bits, V: Send>(
     Ok(report)
 }
 
-/// Merges two sorted runs of keys with a payload, by way of a copy.
-fn merge<B: Bits, V>(
+/// Calls `put(to, from)` for each place in order, of keys that are one bucket.
+fn order_keys<B: Bits>(keys: &[B], transform: Transform<B>, put: impl FnMut(usize, usize)) {
+    let isa = Isa::detect();
+    vector::compiled_for(isa, || {
+        Orderer::default().order(keys.len(), |place| transform.encode(keys[place]), isa, put);
+    });
+}
+
+/// Moves keys and payloads by way of a copy: `order` gets the copied keys, and says each place once.
+fn move_by_copy<B: Bits, V>(
     keys: &mut [B],
     payload: &mut [V],
-    runs: &[Run; 2],
-    transform: Transform<B>,
+    order: impl FnOnce(&[B], &mut Mover<B, V>),
 ) -> Result<(), Error> {
     let (mut from_keys, mut from_payload) = (Scratch::<B>::new(keys.len())?, Scratch::<V>::new(keys.len())?);
     for (copy, &key) in from_keys.iter_mut().zip(&*keys) {
@@ -105,21 +126,31 @@ fn merge<B: Bits, V>(
     // SAFETY: all were just written.
     let from_keys = unsafe { from_keys.written() };
     assert!(payload.len() == from_payload.len());
-    // SAFETY: as many items. The merge brings each back once, and nothing panics meanwhile.
+    // SAFETY: as many items. Each comes back once, and nothing panics meanwhile.
     unsafe {
         std::ptr::copy_nonoverlapping(payload.as_ptr(), from_payload.as_mut_ptr().cast(), payload.len());
     }
-    let payload = Pointers::of(payload);
-    runs::merge(
-        runs,
-        |i| transform.encode(from_keys[i]),
-        |to, from| {
-            keys[to] = from_keys[from];
-            // SAFETY: as above.
-            unsafe { payload.at(to).write(from_payload[from].assume_init_read()) };
-        },
-    );
+    order(from_keys, &mut Mover { from_keys, keys, from_payload: &from_payload, payload });
     Ok(())
+}
+
+/// Where keys and payloads are, and where they go.
+struct Mover<'a, B, V> {
+    from_keys: &'a [B],
+    keys: &'a mut [B],
+    from_payload: &'a [MaybeUninit<V>],
+    payload: &'a mut [V],
+}
+
+impl<B: Bits, V> Mover<'_, B, V> {
+    /// # Safety
+    /// Each place is the target once and the source once.
+    #[inline(always)]
+    unsafe fn put(&mut self, to: usize, from: usize) {
+        self.keys[to] = self.from_keys[from];
+        // SAFETY: the copy holds all payloads, and each is moved out of it once; what is overwritten was moved there.
+        unsafe { std::ptr::write(&mut self.payload[to], self.from_payload[from].assume_init_read()) };
+    }
 }
 
 /// Writes the places of the keys in order. Stable.
@@ -149,6 +180,10 @@ pub(crate) fn argsort<B: Bits, I: Index>(
         Runs::Mixed => {
             if let Some(runs) = runs::two(keys, transform) {
                 merge_places(keys, transform, places, &runs, job, &mut report)?;
+            } else if n <= PAIRS_A_BUCKET {
+                report.phase_of_one("finish", scratch, size_of_val(places), || {
+                    order_keys(keys, transform, |to, from| places[to] = I::from_place(from));
+                });
             } else if narrow {
                 order_places::<B, u32, I>(keys, transform, places, job, &mut report)?;
             } else {
