@@ -53,7 +53,9 @@ fn sort_mixed<B: Bits>(keys: &mut [B], transform: Transform<B>) {
         32 | 64 if transform.is_identity() => vector::sort(keys, Isa::detect()),
         64 => sort_encoded::<B, u64>(keys, transform),
         128 if keys.len() <= COMPARED || by_code::has_few_codes(keys.len(), |i| keys[i]) => {
-            keys.sort_unstable_by_key(|&key| transform.encode(key));
+            transform.encode_slice(keys);
+            keys.sort_unstable();
+            transform.decode_slice(keys);
         }
         128 => sort_by_code(keys, |&key| transform.encode(key)),
         _ => sort_encoded::<B, u32>(keys, transform),
@@ -86,7 +88,12 @@ impl Start {
     fn of<B: Bits>(keys: &[B], transform: Transform<B>) -> Start {
         // The transform is chosen here once, not again for every key.
         if transform.is_identity() {
-            Start::of_codes(keys.iter().copied())
+            let neighbours = || keys.iter().zip(keys.iter().skip(1));
+            let ascending = neighbours().take_while(|(a, b)| a <= b).count();
+            if ascending == 0 && keys.len() > 1 && neighbours().all(|(a, b)| a > b) {
+                return Start::Descending;
+            }
+            Start::Ascending((ascending + 1).min(keys.len()))
         } else if transform.is_plain_float() {
             Start::of_codes(keys.iter().map(|&key| transform.encode_plain_float(key)))
         } else {
