@@ -236,9 +236,8 @@ pub fn sort_by<T: Send>(v: &mut [T], compare: impl Fn(&T, &T) -> Ordering + Sync
 
 /// Sorts strings, or anything that refers to bytes, by their bytes. Stable; moves references, never bodies.
 ///
-/// Time grows with the bytes that tell strings apart. Scratch: a copy of the references and, for more than 256, 16 bytes for
-/// each. May use a
-/// GPU after [`enable_gpu`].
+/// Time grows with the bytes that tell strings apart. Scratch: a copy of the references and 16 bytes for each. May use a GPU after
+/// [`enable_gpu`].
 ///
 /// `as_ref` is called more than once a string and must give the same bytes each time.
 ///

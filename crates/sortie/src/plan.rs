@@ -88,9 +88,11 @@ pub(crate) const NARROW_SLACK_BITS: u32 = 4;
 /// Codes or strings that are put in order by insertion: as many as std's sort takes for it, about.
 pub(crate) const INSERT_UP_TO: usize = 16;
 
-/// Strings that are sorted by comparison, without what they share at their beginning. Their first words would put 32 of them in
-/// order in 5 times the time, 256 in the same.
-pub(crate) const COMPARE_STRINGS_UP_TO: usize = 256;
+/// Strings that are put in order by comparison: of more, their first words tell it in less time.
+pub(crate) const INSERT_STRINGS_UP_TO: usize = 8;
+
+/// Strings from which on they are distributed: fewer would be one bucket.
+pub(crate) const DISTRIBUTE_STRINGS_FROM: usize = PAIRS_A_BUCKET;
 
 /// Bytes of scratch from which it is mapped, on huge pages, of which it then takes four or more.
 pub(crate) const MAP_SCRATCH_FROM_BYTES: usize = 8 << 20;

@@ -221,7 +221,7 @@ impl Beside {
 impl Budget {
     /// No limit but these threads.
     #[must_use]
-    pub fn of_threads(threads: usize) -> Budget {
+    pub const fn of_threads(threads: usize) -> Budget {
         Budget { threads, memory: u64::MAX, held: 0 }
     }
 

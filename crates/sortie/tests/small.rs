@@ -167,6 +167,69 @@ fn elements_that_own_memory() {
     }
 }
 
+/// A string that can be told from its equals.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Told(Vec<u8>, usize);
+
+impl AsRef<[u8]> for Told {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+/// Strings of `n` kinds of beginnings and lengths.
+fn kinds_of_strings(n: usize) -> Vec<Vec<Vec<u8>>> {
+    let mut rng = Rng::with_seed(n as u64);
+    let mut draw = |string: &mut dyn FnMut(&mut Rng) -> Vec<u8>| (0..n).map(|_| string(&mut rng)).collect();
+    let nested: Vec<Vec<u8>> = draw(&mut |rng| vec![b'a'; rng.usize(0..90)]);
+    let mut falling = nested.clone();
+    falling.sort_by(|a, b| b.cmp(a));
+    vec![
+        nested,
+        falling,
+        draw(&mut |_| b"one string that all of them are".to_vec()),
+        draw(&mut |rng| vec![rng.u8(0..2); rng.usize(0..4)]),
+        draw(&mut |rng| (0..rng.usize(0..12)).map(|_| rng.u8(0..2) * 255).collect()),
+        draw(&mut |rng| [&b"a prefix that is shared "[..], &[b'x'; 30][..rng.usize(0..30)]].concat()),
+        draw(&mut |rng| format!("{:b}/{}", rng.u8(..), rng.u16(..)).into_bytes()),
+        draw(&mut |rng| vec![rng.u8(0..4); 200]),
+    ]
+}
+
+fn check_strings(strings: Vec<Vec<u8>>, sorter: &Sorter, descending: bool) {
+    let told: Vec<Told> = strings.into_iter().zip(0..).map(|(string, i)| Told(string, i)).collect();
+    let mut expected = told.clone();
+    expected.sort_by(|a, b| if descending { b.0.cmp(&a.0) } else { a.0.cmp(&b.0) });
+    let shared = |a: &Told, b: &Told| a.0.iter().zip(&b.0).take_while(|(a, b)| a == b).count() as u32;
+    let mut lcps = vec![0; told.len().min(1)];
+    lcps.extend(expected.windows(2).map(|pair| shared(&pair[0], &pair[1])));
+
+    let mut sorted = told.clone();
+    sorter.sort_strings(&mut sorted).unwrap();
+    assert!(sorted == expected);
+    let mut places = vec![0usize; told.len()];
+    sorter.argsort_strings(&told, &mut places).unwrap();
+    assert!(places.iter().eq(expected.iter().map(|told| &told.1)));
+    let (mut sorted, mut found) = (told, vec![0u32; lcps.len()]);
+    sorter.sort_strings_with_lcps(&mut sorted, &mut found).unwrap();
+    assert!(sorted == expected && found == lcps);
+}
+
+#[test]
+fn strings_of_every_kind() {
+    let large: &[usize] = if cfg!(miri) { &[] } else { &[5000, 9000, 150_000] };
+    for descending in [false, true] {
+        for threads in if cfg!(miri) { 1..2 } else { 1..4 } {
+            let sorter = Sorter::builder().threads(threads).descending(descending).build().unwrap();
+            for &n in [8, 9, 32, 33].iter().chain(&SIZES).chain(large) {
+                for strings in kinds_of_strings(n) {
+                    check_strings(strings, &sorter, descending);
+                }
+            }
+        }
+    }
+}
+
 #[test]
 #[cfg_attr(miri, ignore = "takes hours")]
 fn large_input() {

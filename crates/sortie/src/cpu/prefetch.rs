@@ -20,7 +20,7 @@ pub(crate) fn ahead<'s, T>(
 
 /// Asks for the first bytes of a string. Only a hint: nothing is read.
 #[inline(always)]
-fn prefetch(string: &[u8]) {
+pub(crate) fn prefetch(string: &[u8]) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     // SAFETY: no address is read, and none faults.
     unsafe {

@@ -10,8 +10,9 @@ use std::sync::Mutex;
 
 use rayon::prelude::*;
 
+use super::alone::State;
 use super::symbols::Symbols;
-use super::{Elsewhere, SCRATCH_HINT, Sort, alphabet_of, lcps, scratch};
+use super::{Elsewhere, SCRATCH_HINT, Sort, Tie, alphabet_of, lcps, scratch};
 use crate::cpu::Job;
 use crate::cpu::prefetch::ahead;
 use crate::plan::{CUT_SAMPLE, PARALLEL_FROM, STRINGS_A_TASK};
@@ -117,8 +118,9 @@ impl<'a, S: Sync, F: Fn(&S) -> &[u8] + Sync> Cut<'a, S, F> {
                     let (later, now): (Vec<_>, Vec<_>) =
                         mine.map(&tie).partition(|tie| tie.len() >= PARALLEL_FROM);
                     large.lock().expect("no thread panicked").extend(later);
-                    let now = now.into_iter().map(|tie| (tie.start - start..tie.end - start, depth));
-                    sort.sort_to_the_end(places, &mut vec![(); places.len()], now.collect(), &self.symbols);
+                    let tied = |tie: Range<usize>| Tie::new(tie.start - start..tie.end - start, depth);
+                    let mut ties = now.into_iter().map(tied).collect();
+                    sort.sort_ties(places, &mut vec![(); places.len()], &mut ties, &mut State::default());
                 });
             };
             let mut sorted = 0;
@@ -140,7 +142,7 @@ impl<'a, S: Sync, F: Fn(&S) -> &[u8] + Sync> Cut<'a, S, F> {
         sort.distribute_all(
             places,
             unasked,
-            large.into_iter().map(|tie| (tie, depth)).collect(),
+            large.into_iter().map(|tie| Tie::new(tie, depth)).collect(),
             &mut report,
         )?;
         Ok(report)

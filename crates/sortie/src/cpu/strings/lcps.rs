@@ -5,7 +5,6 @@
 
 use rayon::prelude::*;
 
-use super::symbols::Symbols;
 use super::{Sort, Strings};
 use crate::plan::STRINGS_A_TASK;
 use crate::report::Work;
@@ -30,24 +29,6 @@ impl<I: Index> Lcp for I {
     #[inline(always)]
     fn of(bytes: usize) -> I {
         I::from_place(bytes)
-    }
-}
-
-/// What words in order tell of strings that share the bytes before them, `depth` many: all but what ties have beyond.
-pub(super) fn of_words<L: Lcp>(words: &[u64], lcps: &mut [L], depth: usize, symbols: &Symbols) {
-    if !L::ASKED {
-        return;
-    }
-    let mut start = 0;
-    for tie in words.chunk_by(|a, b| a == b) {
-        let end = start + tie.len();
-        if start > 0 {
-            lcps[start] = L::of(depth + symbols.shared(words[start - 1], tie[0]));
-        }
-        if tie.len() > 1 && symbols.ends(tie[0]) {
-            lcps[start + 1..end].fill(L::of(depth + symbols.length(tie[0])));
-        }
-        start = end;
     }
 }
 

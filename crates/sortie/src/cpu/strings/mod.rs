@@ -1,22 +1,25 @@
 //! Strings, by their bytes: references move, never bodies.
 //!
-//! 1. *Profile*: the alphabet of a sample, and the prefix that all strings share.
+//! 1. *Profile*: whether the strings are in order, or in the opposite one (`runs.rs`). The alphabet of a sample, and the prefix
+//!    that its strings share.
 //! 2. *Distribute*: the next symbols of every string, as a word beside its place, go to buckets: many symbols a
 //!    pass. All threads work on all strings.
-//! 3. *Finish*: each bucket is ordered by its words, which were cached for that; strings with equal words go on with
-//!    their next symbols, as in multikey quicksort, where a vectorised sort of the words replaces the
-//!    three-way partition. One thread works on a bucket; a tie as large as an input of its own is distributed again.
+//! 3. *Finish*: each bucket is ordered by its words, which were cached for that; strings with equal words go on with what
+//!    follows (`alone.rs`). One thread works on a bucket; a tie as large as an input of its own is distributed again.
 //!
-//! Few strings are compared instead: the passes would take longer to prepare than the sort.
+//! Strings for which a distribution does not pay are sorted by one thread from the start.
 //!
 //! Source: Drozd, Pericas and Matsuoka, "Efficient string sorting on multi- and many-core architectures" (2014),
 //! sections II (data-parallel passes, then task-parallel buckets) and III.A; the cached symbols after Ng and Kakehi,
 //! "Cache efficient radix sort for string sorting" (2007).
 
+mod alone;
 mod cut;
 mod lcps;
 mod pivot;
+mod runs;
 mod symbols;
+mod words;
 
 use std::cmp::Ordering;
 use std::mem::MaybeUninit;
@@ -26,19 +29,22 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use rayon::prelude::*;
 
+use self::alone::State;
 pub(crate) use self::cut::Cut;
 use self::lcps::Lcp;
 use self::symbols::Symbols;
-use super::order::Orderer;
+use self::words::{Follow, Words};
 use super::prefetch::ahead;
 use super::scatter::{self, Pair, Pointers, Scattered};
 use super::vector::Isa;
 use super::{Job, compare, split_at_ranges};
 use crate::key::Transform;
 use crate::plan::{
-    ALPHABET_SAMPLE, COMPARE_STRINGS_UP_TO, CpuWay, INSERT_UP_TO, PARALLEL_FROM, STRINGS_A_TASK,
+    ALPHABET_SAMPLE, CpuWay, DISTRIBUTE_STRINGS_FROM, FEW, INSERT_STRINGS_UP_TO, PARALLEL_FROM,
+    STRINGS_A_TASK,
 };
 use crate::report::Work;
+use crate::request::Budget;
 use crate::scratch::Scratch;
 use crate::{Error, Index, Report, Segments};
 
@@ -56,6 +62,30 @@ pub(crate) fn sort<S: Send + Sync>(
     let unasked = &mut vec![(); strings.len()];
     sort_with_lcps(strings, unasked, bytes, descending, job)
 }
+
+/// Sorts strings that are too few for threads, phases or a choice. Stable.
+pub(crate) fn sort_few<S: Send + Sync>(
+    strings: &mut [S],
+    bytes: impl Fn(&S) -> &[u8] + Sync,
+    descending: bool,
+) {
+    Sort { strings: Own(bytes), descending, job: &JOB_OF_FEW }
+        .sort_alone(strings, &mut [(); FEW][..strings.len()]);
+}
+
+/// Writes the places of strings that are too few for threads, phases or a choice. Stable.
+pub(crate) fn argsort_few<S: Sync, I: Index>(
+    strings: &[S],
+    bytes: impl Fn(&S) -> &[u8] + Sync,
+    places: &mut [I],
+    descending: bool,
+) {
+    places.iter_mut().enumerate().for_each(|(i, place)| *place = I::from_place(i));
+    Sort { strings: Elsewhere { strings, bytes }, descending, job: &JOB_OF_FEW }
+        .sort_alone(places, &mut [(); FEW][..strings.len()]);
+}
+
+const JOB_OF_FEW: Job = Job { way: CpuWay::Distribute, stable: true, budget: Budget::of_threads(1) };
 
 /// Sorts strings and writes how many bytes each shares with the one before. Stable.
 pub(crate) fn sort_with_lcps<S: Send + Sync, L: Lcp>(
@@ -167,15 +197,9 @@ fn check_scratch<P>(n: usize, job: &Job) -> Result<(), Error> {
     }
 }
 
-/// Bytes of scratch for `n` items: a word each, and a word beside each; for a few, what std's sort takes.
+/// Bytes of scratch for `n` items: a copy, a word each, and a word beside each.
 fn scratch<P>(n: usize) -> usize {
-    if n <= INSERT_UP_TO {
-        0
-    } else if n <= COMPARE_STRINGS_UP_TO {
-        n * size_of::<P>()
-    } else {
-        n.saturating_mul(size_of::<u64>() + size_of::<Pair<u64, P>>())
-    }
+    if n <= INSERT_STRINGS_UP_TO { 0 } else { n.saturating_mul(size_of::<u64>() + size_of::<Pair<u64, P>>()) }
 }
 
 const SCRATCH_HINT: &str = "a copy of the references and 16 bytes for each; sort in parts, or by comparison";
@@ -191,16 +215,19 @@ struct Sort<'a, F> {
     job: &'a Job,
 }
 
-/// What a thread keeps from bucket to bucket.
-#[derive(Default)]
-struct State {
-    orderer: Orderer,
-    /// The words of the bucket at hand, in order.
-    words: Vec<u64>,
+/// Items whose strings share their first `depth` bytes, and are still to be sorted.
+struct Tie {
+    range: Range<usize>,
+    depth: usize,
+    /// Whether they are most of those that were tied before, and so should be compared with a pivot.
+    alike: bool,
 }
 
-/// Called with the places of a tie that is too large for one thread, and the bytes that its strings share.
-type Later<'a> = &'a mut dyn FnMut(Range<usize>, usize);
+impl Tie {
+    fn new(range: Range<usize>, depth: usize) -> Self {
+        Tie { range, depth, alike: false }
+    }
+}
 
 impl<F> Sort<'_, F> {
     /// Sorts items, and writes what each string shares with the one before.
@@ -232,46 +259,35 @@ impl<F> Sort<'_, F> {
         let mut report = Report::default();
         self.job.budget.scratch(scratch::<P>(items.len()), SCRATCH_HINT, &mut report)?;
         let (refs, written) = (size_of_val(items), size_of_val(items) + size_of_val(lcps));
-        if items.len() <= INSERT_UP_TO {
-            report.phase_of_one("finish", refs, written, || self.insert(items, lcps, 0));
-            return Ok(report);
+        if items.len() < DISTRIBUTE_STRINGS_FROM {
+            report.phase_of_one("finish", refs, written, || self.sort_alone(items, lcps));
+        } else {
+            self.distribute_all(items, lcps, vec![Tie::new(0..items.len(), 0)], &mut report)?;
         }
-        if items.len() <= COMPARE_STRINGS_UP_TO {
-            report.phase_of_one("finish", refs, written, || self.sort_few(items, lcps));
-            return Ok(report);
-        }
-        self.distribute_all(items, lcps, vec![(0..items.len(), 0)], &mut report)?;
         Ok(report)
     }
 
-    /// Sorts items by comparing what follows the bytes that all of them share.
-    fn sort_few<P, L: Lcp>(&self, items: &mut [P], lcps: &mut [L])
-    where
-        F: Strings<P>,
-    {
-        let depth = self.common_prefix(items, 0);
-        items.sort_by(|a, b| self.compare(a, b, depth));
-        self.compare_neighbours(items, lcps, depth);
-    }
-
-    /// Sorts ranges of items whose strings share so many bytes, each by all threads.
+    /// Sorts ties, each by all threads.
     fn distribute_all<P: Send + Sync, L: Lcp>(
         &self,
         items: &mut [P],
         lcps: &mut [L],
-        mut large: Vec<(Range<usize>, usize)>,
+        mut ties: Vec<Tie>,
         report: &mut Report,
     ) -> Result<(), Error>
     where
         F: Strings<P>,
     {
         // Ties as large as an input of their own wait for all threads.
-        while let Some((range, depth)) = large.pop() {
+        while let Some(Tie { range, depth, alike }) = ties.pop() {
             let (items, lcps) = (&mut items[range.clone()], &mut lcps[range.clone()]);
-            let found = self.distribute_and_finish(items, lcps, depth, report)?;
-            large.extend(
-                found.into_iter().map(|(tie, depth)| (range.start + tie.start..range.start + tie.end, depth)),
-            );
+            let found = self.distribute_and_finish(items, lcps, depth, alike, report)?;
+            ties.extend(found.into_iter().map(|(tie, depth)| Tie {
+                // Never by a pivot twice: it may share nothing more with any of them.
+                alike: !alike && tie.len() > range.len() / 2,
+                range: range.start + tie.start..range.start + tie.end,
+                depth,
+            }));
         }
         Ok(())
     }
@@ -282,6 +298,7 @@ impl<F> Sort<'_, F> {
         items: &mut [P],
         lcps: &mut [L],
         depth: usize,
+        alike: bool,
         report: &mut Report,
     ) -> Result<Vec<(Range<usize>, usize)>, Error>
     where
@@ -289,33 +306,35 @@ impl<F> Sort<'_, F> {
     {
         let n = items.len();
         let refs = size_of_val(items);
+        let threads = self.job.budget.threads;
         let mut phase = Report::default();
-        let (sorted, shared) = phase.phase_of_one("profile", refs, 0, || {
-            let sorted = self.is_sorted(items, depth);
-            (sorted, if sorted { 0 } else { self.common_prefix(items, depth) })
-        });
-        let depth = depth + shared;
-        let large = if sorted {
+        let run =
+            phase.phase_by_thread("profile", threads, refs, 0, |work| self.run_of(items, depth, Some(work)));
+        let large = if let Some(run) = run {
+            phase.phase_of_one("finish", refs, refs, || self.straighten(items, &run, depth));
             self.lcps_phase(items, lcps, depth, &mut phase);
             Vec::new()
         } else {
-            let mut words = Scratch::<u64>::new(n)?;
+            let mut encoded = Scratch::<u64>::new(n)?;
             let pairs = Scratch::<Pair<u64, P>>::new(n)?;
-            let threads = self.job.budget.threads;
-            let symbols = phase.phase_by_thread("encode", threads, refs + 8 * n, 8 * n, |work| {
-                self.encode(items, depth, &mut words, work)
+            let (depth, words) = phase.phase_by_thread("encode", threads, refs + 8 * n, 8 * n, |work| {
+                if alike {
+                    self.encode_by_pivot(items, depth, &mut encoded, work)
+                } else {
+                    self.encode(items, depth, &mut encoded, work)
+                }
             });
-            // SAFETY: `encode` wrote every word.
-            let words = unsafe { std::slice::from_raw_parts(words.as_ptr().cast::<u64>(), n) };
+            // SAFETY: every word was written.
+            let encoded = unsafe { encoded.written() };
             let moved = size_of_val(&*pairs);
             let scattered = phase.phase_by_thread("distribute", threads, 16 * n + refs, moved, |work| {
                 let source = Pointers::of(items);
                 // SAFETY: each item is copied to scratch once; the slice goes on to own them until `finish`.
                 let item = |place| unsafe { source.at(place).read() };
-                scatter::distribute(pairs, words, self.transform(), item, self.job, Isa::detect(), work)
+                scatter::distribute(pairs, encoded, self.transform(), item, self.job, Isa::detect(), work)
             });
             phase.phase_by_thread("finish", threads, moved, refs + size_of_val(lcps), |work| {
-                self.finish(items, lcps, scattered, depth, &symbols, work)
+                self.finish(items, lcps, scattered, depth, &words, work)
             })
         };
         report.absorb(phase);
@@ -329,7 +348,7 @@ impl<F> Sort<'_, F> {
         lcps: &mut [L],
         scattered: Scattered<u64, P>,
         depth: usize,
-        symbols: &Symbols,
+        words: &Words,
         work: &Work,
     ) -> Vec<(Range<usize>, usize)>
     where
@@ -350,28 +369,30 @@ impl<F> Sort<'_, F> {
             .zip(split_at_ranges(lcps, &buckets))
             .zip(buckets.iter().map(|bucket| bucket.start).zip(&*back))
             .collect();
-        scatter::finish(scattered, targets, work, |state: &mut State, pairs, (target, (start, back))| {
+        scatter::finish(scattered, targets, work, |state: &mut State<P>, pairs, (target, (start, back))| {
             let (to_items, lcps): (&mut [MaybeUninit<P>], &mut [L]) = target;
-            let State { orderer, words } = state;
-            words.resize(pairs.len(), 0);
-            orderer.order(
+            let mut ties = Vec::new();
+            let mut follow = Follow::new(words, lcps, depth, 0, &mut ties, true);
+            state.orderer.order(
                 pairs.len(),
                 |i| pairs[i].code(),
                 Isa::detect(),
                 |to, from| {
                     // SAFETY: each item of the bucket comes back once.
                     to_items[to].write(unsafe { pairs[from].payload() });
-                    words[to] = transform.decode(pairs[from].code());
+                    follow.next(to, transform.decode(pairs[from].code()));
                 },
             );
+            follow.end(pairs.len());
             back.store(true, Relaxed);
             // SAFETY: the whole bucket was written.
             let items =
                 unsafe { std::slice::from_raw_parts_mut(to_items.as_mut_ptr().cast::<P>(), to_items.len()) };
-            self.go_on_with_ties(words, items, lcps, depth, symbols, &mut |tie, depth| {
-                let tie = start + tie.start..start + tie.end;
-                large.lock().expect("no thread panicked").push((tie, depth));
-            });
+            for tie in ties.extract_if(.., |tie| tie.range.len() >= PARALLEL_FROM) {
+                let range = start + tie.range.start..start + tie.range.end;
+                large.lock().expect("no thread panicked").push((range, tie.depth));
+            }
+            self.sort_ties(items, lcps, &mut ties, state);
         });
         // Words differ between buckets: whatever ties still wait there, any of their strings tells the same.
         let firsts = buckets.iter().filter(|bucket| !bucket.is_empty()).map(|bucket| bucket.start);
@@ -379,165 +400,66 @@ impl<F> Sort<'_, F> {
         large.into_inner().expect("no thread panicked")
     }
 
-    /// Sorts each run of items with equal words by what follows, and what ties there by what follows that, to the end.
-    fn go_on_with_ties<P, L: Lcp>(
-        &self,
-        words: &[u64],
-        items: &mut [P],
-        lcps: &mut [L],
-        depth: usize,
-        symbols: &Symbols,
-        later: Later,
-    ) where
-        F: Strings<P>,
-    {
-        let mut waiting = Vec::new();
-        lcps::of_words(words, lcps, depth, symbols);
-        ties(words, depth, symbols, &mut |tie, depth| {
-            if tie.len() >= PARALLEL_FROM { later(tie, depth) } else { waiting.push((tie, depth)) }
-        });
-        self.sort_to_the_end(items, lcps, waiting, symbols);
-    }
-
-    /// Sorts ranges of items whose strings share so many bytes, and what ties there by what follows, by this thread.
-    fn sort_to_the_end<P, L: Lcp>(
-        &self,
-        items: &mut [P],
-        lcps: &mut [L],
-        waiting: Vec<(Range<usize>, usize)>,
-        symbols: &Symbols,
-    ) where
-        F: Strings<P>,
-    {
-        let by_word = |(range, depth)| (range, depth, false);
-        let mut waiting: Vec<_> = waiting.into_iter().map(by_word).collect();
-        while let Some((range, depth, alike)) = waiting.pop() {
-            let (items, lcps) = (&mut items[range.clone()], &mut lcps[range.clone()]);
-            let mut later = |tie: Range<usize>, depth| {
-                // Never by a pivot twice: it may share nothing more with any of them.
-                let alike = !alike && pivot::is_alike(&tie, range.len());
-                waiting.push((range.start + tie.start..range.start + tie.end, depth, alike));
-            };
-            if alike {
-                self.sort_by_pivot(items, lcps, depth, &mut later);
-            } else {
-                self.sort_tie(items, lcps, depth, symbols, &mut later);
-            }
-        }
-    }
-
-    /// Sorts items whose strings share the first `depth` bytes by what one word tells; `later` takes what ties then.
-    fn sort_tie<P, L: Lcp>(
-        &self,
-        items: &mut [P],
-        lcps: &mut [L],
-        depth: usize,
-        symbols: &Symbols,
-        later: Later,
-    ) where
-        F: Strings<P>,
-    {
-        if items.len() <= INSERT_UP_TO {
-            return self.insert(items, lcps, depth);
-        }
-        let shared = self.common_prefix(items, depth);
-        let depth = depth + shared;
-        if shared > 0 && items.iter().all(|item| self.strings.get(item).len() == depth) {
-            return lcps[1..].fill(L::of(depth));
-        }
-        let encode = |symbols: &Symbols| -> Option<Vec<u64>> {
-            items.iter().map(|item| symbols.word(self.rest(item, depth))).collect()
-        };
-        let bytes;
-        let (symbols, words) = match encode(symbols) {
-            Some(words) => (symbols, words),
-            None => {
-                bytes = Symbols::bytes();
-                (&bytes, encode(&bytes).expect("every byte is a symbol"))
-            }
-        };
-        let ordered = self.order_by(items, &words);
-        lcps::of_words(&ordered, lcps, depth, symbols);
-        ties(&ordered, depth, symbols, later);
-    }
-
-    /// Puts items in the order of words that stand for them, and returns the words in order. Stable.
-    fn order_by<P>(&self, items: &mut [P], words: &[u64]) -> Vec<u64> {
-        assert_eq!(items.len(), words.len());
-        let transform = self.transform();
-        let mut ordered = vec![0; words.len()];
-        let mut unordered = Vec::with_capacity(items.len());
-        // SAFETY: copies of the items, as many as there is room for; each goes back into the slice once, below, and
-        // nothing between runs code of the caller.
-        unsafe {
-            std::ptr::copy_nonoverlapping(items.as_ptr(), unordered.as_mut_ptr(), items.len());
-            let unordered: *const P = unordered.as_ptr();
-            Orderer::default().order(
-                words.len(),
-                |i| transform.encode(words[i]),
-                Isa::detect(),
-                |to, from| {
-                    items.as_mut_ptr().add(to).write(unordered.add(from).read());
-                    ordered[to] = words[from];
-                },
-            );
-        }
-        ordered
-    }
-
-    /// Insertion sort, by exchanges: a permutation whatever the caller's `as_ref` does.
-    fn insert<P, L: Lcp>(&self, items: &mut [P], lcps: &mut [L], depth: usize)
-    where
-        F: Strings<P>,
-    {
-        for i in 1..items.len() {
-            let mut hole = i;
-            while hole > 0 && self.compare(&items[hole - 1], &items[hole], depth).is_gt() {
-                items.swap(hole - 1, hole);
-                hole -= 1;
-            }
-        }
-        self.compare_neighbours(items, lcps, depth);
-    }
-
-    /// The words of the strings behind `depth`, in the alphabet of a sample, or of all bytes if that was wrong.
+    /// The words of the strings behind `depth`, and what a sample of them shares there, in the alphabet of the sample; of all
+    /// bytes from `depth` on where that was wrong. Returns how many bytes come before the words.
     fn encode<P: Sync>(
         &self,
         items: &[P],
         depth: usize,
         words: &mut [MaybeUninit<u64>],
         work: &Work,
-    ) -> Symbols
+    ) -> (usize, Words)
     where
         F: Strings<P>,
     {
         let sample = ALPHABET_SAMPLE.min(items.len());
-        let sampled = (0..sample).map(|i| self.rest(&items[i * items.len() / sample], depth));
-        let sampled = Symbols::new(&alphabet_of(sampled));
-        if self.encode_with(&sampled, items, depth, words, work) {
-            return sampled;
+        let sampled = || (0..sample).map(|i| self.rest(&items[i * items.len() / sample], depth));
+        let prefix = self.rest(&items[0], depth);
+        let prefix =
+            &prefix[..sampled().fold(prefix.len(), |shared, string| lcps::shared(&prefix[..shared], string))];
+        let symbols = Symbols::new(&alphabet_of(sampled().map(|string| &string[prefix.len()..])));
+        let shared = prefix.len();
+        if self.encode_with(items, depth, words, work, |string| symbols.word(string.strip_prefix(prefix)?)) {
+            return (depth + shared, Words::Symbols(symbols));
         }
-        let bytes = Symbols::bytes();
-        assert!(self.encode_with(&bytes, items, depth, words, work), "every byte is a symbol");
-        bytes
+        let symbols = Symbols::bytes();
+        let written = self.encode_with(items, depth, words, work, |string| symbols.word(string));
+        assert!(written, "every byte is a symbol");
+        (depth, Words::Symbols(symbols))
     }
 
-    /// Whether all strings have words in this alphabet, which are then written.
-    fn encode_with<P: Sync>(
+    /// What the strings share behind `depth` with the longest of them.
+    fn encode_by_pivot<P: Sync>(
         &self,
-        symbols: &Symbols,
         items: &[P],
         depth: usize,
         words: &mut [MaybeUninit<u64>],
         work: &Work,
+    ) -> (usize, Words)
+    where
+        F: Strings<P>,
+    {
+        let pivot = self.longest(items, depth);
+        self.encode_with(items, depth, words, work, |string| Some(pivot::code(string, pivot)));
+        (depth, Words::Pivot(pivot.len()))
+    }
+
+    /// Whether all strings have words, which are then written.
+    fn encode_with<P: Sync>(
+        &self,
+        items: &[P],
+        depth: usize,
+        words: &mut [MaybeUninit<u64>],
+        work: &Work,
+        word: impl Fn(&[u8]) -> Option<u64> + Sync,
     ) -> bool
     where
         F: Strings<P>,
     {
         let encode = |(items, words): (&[P], &mut [MaybeUninit<u64>])| {
             work.task(|| {
-                ahead(items, |item| self.strings.get(item)).zip(words).all(|(item, to)| {
-                    let word = symbols.word(self.rest(item, depth));
+                ahead(items, |item| self.rest(item, depth)).zip(words).all(|(item, to)| {
+                    let word = word(self.rest(item, depth));
                     to.write(word.unwrap_or(0));
                     word.is_some()
                 })
@@ -551,32 +473,13 @@ impl<F> Sort<'_, F> {
         }
     }
 
-    /// Whether the items are in order already; stops at the first that is not.
-    fn is_sorted<P>(&self, items: &[P], depth: usize) -> bool
+    /// What follows in the longest of the strings: it tells the beginnings of one string apart at once.
+    fn longest<'p, P>(&'p self, items: &'p [P], depth: usize) -> &'p [u8]
     where
         F: Strings<P>,
     {
-        items.windows(2).all(|pair| self.compare(&pair[0], &pair[1], depth).is_le())
-    }
-
-    /// How many bytes behind `depth` all strings share.
-    fn common_prefix<P>(&self, items: &[P], depth: usize) -> usize
-    where
-        F: Strings<P>,
-    {
-        let first = self.rest(&items[0], depth);
-        let mut shared = first.len();
-        for item in &items[1..] {
-            if shared == 0 {
-                break;
-            }
-            let string = self.rest(item, depth);
-            shared = shared.min(string.len());
-            if first[..shared] != string[..shared] {
-                shared = lcps::shared(first, string);
-            }
-        }
-        shared
+        let longest = items.iter().max_by_key(|item| self.strings.get(item).len());
+        self.rest(longest.expect("a tie has items"), depth)
     }
 
     #[inline(always)]
@@ -610,17 +513,6 @@ fn alphabet_of<'s>(strings: impl Iterator<Item = &'s [u8]>) -> [bool; 256] {
         string.iter().take(64).for_each(|&byte| seen[usize::from(byte)] = true);
     }
     seen
-}
-
-/// Calls `found` for each run of equal words that do not contain the end.
-fn ties(words: &[u64], depth: usize, symbols: &Symbols, found: Later) {
-    let mut start = 0;
-    for tie in words.chunk_by(|a, b| a == b) {
-        if tie.len() > 1 && !symbols.ends(tie[0]) {
-            found(start..start + tie.len(), depth + symbols.count);
-        }
-        start += tie.len();
-    }
 }
 
 /// Where a caller's `as_ref` panics while buckets come back: puts the other buckets back from scratch too, so that the

@@ -1,0 +1,196 @@
+//! Strings that one thread sorts: by words of seven bytes each, then each tie by the bytes that follow.
+//!
+//! As in multikey quicksort with cached characters, where a vectorised sort of the words replaces the partition. What all
+//! strings of a tie share is skipped first.
+
+use std::mem::MaybeUninit;
+
+use super::lcps::Lcp;
+use super::words::{self, Follow, INDEX_BITS, Words};
+use super::{Sort, Strings, Tie, lcps, pivot};
+use crate::cpu::order::Orderer;
+use crate::cpu::permute;
+use crate::cpu::prefetch::prefetch;
+use crate::cpu::vector::{self, Isa};
+use crate::plan::INSERT_STRINGS_UP_TO;
+
+/// What a thread keeps from tie to tie, for its memory.
+pub(super) struct State<P> {
+    pub orderer: Orderer,
+    words: Vec<u64>,
+    unordered: Vec<MaybeUninit<P>>,
+}
+
+impl<P> Default for State<P> {
+    fn default() -> Self {
+        State { orderer: Orderer::default(), words: Vec::new(), unordered: Vec::new() }
+    }
+}
+
+impl<F> Sort<'_, F> {
+    /// Sorts items by this thread.
+    pub(super) fn sort_alone<P: Sync, L: Lcp>(&self, items: &mut [P], lcps: &mut [L])
+    where
+        F: Strings<P>,
+    {
+        if items.len() <= INSERT_STRINGS_UP_TO {
+            return self.insert(items, lcps, 0);
+        }
+        if let Some(run) = self.run_of(items, 0, None) {
+            self.straighten(items, &run, 0);
+            return self.compare_neighbours(items, lcps, 0);
+        }
+        let whole = Tie { range: 0..items.len(), depth: 0, alike: false };
+        let (mut ties, mut state) = (Vec::new(), State::default());
+        self.sort_tie(items, lcps, whole, &mut ties, &mut state);
+        self.sort_ties(items, lcps, &mut ties, &mut state);
+    }
+
+    /// Sorts ties, and what ties in these by what follows, to the end.
+    pub(super) fn sort_ties<P, L: Lcp>(
+        &self,
+        items: &mut [P],
+        lcps: &mut [L],
+        ties: &mut Vec<Tie>,
+        state: &mut State<P>,
+    ) where
+        F: Strings<P>,
+    {
+        for tie in &*ties {
+            items[tie.range.clone()].iter().for_each(|item| prefetch(self.rest(item, tie.depth)));
+        }
+        while let Some(tie) = ties.pop() {
+            let range = tie.range.clone();
+            self.sort_tie(&mut items[range.clone()], &mut lcps[range], tie, ties, state);
+        }
+    }
+
+    /// Sorts the items of a tie by what one word tells; what ties then is added to `ties`.
+    fn sort_tie<P, L: Lcp>(
+        &self,
+        items: &mut [P],
+        lcps: &mut [L],
+        tie: Tie,
+        ties: &mut Vec<Tie>,
+        state: &mut State<P>,
+    ) where
+        F: Strings<P>,
+    {
+        let Tie { range, depth, alike } = tie;
+        if items.len() <= INSERT_STRINGS_UP_TO {
+            return self.insert(items, lcps, depth);
+        }
+        if alike {
+            let length = self.codes(items, depth, &mut state.words);
+            // Never by a pivot twice: it may share nothing more with any of them.
+            let words = Words::Pivot(length);
+            return self.order(items, state, Follow::new(&words, lcps, depth, range.start, ties, false));
+        }
+        let (shared, equal) = self.common_prefix(items, depth);
+        let depth = depth + shared;
+        if equal {
+            return lcps[1..].fill(L::of(depth));
+        }
+        let words = Words::Bytes;
+        let follow = Follow::new(&words, lcps, depth, range.start, ties, true);
+        if items.len() <= 1 << INDEX_BITS {
+            return self.order_few(items, follow);
+        }
+        state.words.clear();
+        state.words.extend(items.iter().map(|item| words::of_bytes(self.rest(item, depth))));
+        self.order(items, state, follow);
+    }
+
+    /// Writes what the strings share with the longest of them, whose length behind `depth` it returns.
+    fn codes<P>(&self, items: &[P], depth: usize, codes: &mut Vec<u64>) -> usize
+    where
+        F: Strings<P>,
+    {
+        let pivot = self.longest(items, depth);
+        codes.clear();
+        codes.extend(items.iter().map(|item| pivot::code(self.rest(item, depth), pivot)));
+        pivot.len()
+    }
+
+    /// Puts items in the order of their words of bytes, with their indices in the words. Stable.
+    fn order_few<P, L: Lcp>(&self, items: &mut [P], mut follow: Follow<L>)
+    where
+        F: Strings<P>,
+    {
+        const INDEX: u64 = (1 << INDEX_BITS) - 1;
+        let flipped = if self.descending { !INDEX } else { 0 };
+        let mut words = [0; 1 << INDEX_BITS];
+        let words = &mut words[..items.len()];
+        for (i, (word, item)) in words.iter_mut().zip(&*items).enumerate() {
+            *word = words::of_bytes(self.rest(item, follow.depth)) ^ flipped | i as u64;
+        }
+        vector::sort(words, Isa::detect());
+        let mut indices = [0u32; 1 << INDEX_BITS];
+        for (to, word) in words.iter().enumerate() {
+            indices[to] = (word & INDEX) as u32;
+            follow.next(to, word & !INDEX ^ flipped);
+        }
+        follow.end(words.len());
+        permute(items, &mut indices[..words.len()]);
+    }
+
+    /// Puts items in the order of the state's words. Stable.
+    fn order<P, L: Lcp>(&self, items: &mut [P], state: &mut State<P>, mut follow: Follow<L>) {
+        let State { orderer, words, unordered } = state;
+        assert_eq!(items.len(), words.len());
+        unordered.clear();
+        unordered.reserve(items.len());
+        let transform = self.transform();
+        // SAFETY: copies of the items, as many as there is room for; each goes back into the slice once, and nothing
+        // between runs code of the caller.
+        unsafe {
+            let unordered: *mut P = unordered.as_mut_ptr().cast();
+            std::ptr::copy_nonoverlapping(items.as_ptr(), unordered, items.len());
+            orderer.order(
+                words.len(),
+                |i| transform.encode(words[i]),
+                Isa::detect(),
+                |to, from| {
+                    items.as_mut_ptr().add(to).write(unordered.add(from).read());
+                    follow.next(to, words[from]);
+                },
+            );
+        }
+        follow.end(items.len());
+    }
+
+    /// Insertion sort, by exchanges: a permutation whatever the caller's `as_ref` does.
+    fn insert<P, L: Lcp>(&self, items: &mut [P], lcps: &mut [L], depth: usize)
+    where
+        F: Strings<P>,
+    {
+        for i in 1..items.len() {
+            let mut hole = i;
+            while hole > 0 && self.compare(&items[hole - 1], &items[hole], depth).is_gt() {
+                items.swap(hole - 1, hole);
+                hole -= 1;
+            }
+        }
+        self.compare_neighbours(items, lcps, depth);
+    }
+
+    /// How many bytes behind `depth` all strings share, and whether that is all they have.
+    fn common_prefix<P>(&self, items: &[P], depth: usize) -> (usize, bool)
+    where
+        F: Strings<P>,
+    {
+        let first = self.rest(&items[0], depth);
+        let (mut shared, mut equal) = (first.len(), true);
+        for item in &items[1..] {
+            let string = self.rest(item, depth);
+            equal &= string.len() == first.len();
+            if !string.starts_with(&first[..shared]) {
+                (shared, equal) = (lcps::shared(&first[..shared], string), false);
+                if shared == 0 {
+                    break;
+                }
+            }
+        }
+        (shared, equal)
+    }
+}

@@ -1,0 +1,82 @@
+//! Strings that are one run already: kept, or reversed.
+
+use std::cmp::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use rayon::prelude::*;
+
+use super::{Sort, Strings};
+use crate::plan::STRINGS_A_TASK;
+use crate::report::Work;
+
+/// Items in order, or in the opposite one.
+pub(super) enum Run {
+    Ascending,
+    /// Each is at most the one before.
+    Descending {
+        /// Whether some are equal.
+        ties: bool,
+    },
+}
+
+impl<F> Sort<'_, F> {
+    /// The run that all items are, if they are one. Looks no further than the first item that is out of order, or, by several
+    /// threads, than the first stretch of each.
+    pub(super) fn run_of<P: Sync>(&self, items: &[P], depth: usize, work: Option<&Work>) -> Option<Run>
+    where
+        F: Strings<P>,
+    {
+        let descends = |pair: &[P]| self.compare(&pair[0], &pair[1], depth).is_gt();
+        // Equal items say nothing, and many are a run as good as ascending.
+        let level = |pair: &&[P]| self.compare(&pair[0], &pair[1], depth).is_eq();
+        let level = items.windows(2).take(STRINGS_A_TASK).take_while(level).count();
+        if items.len() < level + 2 || !descends(&items[level..level + 2]) {
+            let ascends = |pair: &[P]| !descends(pair);
+            return all_neighbours(items, level, work, ascends).then_some(Run::Ascending);
+        }
+        let ties = AtomicBool::new(level > 0);
+        let falls = |pair: &[P]| match self.compare(&pair[0], &pair[1], depth) {
+            Ordering::Less => false,
+            Ordering::Equal => {
+                ties.store(true, Relaxed);
+                true
+            }
+            Ordering::Greater => true,
+        };
+        all_neighbours(items, level, work, falls).then(|| Run::Descending { ties: ties.into_inner() })
+    }
+
+    /// Puts a run in order. Stable.
+    pub(super) fn straighten<P>(&self, items: &mut [P], run: &Run, depth: usize)
+    where
+        F: Strings<P>,
+    {
+        let Run::Descending { ties } = run else { return };
+        items.reverse();
+        if *ties {
+            let equal = |a: &P, b: &P| self.compare(a, b, depth).is_eq();
+            items.chunk_by_mut(equal).for_each(<[P]>::reverse);
+        }
+    }
+}
+
+/// Whether all neighbours from an item on are as `good` wants them: by the threads of a phase, or by this one alone.
+fn all_neighbours<P: Sync>(
+    items: &[P],
+    from: usize,
+    work: Option<&Work>,
+    good: impl Fn(&[P]) -> bool + Sync,
+) -> bool {
+    let all = |from: usize, to: usize| items[from..to].windows(2).all(&good);
+    let Some(work) = work else { return all(from, items.len()) };
+    let first = items.len().min(from + STRINGS_A_TASK);
+    // Most inputs break the run at once: no thread is woken for those.
+    if !work.task(|| all(from, first)) {
+        return false;
+    }
+    if work.threads() < 2 {
+        return work.task(|| all(first - 1, items.len()));
+    }
+    let starts = (first - 1..items.len() - 1).into_par_iter().step_by(STRINGS_A_TASK);
+    starts.all(|from| work.task(|| all(from, items.len().min(from + STRINGS_A_TASK + 1))))
+}

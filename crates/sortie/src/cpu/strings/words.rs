@@ -1,0 +1,179 @@
+//! Words that stand for what strings go on with, in their order: of bytes, of symbols, or of what is shared with a pivot.
+
+use super::lcps::Lcp;
+use super::symbols::Symbols;
+use super::{Tie, pivot};
+use crate::plan::INSERT_STRINGS_UP_TO;
+
+/// Bytes in a word of bytes.
+const BYTES: usize = 7;
+
+/// The lowest bits of a word of bytes, which are 0: room for an index.
+pub(super) const INDEX_BITS: u32 = 5;
+
+/// What words tell.
+pub(super) enum Words {
+    /// Seven bytes, and how many of them the string has.
+    Bytes,
+    /// Symbols of an alphabet.
+    Symbols(Symbols),
+    /// What a string shares with a pivot of so many bytes.
+    Pivot(usize),
+}
+
+impl Words {
+    /// How many bytes strings with this word share, and whether that is all they have.
+    #[inline(always)]
+    fn known(&self, word: u64) -> (usize, bool) {
+        match self {
+            Words::Bytes => (count(word), count(word) < BYTES),
+            Words::Symbols(symbols) if symbols.ends(word) => (symbols.length(word), true),
+            Words::Symbols(symbols) => (symbols.count, false),
+            Words::Pivot(length) => (pivot::shared(word), word == *length as u64),
+        }
+    }
+
+    /// How many bytes strings share whose words differ.
+    #[inline(always)]
+    fn shared(&self, a: u64, b: u64) -> usize {
+        match self {
+            Words::Bytes => ((a ^ b).leading_zeros() as usize / 8).min(count(a)).min(count(b)),
+            Words::Symbols(symbols) => symbols.shared(a, b),
+            Words::Pivot(_) => pivot::shared(a).min(pivot::shared(b)),
+        }
+    }
+}
+
+/// The first bytes of a string, and below them how many there are.
+#[inline(always)]
+pub(super) fn of_bytes(string: &[u8]) -> u64 {
+    let count = string.len().min(BYTES) as u64;
+    (first_eight(string) & !0xff) | count << INDEX_BITS
+}
+
+/// How many bytes a word of bytes has.
+#[inline(always)]
+fn count(word: u64) -> usize {
+    (word as u8 >> INDEX_BITS) as usize
+}
+
+/// The first eight bytes, the first one highest; zeros follow the end.
+#[inline(always)]
+fn first_eight(string: &[u8]) -> u64 {
+    if let Some(eight) = string.first_chunk::<8>() {
+        return u64::from_be_bytes(*eight);
+    }
+    let empty_bits = 64 - 8 * string.len() as u32;
+    if let (Some(first), Some(last)) = (string.first_chunk::<4>(), string.last_chunk::<4>()) {
+        return u64::from(u32::from_be_bytes(*first)) << 32
+            | u64::from(u32::from_be_bytes(*last)) << empty_bits;
+    }
+    let [first, .., last] = string else {
+        return string.first().map_or(0, |&byte| u64::from(byte) << 56);
+    };
+    let middle = u64::from(string[string.len() / 2]) << (56 - 8 * (string.len() / 2));
+    u64::from(*first) << 56 | middle | u64::from(*last) << empty_bits
+}
+
+/// Follows items as they come in the order of their words: says what neighbours share, and which of them tie.
+pub(super) struct Follow<'a, L> {
+    pub words: &'a Words,
+    pub lcps: &'a mut [L],
+    /// Bytes that all the strings share.
+    pub depth: usize,
+    /// The index of the first item among those that ties are counted in.
+    pub base: usize,
+    pub ties: &'a mut Vec<Tie>,
+    /// Whether ties may be [`Tie::alike`].
+    pub may_be_alike: bool,
+    /// The word of the items that came last, and the first of them.
+    last: (u64, usize),
+}
+
+impl<'a, L: Lcp> Follow<'a, L> {
+    pub fn new(
+        words: &'a Words,
+        lcps: &'a mut [L],
+        depth: usize,
+        base: usize,
+        ties: &'a mut Vec<Tie>,
+        may_be_alike: bool,
+    ) -> Self {
+        Follow { words, lcps, depth, base, ties, may_be_alike, last: (0, 0) }
+    }
+
+    /// The next item is this one, with this word.
+    #[inline(always)]
+    pub fn next(&mut self, index: usize, word: u64) {
+        if word == self.last.0 && index > 0 {
+            return;
+        }
+        if index > 0 {
+            self.close(index);
+            if L::ASKED {
+                self.lcps[index] = L::of(self.depth + self.words.shared(self.last.0, word));
+            }
+        }
+        self.last = (word, index);
+    }
+
+    /// No item comes after this many.
+    pub fn end(mut self, count: usize) {
+        self.close(count);
+    }
+
+    #[inline(always)]
+    fn close(&mut self, end: usize) {
+        let (word, start) = self.last;
+        if end - start < 2 {
+            return;
+        }
+        let (shared, equal) = self.words.known(word);
+        if !equal {
+            let of = self.lcps.len();
+            let alike = self.may_be_alike && end - start > INSERT_STRINGS_UP_TO && end - start > of / 2;
+            let range = self.base + start..self.base + end;
+            self.ties.push(Tie { range, depth: self.depth + shared, alike });
+        } else if L::ASKED {
+            self.lcps[start + 1..end].fill(L::of(self.depth + shared));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_bytes_compare_as_strings_do() {
+        let mut strings: Vec<Vec<u8>> = vec![Vec::new()];
+        for length in 1..=10 {
+            for (first, last) in [(0, 0), (0, 1), (1, 0), (1, 255), (255, 255)] {
+                let mut string = vec![first; length];
+                string[length - 1] = last;
+                strings.push(string.clone());
+                string[length / 2] = 7;
+                strings.push(string);
+            }
+        }
+        for a in &strings {
+            for b in &strings {
+                let words = [of_bytes(a), of_bytes(b)];
+                let same = a.iter().zip(b).take_while(|(a, b)| a == b).count();
+                match words[0].cmp(&words[1]) {
+                    std::cmp::Ordering::Equal => {
+                        let (shared, equal) = Words::Bytes.known(words[0]);
+                        assert!(
+                            if equal { a == b } else { same >= shared && shared == BYTES },
+                            "{a:?} {b:?}"
+                        );
+                    }
+                    order => {
+                        assert_eq!(order, a.cmp(b), "{a:?} {b:?}");
+                        assert_eq!(Words::Bytes.shared(words[0], words[1]), same, "{a:?} {b:?}");
+                    }
+                }
+            }
+        }
+    }
+}
