@@ -88,8 +88,9 @@ pub(crate) const NARROW_SLACK_BITS: u32 = 4;
 /// Codes or strings that are put in order by insertion: as many as std's sort takes for it, about.
 pub(crate) const INSERT_UP_TO: usize = 16;
 
-/// Strings that are put in order by comparison: of more, their first words tell it in less time.
-pub(crate) const INSERT_STRINGS_UP_TO: usize = 8;
+/// Strings that are put in order by comparison: of more, their first words tell it in less time. At most 20, which std's sort
+/// inserts in place.
+pub(crate) const COMPARE_STRINGS_UP_TO: usize = 16;
 
 /// Strings from which on they are distributed: fewer would be one bucket.
 pub(crate) const DISTRIBUTE_STRINGS_FROM: usize = PAIRS_A_BUCKET;

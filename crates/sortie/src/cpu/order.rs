@@ -226,7 +226,7 @@ fn order_ties<B: Bits, W: Bits>(words: &mut [W], shift: u32, code: impl Fn(usize
                 }
                 group[hole] = word;
             }
-        } else {
+        } else if group[1..].iter().any(|&word| code(place(word)) != code(place(group[0]))) {
             // Their places ascend, so the order among them is stable too.
             let unordered = group.to_vec();
             let tied: Vec<B> = unordered.iter().map(|&word| code(place(word))).collect();

@@ -16,7 +16,7 @@ impl Sorter {
     ///
     /// `n` strings of which `D` bytes tell them apart take O((n + D) log n) at most. Scratch on the CPU:
     ///
-    /// - up to 8 strings: none;
+    /// - up to 16 strings: none;
     /// - more: a copy of the references and 16 bytes for each, for a sort by words of their first bytes;
     /// - with [`Algorithm::Merge`]: a copy of the references; by one thread half of one, but of up to 8 MB a whole one;
     /// - with [`Algorithm::Quicksort`]: none.
@@ -124,7 +124,7 @@ impl Sorter {
     /// before: `lcps[0]` is 0, `lcps[i]` the length of the longest common prefix of `strings[i - 1]` and `strings[i]`.
     ///
     /// A by-product of the sort: the words that it orders strings by tell most of them, without a look at the strings.
-    /// Only what was in order already, or is sorted by comparison (up to 8 strings, [`Algorithm::Merge`],
+    /// Only what was in order already, or is sorted by comparison (up to 16 strings, [`Algorithm::Merge`],
     /// [`Algorithm::Quicksort`]), has its neighbours compared afterwards, in O(n + the sum of the lcps). No scratch
     /// beyond that of the sort.
     ///

@@ -12,7 +12,7 @@ use crate::cpu::order::Orderer;
 use crate::cpu::permute;
 use crate::cpu::prefetch::prefetch;
 use crate::cpu::vector::{self, Isa};
-use crate::plan::INSERT_STRINGS_UP_TO;
+use crate::plan::COMPARE_STRINGS_UP_TO;
 
 /// What a thread keeps from tie to tie, for its memory.
 pub(super) struct State<P> {
@@ -33,8 +33,8 @@ impl<F> Sort<'_, F> {
     where
         F: Strings<P>,
     {
-        if items.len() <= INSERT_STRINGS_UP_TO {
-            return self.insert(items, lcps, 0);
+        if items.len() <= COMPARE_STRINGS_UP_TO {
+            return self.compare_few(items, lcps, 0);
         }
         if let Some(run) = self.run_of(items, 0, None) {
             self.straighten(items, &run, 0);
@@ -77,8 +77,8 @@ impl<F> Sort<'_, F> {
         F: Strings<P>,
     {
         let Tie { range, depth, alike } = tie;
-        if items.len() <= INSERT_STRINGS_UP_TO {
-            return self.insert(items, lcps, depth);
+        if items.len() <= COMPARE_STRINGS_UP_TO {
+            return self.compare_few(items, lcps, depth);
         }
         if alike {
             let length = self.codes(items, depth, &mut state.words);
@@ -159,18 +159,12 @@ impl<F> Sort<'_, F> {
         follow.end(items.len());
     }
 
-    /// Insertion sort, by exchanges: a permutation whatever the caller's `as_ref` does.
-    fn insert<P, L: Lcp>(&self, items: &mut [P], lcps: &mut [L], depth: usize)
+    /// Sorts few items by comparison: std's sort inserts so few, and allocates nothing.
+    fn compare_few<P, L: Lcp>(&self, items: &mut [P], lcps: &mut [L], depth: usize)
     where
         F: Strings<P>,
     {
-        for i in 1..items.len() {
-            let mut hole = i;
-            while hole > 0 && self.compare(&items[hole - 1], &items[hole], depth).is_gt() {
-                items.swap(hole - 1, hole);
-                hole -= 1;
-            }
-        }
+        items.sort_by(|a, b| self.compare(a, b, depth));
         self.compare_neighbours(items, lcps, depth);
     }
 
@@ -184,13 +178,11 @@ impl<F> Sort<'_, F> {
         for item in &items[1..] {
             let string = self.rest(item, depth);
             equal &= string.len() == first.len();
-            if !string.starts_with(&first[..shared]) {
-                (shared, equal) = (lcps::shared(&first[..shared], string), false);
-                if shared == 0 {
-                    break;
-                }
+            shared = lcps::shared(&first[..shared], string);
+            if shared == 0 && !(equal && first.is_empty()) {
+                break;
             }
         }
-        (shared, equal)
+        (shared, equal && shared == first.len())
     }
 }

@@ -5,6 +5,7 @@
 
 use rayon::prelude::*;
 
+use super::words::first_eight;
 use super::{Sort, Strings};
 use crate::plan::STRINGS_A_TASK;
 use crate::report::Work;
@@ -94,14 +95,40 @@ impl<F> Sort<'_, F> {
 
 /// How many bytes two strings begin with in common.
 pub(super) fn shared(a: &[u8], b: &[u8]) -> usize {
+    let length = a.len().min(b.len());
+    let (a, b) = (&a[..length], &b[..length]);
+    if length < 8 {
+        return ((first_eight(a) ^ first_eight(b)).leading_zeros() as usize / 8).min(length);
+    }
     // Long stretches by what the machine compares at once.
     let lines = 64 * equal_chunks::<64>(a, b);
     let eights = lines + 8 * equal_chunks::<8>(&a[lines..], &b[lines..]);
-    eights + a[eights..].iter().zip(&b[eights..]).take_while(|(a, b)| a == b).count()
+    // The chunk that differs, or the last one, which the one before overlaps.
+    let at = eights.min(length - 8);
+    at + (first_eight(&a[at..]) ^ first_eight(&b[at..])).leading_zeros() as usize / 8
 }
 
 /// How many chunks of `N` bytes two strings begin with in common.
 #[inline(always)]
 fn equal_chunks<const N: usize>(a: &[u8], b: &[u8]) -> usize {
     a.as_chunks::<N>().0.iter().zip(b.as_chunks::<N>().0).take_while(|(a, b)| a == b).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_strings_share_is_what_their_bytes_share() {
+        for length in 0..200 {
+            let a: Vec<u8> = (0..length as u8).map(|byte| byte % 3).collect();
+            assert_eq!(shared(&a, &a), length);
+            for differs in 0..length {
+                let mut b = a.clone();
+                b[differs] = 7;
+                assert_eq!(shared(&a, &b), differs);
+                assert_eq!(shared(&a, &a[..differs]), differs);
+            }
+        }
+    }
 }

@@ -40,7 +40,7 @@ use super::vector::Isa;
 use super::{Job, compare, split_at_ranges};
 use crate::key::Transform;
 use crate::plan::{
-    ALPHABET_SAMPLE, CpuWay, DISTRIBUTE_STRINGS_FROM, FEW, INSERT_STRINGS_UP_TO, PARALLEL_FROM,
+    ALPHABET_SAMPLE, COMPARE_STRINGS_UP_TO, CpuWay, DISTRIBUTE_STRINGS_FROM, FEW, PARALLEL_FROM,
     STRINGS_A_TASK,
 };
 use crate::report::Work;
@@ -199,13 +199,25 @@ fn check_scratch<P>(n: usize, job: &Job) -> Result<(), Error> {
 
 /// Bytes of scratch for `n` items: a copy, a word each, and a word beside each.
 fn scratch<P>(n: usize) -> usize {
-    if n <= INSERT_STRINGS_UP_TO { 0 } else { n.saturating_mul(size_of::<u64>() + size_of::<Pair<u64, P>>()) }
+    if n <= COMPARE_STRINGS_UP_TO {
+        0
+    } else {
+        n.saturating_mul(size_of::<u64>() + size_of::<Pair<u64, P>>())
+    }
 }
 
 const SCRATCH_HINT: &str = "a copy of the references and 16 bytes for each; sort in parts, or by comparison";
 
+/// The order of two strings: mostly the first eight bytes tell it, which takes no call.
+#[inline(always)]
 fn compare_bytes(a: &[u8], b: &[u8], descending: bool) -> Ordering {
-    if descending { b.cmp(a) } else { a.cmp(b) }
+    let order = match (a.first_chunk::<8>(), b.first_chunk::<8>()) {
+        (Some(first), Some(second)) if first != second => {
+            u64::from_be_bytes(*first).cmp(&u64::from_be_bytes(*second))
+        }
+        _ => a.cmp(b),
+    };
+    if descending { order.reverse() } else { order }
 }
 
 /// One sort of items by their strings; items are references, or the places of some.
@@ -400,8 +412,8 @@ impl<F> Sort<'_, F> {
         large.into_inner().expect("no thread panicked")
     }
 
-    /// The words of the strings behind `depth`, and what a sample of them shares there, in the alphabet of the sample; of all
-    /// bytes from `depth` on where that was wrong. Returns how many bytes come before the words.
+    /// The words of the strings behind `depth`, and behind what a sample of them shares there, in the alphabet of the sample. Where
+    /// that was wrong, from `depth` on, in the alphabet of all. Returns how many bytes come before the words.
     fn encode<P: Sync>(
         &self,
         items: &[P],
@@ -414,18 +426,36 @@ impl<F> Sort<'_, F> {
     {
         let sample = ALPHABET_SAMPLE.min(items.len());
         let sampled = || (0..sample).map(|i| self.rest(&items[i * items.len() / sample], depth));
-        let prefix = self.rest(&items[0], depth);
-        let prefix =
-            &prefix[..sampled().fold(prefix.len(), |shared, string| lcps::shared(&prefix[..shared], string))];
-        let symbols = Symbols::new(&alphabet_of(sampled().map(|string| &string[prefix.len()..])));
-        let shared = prefix.len();
+        let first = self.rest(&items[0], depth);
+        let shared = sampled().fold(first.len(), |shared, string| lcps::shared(&first[..shared], string));
+        let prefix = &first[..shared];
+        let symbols = Symbols::new(&alphabet_of(sampled().map(|string| &string[shared..])));
         if self.encode_with(items, depth, words, work, |string| symbols.word(string.strip_prefix(prefix)?)) {
             return (depth + shared, Words::Symbols(symbols));
         }
-        let symbols = Symbols::bytes();
+        let symbols = Symbols::new(&self.alphabet(items, depth, work));
         let written = self.encode_with(items, depth, words, work, |string| symbols.word(string));
-        assert!(written, "every byte is a symbol");
+        assert!(written, "`as_ref` gives other bytes than before");
         (depth, Words::Symbols(symbols))
+    }
+
+    /// The bytes that all strings have behind `depth`, as far as a word reaches.
+    fn alphabet<P: Sync>(&self, items: &[P], depth: usize, work: &Work) -> [bool; 256]
+    where
+        F: Strings<P>,
+    {
+        let of = |items: &[P]| {
+            let strings = ahead(items, |item| self.rest(item, depth)).map(|item| self.rest(item, depth));
+            work.task(|| alphabet_of(strings))
+        };
+        if work.threads() < 2 {
+            return of(items);
+        }
+        let either = |mut a: [bool; 256], b: [bool; 256]| {
+            a.iter_mut().zip(b).for_each(|(a, b)| *a |= b);
+            a
+        };
+        items.par_chunks(STRINGS_A_TASK).map(of).reduce(|| [false; 256], either)
     }
 
     /// What the strings share behind `depth` with the longest of them.

@@ -26,16 +26,15 @@ impl<F> Sort<'_, F> {
     where
         F: Strings<P>,
     {
-        let descends = |pair: &[P]| self.compare(&pair[0], &pair[1], depth).is_gt();
+        let order = |pair: &[P]| self.compare(&pair[0], &pair[1], depth);
         // Equal items say nothing, and many are a run as good as ascending.
-        let level = |pair: &&[P]| self.compare(&pair[0], &pair[1], depth).is_eq();
-        let level = items.windows(2).take(STRINGS_A_TASK).take_while(level).count();
-        if items.len() < level + 2 || !descends(&items[level..level + 2]) {
-            let ascends = |pair: &[P]| !descends(pair);
-            return all_neighbours(items, level, work, ascends).then_some(Run::Ascending);
-        }
+        let level = items.windows(2).take(STRINGS_A_TASK).position(|pair| order(pair).is_ne());
+        let Some(level) = level.filter(|&level| order(&items[level..level + 2]).is_gt()) else {
+            let ascends = |pair: &[P]| order(pair).is_le();
+            return all_neighbours(items, level.unwrap_or(0), work, ascends).then_some(Run::Ascending);
+        };
         let ties = AtomicBool::new(level > 0);
-        let falls = |pair: &[P]| match self.compare(&pair[0], &pair[1], depth) {
+        let falls = |pair: &[P]| match order(pair) {
             Ordering::Less => false,
             Ordering::Equal => {
                 ties.store(true, Relaxed);

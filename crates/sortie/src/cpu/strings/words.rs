@@ -3,7 +3,7 @@
 use super::lcps::Lcp;
 use super::symbols::Symbols;
 use super::{Tie, pivot};
-use crate::plan::INSERT_STRINGS_UP_TO;
+use crate::plan::COMPARE_STRINGS_UP_TO;
 
 /// Bytes in a word of bytes.
 const BYTES: usize = 7;
@@ -12,6 +12,7 @@ const BYTES: usize = 7;
 pub(super) const INDEX_BITS: u32 = 5;
 
 /// What words tell.
+#[expect(clippy::large_enum_variant, reason = "there is one for many words, on the stack")]
 pub(super) enum Words {
     /// Seven bytes, and how many of them the string has.
     Bytes,
@@ -59,7 +60,7 @@ fn count(word: u64) -> usize {
 
 /// The first eight bytes, the first one highest; zeros follow the end.
 #[inline(always)]
-fn first_eight(string: &[u8]) -> u64 {
+pub(super) fn first_eight(string: &[u8]) -> u64 {
     if let Some(eight) = string.first_chunk::<8>() {
         return u64::from_be_bytes(*eight);
     }
@@ -77,15 +78,15 @@ fn first_eight(string: &[u8]) -> u64 {
 
 /// Follows items as they come in the order of their words: says what neighbours share, and which of them tie.
 pub(super) struct Follow<'a, L> {
-    pub words: &'a Words,
-    pub lcps: &'a mut [L],
+    words: &'a Words,
+    lcps: &'a mut [L],
     /// Bytes that all the strings share.
     pub depth: usize,
     /// The index of the first item among those that ties are counted in.
-    pub base: usize,
-    pub ties: &'a mut Vec<Tie>,
+    base: usize,
+    ties: &'a mut Vec<Tie>,
     /// Whether ties may be [`Tie::alike`].
-    pub may_be_alike: bool,
+    may_be_alike: bool,
     /// The word of the items that came last, and the first of them.
     last: (u64, usize),
 }
@@ -131,7 +132,7 @@ impl<'a, L: Lcp> Follow<'a, L> {
         let (shared, equal) = self.words.known(word);
         if !equal {
             let of = self.lcps.len();
-            let alike = self.may_be_alike && end - start > INSERT_STRINGS_UP_TO && end - start > of / 2;
+            let alike = self.may_be_alike && end - start > COMPARE_STRINGS_UP_TO && end - start > of / 2;
             let range = self.base + start..self.base + end;
             self.ties.push(Tie { range, depth: self.depth + shared, alike });
         } else if L::ASKED {
