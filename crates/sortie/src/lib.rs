@@ -39,8 +39,9 @@
 //! | [`argsort`], numbers | `n(K + 4)` | memory | yes |
 //! | [`argsort`], strings | `24n` | memory | yes |
 //! | [`argsort`], other keys | `20n` | memory | no |
-//! | [`sort_by_key`] | `n(K + 8)`, and that of [`argsort`] | memory, the caller's code | as [`argsort`] |
-//! | [`sort_by_cached_key`] | `n(K + 16)` | the caller's code | no |
+//! | [`sort_by_key`], numbers, `K + V` up to 40 | `n(2K + V)` | memory, the caller's code | as [`argsort`] |
+//! | [`sort_by_key`], others | `n(K + 8)`, and that of [`argsort`] or `nV` | memory, the caller's code | as [`argsort`] |
+//! | [`sort_by_cached_key`] | `n(K + 8)`, and `8n` or `nV` | the caller's code | no |
 //! | [`sort_by`] | a copy of the slice; by one thread half of one, but of up to 8 MB a whole one | the caller's code | no |
 //! | [`sort_segments`], numbers | as [`sort`] | segments | yes |
 //! | [`sort_segments`], other keys | none | segments | no |
@@ -186,7 +187,7 @@ pub fn argsort_segments<K: Key>(keys: &[K], segments: Segments<'_>) -> Vec<usize
 
 /// Sorts by a key that `key` draws from each element, called once an element. Stable.
 ///
-/// Scratch: the keys, 8 bytes an element, and what [`argsort`] of the keys takes. May use a GPU where [`argsort`] may.
+/// Scratch: see the [table](crate#memory-panics-and-gpus). May use a GPU where [`argsort`] may.
 ///
 /// # Panics
 /// Where `key` panics, or the system refuses the scratch. The slice is as it was.
@@ -202,7 +203,7 @@ pub fn sort_by_key<T: Send + Sync, K: Key>(v: &mut [T], key: impl Fn(&T) -> K + 
 
 /// [`sort_by_key`] for keys of any ordered type, such as one of the caller's own. Stable.
 ///
-/// Scratch: the keys, and 16 bytes an element, by one thread 12. Runs on the CPU.
+/// Scratch: the keys, 8 bytes an element, and the more of 8 bytes an element and a copy of the elements. Runs on the CPU.
 ///
 /// # Panics
 /// Where `key` or the comparison panics. It may where the keys' [`Ord`] is no total order, as std's sort does. Either way the

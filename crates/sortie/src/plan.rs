@@ -129,6 +129,9 @@ pub(crate) const SPLITTER_SAMPLE: usize = 32;
 /// Symbols of a small alphabet: those of DNA, one for what could not be read, and the end.
 pub(crate) const SMALL_ALPHABET: u32 = 6;
 
+/// Bytes of a key and its element that are sorted together; larger elements are brought to their places afterwards.
+pub(crate) const MOVED_WITH_KEYS_BYTES: usize = 40;
+
 /// Strings that one task encodes, or compares with their neighbours.
 pub(crate) const STRINGS_A_TASK: usize = 1 << 14;
 

@@ -16,7 +16,7 @@ use crate::cpu::{self, Job};
 use crate::error::same_length;
 use crate::gpu::Gpu;
 use crate::key::{self, Bits, Code, Form};
-use crate::plan::{self, CpuWay, FEW, Machine, MachineGpu, Plan, auto};
+use crate::plan::{self, CpuWay, FEW, MOVED_WITH_KEYS_BYTES, Machine, MachineGpu, Plan, auto};
 use crate::profile::{self, Runs};
 use crate::request::{Beside, Budget, KeyForm, Lengths, Operation, Request};
 use crate::threads;
@@ -486,7 +486,9 @@ impl Sorter {
     /// Sorts by a key that `key` draws from each element, called once an element. Stable, unless the sorter was built with
     /// `.unstable()`. Runs where [`Sorter::argsort`] of the keys does.
     ///
-    /// Scratch: the keys, 8 bytes an element, and that of [`Sorter::argsort`].
+    /// Scratch: the keys, and for numbers of `K` bytes and elements of `V` where `K + V` is at most 40, `K + V` bytes an element.
+    /// For others 8 bytes an element, and the more of what [`Sorter::argsort`] takes and a copy of the elements. Where the limit
+    /// has no room for the copy, one thread exchanges the elements.
     ///
     /// # Panics
     /// Where `key` panics. The slice is as it was.
@@ -505,17 +507,15 @@ impl Sorter {
             }
             return Ok(Report::default());
         }
-        let keys: Vec<K> = self.collect(v, key);
-        if let Form::Bits(code) = K::FORM
-            && let Some(report) = self.put_in_order(v, key::as_bits(&keys), code)
-        {
+        let mut keys: Vec<K> = self.collect(v, key);
+        let held = size_of_val(&*keys) + size_of::<usize>() * v.len();
+        let Form::Bits(code) = K::FORM else {
+            return self.sort_by_places(v, held, |places| self.argsort_holding(&keys, places, held));
+        };
+        if let Some(report) = self.put_in_order(v, key::as_bits(&keys), code) {
             return Ok(report);
         }
-        let mut places = vec![0usize; v.len()];
-        let held = size_of_val(&*keys) + size_of_val(&*places);
-        let report = self.argsort_holding(&keys, &mut places, held)?;
-        cpu::permute(v, &mut places);
-        Ok(report)
+        self.sort_by_numbers(v, &mut keys, code, held)
     }
 
     /// Leaves what is in order of its keys so, and reverses what is in reverse; nothing moves by indices then.
@@ -537,7 +537,8 @@ impl Sorter {
 
     /// [`Sorter::sort_by_key`] for keys of any ordered type, on the CPU.
     ///
-    /// Scratch: the keys, 8 bytes an element, and, where the sort is stable, 8 more.
+    /// Scratch: the keys, 8 bytes an element, and the more of 8 bytes an element, where the sort is stable, and a copy of the
+    /// elements. Where the limit has no room for the copy, one thread exchanges the elements.
     ///
     /// # Panics
     /// Where `key` or the comparison panics. It may where the keys' [`Ord`] is no total order, as std's sort does. Either way
@@ -555,11 +556,12 @@ impl Sorter {
         let order = self.choices.order;
         let beside = Beside::Payload { bytes: size_of::<usize>(), stable: true };
         let mut request = self.request(Operation::Array, KeyForm::Compared, beside, v.len());
-        request.budget = request.budget.holding(size_of_val(&*keys) + size_of_val(&*places));
-        let report = self.run_on_cpu(request, |job| {
+        let held = size_of_val(&*keys) + size_of_val(&*places);
+        request.budget = request.budget.holding(held);
+        let mut report = self.run_on_cpu(request, |job| {
             cpu::compare::sort(&mut places, |&a, &b| order.direct(keys[a].cmp(&keys[b])), job)
         })?;
-        cpu::permute(v, &mut places);
+        self.bring(v, &mut places, held, &mut report);
         Ok(report)
     }
 
@@ -582,6 +584,65 @@ impl Sorter {
         let beside = Beside::Payload { bytes: size_of::<T>(), stable: true };
         let request = self.request(Operation::Array, KeyForm::Compared, beside, v.len());
         self.run_on_cpu(request, |job| cpu::compare::sort(v, |a, b| order.direct(compare(a, b)), job))
+    }
+
+    /// Sorts elements by their keys, which are used up. So many bytes are held.
+    fn sort_by_numbers<T: Send, K: Key>(
+        &self,
+        v: &mut [T],
+        keys: &mut [K],
+        code: key::Code,
+        held: usize,
+    ) -> Result<Report, Error> {
+        let beside = Beside::Indices { stable: true };
+        let mut request = self.request(Operation::Array, KeyForm::of::<K>(), beside, keys.len());
+        request.budget = request.budget.holding(held);
+        // Small elements move with their keys, which takes no second pass over them.
+        let together = size_of::<K>() + size_of::<T>();
+        let fits = (together * keys.len()) as u64 <= request.budget.left();
+        self.run(
+            request,
+            &mut (keys, v),
+            |(keys, v), on| {
+                self.sort_by_places(v, held, |places| {
+                    self.argsort_on_gpus(on, key::as_bits(keys), places, code)
+                })
+            },
+            |(keys, v), job| {
+                if together <= MOVED_WITH_KEYS_BYTES && fits {
+                    // SAFETY: the sort leaves a permutation.
+                    let bits = unsafe { key::as_bits_mut(keys) };
+                    return cpu::pairs::sort(bits, v, self.carrying(code), job);
+                }
+                self.sort_by_places(v, held, |places| {
+                    cpu::pairs::argsort(key::as_bits(keys), places, self.carrying(code), job)
+                })
+            },
+        )
+    }
+
+    /// Brings elements to their places, which `sort` finds. So many bytes are held, those of the places among them.
+    fn sort_by_places<T: Send>(
+        &self,
+        v: &mut [T],
+        held: usize,
+        sort: impl FnOnce(&mut [usize]) -> Result<Report, Error>,
+    ) -> Result<Report, Error> {
+        let mut places = vec![0usize; v.len()];
+        let mut report = sort(&mut places)?;
+        self.bring(v, &mut places, held, &mut report);
+        Ok(report)
+    }
+
+    /// Brings elements to their places, where so many bytes are held.
+    fn bring<T: Send>(&self, v: &mut [T], places: &mut [usize], held: usize, report: &mut Report) {
+        let bytes = size_of_val(v);
+        let memory = self.choices.memory_limit.unwrap_or(u64::MAX);
+        self.in_pool(v.len(), |threads| {
+            let budget = Budget { threads, memory, held: held as u64 };
+            let copy = report.phase("move", bytes, bytes, || cpu::gather::bring(v, places, &budget));
+            report.scratch_peak = report.scratch_peak.max((held + copy) as u64);
+        });
     }
 
     /// The request for segments, which must fit the keys. Their lengths are looked at where they decide something.

@@ -230,6 +230,46 @@ fn strings_of_every_kind() {
     }
 }
 
+/// Elements of which some move with their keys, others by their indices, and by exchanges where memory is short.
+#[test]
+fn elements_of_every_size() {
+    fn check<const B: usize>(n: usize, sorter: &Sorter) {
+        let elements: Vec<(u64, Box<usize>, [u8; B])> =
+            numbers(n).into_iter().zip(0..).map(|(key, i)| (key % 50, Box::new(i), [7; B])).collect();
+        let mut expected = elements.clone();
+        expected.sort_by_key(|element| element.0);
+        let mut sorted = elements.clone();
+        sorter.sort_by_key(&mut sorted, |element| element.0).unwrap();
+        assert!(sorted == expected);
+        let mut sorted = elements.clone();
+        sorter.sort_by_cached_key(&mut sorted, |element| element.0).unwrap();
+        assert!(sorted == expected);
+        let mut kept = elements.clone();
+        let asked = AtomicUsize::new(0);
+        let panicking = |element: &(u64, Box<usize>, [u8; B])| {
+            if asked.fetch_add(1, Relaxed) == n / 2 {
+                resume_unwind(Box::new(()));
+            }
+            element.0
+        };
+        let sorted = catch_unwind(AssertUnwindSafe(|| sorter.sort_by_key(&mut kept, panicking)));
+        assert!(sorted.is_err() == (n > 0) && kept == elements);
+    }
+    let large: &[usize] = if cfg!(miri) { &[] } else { &[100_000] };
+    for &n in SIZES.iter().chain(large) {
+        for threads in if cfg!(miri) { 1..2 } else { 1..4 } {
+            let sorter = Sorter::builder().threads(threads);
+            // Keys, indices and what finds these.
+            let short = sorter.clone().memory_limit(n as u64 * (8 + 8 + 12)).build().unwrap();
+            for sorter in [sorter.build().unwrap(), short] {
+                check::<0>(n, &sorter);
+                check::<3>(n, &sorter);
+                check::<100>(n, &sorter);
+            }
+        }
+    }
+}
+
 #[test]
 #[cfg_attr(miri, ignore = "takes hours")]
 fn large_input() {

@@ -1,30 +1,50 @@
-//! Items brought to their places by several threads: they are read from anywhere, which takes one thread long.
+//! Items brought to their places: read from anywhere by all threads, and asked for before they are read.
 
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
-use crate::Error;
+use super::permute;
+use super::prefetch::{AHEAD, prefetch_item};
+use super::scatter::Pointers;
 use crate::plan::STRINGS_A_TASK;
+use crate::request::Budget;
 use crate::scratch::Scratch;
+use crate::{Error, Index};
 
 /// Bytes of scratch of [`gather`].
 pub(crate) fn scratch<T>(n: usize) -> usize {
     n.saturating_mul(size_of::<T>()).saturating_add(n.div_ceil(8))
 }
 
+/// Puts `v[places[i]]` at place `i`, for all `i`: by way of a copy where the budget has room for one, or else by one thread and
+/// exchanges. `places`, a permutation, is used up. Returns the scratch that was taken.
+pub(crate) fn bring<T: Send, I: Index>(v: &mut [T], places: &mut [I], budget: &Budget) -> usize {
+    let copy = scratch::<T>(v.len());
+    if copy as u64 <= budget.left() && gather(v, places, budget.threads).is_ok() {
+        return copy;
+    }
+    permute(v, places);
+    0
+}
+
 /// Puts `v[places[i]]` at place `i`, for all `i`, by way of a copy.
-pub(crate) fn gather<T: Send + Sync>(v: &mut [T], places: &[u32], threads: usize) -> Result<(), Error> {
+pub(crate) fn gather<T: Send, I: Index>(v: &mut [T], places: &[I], threads: usize) -> Result<(), Error> {
     let n = v.len();
     // Other places would drop one item twice.
     assert!(places.len() == n && is_permutation(places, threads), "the places are no permutation");
     let mut copy = Scratch::<T>::new(n)?;
-    let from = &*v;
-    let read = |(to, places): (&mut [MaybeUninit<T>], &[u32])| {
-        for (to, &place) in to.iter_mut().zip(places) {
+    let from = Pointers::of(v);
+    let read = |(to, places): (&mut [MaybeUninit<T>], &[I])| {
+        for (i, to) in to.iter_mut().enumerate() {
             // SAFETY: each item is copied once, and lives on in the copy alone, which is moved back.
-            to.write(unsafe { std::ptr::read(&from[place as usize]) });
+            unsafe {
+                if let Some(later) = places.get(i + AHEAD) {
+                    prefetch_item(from.at(later.place()));
+                }
+                to.write(from.at(places[i].place()).read());
+            }
         }
     };
     // SAFETY: as many items, each moved back once; nothing runs meanwhile that could see or drop one twice.
@@ -33,7 +53,12 @@ pub(crate) fn gather<T: Send + Sync>(v: &mut [T], places: &[u32], threads: usize
     };
     if threads > 1 {
         copy.par_chunks_mut(STRINGS_A_TASK).zip(places.par_chunks(STRINGS_A_TASK)).for_each(read);
-        v.par_chunks_mut(STRINGS_A_TASK).zip(copy.par_chunks(STRINGS_A_TASK)).for_each(back);
+        let copy = Pointers::of(&mut copy);
+        v.par_chunks_mut(STRINGS_A_TASK).enumerate().for_each(|(i, to)| {
+            // SAFETY: the part of the copy for these items.
+            let from = unsafe { std::slice::from_raw_parts(copy.at(i * STRINGS_A_TASK), to.len()) };
+            back((to, from));
+        });
     } else {
         read((&mut copy, places));
         back((v, &copy));
@@ -42,14 +67,23 @@ pub(crate) fn gather<T: Send + Sync>(v: &mut [T], places: &[u32], threads: usize
 }
 
 /// Whether each of as many places is there once.
-fn is_permutation(places: &[u32], threads: usize) -> bool {
+fn is_permutation<I: Index>(places: &[I], threads: usize) -> bool {
     let seen: Vec<AtomicU64> = (0..places.len().div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
-    let is_new = |&place: &u32| {
-        let bit = 1 << (place % 64);
-        (place as usize) < places.len()
-            && seen[place as usize / 64].fetch_or(bit, Ordering::Relaxed) & bit == 0
-    };
-    if threads > 1 { places.par_iter().all(is_new) } else { places.iter().all(is_new) }
+    if threads > 1 {
+        return places.par_iter().all(|place| {
+            let (word, bit) = (place.place() / 64, 1 << (place.place() % 64));
+            place.place() < places.len() && seen[word].fetch_or(bit, Ordering::Relaxed) & bit == 0
+        });
+    }
+    // Without the exchanges between threads, which take longer than the reads.
+    places.iter().all(|place| {
+        let (word, bit) = (place.place() / 64, 1 << (place.place() % 64));
+        place.place() < places.len() && {
+            let before = seen[word].load(Ordering::Relaxed);
+            seen[word].store(before | bit, Ordering::Relaxed);
+            before & bit == 0
+        }
+    })
 }
 
 #[cfg(test)]
@@ -69,8 +103,21 @@ mod tests {
     }
 
     #[test]
+    fn items_are_brought_with_and_without_room_for_a_copy() {
+        let mut places: Vec<usize> = (0..1000).collect();
+        fastrand::Rng::with_seed(1).shuffle(&mut places);
+        let items: Vec<String> = (0..1000).map(|i| i.to_string()).collect();
+        for memory in [0, u64::MAX] {
+            let mut brought = items.clone();
+            let budget = Budget { memory, ..Budget::of_threads(1) };
+            assert_eq!(bring(&mut brought, &mut places.clone(), &budget) == 0, memory == 0);
+            assert!(brought.iter().zip(&places).all(|(item, &place)| *item == items[place]));
+        }
+    }
+
+    #[test]
     fn places_that_are_no_permutation_are_told() {
-        for places in [&[0, 0][..], &[0, 2], &[0]] {
+        for places in [&[0u32, 0][..], &[0, 2], &[0]] {
             let gathered = std::panic::catch_unwind(|| gather(&mut [Box::new(1), Box::new(2)], places, 1));
             assert!(gathered.is_err(), "{places:?}");
         }
