@@ -31,6 +31,9 @@ pub(crate) const PARALLEL_FROM: usize = 1 << 16;
 /// data, of the 5% that are allowed; and up to twice the L2 cache the quicksort is as fast by itself.
 pub(crate) const DISTRIBUTE_FROM_BYTES: usize = 8 << 20;
 
+/// Bytes of keys that the caches next to a core hold while they are partitioned.
+pub(crate) const NEAR_BYTES: usize = 1 << 20;
+
 /// Bytes of a block of the distribution in place. 10^7 u32 by one thread: 82 ms with 256, 95 with 512, 68 with 1024.
 pub(crate) const BLOCK_BYTES: usize = 1 << 10;
 

@@ -24,6 +24,9 @@ use crate::plan::{
 /// The most buckets of a distribution in place.
 pub(crate) const BUCKETS: usize = 256;
 
+/// Codes that choose the places of a sample.
+const SEEDING: usize = 64;
+
 /// Gives each code a bucket, in order: lesser codes never go to later buckets.
 pub(crate) struct Classifier<B> {
     low: B,
@@ -33,6 +36,8 @@ pub(crate) struct Classifier<B> {
     buckets: usize,
     /// Whether no bucket holds most of the sample.
     even: bool,
+    /// Bits that the bucket of a code tells of it, on average.
+    entropy: f64,
 }
 
 impl<B: Bits> Classifier<B> {
@@ -43,22 +48,25 @@ impl<B: Bits> Classifier<B> {
         let span = sample[sample.len() - 1].wrapping_sub(low);
         let bits = B::WIDTH - span.leading_zeros();
         let shift = bits.saturating_sub(CELLS.trailing_zeros());
-        let mut classifier = Classifier { low, shift, table: Box::new([0; CELLS]), buckets: 0, even: false };
+        let table = Box::new([0; CELLS]);
+        let mut classifier = Classifier { low, shift, table, buckets: 0, even: false, entropy: 0.0 };
         let mut counts = vec![0; CELLS];
         sample.iter().for_each(|&code| counts[classifier.cell(code).low() as usize] += 1);
         // A bucket takes cells until it has its share of the sample.
-        let (mut bucket, mut filled, mut largest) = (0, 0, 0);
+        let (mut bucket, mut filled) = (0, vec![0; buckets]);
         for (cell, &count) in counts.iter().enumerate() {
-            if filled > 0 && filled + count > SAMPLED_A_BUCKET && bucket + 1 < buckets {
+            if filled[bucket] > 0 && filled[bucket] + count > SAMPLED_A_BUCKET && bucket + 1 < buckets {
                 bucket += 1;
-                filled = 0;
             }
             classifier.table[cell] = bucket as u16;
-            filled += count;
-            largest = largest.max(filled);
+            filled[bucket] += count;
         }
         classifier.buckets = bucket + 1;
+        let largest = filled.iter().max().expect("there are buckets");
         classifier.even = largest * LARGEST_BUCKET <= sample.len();
+        let shares =
+            filled.iter().filter(|&&count| count > 0).map(|&count| count as f64 / sample.len() as f64);
+        classifier.entropy = shares.map(|share| -share * share.log2()).sum();
         classifier
     }
 
@@ -68,6 +76,11 @@ impl<B: Bits> Classifier<B> {
 
     pub(crate) fn is_even(&self) -> bool {
         self.even
+    }
+
+    /// Bits that the bucket of a code tells of it, on average.
+    pub(crate) fn entropy(&self) -> f64 {
+        self.entropy
     }
 
     /// The place of a code in the sampled range of codes.
@@ -84,7 +97,7 @@ impl<B: Bits> Classifier<B> {
 
 /// `count` of `n` codes, from pseudo-random places, sorted.
 pub(crate) fn sample<B: Bits>(n: usize, code: impl Fn(usize) -> B, count: usize, isa: Isa) -> Vec<B> {
-    let mut state = n as u64;
+    let mut state = seed(n, &code);
     let mut sample: Vec<B> = std::iter::repeat_with(|| {
         state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         code((((state >> 32) as u128 * n as u128) >> 32) as usize)
@@ -93,6 +106,13 @@ pub(crate) fn sample<B: Bits>(n: usize, code: impl Fn(usize) -> B, count: usize,
     .collect();
     vector::sort(&mut sample, isa);
     sample
+}
+
+/// A number from codes at fixed places: whoever builds an input that is bad for the places sampled then changes these.
+fn seed<B: Bits>(n: usize, code: impl Fn(usize) -> B) -> u64 {
+    (0..SEEDING.min(n)).fold(n as u64, |seed, i| {
+        (seed ^ code(n / SEEDING.min(n) * i).low()).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29)
+    })
 }
 
 /// Bytes of codes, of so many bytes each, from which they are distributed.

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::distribute::{self, Classifier};
 use super::vector::{self, Isa};
-use super::{Job, by_code, compare, counting, parallel_partition, split_at_ranges};
+use super::{Job, by_code, compare, counting, pace, parallel_partition, split_at_ranges};
 use crate::key::{Bits, Transform};
 use crate::plan::{COUNT_16_FROM, CpuWay, PARALLEL_FROM, RANGES_A_THREAD};
 use crate::profile::{self, Runs};
@@ -103,11 +103,11 @@ fn distribute_ranges<B: Bits>(
     isa: Isa,
 ) -> Vec<Range<usize>> {
     let distribute = |(range, keys): (&Range<usize>, &mut [B])| -> Vec<Range<usize>> {
-        let classifier = Classifier::sampled(keys.len(), |place| keys[place], distribute::BUCKETS, isa);
-        if !classifier.is_even() {
-            return std::iter::once(range.clone()).collect();
-        }
-        let buckets = distribute::distribute(keys, &classifier, isa).into_iter();
+        let classifier =
+            |keys: &[B]| Classifier::sampled(keys.len(), |place| keys[place], distribute::BUCKETS, isa);
+        let distribute =
+            |keys: &mut [B], classifier: &Classifier<B>| distribute::distribute(keys, classifier, isa);
+        let buckets = pace::distribute(keys, classifier, distribute, isa).into_iter();
         buckets.map(|bucket| range.start + bucket.start..range.start + bucket.end).collect()
     };
     let parts = split_at_ranges(keys, ranges);

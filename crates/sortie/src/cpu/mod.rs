@@ -9,6 +9,7 @@ pub(crate) mod gather;
 pub(crate) mod keys;
 pub(crate) mod lines;
 pub(crate) mod order;
+pub(crate) mod pace;
 pub(crate) mod pairs;
 pub(crate) mod parallel_partition;
 pub(crate) mod prefetch;

@@ -81,12 +81,16 @@ pub(super) unsafe fn sort<V: Vector>(keys: &mut [V::Lane]) {
     }
 }
 
-/// A key near the median: the median of keys at pseudo-random places, four registers of them.
+/// A key near the median: the median of keys at pseudo-random places, four registers of them. The places depend on some of the keys, so
+/// that no input is bad by its length alone.
 #[inline(always)]
 unsafe fn median_of_sample<V: Vector>(keys: &[V::Lane]) -> V::Lane {
     let mut sample = [V::Lane::ZERO; 64];
     let n = 4 * V::LANES;
-    let mut state = keys.len() as u64;
+    let seeding = [keys[0], keys[keys.len() / 2], keys[keys.len() - 1]];
+    let mut state = seeding.iter().fold(keys.len() as u64, |state, key| {
+        (state ^ key.low()).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29)
+    });
     for slot in &mut sample[..n] {
         state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         let place = ((state >> 32) as u128 * keys.len() as u128) >> 32;

@@ -1,0 +1,119 @@
+//! Whether a distribution pays, by how fast this machine partitions and distributes.
+//!
+//! A distribution takes the place of as many partitions as the buckets of its keys have bits of entropy. What either takes is
+//! measured once a process and width, on keys whose sort needs these steps anyway. Keys are sorted alone, so the result is
+//! the same either way.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Instant;
+
+use super::distribute::Classifier;
+use super::parallel_partition::split_in_two;
+use super::vector::Isa;
+use crate::key::Bits;
+use crate::plan::{DISTRIBUTE_FROM_BYTES, NEAR_BYTES};
+
+/// Picoseconds a byte, the least that were measured; `u64::MAX` where nothing was.
+struct Rates {
+    /// Partitions of more than the caches next to a core hold.
+    far: AtomicU64,
+    /// Partitions of less.
+    near: AtomicU64,
+    distribution: AtomicU64,
+}
+
+/// Of codes of 32 and of 64 bits.
+static RATES: [Rates; 2] = [const { Rates::unknown() }; 2];
+
+impl Rates {
+    const fn unknown() -> Rates {
+        Rates {
+            far: AtomicU64::new(u64::MAX),
+            near: AtomicU64::new(u64::MAX),
+            distribution: AtomicU64::new(u64::MAX),
+        }
+    }
+
+    /// None for codes that no vectors sort.
+    fn of<B: Bits>() -> Option<&'static Rates> {
+        match B::WIDTH {
+            32 => Some(&RATES[0]),
+            64 => Some(&RATES[1]),
+            _ => None,
+        }
+    }
+
+    fn pays(&self, entropy: f64, bytes: usize) -> bool {
+        let far = (bytes as f64 / NEAR_BYTES as f64).log2().clamp(0.0, entropy);
+        let of = |rate: &AtomicU64| rate.load(Relaxed) as f64;
+        far * of(&self.far) + (entropy - far) * of(&self.near) > of(&self.distribution)
+    }
+}
+
+/// Runs a step on keys, and notes its rate.
+fn timed<B: Bits, R>(rate: &AtomicU64, keys: &mut [B], step: impl FnOnce(&mut [B]) -> R) -> R {
+    let start = Instant::now();
+    let result = step(keys);
+    let picoseconds = 1000 * start.elapsed().as_nanos() as u64 / size_of_val(keys).max(1) as u64;
+    rate.fetch_min(picoseconds, Relaxed);
+    result
+}
+
+/// Distributes keys by `distribute` where that pays, and returns the ranges that are left to sort, in order.
+pub(crate) fn distribute<B: Bits>(
+    keys: &mut [B],
+    classifier: impl Fn(&[B]) -> Classifier<B>,
+    distribute: impl Fn(&mut [B], &Classifier<B>) -> Vec<Range<usize>>,
+    isa: Isa,
+) -> Vec<Range<usize>> {
+    let whole = |keys: &[B]| std::iter::once(0..keys.len()).collect();
+    let by = classifier(keys);
+    if !by.is_even() {
+        return whole(keys);
+    }
+    let Some(rates) = Rates::of::<B>() else { return distribute(keys, &by) };
+    if rates.distribution.load(Relaxed) < u64::MAX {
+        let pays = rates.pays(by.entropy(), size_of_val(keys));
+        return if pays {
+            timed(&rates.distribution, keys, |keys| distribute(keys, &by))
+        } else {
+            whole(keys)
+        };
+    }
+    if size_of_val(keys) < 2 * DISTRIBUTE_FROM_BYTES {
+        return distribute(keys, &by);
+    }
+    let middle = timed(&rates.far, keys, |keys| split_in_two(keys, 1, isa));
+    let near = NEAR_BYTES / size_of::<B>();
+    if middle < near || middle == keys.len() {
+        return distribute(keys, &classifier(keys));
+    }
+    for _ in 0..3 {
+        timed(&rates.near, &mut keys[..near], |keys| split_in_two(keys, 1, isa));
+    }
+    let (low, high) = keys.split_at_mut(middle);
+    let mut ranges = Vec::new();
+    for (half, start) in [(low, 0), (high, middle)] {
+        let by = classifier(half);
+        let buckets = timed(&rates.distribution, half, |half| distribute(half, &by));
+        ranges.extend(buckets.into_iter().map(|bucket| start + bucket.start..start + bucket.end));
+    }
+    ranges
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_distribution_pays_where_it_replaces_enough_partitions() {
+        let rates = Rates::unknown();
+        rates.far.store(100, Relaxed);
+        rates.near.store(50, Relaxed);
+        rates.distribution.store(600, Relaxed);
+        assert!(rates.pays(8.0, 64 * NEAR_BYTES));
+        assert!(!rates.pays(8.0, 2 * NEAR_BYTES), "partitions are near");
+        assert!(!rates.pays(4.0, 64 * NEAR_BYTES), "there are 16 distinct keys");
+    }
+}
