@@ -4,6 +4,7 @@ mod args;
 mod bars;
 mod check;
 mod distributions;
+mod grid;
 mod keys;
 mod measure;
 mod peers;

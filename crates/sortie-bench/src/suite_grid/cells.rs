@@ -1,6 +1,6 @@
 //! The cells of the grid: type x work x size x shape.
 
-use super::shape::Shape;
+use crate::grid::shape::Shape;
 use crate::measure::Facts;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -115,7 +115,7 @@ pub fn all(n: Option<usize>) -> Vec<Cell> {
     let sizes = |logs: &[u32]| n.map_or(logs.iter().map(|log| 1 << log).collect::<Vec<_>>(), |n| vec![n]);
     let mut cells = Vec::new();
     let mut add = |key: KeyType, n, shape: Shape| {
-        if shape.takes(key) {
+        if shape.takes(key.is_float()) {
             cells.extend(Work::ALL.map(|work| Cell { key, n, shape, work }));
         }
     };
@@ -138,7 +138,7 @@ pub fn all(n: Option<usize>) -> Vec<Cell> {
 impl Cell {
     pub fn facts(&self) -> Facts {
         Facts {
-            suite: "grid",
+            suite: super::SUITE,
             work: self.work.name(),
             key: self.key.name(),
             payload: self.work.payload(),

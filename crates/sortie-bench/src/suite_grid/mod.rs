@@ -7,12 +7,8 @@
 mod arena;
 mod cells;
 mod layout;
-mod race;
-mod recipe;
-mod results;
 mod rig;
 mod search;
-mod shape;
 mod summary;
 
 use std::path::Path;
@@ -22,15 +18,21 @@ use sortie_device::cuda;
 use self::arena::{Array, Source};
 use self::cells::{Cell, KeyType};
 use self::layout::Layout;
-use self::race::{Raced, race};
-use self::results::{Known, Score};
 use self::rig::Rig;
-use self::shape::Shape;
 use crate::Result;
 use crate::args::Args;
+use crate::grid::line;
+use crate::grid::race::{Raced, race};
+use crate::grid::results::{About, Known, Score, rows};
+use crate::grid::shape::Shape;
 use crate::measure::{Facts, REPS};
 use crate::report::heat_map::{self, Tile};
 use crate::report::json;
+
+/// As rows name it.
+const SUITE: &str = "grid";
+/// All contenders are called by one.
+const THREADS: usize = 1;
 
 /// Repetitions of arrays below [`LARGE`], whose times spread more.
 const SMALL_REPS: usize = 41;
@@ -92,8 +94,8 @@ pub fn run(args: &Args) -> Result<bool> {
     }
     let device = cuda::device(0)?;
     let name = &device.properties().name;
-    let known = args.json.as_ref().map_or(Ok(Known::default()), |path| Known::read(path, name))?;
-    let missing: Vec<_> = tasks.iter().filter(|task| known.get(&task.facts()).is_none()).collect();
+    let known = args.json.as_ref().map_or(Ok(Known::default()), |path| Known::read(path, SUITE, name))?;
+    let missing: Vec<_> = tasks.iter().filter(|task| known.get(&task.facts(), THREADS).is_none()).collect();
     let rig = if missing.is_empty() {
         None
     } else {
@@ -104,7 +106,7 @@ pub fn run(args: &Args) -> Result<bool> {
     let (mut scored, mut failed) = (Vec::new(), 0);
     let mut bench = rig.as_ref().map(|rig| Bench { rig, args, drawn: None });
     for task in tasks {
-        let score = match (known.get(&task.facts()), &mut bench) {
+        let score = match (known.get(&task.facts(), THREADS), &mut bench) {
             (Some(score), _) => score.clone(),
             (None, Some(bench)) => match bench.measure(&task) {
                 Ok(score) => score,
@@ -125,7 +127,7 @@ pub fn run(args: &Args) -> Result<bool> {
     if let Some(path) = &args.plot {
         draw(path, name, &scored)?;
     }
-    Ok(failed == 0 && scored.iter().all(|(_, score)| score.all_right))
+    Ok(failed == 0 && scored.iter().all(|(_, score)| score.all_right()))
 }
 
 /// Array cells with the filter in their name, and segments where it is empty or names them.
@@ -153,8 +155,8 @@ impl Bench<'_> {
             Task::Array(cell) => self.race_array(cell, reps)?,
             Task::Segments(row) => self.race_segments(row, reps)?,
         };
-        let (label, device) = (task.label(), &self.rig.device().properties().name);
-        let rows = results::rows(&task.facts(), &label, device, &raced);
+        let (facts, label) = (task.facts(), task.label());
+        let rows = rows(&about(&facts, &label, &self.rig.device().properties().name), &raced);
         if let Some(path) = &self.args.json {
             json::append(path, &rows)?;
         }
@@ -202,13 +204,10 @@ impl Bench<'_> {
     }
 }
 
-/// Each contender's time.
-fn line(label: &str, raced: &[Raced]) -> String {
-    let times = raced.iter().map(|raced| {
-        let wrong = if raced.times.right { "" } else { " WRONG" };
-        format!("{} {}{wrong}", raced.name, summary::time(crate::measure::median(&raced.times.ms)))
-    });
-    format!("{label}: {}", times.collect::<Vec<_>>().join(", "))
+/// What a row says beside the times.
+fn about<'a>(facts: &'a Facts, label: &'a str, device: &'a str) -> About<'a> {
+    let bytes = facts.n * if facts.key.ends_with("64") { 8 } else { 4 };
+    About { facts, label, engine: "cuda", device, threads: THREADS, bytes }
 }
 
 fn draw(path: &Path, device: &str, scored: &[(Task, Score)]) -> Result<()> {
@@ -221,7 +220,7 @@ fn draw(path: &Path, device: &str, scored: &[(Task, Score)]) -> Result<()> {
     scored.sort_by_key(|(task, _)| (order(task), task.n()));
     let tile = |(task, score): &(Task, Score)| {
         let (row, group, column) = task.position();
-        Some(Tile { row, group, column, ratio: score.ratio()?, right: score.right })
+        Some(Tile { row, group, column, ratio: score.ratio()?, right: score.right() })
     };
     let title = format!(
         "Sortie {}, suite grid on {device}: time of the best peer / time of Sortie",

@@ -11,8 +11,8 @@ use sortie_device::{Buffer, Device};
 use super::arena::{Arena, Array, Outcome, Segments};
 use super::cells::{KeyType, Work};
 use super::layout::{Layout, Row};
-use super::race::{Entrant, Times};
 use crate::Result;
+use crate::grid::race::{Entrant, Times};
 use crate::keys::BenchKey;
 use crate::suite_batch::contenders::left_out;
 use crate::suite_batch::cub::{self, Cub, Peer, RawArray, RawSegments};
@@ -336,9 +336,9 @@ fn sorted(answer: String) -> Result<Times> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::grid::race::race;
+    use crate::grid::shape::Shape;
     use crate::suite_grid::arena::Source;
-    use crate::suite_grid::race::race;
-    use crate::suite_grid::shape::Shape;
 
     /// On the test bench, which tells no times.
     #[test]

@@ -1,20 +1,19 @@
-//! `--search`: random arrays, each measured, to find the one where Sortie is furthest behind its best peer.
-
-use std::time::{Duration, Instant};
+//! The trials of `--search`.
 
 use rand::{Rng as _, SeedableRng};
 use sortie_device::cuda;
 
 use super::arena::Source;
 use super::cells::{KeyType, Work, power};
-use super::race::{Raced, race};
-use super::recipe::Recipe;
-use super::results::{Score, rows};
 use super::rig::Rig;
-use super::{LARGE, line};
+use super::{LARGE, about};
 use crate::Result;
 use crate::args::Args;
 use crate::distributions::Rng;
+use crate::grid::race::{Raced, race};
+use crate::grid::recipe::Recipe;
+use crate::grid::results::{Score, rows};
+use crate::grid::search::{Tried, search};
 use crate::measure::{Facts, REPS};
 
 /// Sizes, by their logarithms, unless `--n` says otherwise.
@@ -73,33 +72,15 @@ pub fn run(args: &Args, seconds: u64) -> Result<bool> {
     let device = cuda::device(0)?;
     let most = args.n.unwrap_or(LOGS.end.exp2() as usize);
     let rig = Rig::new(&device, args.peers.as_deref(), most, 8 * most)?;
-    let end = Instant::now() + Duration::from_secs(seconds);
-    let (mut worst, mut right): (Option<(f64, String)>, bool) = (None, true);
-    for seed in args.seed.. {
+    search(args, seconds, |seed| {
         let trial = Trial::draw(seed, args.n);
-        let reps = if trial.n < LARGE { 3 * REPS } else { REPS };
-        let raced = trial.race(&rig, args.reps.unwrap_or(reps));
-        let raced = raced.map_err(|error| format!("seed {seed}, {}: {error}", trial.label()))?;
-        let score = Score::of_rows(&rows(&trial.facts(), "", &device.properties().name, &raced));
+        let reps = args.reps.unwrap_or(if trial.n < LARGE { 3 * REPS } else { REPS });
+        let label = trial.label();
+        let raced = trial.race(&rig, reps).map_err(|error| format!("seed {seed}, {label}: {error}"))?;
+        let score = Score::of_rows(&rows(&about(&trial.facts(), &label, &device.properties().name), &raced));
         let score = score.expect("Sortie is among them");
-        let line = line(&trial.label(), &raced);
-        if !score.all_right {
-            println!("seed {seed}: {line}");
-            right = false;
-        }
-        let ratio = score.ratio().ok_or("nothing to compare with: name CUB's peers with --peers")?;
-        if worst.as_ref().is_none_or(|(least, _)| ratio < *least) {
-            let found = format!("{ratio:.2}  seed {seed}: {line}");
-            println!("{found}");
-            worst = Some((ratio, found));
-        }
-        if Instant::now() >= end {
-            println!("{} trials; the worst: {}", seed - args.seed + 1, worst.expect("there was one").1);
-            println!("to repeat it, give `--search 0 --seed` its seed, and `--n` where it was given");
-            break;
-        }
-    }
-    Ok(right)
+        Ok(Tried { label, raced, ratio: score.ratio(), score })
+    })
 }
 
 #[cfg(test)]

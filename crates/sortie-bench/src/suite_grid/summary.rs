@@ -2,11 +2,12 @@
 
 use std::fmt::Write as _;
 
-use super::results::Score;
 use super::{Task, cells::Cell, layout::Layout};
 use crate::bars::{
     GRID_GRAPH_SORT_MS, GRID_MEANS, GRID_MEANS_FROM, GRID_SLACK_MS, GRID_SMALL, GRID_WORST, GridMean,
 };
+use crate::grid::results::Score;
+use crate::grid::{geometric_mean, time};
 
 /// Cells that are listed by name.
 const WORST: usize = 15;
@@ -20,13 +21,14 @@ struct Rated<'a> {
 
 impl Rated<'_> {
     fn line(&self) -> String {
-        let (peer, peer_ms) = self.score.peer.as_ref().expect("there is a ratio");
+        let peer = self.score.peer().expect("there is a ratio");
         format!(
-            "{:.2}  {}: sortie {}, {peer} {}",
+            "{:.2}  {}: sortie {}, {} {}",
             self.ratio,
             self.task.label(),
-            time(self.score.sortie_ms),
-            time(*peer_ms)
+            time(self.score.sortie().ms),
+            peer.name,
+            time(peer.ms)
         )
     }
 
@@ -52,7 +54,7 @@ impl Rated<'_> {
                     Layout::Graph { count, .. } => GRID_GRAPH_SORT_MS * count as f64,
                     _ => f64::INFINITY,
                 };
-                self.ratio >= 1.0 && self.score.sortie_ms <= most
+                self.ratio >= 1.0 && self.score.sortie().ms <= most
             }
         }
     }
@@ -111,33 +113,22 @@ fn counts(cell: &Cell, mean: &GridMean) -> bool {
     asked && cell.n >= GRID_MEANS_FROM && !cell.shape.is_easy()
 }
 
-fn geometric_mean(ratios: impl Iterator<Item = f64>) -> Option<f64> {
-    let logarithms: Vec<_> = ratios.map(f64::ln).collect();
-    let count = logarithms.len() as f64;
-    (count > 0.0).then(|| (logarithms.iter().sum::<f64>() / count).exp())
-}
-
-/// Milliseconds with a unit that suits them.
-pub fn time(ms: f64) -> String {
-    if ms < 1.0 { format!("{:.1} us", 1e3 * ms) } else { format!("{ms:.2} ms") }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::grid::shape::Shape;
     use crate::suite_grid::cells::{KeyType, Work};
     use crate::suite_grid::layout;
-    use crate::suite_grid::shape::Shape;
 
     fn array(n: usize, shape: Shape, sortie_ms: f64, peer_ms: f64) -> (Task, Score) {
         let cell = Cell { key: KeyType::U32, n, shape, work: Work::Keys };
-        let peer = Some(("CUB".into(), peer_ms));
-        (Task::Array(cell), Score { sortie_ms, peer, right: true, all_right: true })
+        let score = Score::of([("sortie", sortie_ms, true), ("CUB", peer_ms, true)].into_iter());
+        (Task::Array(cell), score.unwrap())
     }
 
     #[test]
     fn worst_cells_and_means_are_told_beside_what_is_asked() {
-        let (_, no_peer) = array(1 << 28, Shape::Expo, 1.0, 1.0);
+        let no_peer = Score::of([("sortie", 1.0, true)].into_iter()).unwrap();
         let scored = [
             array(1 << 28, Shape::Uniform, 1.0, 1.6),
             array(1 << 24, Shape::And1, 1.0, 0.9),
@@ -148,7 +139,7 @@ mod tests {
             (Task::Segments(layout::all(None)[0]), array(1, Shape::Zero, 2.0, 1.9).1),
             (
                 Task::Array(Cell { key: KeyType::U64, n: 1 << 28, shape: Shape::Expo, work: Work::Argsort }),
-                Score { peer: None, ..no_peer },
+                no_peer,
             ),
         ];
         let text = summary(&scored);

@@ -3,8 +3,6 @@
 //! A shape is made of unsigned numbers as wide as the key. Signed integers and floats take them by rank, so every shape keeps
 //! its order and its equal keys. Only log-normal floats have NaNs.
 
-use super::cells::KeyType;
-
 macro_rules! shapes {
     ($($(#[doc = $doc:literal])+ $shape:ident: $name:literal;)*) => {
         /// In the order of `kernels/grid.cu`.
@@ -75,8 +73,9 @@ shapes! {
 }
 
 impl Shape {
-    pub fn takes(self, key: KeyType) -> bool {
-        key.is_float() || !matches!(self, Shape::Normal | Shape::LogNormal)
+    /// Whether keys can be of this shape.
+    pub fn takes(self, floats: bool) -> bool {
+        floats || !matches!(self, Shape::Normal | Shape::LogNormal)
     }
 
     /// Whether the means of the summary leave it out: it is so easy that the ratio says little.

@@ -1,0 +1,44 @@
+//! `--search`: random arrays, each measured, to find the one where Sortie is furthest behind.
+
+use std::time::{Duration, Instant};
+
+use super::line;
+use super::race::Raced;
+use super::results::Score;
+use crate::Result;
+use crate::args::Args;
+
+/// What became of one trial.
+pub struct Tried {
+    pub label: String,
+    pub raced: Vec<Raced>,
+    pub score: Score,
+    /// The one to make as low as can be.
+    pub ratio: Option<f64>,
+}
+
+/// Runs the trials of ascending seeds for the given seconds, at least one; returns whether every result was right.
+pub fn search(args: &Args, seconds: u64, mut trial: impl FnMut(u64) -> Result<Tried>) -> Result<bool> {
+    let end = Instant::now() + Duration::from_secs(seconds);
+    let (mut worst, mut right): (Option<(f64, String)>, bool) = (None, true);
+    for seed in args.seed.. {
+        let Tried { label, raced, score, ratio } = trial(seed)?;
+        let line = line(&label, &raced);
+        if !score.all_right() {
+            println!("seed {seed}: {line}");
+            right = false;
+        }
+        let ratio = ratio.ok_or("nothing to compare with: name a library of peers with --peers")?;
+        if worst.as_ref().is_none_or(|(least, _)| ratio < *least) {
+            let found = format!("{ratio:.2}  seed {seed}: {line}");
+            println!("{found}");
+            worst = Some((ratio, found));
+        }
+        if Instant::now() >= end {
+            println!("{} trials; the worst: {}", seed - args.seed + 1, worst.expect("there was one").1);
+            println!("to repeat it, give `--search 0 --seed` its seed, and `--n` where it was given");
+            break;
+        }
+    }
+    Ok(right)
+}
