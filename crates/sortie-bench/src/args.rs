@@ -40,13 +40,13 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
 
-    /// Draw the results: as bars, a sweep and the papers' figures as curves, suite grid as a heat map.
+    /// Draw the results: as bars, a sweep and the papers' figures as curves, suites grid and cpu-grid as heat maps.
     #[arg(long, value_name = "FILE.svg")]
     pub plot: Option<PathBuf>,
 
-    /// Suite soak: how long it goes on.
-    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
-    pub seconds: u64,
+    /// Suite soak: how long it goes on [default: 60]; suite cpu-grid: when no further cell is begun [default: 3600].
+    #[arg(long, value_name = "SECONDS")]
+    pub seconds: Option<u64>,
 
     /// Suites files, files-small, external, index and soak: the folder for inputs and outputs, which needs three times the size of the largest input.
     #[arg(long, value_name = "FOLDER", default_value_os_t = std::env::temp_dir())]
@@ -60,7 +60,7 @@ pub struct Args {
     #[arg(long, value_name = "BYTES", default_value_t = 1 << 30)]
     pub memory: u64,
 
-    /// Suites on a GPU: the library built from peers/cub.cu; without it the peers from CUB are left out.
+    /// Suites on a GPU: the library built from peers/cub.cu; suite cpu-grid: that from peers/cpu.cpp. Without it these peers are left out.
     #[arg(long, value_name = "FILE.so", env = "SORTIE_PEERS")]
     pub peers: Option<PathBuf>,
 
@@ -68,7 +68,7 @@ pub struct Args {
     #[arg(long)]
     pub once: bool,
 
-    /// Suite grid: sort random arrays for SECONDS in place of the cells, and print the one where Sortie is furthest behind.
+    /// Suites grid and cpu-grid: sort random arrays for SECONDS in place of the cells, and print the one where Sortie is furthest behind.
     #[arg(long, value_name = "SECONDS")]
     pub search: Option<u64>,
 
@@ -85,6 +85,8 @@ pub struct Args {
 pub enum Suite {
     /// Keys, pairs, places and segments in memory.
     Cpu,
+    /// Calls on arrays of many types, sizes and shapes in memory, beside the standard library's and the best peer.
+    CpuGrid,
     /// Strings in memory.
     Strings,
     /// Whole text files, by whole programs.

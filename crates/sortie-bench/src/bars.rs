@@ -167,6 +167,54 @@ pub const GRID_MEANS: [GridMean; 4] = [
 /// The arrays of which they are the means.
 pub const GRID_MEANS_FROM: usize = 1 << 24;
 
+/// Suite `cpu-grid`: the least ratio to the standard library's equivalent, of any call.
+pub const CPU_GRID_WORST: f64 = 0.95;
+/// A call on fewer elements may be slower, by no more than `CPU_GRID_SLACK_MS`.
+pub const CPU_GRID_SMALL: usize = 16;
+pub const CPU_GRID_SLACK_MS: f64 = 10e-6;
+/// The least geometric mean of ratios to the best peer of each cell, on one thread.
+pub const CPU_GRID_MEAN: f64 = 0.9;
+
+/// Suite `cpu-grid`: the least ratio to a contender at one cell.
+pub struct CpuGridBar {
+    pub call: &'static str,
+    pub n: usize,
+    pub input: &'static str,
+    pub against: &'static str,
+    /// On one thread, and on two.
+    pub one: f64,
+    pub two: Option<f64>,
+}
+
+impl CpuGridBar {
+    const fn uniform(
+        call: &'static str,
+        n: usize,
+        against: &'static str,
+        one: f64,
+        two: Option<f64>,
+    ) -> CpuGridBar {
+        CpuGridBar { call, n, input: "uniform", against, one, two }
+    }
+
+    pub fn asked_on(&self, threads: usize) -> Option<f64> {
+        match threads {
+            1 => Some(self.one),
+            2 => self.two,
+            _ => None,
+        }
+    }
+}
+
+pub const CPU_GRID_BARS: [CpuGridBar; 6] = [
+    CpuGridBar::uniform("keys u32", 10_000_000, "vqsort", 0.95, None),
+    CpuGridBar::uniform("keys u64", 10_000_000, "vqsort", 1.1, None),
+    CpuGridBar::uniform("pairs u64 + 8 bytes", 10_000_000, "std", 2.0, Some(3.4)),
+    CpuGridBar::uniform("keys u16", 1_000_000, "std", 5.0, None),
+    CpuGridBar::uniform("keys u128", 1_000_000, "std", 1.5, None),
+    CpuGridBar::uniform("by key u64 in 16 bytes", 10_000_000, "std", 1.3, Some(2.2)),
+];
+
 fn least_rate_of_strings(row: &Row) -> Option<f64> {
     let billions = match (row.contender, row.facts.n, row.facts.distribution) {
         ("sortie", 100_000_000, "words") => 4.0,

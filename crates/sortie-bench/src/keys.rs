@@ -179,19 +179,32 @@ macro_rules! voracious {
 }
 
 macro_rules! voracious_pairs {
-    ($($key:ident, $payload:ident;)*) => {$(
-        impl voracious_radix_sort::Radixable<$key> for Pair<$key, $payload> {
+    ($($key:ident)*) => {$(
+        impl<V: Copy + Send + Sync> voracious_radix_sort::Radixable<$key> for Pair<$key, V> {
             type Key = $key;
             fn key(&self) -> $key {
                 self.key
             }
         }
-        voracious! { Pair<$key, $payload>, $key; }
+        impl<V: Copy + Send + Sync> Voracious for Pair<$key, V> {
+            fn sort(v: &mut [Self]) {
+                voracious_radix_sort::RadixSort::<Self, $key>::voracious_sort(v);
+            }
+            fn stable_sort(v: &mut [Self]) {
+                voracious_radix_sort::RadixSort::<Self, $key>::voracious_stable_sort(v);
+            }
+            fn sort_with(v: &mut [Self], threads: usize) {
+                voracious_radix_sort::RadixSort::<Self, $key>::voracious_mt_sort(v, threads);
+            }
+        }
     )*};
 }
 
-voracious! { u8, u8; u16, u16; u32, u32; u64, u64; u128, u128; i32, i32; i64, i64; f32, f32; f64, f64; }
-voracious_pairs! { u32, u32; u32, u64; u64, u32; u64, u64; }
+voracious! {
+    u8, u8; u16, u16; u32, u32; u64, u64; u128, u128;
+    i8, i8; i16, i16; i32, i32; i64, i64; i128, i128; f32, f32; f64, f64;
+}
+voracious_pairs! { u8 u16 u32 u64 u128 i8 i16 i32 i64 i128 f32 f64 }
 
 #[cfg(test)]
 mod tests {

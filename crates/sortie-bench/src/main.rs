@@ -12,6 +12,7 @@ mod report;
 mod soak;
 mod suite_batch;
 mod suite_cpu;
+mod suite_cpu_grid;
 mod suite_device_strings;
 mod suite_external;
 mod suite_files;
@@ -64,6 +65,7 @@ fn run(args: &Args) -> Result<bool> {
         Suite::Hybrid => suite_hybrid::cases(args),
         Suite::External => suite_external::cases(args)?,
         Suite::Soak => return soak::run(args),
+        Suite::CpuGrid => return suite_cpu_grid::run(args),
         Suite::Grid => return suite_grid::run(args),
         Suite::Index => suite_index::cases(args)?,
         Suite::Papers => suite_papers::cases(args),

@@ -56,7 +56,7 @@ pub const FACTS: Facts = Facts {
 };
 
 /// 10000000 as 10^7, others in full.
-fn amount(n: usize) -> String {
+pub fn amount(n: usize) -> String {
     let exponent = n.max(1).ilog10();
     if exponent > 3 && n == 10usize.pow(exponent) { format!("10^{exponent}") } else { n.to_string() }
 }

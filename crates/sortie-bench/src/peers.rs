@@ -68,7 +68,7 @@ pub fn sorts<K: BenchKey>(teams: &[Team]) -> Vec<Contender<Vec<K>, Vec<K>>> {
     all
 }
 
-fn rdst_alone<T: rdst::RadixKey + Copy + Send + Sync>(v: &mut [T]) {
+pub fn rdst_alone<T: rdst::RadixKey + Copy + Send + Sync>(v: &mut [T]) {
     v.radix_sort_builder().with_single_threaded_tuner().with_parallel(false).sort();
 }
 

@@ -16,6 +16,8 @@ use crate::distributions::Rng;
 use crate::suite_external::{Content, look};
 use crate::suite_files::Programs;
 
+/// How long it goes on, unless `--seconds` says otherwise.
+const SECONDS: u64 = 60;
 /// Bytes of the largest input: a second's work, or so.
 const LARGEST: f64 = 64e6;
 /// One job in so many is killed.
@@ -24,7 +26,7 @@ const KILLED: u32 = 8;
 /// Whether every job was right. There is one at least.
 pub fn run(args: &Args) -> Result<bool> {
     let sortie = Programs::sortie_of(args)?;
-    let end = Instant::now() + Duration::from_secs(args.seconds);
+    let end = Instant::now() + Duration::from_secs(args.seconds.unwrap_or(SECONDS));
     let mut seed = args.seed;
     loop {
         let job = SoakJob::draw(seed);

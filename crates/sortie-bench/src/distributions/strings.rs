@@ -1,6 +1,7 @@
 //! Sets of strings, also written as lines of files.
 
-use std::path::Path;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
 
 use rand::Rng as _;
 use rand::seq::SliceRandom as _;
@@ -12,9 +13,12 @@ use crate::Result;
 /// The real words: Debian's package `wamerican-insane`.
 const REAL_WORDS: &str = "/usr/share/dict/american-english-insane";
 
+/// Documents of real text, one JSON object a line, beside the repository or in `$SORTIE_DATA`.
+const TEXT: &str = "text/rfcs.jsonl.gz";
+
 const AMINO_ACIDS: &[u8; 20] = b"ACDEFGHIKLMNPQRSTVWY";
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum StringSet {
     /// 8 to 20 uniform lowercase letters.
     Words,
@@ -30,6 +34,20 @@ pub enum StringSet {
     Proteins,
     /// 1 to 500 uniform lowercase letters.
     Lines,
+    /// Words of two to four syllables, of which there are few, so that many words begin alike.
+    Dictionary,
+    /// The words of real documents, one after the other.
+    Text,
+    /// `/`, then 3 to 8 names of files, of which a folder has few.
+    Paths,
+    /// 0 to 399 times the letter a.
+    Repeated,
+    /// The first 0 to 500 bytes of one text.
+    Nested,
+    /// 16 values of 200 letters, which differ in the last 8.
+    FewLong,
+    /// One word of 20 letters.
+    Equal,
     /// English words, the k-th of a random order with probability proportional to 1/k.
     RealWords,
 }
@@ -47,6 +65,16 @@ impl Strings {
     pub fn refs(&self) -> Vec<&[u8]> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         starts.zip(&self.ends).map(|(start, &end)| &self.bytes[start..end]).collect()
+    }
+
+    /// Copies, one after the other.
+    pub fn of(strings: &[&[u8]]) -> Strings {
+        let mut copies = Strings::default();
+        for string in strings {
+            copies.bytes.extend_from_slice(string);
+            copies.end();
+        }
+        copies
     }
 
     /// All bytes, and where each string begins and the last one ends.
@@ -74,6 +102,13 @@ impl StringSet {
             StringSet::RealWords => "real words",
             StringSet::Proteins => "proteins",
             StringSet::Lines => "lines",
+            StringSet::Dictionary => "dictionary",
+            StringSet::Text => "words of text",
+            StringSet::Paths => "paths",
+            StringSet::Repeated => "a x 0..399",
+            StringSet::Nested => "nested prefixes",
+            StringSet::FewLong => "16 long values",
+            StringSet::Equal => "equal",
             StringSet::Letters(length) => match length {
                 8 => "8 letters",
                 16 => "16 letters",
@@ -100,7 +135,11 @@ impl StringSet {
 
     /// Whether this machine has what the set is made from.
     pub fn available(self) -> bool {
-        self != StringSet::RealWords || Path::new(REAL_WORDS).exists()
+        match self {
+            StringSet::RealWords => Path::new(REAL_WORDS).exists(),
+            StringSet::Text => text_path().exists(),
+            _ => true,
+        }
     }
 
     pub fn draw(self, n: usize, rng: &mut Rng) -> Result<Strings> {
@@ -152,6 +191,61 @@ impl StringSet {
                     strings.end();
                 }
             }
+            StringSet::Dictionary => {
+                for _ in 0..n {
+                    (0..between(2, 4, rng)).for_each(|_| syllable(&mut strings.bytes, rng));
+                    strings.end();
+                }
+            }
+            StringSet::Text => {
+                let words = words_of_text()?;
+                for _ in 0..n {
+                    strings.bytes.extend_from_slice(words[between(0, words.len() - 1, rng)].as_bytes());
+                    strings.end();
+                }
+            }
+            StringSet::Paths => {
+                for _ in 0..n {
+                    for _ in 0..between(3, 8, rng) {
+                        strings.bytes.push(b'/');
+                        syllable(&mut strings.bytes, rng);
+                        strings
+                            .bytes
+                            .extend_from_slice([&b""[..], b"lib", b"-dev", b".rs"][between(0, 3, rng)]);
+                    }
+                    strings.end();
+                }
+            }
+            StringSet::Repeated => {
+                for _ in 0..n {
+                    let length = strings.bytes.len() + between(0, 399, rng);
+                    strings.bytes.resize(length, b'a');
+                    strings.end();
+                }
+            }
+            StringSet::Nested => {
+                let whole = framed("", 500, 500, "", rng);
+                for _ in 0..n {
+                    strings.bytes.extend_from_slice(&whole[..between(0, 500, rng)]);
+                    strings.end();
+                }
+            }
+            StringSet::FewLong => {
+                let prefix = framed("", 192, 192, "", rng);
+                let values: Vec<_> =
+                    (0..16).map(|_| [&prefix[..], &framed("", 8, 8, "", rng)].concat()).collect();
+                for _ in 0..n {
+                    strings.bytes.extend_from_slice(&values[between(0, 15, rng)]);
+                    strings.end();
+                }
+            }
+            StringSet::Equal => {
+                let word = framed("", 20, 20, "", rng);
+                for _ in 0..n {
+                    strings.bytes.extend_from_slice(&word);
+                    strings.end();
+                }
+            }
             StringSet::RealWords => {
                 let text = std::fs::read(REAL_WORDS).map_err(|e| format!("cannot read {REAL_WORDS}: {e}"))?;
                 let mut words: Vec<_> = text.split(|&b| b == b'\n').filter(|word| !word.is_empty()).collect();
@@ -184,6 +278,39 @@ fn letters(count: usize, bytes: &mut Vec<u8>, rng: &mut Rng) {
         }
         left = left.saturating_sub(10);
     }
+}
+
+/// A consonant, a vowel and perhaps another consonant.
+fn syllable(bytes: &mut Vec<u8>, rng: &mut Rng) {
+    bytes.push(b"bdfgklmnprstvw"[between(0, 13, rng)]);
+    bytes.push(b"aeiou"[between(0, 4, rng)]);
+    if between(0, 1, rng) == 1 {
+        bytes.push(b"lnrst"[between(0, 4, rng)]);
+    }
+}
+
+fn text_path() -> PathBuf {
+    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    std::env::var_os("SORTIE_DATA").map_or_else(beside, PathBuf::from).join(TEXT)
+}
+
+/// In the order of the documents.
+fn words_of_text() -> Result<Vec<String>> {
+    #[derive(serde::Deserialize)]
+    struct Document {
+        text: String,
+    }
+    let path = text_path();
+    let cannot = |e: &dyn std::fmt::Display| format!("cannot read {}: {e}", path.display());
+    let file = std::fs::File::open(&path).map_err(|e| cannot(&e))?;
+    let mut lines = String::new();
+    flate2::read::MultiGzDecoder::new(file).read_to_string(&mut lines).map_err(|e| cannot(&e))?;
+    let mut words = Vec::new();
+    for line in lines.lines() {
+        let document: Document = serde_json::from_str(line).map_err(|e| cannot(&e))?;
+        words.extend(document.text.split_whitespace().map(str::to_string));
+    }
+    Ok(words)
 }
 
 /// Letters of ACGT, 32 from each random number.
@@ -238,6 +365,33 @@ mod tests {
         strings.bytes.iter().for_each(|b| counts[usize::from(b - b'a')] += 1.0);
         let expected = strings.bytes.len() as f64 / 26.0;
         assert!(counts.iter().all(|count| (count / expected - 1.0).abs() < 0.05), "{counts:?}");
+    }
+
+    #[test]
+    fn strings_that_share_much_are_as_described() {
+        let lengths = |set| draw(set).refs().iter().map(|string| string.len()).collect::<HashSet<_>>();
+        assert_eq!(lengths(StringSet::Repeated), (0..=399).collect());
+        assert_eq!(lengths(StringSet::Nested), (0..=500).collect());
+        let distinct = |set| draw(set).refs().into_iter().map(<[u8]>::to_vec).collect::<HashSet<_>>().len();
+        assert_eq!((distinct(StringSet::FewLong), distinct(StringSet::Equal)), (16, 1));
+        let nested = draw(StringSet::Nested);
+        let longest = nested.refs().into_iter().max_by_key(|string| string.len()).unwrap();
+        assert!(nested.refs().iter().all(|string| longest.starts_with(string)));
+        let words = draw(StringSet::Dictionary);
+        assert!(words.refs().iter().all(|word| (4..=12).contains(&word.len())));
+        assert!(draw(StringSet::Paths).refs().iter().all(|path| path[0] == b'/' && path.len() >= 9));
+        assert_eq!(Strings::of(&words.refs()), words);
+    }
+
+    #[test]
+    fn words_of_text_are_real() {
+        if !StringSet::Text.available() {
+            println!("skipped: {} is not there", text_path().display());
+            return;
+        }
+        let words = draw(StringSet::Text);
+        assert!(words.refs().iter().filter(|word| **word == b"the").count() > N / 100);
+        assert!(words.refs().iter().all(|word| !word.is_empty() && !word.contains(&b' ')));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What the suites of cells share: the shapes of arrays, how contenders race at a cell, results that a stopped run goes on from,
 //! and the search for a worst array.
 
+pub mod draw;
 pub mod race;
 pub mod recipe;
 pub mod results;

@@ -1,5 +1,5 @@
 //! How contenders are measured at one cell: Sortie, then each peer, each after a warm-up; where the best peer is ahead, it and
-//! Sortie in turn.
+//! Sortie in turn, and the best sort of the standard library too where it is ahead.
 
 use crate::Result;
 use crate::measure::median;
@@ -44,6 +44,11 @@ impl<'a> Entrant<'a> {
     }
 }
 
+/// Whether a contender is the standard library's equivalent of the call, or one of several.
+pub fn is_std(name: &str) -> bool {
+    matches!(name, "std" | "std (stable)")
+}
+
 /// What a contender came to.
 pub struct Raced {
     pub name: &'static str,
@@ -62,15 +67,19 @@ pub fn race(mut entrants: Vec<Entrant<'_>>, reps: usize) -> Result<Vec<Raced>> {
             Err(error) => left_out(entrant.name, &*error),
         }
     }
-    let best = (1..all.len())
-        .filter(|&at| all[at].1.right)
-        .min_by(|&a, &b| median(&all[a].1.ms).total_cmp(&median(&all[b].1.ms)));
-    if let Some(best) = best.filter(|&best| median(&all[best].1.ms) < median(&all[0].1.ms)) {
-        for at in [0, best] {
+    let best = |counts: fn(&str) -> bool| {
+        let right = (1..all.len()).filter(|&at| all[at].1.right && counts(entrants[all[at].0].name));
+        let best = right.min_by(|&a, &b| median(&all[a].1.ms).total_cmp(&median(&all[b].1.ms)));
+        best.filter(|&best| median(&all[best].1.ms) < median(&all[0].1.ms))
+    };
+    if let Some(peer) = best(|_| true) {
+        let standard = best(is_std).filter(|&standard| standard != peer);
+        let again: Vec<_> = [0, peer].into_iter().chain(standard).collect();
+        for &at in &again {
             all[at].1.ms.clear();
         }
         for _ in 0..PAIRS {
-            for at in [0, best] {
+            for &at in &again {
                 let (entrant, times) = &mut all[at];
                 let again = (entrants[*entrant].run)(1)?;
                 times.ms.extend(again.ms);
@@ -123,6 +132,26 @@ mod tests {
         let raced = race(behind.into(), 5).unwrap();
         assert_eq!(counts(&raced), [("sortie", 21), ("a", 5), ("b", 21), ("wrong", 5)]);
         assert!(!raced[3].times.right && raced[0].times.right);
+    }
+
+    #[test]
+    fn the_best_of_std_runs_again_where_it_is_ahead_and_another_peer_further() {
+        let race_of = |std, stable, peer| {
+            let entrants = [
+                entrant("sortie", 3.0, true),
+                entrant("std", std, true),
+                entrant("std (stable)", stable, true),
+                entrant("a", peer, true),
+            ];
+            race(entrants.into(), 5)
+                .unwrap()
+                .into_iter()
+                .map(|raced| raced.times.ms.len())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(race_of(2.5, 2.0, 1.0), [21, 5, 21, 21]);
+        assert_eq!(race_of(4.0, 5.0, 1.0), [21, 5, 5, 21]);
+        assert_eq!(race_of(2.5, 2.0, 9.0), [21, 5, 21, 5]);
     }
 
     #[test]

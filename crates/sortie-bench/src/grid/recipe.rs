@@ -1,4 +1,4 @@
-//! Random shapes for `--search`: what keys are made of, step by step. `kernels/grid.cu` follows a recipe.
+//! Random shapes for `--search`: what keys are made of, step by step. `kernels/grid.cu` and `draw.rs` follow a recipe.
 
 use std::fmt;
 
@@ -8,23 +8,23 @@ use sortie_device::Argument;
 use crate::distributions::Rng;
 
 /// `Recipe` of `kernels/grid.cu`. The steps come in this order; 0 leaves a step out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[repr(C)]
 pub struct Recipe {
     /// So many sorted stretches in place of random words.
-    runs: u64,
+    pub(super) runs: u64,
     /// So many distinct words, or steps in a sorted stretch.
-    distinct: u64,
+    pub(super) distinct: u64,
     /// Bitwise AND with this number of further words.
-    ands: u64,
+    pub(super) ands: u64,
     /// Keeps the lowest `i % bits` bits, where `i` is the position.
-    expo: u64,
-    right: u64,
-    left: u64,
-    mask: u64,
+    pub(super) expo: u64,
+    pub(super) right: u64,
+    pub(super) left: u64,
+    pub(super) mask: u64,
     /// So many clusters of `cluster_bits` bits.
-    clusters: u64,
-    cluster_bits: u64,
+    pub(super) clusters: u64,
+    pub(super) cluster_bits: u64,
 }
 
 // SAFETY: laid out as the struct of the kernel, nine words of 64 bits.

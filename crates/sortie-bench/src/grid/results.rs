@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::race::Raced;
+use super::race::{Raced, is_std};
 use crate::Result;
 use crate::measure::{Facts, Measured};
 use crate::report::Row;
@@ -90,6 +90,21 @@ impl Score {
     pub fn peer(&self) -> Option<&Placed> {
         let right = self.placed[1..].iter().filter(|one| one.right);
         right.min_by(|a, b| a.ms.total_cmp(&b.ms))
+    }
+
+    /// The best of the standard library's sorts, of those whose result was right.
+    pub fn standard(&self) -> Option<&Placed> {
+        let right = self.placed[1..].iter().filter(|one| one.right && is_std(&one.name));
+        right.min_by(|a, b| a.ms.total_cmp(&b.ms))
+    }
+
+    /// A contender's time divided by Sortie's; of `std` the best one's.
+    pub fn over(&self, contender: &str) -> Option<f64> {
+        let other = match contender {
+            "std" => self.standard(),
+            _ => self.placed.iter().find(|one| one.name == contender && one.right),
+        };
+        other.map(|other| other.ms / self.sortie().ms)
     }
 
     /// Whether Sortie's result was right.

@@ -4,7 +4,6 @@ use std::time::{Duration, Instant};
 
 use super::line;
 use super::race::Raced;
-use super::results::Score;
 use crate::Result;
 use crate::args::Args;
 
@@ -12,7 +11,8 @@ use crate::args::Args;
 pub struct Tried {
     pub label: String,
     pub raced: Vec<Raced>,
-    pub score: Score,
+    /// Whether the results that must be right are.
+    pub right: bool,
     /// The one to make as low as can be.
     pub ratio: Option<f64>,
 }
@@ -22,13 +22,13 @@ pub fn search(args: &Args, seconds: u64, mut trial: impl FnMut(u64) -> Result<Tr
     let end = Instant::now() + Duration::from_secs(seconds);
     let (mut worst, mut right): (Option<(f64, String)>, bool) = (None, true);
     for seed in args.seed.. {
-        let Tried { label, raced, score, ratio } = trial(seed)?;
-        let line = line(&label, &raced);
-        if !score.all_right() {
+        let tried = trial(seed)?;
+        let line = line(&tried.label, &tried.raced);
+        if !tried.right {
             println!("seed {seed}: {line}");
             right = false;
         }
-        let ratio = ratio.ok_or("nothing to compare with: name a library of peers with --peers")?;
+        let ratio = tried.ratio.ok_or("nothing to compare with: name a library of peers with --peers")?;
         if worst.as_ref().is_none_or(|(least, _)| ratio < *least) {
             let found = format!("{ratio:.2}  seed {seed}: {line}");
             println!("{found}");

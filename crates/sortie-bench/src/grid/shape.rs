@@ -1,11 +1,12 @@
-//! The shapes of arrays: what the keys are, and in what order they come. `kernels/grid.cu` draws them.
+//! The shapes of arrays: what the keys are, and in what order they come. `kernels/grid.cu` draws them on a device, `draw.rs` on
+//! the host.
 //!
 //! A shape is made of unsigned numbers as wide as the key. Signed integers and floats take them by rank, so every shape keeps
 //! its order and its equal keys. Only log-normal floats have NaNs.
 
 macro_rules! shapes {
     ($($(#[doc = $doc:literal])+ $shape:ident: $name:literal;)*) => {
-        /// In the order of `kernels/grid.cu`.
+        /// Those that devices draw are in the order of `kernels/grid.cu`, and come first.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum Shape {
             $($(#[doc = $doc])+ $shape,)*
@@ -70,9 +71,28 @@ shapes! {
     Normal: "normal";
     /// Exponentials of normal floats with a deviation of 2; one in 64 each is a NaN, 0.0 and -0.0.
     LogNormal: "log-normal, NaNs";
+    /// 8 ascending runs, each over the whole range.
+    EightRuns: "8 runs";
+    /// Ascending runs of 64 keys.
+    ShortRuns: "runs of 64";
+    /// Ascending, and one random key at the end.
+    OneAppended: "one appended";
+    /// Ascending, and a hundredth of the keys random at the end.
+    RandomTail: "random tail";
+    /// Ascending, and a tenth of the keys ascending once more at the end.
+    SortedTail: "sorted tail";
+    /// The first, middle and last key are bad pivots, again and again.
+    MedianKiller: "median-of-3 killer";
+    /// Random, but keys at 1024 evenly spaced positions are low.
+    StridedKiller: "strided sample killer";
+    /// Random, but keys are low at positions that depend on the length alone.
+    SampledKiller: "seeded sample killer";
 }
 
 impl Shape {
+    /// Those that devices draw.
+    pub const ON_DEVICES: &[Shape] = Shape::ALL.split_at(23).0;
+
     /// Whether keys can be of this shape.
     pub fn takes(self, floats: bool) -> bool {
         floats || !matches!(self, Shape::Normal | Shape::LogNormal)
@@ -94,7 +114,7 @@ mod tests {
         let source = include_str!("../../kernels/grid.cu");
         let list = source.split_once("enum Shape {").unwrap().1.split_once('}').unwrap().0;
         let theirs: Vec<_> = list.split(',').map(str::trim).collect();
-        let ours: Vec<_> = Shape::ALL.iter().map(|shape| format!("{shape:?}")).collect();
+        let ours: Vec<_> = Shape::ON_DEVICES.iter().map(|shape| format!("{shape:?}")).collect();
         assert_eq!(theirs, ours);
     }
 

@@ -152,7 +152,7 @@ pub fn now() -> String {
 }
 
 /// The processor and how many of its threads there are.
-fn device() -> String {
+pub fn device() -> String {
     let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
     let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = cpuinfo.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));

@@ -8,8 +8,7 @@ use sortie_device::{Buffer, Device, Error, Event, Kernel, Launch, Program, Strea
 
 use super::cells::KeyType;
 use crate::Result;
-use crate::grid::recipe::Recipe;
-use crate::grid::shape::Shape;
+use crate::grid::draw::Source;
 
 /// As the kernels have it.
 const THREADS: u32 = 256;
@@ -68,13 +67,6 @@ impl Kernels {
             check_segments: module.kernel("check_segments")?,
         })
     }
-}
-
-/// What to draw.
-#[derive(Debug, Clone, Copy)]
-pub enum Source {
-    Shape(Shape),
-    Recipe(Recipe),
 }
 
 /// What a sort has to show for itself.
@@ -272,7 +264,13 @@ impl Segments<'_> {
 
 #[cfg(test)]
 mod tests {
+    use rand::SeedableRng;
+
     use super::*;
+    use crate::distributions::Rng;
+    use crate::grid::draw::{self, Drawn};
+    use crate::grid::recipe::Recipe;
+    use crate::grid::shape::Shape;
     use crate::keys::BenchKey;
 
     const N: usize = 5000;
@@ -303,7 +301,7 @@ mod tests {
 
     /// The properties of a shape that hold for every type.
     fn shapes_are_as_described<K: BenchKey + Pod>(arena: &Arena, key: KeyType) {
-        for &shape in Shape::ALL.iter().filter(|shape| shape.takes(key.is_float())) {
+        for &shape in Shape::ON_DEVICES.iter().filter(|shape| shape.takes(key.is_float())) {
             let (_, keys) = drawn::<K>(arena, key, shape);
             let (descents, distinct) = (descents(&keys), distinct(&keys));
             let right = match shape {
@@ -336,11 +334,38 @@ mod tests {
         shapes_are_as_described::<f64>(&arena, KeyType::F64);
     }
 
+    /// The host's are in `grid/draw.rs`.
+    fn host_draws_the_same<K: BenchKey + Pod + Drawn>(arena: &Arena, key: KeyType) {
+        let shapes = Shape::ON_DEVICES.iter().filter(|shape| shape.takes(key.is_float()));
+        let recipes = (0..50).map(|seed| Recipe::draw(8 * key.bytes() as u64, &mut Rng::seed_from_u64(seed)));
+        for source in shapes.map(|&shape| Source::Shape(shape)).chain(recipes.map(Source::Recipe)) {
+            let array = arena.draw(source, key, N, 7).unwrap();
+            let mut keys = vec![K::of(0); N];
+            arena.stream.copy_out(&mut keys, array.input()).unwrap();
+            let here: Vec<K> = draw::draw(source, N, 7);
+            assert!(
+                bytemuck::cast_slice::<K, u8>(&keys) == bytemuck::cast_slice::<K, u8>(&here),
+                "{source:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_host_draws_the_same_arrays() {
+        let Some(device) = device() else { return };
+        let arena = Arena::new(&device, N, 8 * N).unwrap();
+        host_draws_the_same::<u32>(&arena, KeyType::U32);
+        host_draws_the_same::<u64>(&arena, KeyType::U64);
+        host_draws_the_same::<f32>(&arena, KeyType::F32);
+        host_draws_the_same::<i32>(&arena, KeyType::I32);
+        host_draws_the_same::<f64>(&arena, KeyType::F64);
+    }
+
     #[test]
     fn only_log_normal_floats_have_nans() {
         let Some(device) = device() else { return };
         let arena = Arena::new(&device, N, 8 * N).unwrap();
-        for &shape in Shape::ALL {
+        for &shape in Shape::ON_DEVICES {
             let (_, narrow) = drawn::<f32>(&arena, KeyType::F32, shape);
             let (_, wide) = drawn::<f64>(&arena, KeyType::F64, shape);
             let finite = narrow.iter().all(|key| key.is_finite()) && wide.iter().all(|key| key.is_finite());

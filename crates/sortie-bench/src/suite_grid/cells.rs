@@ -121,7 +121,7 @@ pub fn all(n: Option<usize>) -> Vec<Cell> {
     };
     for key in WHOLE {
         for n in sizes(&LOGS) {
-            Shape::ALL.iter().for_each(|&shape| add(key, n, shape));
+            Shape::ON_DEVICES.iter().for_each(|&shape| add(key, n, shape));
         }
         if n.is_none() {
             add(key, 1 << LARGEST_LOG, Shape::Uniform);

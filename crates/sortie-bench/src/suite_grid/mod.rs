@@ -15,12 +15,13 @@ use std::path::Path;
 
 use sortie_device::cuda;
 
-use self::arena::{Array, Source};
+use self::arena::Array;
 use self::cells::{Cell, KeyType};
 use self::layout::Layout;
 use self::rig::Rig;
 use crate::Result;
 use crate::args::Args;
+use crate::grid::draw::Source;
 use crate::grid::line;
 use crate::grid::race::{Raced, race};
 use crate::grid::results::{About, Known, Score, rows};

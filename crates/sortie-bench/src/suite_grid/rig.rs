@@ -336,9 +336,9 @@ fn sorted(answer: String) -> Result<Times> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::grid::draw::Source;
     use crate::grid::race::race;
     use crate::grid::shape::Shape;
-    use crate::suite_grid::arena::Source;
 
     /// On the test bench, which tells no times.
     #[test]

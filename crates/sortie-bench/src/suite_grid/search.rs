@@ -3,13 +3,13 @@
 use rand::{Rng as _, SeedableRng};
 use sortie_device::cuda;
 
-use super::arena::Source;
 use super::cells::{KeyType, Work, power};
 use super::rig::Rig;
 use super::{LARGE, about};
 use crate::Result;
 use crate::args::Args;
 use crate::distributions::Rng;
+use crate::grid::draw::Source;
 use crate::grid::race::{Raced, race};
 use crate::grid::recipe::Recipe;
 use crate::grid::results::{Score, rows};
@@ -79,7 +79,7 @@ pub fn run(args: &Args, seconds: u64) -> Result<bool> {
         let raced = trial.race(&rig, reps).map_err(|error| format!("seed {seed}, {label}: {error}"))?;
         let score = Score::of_rows(&rows(&about(&trial.facts(), &label, &device.properties().name), &raced));
         let score = score.expect("Sortie is among them");
-        Ok(Tried { label, raced, ratio: score.ratio(), score })
+        Ok(Tried { label, raced, right: score.all_right(), ratio: score.ratio() })
     })
 }
 

@@ -1,0 +1,389 @@
+//! Draws arrays on the host: the same as `kernels/grid.cu` draws on a device, for more types; and the shapes that devices lack.
+
+use super::recipe::Recipe;
+use super::shape::Shape;
+
+/// What to draw.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Source {
+    Shape(Shape),
+    Recipe(Recipe),
+}
+
+/// How words become keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Unsigned,
+    Signed,
+    Float {
+        /// Bits of the exponent.
+        exponent: u32,
+    },
+}
+
+/// A type that can be drawn.
+pub trait Drawn: Copy {
+    const BITS: u32;
+    const KIND: Kind;
+
+    /// From the low bits.
+    fn of_bits(bits: u128) -> Self;
+
+    /// The nearest float; only floats are asked for it.
+    fn of_float(_: f64) -> Self {
+        unreachable!("only floats are drawn as floats")
+    }
+}
+
+macro_rules! drawn {
+    ($($t:ty, $kind:expr, |$bits:ident| $key:expr $(, |$float:ident| $rounded:expr)?;)*) => {$(
+        impl Drawn for $t {
+            const BITS: u32 = 8 * size_of::<$t>() as u32;
+            const KIND: Kind = $kind;
+            fn of_bits($bits: u128) -> Self {
+                $key
+            }
+            $(fn of_float($float: f64) -> Self {
+                $rounded
+            })?
+        }
+    )*};
+}
+
+drawn! {
+    u8, Kind::Unsigned, |bits| bits as u8;
+    u16, Kind::Unsigned, |bits| bits as u16;
+    u32, Kind::Unsigned, |bits| bits as u32;
+    u64, Kind::Unsigned, |bits| bits as u64;
+    u128, Kind::Unsigned, |bits| bits;
+    i8, Kind::Signed, |bits| bits as i8;
+    i16, Kind::Signed, |bits| bits as i16;
+    i32, Kind::Signed, |bits| bits as i32;
+    i64, Kind::Signed, |bits| bits as i64;
+    i128, Kind::Signed, |bits| bits as i128;
+    half::f16, Kind::Float { exponent: 5 }, |bits| half::f16::from_bits(bits as u16), |x| half::f16::from_f64(x);
+    f32, Kind::Float { exponent: 8 }, |bits| f32::from_bits(bits as u32), |x| x as f32;
+    f64, Kind::Float { exponent: 11 }, |bits| f64::from_bits(bits as u64), |x| x;
+    (u32, u32), Kind::Unsigned, |bits| ((bits >> 32) as u32, bits as u32);
+    (u64, u64), Kind::Unsigned, |bits| ((bits >> 64) as u64, bits as u64);
+    [u8; 16], Kind::Unsigned, |bits| bits.to_be_bytes();
+}
+
+pub fn draw<K: Drawn>(source: Source, n: usize, seed: u64) -> Vec<K> {
+    let form = Form { bits: K::BITS, kind: K::KIND };
+    let mut keys: Vec<K> = match source {
+        Source::Shape(Shape::Normal) => (0..n as u64).map(|at| K::of_float(normal(at, seed))).collect(),
+        Source::Shape(Shape::LogNormal) => (0..n as u64).map(|at| log_normal(form, at, seed)).collect(),
+        Source::Shape(shape) => {
+            let ordered = is_ordered(shape);
+            let number = |at| K::of_bits(form.key(form.drawn(shape, at, n as u64, seed), ordered));
+            (0..n as u64).map(number).collect()
+        }
+        Source::Recipe(recipe) => {
+            let number = |at| K::of_bits(form.key(form.composed(&recipe, at, n as u64, seed), false));
+            (0..n as u64).map(number).collect()
+        }
+    };
+    if source == Source::Shape(Shape::SampledKiller) {
+        for at in sampled_by_length(n) {
+            keys[at] = K::of_bits(form.key(form.word(narrow(random(seed ^ 1, at as u64))), false));
+        }
+    }
+    keys
+}
+
+/// The finish of splitmix64: every bit of the result depends on every bit of `x`.
+fn mix(x: u64) -> u64 {
+    let x = (x ^ x >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let x = (x ^ x >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+    x ^ x >> 31
+}
+
+fn random(seed: u64, at: u64) -> u64 {
+    mix(mix(seed).wrapping_add(at.wrapping_mul(0x9E37_79B9_7F4A_7C15)))
+}
+
+/// The `i`th of `n` ascending fractions of the whole range, in units of 2^-64.
+fn ascending(i: u64, n: u64, seed: u64) -> u64 {
+    let step = u64::MAX / n;
+    i * step + random(seed, i) % step
+}
+
+/// Where the key of this position comes from: two of each 1000 positions have swapped their keys.
+fn swapped(at: u64, n: u64, seed: u64) -> u64 {
+    const STRETCH: u64 = 500;
+    let (stretches, own) = (n / STRETCH, at / STRETCH);
+    if own >= stretches {
+        return at;
+    }
+    let picked = |stretch: u64| stretch * STRETCH + random(seed ^ 2, stretch) % STRETCH;
+    let other = (random(seed, u64::MAX) % stretches + stretches - own) % stretches;
+    if at == picked(own) { picked(other) } else { at }
+}
+
+/// The rank at this position of a permutation for which medians of three are bad pivots: Musser, "Introspective sorting and
+/// selection algorithms" (1997).
+fn median_killer(at: u64, n: u64) -> u64 {
+    let half = n / 2;
+    let number = match at {
+        _ if at < half && at.is_multiple_of(2) => at + 1,
+        _ if at < half => half + at,
+        _ if at < 2 * half => 2 * (at - half + 1),
+        _ => n,
+    };
+    number - 1
+}
+
+/// A fraction in the lowest 2^-16 of the range.
+fn narrow(fraction: u64) -> u64 {
+    fraction >> 16
+}
+
+/// The positions that a generator seeded with the length alone draws: that of Knuth's MMIX, by its high bits.
+fn sampled_by_length(n: usize) -> impl Iterator<Item = usize> {
+    const SAMPLE: usize = 4096;
+    let mut state = n as u64;
+    let draw = move || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((u128::from(state >> 32) * n as u128) >> 32) as usize
+    };
+    std::iter::repeat_with(draw).take(SAMPLE.min(n / 2))
+}
+
+fn is_ordered(shape: Shape) -> bool {
+    use Shape::*;
+    let random = [Shape::StridedKiller, Shape::SampledKiller];
+    matches!(shape, OrganPipe | SortedRuns | Rotated | Sorted | Reversed | NearlySorted)
+        || (!Shape::ON_DEVICES.contains(&shape) && !random.contains(&shape))
+}
+
+fn between(random: u64) -> f64 {
+    ((random >> 11) as f64 + 0.5) / (1u64 << 53) as f64
+}
+
+fn normal(at: u64, seed: u64) -> f64 {
+    let angle = std::f64::consts::TAU * between(random(seed ^ 1, at));
+    (-2.0 * between(random(seed, at)).ln()).sqrt() * angle.cos()
+}
+
+/// One in 64 is a NaN, and one each a zero of either sign.
+fn log_normal<K: Drawn>(form: Form, at: u64, seed: u64) -> K {
+    match random(seed ^ 4, at) % 64 {
+        0 => K::of_bits(0),
+        1 => K::of_bits(form.sign()),
+        2 => K::of_float(f64::NAN),
+        _ => K::of_float((2.0 * normal(at, seed)).exp()),
+    }
+}
+
+/// Words as wide as a key, in the low bits.
+#[derive(Debug, Clone, Copy)]
+struct Form {
+    bits: u32,
+    kind: Kind,
+}
+
+impl Form {
+    fn all(self) -> u128 {
+        u128::MAX >> (128 - self.bits)
+    }
+
+    fn sign(self) -> u128 {
+        1 << (self.bits - 1)
+    }
+
+    /// The low half of 128 bits follows from the high one, mixed.
+    fn word(self, fraction: u64) -> u128 {
+        match self.bits {
+            128 => u128::from(fraction) << 64 | u128::from(mix(fraction)),
+            bits => u128::from(fraction >> (64 - bits)),
+        }
+    }
+
+    fn random_word(self, seed: u64, at: u64) -> u128 {
+        self.word(random(seed, at))
+    }
+
+    /// The start of a cluster: clusters lie at random places, and fill no more than `low` bits each.
+    fn cluster(self, number: u64, low: u32, seed: u64) -> u128 {
+        if low >= self.bits { 0 } else { self.random_word(seed ^ 3, number) >> low << low }
+    }
+
+    fn drawn(self, shape: Shape, at: u64, n: u64, seed: u64) -> u128 {
+        let bits = self.bits;
+        let x = self.random_word(seed, at);
+        let in_order = |i: u64| self.word(ascending(i, n, seed));
+        let in_run = |length: u64| self.word(ascending(at % length, length, seed.wrapping_add(at / length)));
+        let ands = |count: u64| (1..=count).fold(x, |x, k| x & self.random_word(seed.wrapping_add(k), at));
+        let appended = |tail: u64, end: u128| {
+            if at < n - tail { self.word(ascending(at, n - tail, seed)) } else { end }
+        };
+        match shape {
+            Shape::And1 => ands(1),
+            Shape::And2 => ands(2),
+            Shape::And3 => ands(3),
+            Shape::And4 => ands(4),
+            Shape::And5 => ands(5),
+            Shape::Zero => 0,
+            Shape::TwoValues => self.random_word(seed ^ 1, x as u64 & 1),
+            Shape::SixteenValues => self.random_word(seed ^ 1, x as u64 & 15),
+            Shape::LowBits => x >> (bits - bits / 4),
+            Shape::TopBits => x >> (bits - bits / 4) << (bits - bits / 4),
+            Shape::OrganPipe => in_order(if at < n / 2 { 2 * at } else { 2 * (n - 1 - at) }),
+            Shape::SawTooth => u128::from(at % 1000) & self.all(),
+            Shape::SortedRuns => in_run(n / 1024 + 1),
+            Shape::Rotated => in_order((at + n / 3) % n),
+            Shape::Outlier if at == random(seed, n) % n => self.all(),
+            Shape::Outlier => x % 1000,
+            Shape::Expo => x & ((1 << (at % u64::from(bits))) - 1),
+            Shape::Clusters => {
+                self.cluster(random(seed ^ 1, at) % 64, bits / 2, seed).wrapping_add(x >> (bits / 2))
+                    & self.all()
+            }
+            Shape::Sorted => in_order(at),
+            Shape::Reversed => in_order(n - 1 - at),
+            Shape::NearlySorted => in_order(swapped(at, n, seed)),
+            Shape::EightRuns => in_run(n / 8 + 1),
+            Shape::ShortRuns => in_run(64),
+            Shape::OneAppended => appended(1, x),
+            Shape::RandomTail => appended(n.div_ceil(100), x),
+            Shape::SortedTail => {
+                let tail = n.div_ceil(10);
+                appended(tail, self.word(ascending((at + tail).saturating_sub(n), tail, seed ^ 1)))
+            }
+            Shape::MedianKiller => in_order(median_killer(at, n)),
+            Shape::StridedKiller if at.is_multiple_of((n / 1024).max(2)) => {
+                self.word(narrow(random(seed ^ 1, at)))
+            }
+            Shape::Uniform | Shape::StridedKiller | Shape::SampledKiller => x,
+            Shape::Normal | Shape::LogNormal => unreachable!("drawn as floats"),
+        }
+    }
+
+    fn composed(self, recipe: &Recipe, at: u64, n: u64, seed: u64) -> u128 {
+        let value = if recipe.distinct > 0 { random(seed ^ 5, at) % recipe.distinct } else { at };
+        let mut fraction = random(seed, value);
+        if let Some(most) = n.checked_div(recipe.runs) {
+            let length = most + 1;
+            fraction = ascending(at % length, length, seed.wrapping_add(at / length));
+            if let Some(step) = u64::MAX.checked_div(recipe.distinct) {
+                fraction -= fraction % step;
+            }
+        }
+        let ands = (1..=recipe.ands).map(|k| self.random_word(seed.wrapping_add(k), value));
+        let mut x = ands.fold(self.word(fraction), |x, word| x & word);
+        if recipe.expo > 0 {
+            x &= (1 << (at % u64::from(self.bits))) - 1;
+        }
+        let mask = u128::from(recipe.mask) << 64 | u128::from(recipe.mask);
+        x = x >> recipe.right << recipe.left & mask & self.all();
+        if recipe.clusters > 0 {
+            let low = recipe.cluster_bits as u32;
+            x &= (1 << low) - 1;
+            x = x.wrapping_add(self.cluster(random(seed ^ 6, at) % recipe.clusters, low, seed)) & self.all();
+        }
+        x
+    }
+
+    /// The key with this number in the order of its type, by bits. Floats start at the least finite one. They have 2^(BITS -
+    /// EXPONENT) finite numbers too few: where the order of numbers counts, all are squeezed, else the highest move down.
+    fn key(self, mut number: u128, ordered: bool) -> u128 {
+        match self.kind {
+            Kind::Unsigned => number,
+            Kind::Signed => number ^ self.sign(),
+            Kind::Float { exponent } => {
+                let missing = 1u128 << (self.bits - exponent);
+                if ordered {
+                    number -= number >> exponent;
+                }
+                if number > self.all() - missing {
+                    number -= missing;
+                }
+                let code = number + missing / 2;
+                if code & self.sign() != 0 { code ^ self.sign() } else { !code & self.all() }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const N: usize = 5000;
+
+    fn drawn(shape: Shape) -> Vec<u64> {
+        draw(Source::Shape(shape), N, 7)
+    }
+
+    fn descents<K: PartialOrd>(keys: &[K]) -> usize {
+        keys.windows(2).filter(|pair| pair[0] > pair[1]).count()
+    }
+
+    #[test]
+    fn runs_and_tails_are_as_described() {
+        assert_eq!(descents(&drawn(Shape::EightRuns)), 7);
+        assert_eq!(descents(&drawn(Shape::ShortRuns)), N.div_ceil(64) - 1);
+        assert_eq!(descents(&drawn(Shape::OneAppended)[..N - 1]), 0);
+        let tail = N - N / 100;
+        assert_eq!(descents(&drawn(Shape::RandomTail)[..tail]), 0);
+        assert!(descents(&drawn(Shape::RandomTail)[tail..]) > 10);
+        assert_eq!(descents(&drawn(Shape::SortedTail)), 1);
+    }
+
+    #[test]
+    fn the_median_killer_is_a_permutation_that_puts_low_keys_in_the_middle() {
+        let n = 1000;
+        let mut ranks: Vec<_> = (0..n).map(|at| median_killer(at, n)).collect();
+        let mut three = [ranks[0], ranks[n as usize / 2], ranks[n as usize - 1]];
+        three.sort_unstable();
+        assert_eq!(three[1], 1, "the median of the first, middle and last is the second least");
+        ranks.sort_unstable();
+        assert!(ranks.into_iter().eq(0..n));
+    }
+
+    #[test]
+    fn killers_hide_the_range_from_samples() {
+        let low = |key: &u64| *key < 1 << 48;
+        let keys: Vec<u64> = draw(Source::Shape(Shape::StridedKiller), 100_000, 7);
+        assert!(keys.iter().step_by(100_000 / 1024).all(low));
+        assert!(keys.iter().filter(|key| low(key)).count() < 1100);
+        let keys: Vec<u64> = draw(Source::Shape(Shape::SampledKiller), 100_000, 7);
+        assert!(sampled_by_length(100_000).all(|at| low(&keys[at])));
+        assert!(keys.iter().filter(|key| low(key)).count() <= 4096);
+    }
+
+    /// Of every type the shapes that are sorted by rank, and equal keys where a shape has few.
+    fn keeps_order<K: Drawn + PartialOrd + std::fmt::Debug>() {
+        let keys = |shape| draw::<K>(Source::Shape(shape), N, 7);
+        assert_eq!(descents(&keys(Shape::Sorted)), 0);
+        assert_eq!(descents(&keys(Shape::SortedTail)), 1, "{:?}", K::KIND);
+        let two = keys(Shape::TwoValues);
+        assert!(
+            two.iter().all(|key| *key == two[0] || two.iter().find(|other| **other != two[0]) == Some(key))
+        );
+        for shape in Shape::ALL.iter().filter(|shape| shape.takes(false)) {
+            for n in [1, 2, 3, 10] {
+                assert_eq!(draw::<K>(Source::Shape(*shape), n, 7).len(), n);
+            }
+        }
+    }
+
+    #[test]
+    fn every_type_keeps_the_order_of_a_shape() {
+        keeps_order::<u8>();
+        keeps_order::<u16>();
+        keeps_order::<u32>();
+        keeps_order::<u128>();
+        keeps_order::<i8>();
+        keeps_order::<i16>();
+        keeps_order::<i64>();
+        keeps_order::<i128>();
+        keeps_order::<half::f16>();
+        keeps_order::<f32>();
+        keeps_order::<f64>();
+        keeps_order::<(u32, u32)>();
+        keeps_order::<(u64, u64)>();
+        keeps_order::<[u8; 16]>();
+    }
+}

@@ -1,0 +1,355 @@
+//! The cells of the grid: call x type x size x input, on so many threads.
+
+use rand::{Rng as _, SeedableRng};
+
+use super::key::GridKey;
+use crate::bars::CPU_GRID_BARS;
+use crate::distributions::{Rng, StringSet};
+use crate::grid::shape::Shape;
+use crate::measure::{Facts, amount};
+
+macro_rules! key_types {
+    ($($key:ident: $t:ty;)*) => {
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum KeyType {
+            $($key,)*
+        }
+
+        impl KeyType {
+            pub const ALL: &[KeyType] = &[$(KeyType::$key),*];
+
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(KeyType::$key => <$t as GridKey>::NAME,)*
+                }
+            }
+
+            pub fn bytes(self) -> usize {
+                match self {
+                    $(KeyType::$key => size_of::<$t>(),)*
+                }
+            }
+        }
+    };
+}
+
+key_types! {
+    U8: u8;
+    U16: u16;
+    U32: u32;
+    U64: u64;
+    U128: u128;
+    I8: i8;
+    I16: i16;
+    I32: i32;
+    I64: i64;
+    I128: i128;
+    F16: half::f16;
+    F32: f32;
+    F64: f64;
+    Pair32: (u32, u32);
+    Pair64: (u64, u64);
+    Bytes16: [u8; 16];
+}
+
+/// Calls a function that is generic over the key with the type of a key.
+macro_rules! typed {
+    ($key:expr, $function:ident($($argument:expr),*)) => {
+        match $key {
+            KeyType::U8 => $function::<u8>($($argument),*),
+            KeyType::U16 => $function::<u16>($($argument),*),
+            KeyType::U32 => $function::<u32>($($argument),*),
+            KeyType::U64 => $function::<u64>($($argument),*),
+            KeyType::U128 => $function::<u128>($($argument),*),
+            KeyType::I8 => $function::<i8>($($argument),*),
+            KeyType::I16 => $function::<i16>($($argument),*),
+            KeyType::I32 => $function::<i32>($($argument),*),
+            KeyType::I64 => $function::<i64>($($argument),*),
+            KeyType::I128 => $function::<i128>($($argument),*),
+            KeyType::F16 => $function::<half::f16>($($argument),*),
+            KeyType::F32 => $function::<f32>($($argument),*),
+            KeyType::F64 => $function::<f64>($($argument),*),
+            KeyType::Pair32 => $function::<(u32, u32)>($($argument),*),
+            KeyType::Pair64 => $function::<(u64, u64)>($($argument),*),
+            KeyType::Bytes16 => $function::<[u8; 16]>($($argument),*),
+        }
+    };
+}
+pub(super) use typed;
+
+impl KeyType {
+    pub fn is_float(self) -> bool {
+        matches!(self, KeyType::F16 | KeyType::F32 | KeyType::F64)
+    }
+}
+
+/// What is called. All but sorts of keys alone are stable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Call {
+    Keys(KeyType),
+    /// With payloads of so many bytes in another slice.
+    Pairs(KeyType, usize),
+    Argsort(KeyType),
+    /// Elements of so many bytes by the key in them.
+    ByKey(KeyType, usize),
+    Strings,
+    ArgsortStrings,
+}
+
+impl Call {
+    pub fn all() -> Vec<Call> {
+        let keys = KeyType::ALL.iter().map(|&key| Call::Keys(key));
+        let pairs = super::calls::PAIRS.iter().map(|&(key, bytes)| Call::Pairs(key, bytes));
+        let argsorts = super::calls::ARGSORTS.iter().map(|&key| Call::Argsort(key));
+        let by_key = super::calls::BY_KEY.iter().map(|&(key, bytes)| Call::ByKey(key, bytes));
+        keys.chain(pairs).chain(argsorts).chain(by_key).chain([Call::Strings, Call::ArgsortStrings]).collect()
+    }
+
+    pub fn work(self) -> &'static str {
+        match self {
+            Call::Keys(_) => "keys",
+            Call::Pairs(..) => "pairs",
+            Call::Argsort(_) => "argsort",
+            Call::ByKey(..) => "by key",
+            Call::Strings => "strings",
+            Call::ArgsortStrings => "argsort strings",
+        }
+    }
+
+    pub fn key(self) -> Option<KeyType> {
+        match self {
+            Call::Keys(key) | Call::Pairs(key, _) | Call::Argsort(key) | Call::ByKey(key, _) => Some(key),
+            Call::Strings | Call::ArgsortStrings => None,
+        }
+    }
+
+    /// What is beside the key, or the whole element.
+    fn payload(self) -> &'static str {
+        match self {
+            Call::Pairs(_, bytes) | Call::ByKey(_, bytes) => match bytes {
+                4 => "4 bytes",
+                8 => "8 bytes",
+                16 => "16 bytes",
+                32 => "32 bytes",
+                64 => "64 bytes",
+                _ => unreachable!("no other size is in the lists"),
+            },
+            _ => "",
+        }
+    }
+
+    /// Without the input.
+    pub fn facts(self, n: usize) -> Facts {
+        Facts {
+            suite: super::SUITE,
+            work: self.work(),
+            key: self.key().map_or("bytes", KeyType::name),
+            payload: self.payload(),
+            n,
+            segments: None,
+            length: None,
+            distribution: "",
+            includes: "",
+        }
+    }
+
+    /// `pairs u32 + 8 bytes`.
+    pub fn title(self) -> String {
+        let key = self.key().map_or(String::new(), |key| format!(" {}", key.name()));
+        match self {
+            Call::Pairs(..) => format!("pairs{key} + {}", self.payload()),
+            Call::ByKey(..) => format!("by key{key} in {}", self.payload()),
+            _ => format!("{}{key}", self.work()),
+        }
+    }
+}
+
+/// What the strings of an array are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Texts {
+    Drawn(StringSet),
+    /// Words in order.
+    Sorted,
+    /// Words in descending order.
+    Reversed,
+}
+
+impl Texts {
+    pub const ALL: &[Texts] = &[
+        Texts::Drawn(StringSet::Words),
+        Texts::Drawn(StringSet::Dictionary),
+        Texts::Drawn(StringSet::Text),
+        Texts::Drawn(StringSet::RealWords),
+        Texts::Drawn(StringSet::Urls),
+        Texts::Drawn(StringSet::Paths),
+        Texts::Drawn(StringSet::Dna),
+        Texts::Drawn(StringSet::Repeated),
+        Texts::Drawn(StringSet::Nested),
+        Texts::Drawn(StringSet::FewLong),
+        Texts::Drawn(StringSet::Equal),
+        Texts::Sorted,
+        Texts::Reversed,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Texts::Drawn(set) => set.name(),
+            Texts::Sorted => "sorted words",
+            Texts::Reversed => "reversed words",
+        }
+    }
+
+    /// Those that this machine can draw.
+    pub fn available() -> impl Iterator<Item = Texts> {
+        let there = |texts: &Texts| !matches!(texts, Texts::Drawn(set) if !set.available());
+        Texts::ALL.iter().copied().filter(there)
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Input {
+    Shape(Shape),
+    Texts(Texts),
+}
+
+impl Input {
+    pub fn name(self) -> &'static str {
+        match self {
+            Input::Shape(shape) => shape.name(),
+            Input::Texts(texts) => texts.name(),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Cell {
+    pub call: Call,
+    pub n: usize,
+    pub input: Input,
+    pub threads: usize,
+}
+
+/// Sizes that have all cells on one thread.
+const WHOLE: [usize; 11] = [1, 3, 10, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000];
+/// From this size on several threads may be used, so that more than one is measured.
+const THREADED: usize = 100_000;
+/// Sizes that have one in [`SAMPLED`] cells; on several threads [`THREADED`] too.
+const LARGE: [usize; 4] = [300_000, 1_000_000, 3_000_000, 10_000_000];
+const SAMPLED: u64 = 20;
+/// Strings have several hundred bytes each.
+const MOST_STRINGS: usize = 1_000_000;
+/// Of uniform u32 and u64 as well.
+const LARGEST: [usize; 2] = [30_000_000, 100_000_000];
+
+/// All cells, the large ones a sample by the seed; or all with `n` elements in place of all sizes.
+pub fn all(n: Option<usize>, threads: &[usize], seed: u64) -> Vec<Cell> {
+    let mut cells = Vec::new();
+    for &threads in threads {
+        let mut rng = Rng::seed_from_u64(seed);
+        for call in Call::all() {
+            let sizes = n.map_or_else(|| WHOLE.into_iter().chain(LARGE).collect(), |n| vec![n]);
+            for n_here in sizes {
+                for input in inputs(call) {
+                    let cell = Cell { call, n: n_here, input, threads };
+                    let drawn = rng.next_u64().is_multiple_of(SAMPLED);
+                    if n.is_some() || cell.is_asked_for() || cell.is_whole() || (drawn && cell.may_be_drawn())
+                    {
+                        cells.push(cell);
+                    }
+                }
+            }
+            if n.is_none() && matches!(call, Call::Keys(KeyType::U32 | KeyType::U64)) {
+                let input = Input::Shape(Shape::Uniform);
+                cells.extend(LARGEST.map(|n| Cell { call, n, input, threads }));
+            }
+        }
+    }
+    cells
+}
+
+fn inputs(call: Call) -> Vec<Input> {
+    match call.key() {
+        Some(key) => {
+            let shapes = Shape::ALL.iter().filter(|shape| shape.takes(key.is_float()));
+            shapes.map(|&shape| Input::Shape(shape)).collect()
+        }
+        None => Texts::available().map(Input::Texts).collect(),
+    }
+}
+
+impl Cell {
+    fn is_whole(&self) -> bool {
+        self.threads == 1 && WHOLE.contains(&self.n)
+    }
+
+    fn may_be_drawn(&self) -> bool {
+        self.n >= THREADED && (self.call.key().is_some() || self.n <= MOST_STRINGS)
+    }
+
+    /// Whether there is a bar for it alone.
+    fn is_asked_for(&self) -> bool {
+        let (title, input) = (self.call.title(), self.input.name());
+        CPU_GRID_BARS.iter().any(|bar| (bar.call, bar.n, bar.input) == (&title[..], self.n, input))
+    }
+
+    pub fn facts(&self) -> Facts {
+        Facts { distribution: self.input.name(), ..self.call.facts(self.n) }
+    }
+
+    /// `pairs u32 + 8 bytes, 1000, uniform`.
+    pub fn label(&self) -> String {
+        let threads = if self.threads == 1 { String::new() } else { format!(", {} threads", self.threads) };
+        format!("{}, {}, {}{threads}", self.call.title(), amount(self.n), self.input.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn small_cells_are_whole_and_large_ones_a_sample_by_the_seed() {
+        let cells = all(None, &[1, 2], 1);
+        assert_eq!(cells.iter().collect::<HashSet<_>>().len(), cells.len());
+        let of = |n, threads| cells.iter().filter(|cell| cell.n == n && cell.threads == threads).count();
+        let each: usize = Call::all().into_iter().map(|call| inputs(call).len()).sum();
+        assert!(WHOLE.iter().all(|&n| of(n, 1) == each));
+        assert_eq!(of(30_000, 2), 0);
+        for (n, threads) in [(1_000_000, 1), (10_000_000, 1), (100_000, 2), (1_000_000, 2)] {
+            let share = of(n, threads) as f64 / each as f64;
+            assert!((0.025..0.1).contains(&share), "{share} of {n}");
+        }
+        assert_eq!(of(100_000_000, 1), 2);
+        assert_eq!(cells, all(None, &[1, 2], 1));
+        assert_ne!(cells, all(None, &[1, 2], 2));
+    }
+
+    #[test]
+    fn every_bar_has_its_cell() {
+        let cells = all(None, &[1], 5);
+        for bar in &CPU_GRID_BARS {
+            let is = |cell: &&Cell| {
+                (&cell.call.title()[..], cell.n, cell.input.name()) == (bar.call, bar.n, bar.input)
+            };
+            assert_eq!(cells.iter().filter(is).count(), 1, "{}", bar.call);
+        }
+    }
+
+    #[test]
+    fn one_size_in_place_of_all_and_names_by_what_a_cell_is() {
+        let cells = all(Some(50), &[2], 1);
+        assert!(cells.iter().all(|cell| cell.n == 50));
+        let labels: HashSet<_> = cells.iter().map(Cell::label).collect();
+        assert_eq!(labels.len(), cells.len());
+        for label in ["keys u8, 50, zero, 2 threads", "by key u64 in 16 bytes, 50, 8 runs, 2 threads"] {
+            assert!(labels.contains(label), "{label}");
+        }
+        assert!(
+            !cells.iter().any(
+                |cell| cell.call == Call::Keys(KeyType::I32) && cell.input == Input::Shape(Shape::Normal)
+            )
+        );
+    }
+}
