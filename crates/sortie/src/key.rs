@@ -84,6 +84,7 @@ pub struct Order {
 
 impl Order {
     /// Whether keys of this code can be equal and have different bits.
+    #[inline]
     pub(crate) fn ties_nans(self, code: Code) -> bool {
         self.nans.are_equal() && code.is_float()
     }
@@ -104,6 +105,7 @@ impl Order {
     }
 
     /// Reverses a comparison where the order is descending.
+    #[inline]
     pub(crate) fn direct(self, ordering: Ordering) -> Ordering {
         if self.descending { ordering.reverse() } else { ordering }
     }
@@ -273,6 +275,7 @@ pub struct Transform<B> {
 }
 
 impl<B: Bits> Transform<B> {
+    #[inline]
     pub(crate) fn new(code: Code, order: Order) -> Self {
         let mut t = Transform {
             flip: B::ZERO,
@@ -306,6 +309,7 @@ impl<B: Bits> Transform<B> {
     }
 
     /// The codes by which keys compare: one for all NaNs where those are equal, so no bijection then.
+    #[inline]
     pub(crate) fn comparing(code: Code, order: Order) -> Self {
         Transform { ties_nans: order.ties_nans(code), ..Transform::new(code, order) }
     }
@@ -500,6 +504,7 @@ impl<const N: usize> Key for [u8; N] {
     const FORM: Form = Form::Wide;
     const PREFIX_BITS: u32 = if N < 8 { 8 * N as u32 } else { 64 };
     const IS_PREFIX: bool = N <= 8;
+    #[inline]
     fn compare(&self, other: &Self, order: Order) -> Ordering {
         order.direct(self.cmp(other))
     }
@@ -573,6 +578,7 @@ macro_rules! tuples {
                 if bits < 64 { bits } else { 64 }
             };
             const IS_PREFIX: bool = (true $(&& $name::IS_PREFIX)+) && 0 $(+ $name::PREFIX_BITS)+ <= 64;
+            #[inline]
             fn compare(&self, other: &Self, order: Order) -> Ordering {
                 Ordering::Equal $(.then_with(|| self.$field.compare(&other.$field, order)))+
             }

@@ -111,7 +111,14 @@ pub fn sort<K: Key>(keys: &mut [K]) {
     {
         // SAFETY: the engine leaves a permutation.
         let bits = unsafe { key::as_bits_mut(keys) };
-        return cpu::few::sort(bits, key::Transform::new(code, Order::default()));
+        let transform = key::Transform::new(code, Order::default());
+        return match bits.len() {
+            ..cpu::few::INSERTED => cpu::few::insert(bits, transform),
+            _ => cpu::few::sort(bits, transform),
+        };
+    }
+    if keys.len() <= cpu::few::COMPARED && matches!(K::FORM, key::Form::Wide) {
+        return keys.sort_unstable_by(|a, b| a.compare(b, Order::default()));
     }
     infallible(Sorter::shared().sort(keys));
 }
@@ -198,6 +205,11 @@ pub fn argsort_segments<K: Key>(keys: &[K], segments: Segments<'_>) -> Vec<usize
 /// assert_eq!(v, ["a", "d", "bb", "ccc"]);
 /// ```
 pub fn sort_by_key<T: Send + Sync, K: Key>(v: &mut [T], key: impl Fn(&T) -> K + Sync) {
+    if let key::Form::Bits(code) = K::FORM
+        && v.len() <= plan::FEW
+    {
+        return cpu::few::sort_by_key(v, key, key::Transform::comparing(code, Order::default()));
+    }
     infallible(Sorter::shared().sort_by_key(v, key));
 }
 

@@ -31,6 +31,38 @@ pub(crate) fn fill<T: Copy>(room: &mut Room<T>, items: impl ExactSizeIterator<It
     unsafe { &mut *(std::ptr::from_mut(&mut room[..written]) as *mut [T]) }
 }
 
+/// Fewer keys are inserted one after the other: whatever else is begun takes longer.
+pub(crate) const INSERTED: usize = 6;
+
+/// Sorts fewer than [`INSERTED`] keys, in the caller's code.
+#[inline(always)]
+pub(crate) fn insert<B: Bits>(keys: &mut [B], transform: Transform<B>) {
+    for i in 1..keys.len() {
+        let (key, code) = (keys[i], transform.encode(keys[i]));
+        let mut at = i;
+        while at > 0 && code < transform.encode(keys[at - 1]) {
+            keys[at] = keys[at - 1];
+            at -= 1;
+        }
+        keys[at] = key;
+    }
+}
+
+/// Sorts fewer than [`INSERTED`] items by a code of each, which is asked for once. Stable.
+#[inline]
+fn insert_by_code<T, B: Bits>(items: &mut [T], code: impl Fn(&T) -> B) {
+    let mut codes = [B::ZERO; INSERTED];
+    codes.iter_mut().zip(&*items).for_each(|(slot, item)| *slot = code(item));
+    for i in 1..items.len() {
+        let mut at = i;
+        while at > 0 && codes[at] < codes[at - 1] {
+            codes.swap(at, at - 1);
+            items.swap(at, at - 1);
+            at -= 1;
+        }
+    }
+}
+
 /// Sorts up to [`FEW`] keys.
 #[inline]
 pub(crate) fn sort<B: Bits>(keys: &mut [B], transform: Transform<B>) {
@@ -152,7 +184,13 @@ pub(crate) fn sort_by_key<T, K: Key>(v: &mut [T], key: impl Fn(&T) -> K, transfo
 }
 
 /// Sorts up to [`FEW`] items by a code of each, which is asked for once. Stable.
+#[inline]
 pub(crate) fn sort_by_code<T, B: Bits>(items: &mut [T], code: impl Fn(&T) -> B) {
+    if items.len() < INSERTED { insert_by_code(items, code) } else { order_by_code(items, code) }
+}
+
+#[inline(never)]
+fn order_by_code<T, B: Bits>(items: &mut [T], code: impl Fn(&T) -> B) {
     let (mut codes, mut order) = (room(), room());
     let codes = fill(&mut codes, items.iter().map(code));
     match order_of(codes, unsigned(), &mut order) {
@@ -243,6 +281,17 @@ fn order_of<'r, B: Bits>(keys: &[B], transform: Transform<B>, order: &'r mut Roo
     match Start::of(keys, transform) {
         Start::Descending => Ordered::Reversed,
         Start::Ascending(sorted) if sorted == n => Ordered::AsIs,
+        Start::Ascending(sorted) if n < INSERTED => {
+            let order = fill(order, 0..n as u32);
+            for i in sorted..n {
+                let mut at = i;
+                while at > 0 && code(&order[at]) < code(&order[at - 1]) {
+                    order.swap(at, at - 1);
+                    at -= 1;
+                }
+            }
+            Ordered::By(order)
+        }
         Start::Ascending(sorted) if are_inserted(sorted, n) => {
             let order = fill(order, 0..n as u32);
             for i in sorted..n {
@@ -289,8 +338,8 @@ fn unsigned<B: Bits>() -> Transform<B> {
     Transform::new(Code::Unsigned, Order::default())
 }
 
-/// Keys of 128 bits that are compared: words of their codes would put as few in order no sooner.
-const COMPARED: usize = 20;
+/// Keys of more than 64 bits that are compared: words of their codes would put as few in order no sooner.
+pub(crate) const COMPARED: usize = 20;
 
 /// Codes from which runs are looked for: fewer are sorted as fast.
 const MERGED_FROM: usize = 64;
