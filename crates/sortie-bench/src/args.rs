@@ -60,7 +60,8 @@ pub struct Args {
     #[arg(long, value_name = "BYTES", default_value_t = 1 << 30)]
     pub memory: u64,
 
-    /// Suites on a GPU: the library built from peers/cub.cu; suite cpu-grid: that from peers/cpu.cpp. Without it these peers are left out.
+    /// Suites on a GPU: the library built from peers/cub.cu; suite cpu-grid: that from peers/cpu.cpp. Without it these peers
+    /// are left out.
     #[arg(long, value_name = "FILE.so", env = "SORTIE_PEERS")]
     pub peers: Option<PathBuf>,
 
@@ -68,7 +69,8 @@ pub struct Args {
     #[arg(long)]
     pub once: bool,
 
-    /// Suites grid and cpu-grid: sort random arrays for SECONDS in place of the cells, and print the one where Sortie is furthest behind.
+    /// Suites grid and cpu-grid: sort random arrays for SECONDS in place of the cells, and print the one where Sortie is
+    /// furthest behind.
     #[arg(long, value_name = "SECONDS")]
     pub search: Option<u64>,
 

@@ -332,11 +332,22 @@ impl<B: Bits> Transform<B> {
         !self.float && self.flip == B::ZERO
     }
 
+    /// Whether keys are integers.
+    pub(crate) fn is_integer(&self) -> bool {
+        !self.float
+    }
+
+    /// [`Transform::encode`] where keys are integers.
+    #[inline(always)]
+    pub(crate) fn encode_integer(&self, bits: B) -> B {
+        bits.xor(self.flip)
+    }
+
     /// The code of a key's bits.
     #[inline(always)]
     pub(crate) fn encode(&self, bits: B) -> B {
-        if !self.float {
-            return bits.xor(self.flip);
+        if self.is_integer() {
+            return self.encode_integer(bits);
         }
         let mut code = self.complement(self.encode_plain_float(bits));
         if self.ties_nans {
@@ -350,7 +361,7 @@ impl<B: Bits> Transform<B> {
         self.float && !self.descending && !self.ties_nans && self.rotate == B::ZERO
     }
 
-    /// [`Transform::encode`] of those.
+    /// [`Transform::encode`] where keys are such floats.
     #[inline(always)]
     pub(crate) fn encode_plain_float(&self, bits: B) -> B {
         bits.xor(bits.sign_mask().or(B::SIGN)).wrapping_sub(self.nans)
@@ -393,7 +404,7 @@ pub(crate) fn as_bits<K: Key>(keys: &[K]) -> &[K::Bits] {
     unsafe { std::slice::from_raw_parts(keys.as_ptr().cast(), keys.len()) }
 }
 
-/// One key as such an integer.
+/// One key as the unsigned integer of its width.
 pub(crate) fn to_bits<K: Key>(key: &K) -> K::Bits {
     as_bits(std::slice::from_ref(key))[0]
 }

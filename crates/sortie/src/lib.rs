@@ -30,27 +30,30 @@
 //!
 //! | call | scratch | panics | GPU |
 //! |---|---|---|---|
-//! | [`sort`], numbers | 262 KiB a thread and `nK` / 1024 from 8 MiB of keys on (of 128 bits 1 MiB); 1 KiB for 8 bits, 256 KiB for 16 | no | yes |
-//! | [`sort`], tuples, options and byte arrays | none | no | no |
+//! | [`sort`], numbers | 262 KiB a thread and `nK` / 1024 from 8 MiB of keys on (1 MiB for 128 bits); 4 KiB for 8 bits, 256 KiB for 16; `nK / 2` for two runs | no | yes |
+//! | [`sort`], tuples, options and byte arrays | none; for long runs as [`sort_by`] | no | no |
 //! | [`sort_strings`], [`sort`] of strings | `n(K + 16)`, `K` being the size of a reference | memory | yes |
 //! | [`sort_string_array`] | the bytes, and `56n` | memory, offsets | yes |
-//! | [`sort_pairs`], numbers | `n(K + V)` | memory, lengths | yes |
+//! | [`sort_pairs`], numbers | `n(K + V)`, and `8n` up to 131,072 keys; for two runs `n(K + V + 8) / 7` more | memory, lengths | yes |
 //! | [`sort_pairs`], other keys | `28n` | memory, lengths | no |
-//! | [`argsort`], numbers | `n(K + 4)` | memory | yes |
+//! | [`argsort`], numbers | `n(K + 4)`, and at least `8n` up to 131,072 keys | memory | yes |
 //! | [`argsort`], strings | `24n` | memory | yes |
 //! | [`argsort`], other keys | `20n` | memory | no |
-//! | [`sort_by_key`], numbers, `K + V` up to 40 | `n(2K + V)` | memory, the caller's code | as [`argsort`] |
-//! | [`sort_by_key`], others | `n(K + 8)`, and that of [`argsort`] or `nV` | memory, the caller's code | as [`argsort`] |
-//! | [`sort_by_cached_key`] | `n(K + 8)`, and `8n` or `nV` | the caller's code | no |
+//! | [`sort_by_key`], numbers, `K + V` up to 40 | `nK`, and that of [`sort_pairs`] | memory, the caller's code | as [`argsort`] |
+//! | [`sort_by_key`], others | `n(K + 8)`, and the larger of [`argsort`]'s and `nV` | memory, the caller's code | as [`argsort`] |
+//! | [`sort_by_cached_key`] | `n(K + 8)`, and the larger of `8n` and `nV` | the caller's code | no |
 //! | [`sort_by`] | a copy of the slice; by one thread half of one, but of up to 8 MB a whole one | the caller's code | no |
 //! | [`sort_segments`], numbers | as [`sort`] | segments | yes |
 //! | [`sort_segments`], other keys | none | segments | no |
 //! | [`argsort_segments`] | as [`Sorter::argsort_segments`] | memory, segments | numbers |
 //!
-//! - Up to 1024 elements with keys that are not strings take none; [`sort_by_key`] takes the keys where they are not numbers.
+//! - Runs are merged where a sort has one or two threads and the limit of a [`Sorter`] has room for the scratch. Keys of 128
+//!   bits with long runs take as much as in [`sort_by`].
+//! - Up to 1024 elements with keys that are not strings take 40 KiB at most, mostly none, which no limit counts; in [`sort_by_key`]
+//!   also the keys where they are not numbers.
 //! - From 2^32 keys on, indices of 4 bytes in this table have 8.
 //! - *Memory*: the call panics where the system refuses the scratch. The arguments are as they were. As everywhere in Rust, the
-//!   process aborts where the system refuses a small allocation, or the result of [`argsort`].
+//!   process aborts where the system refuses a small allocation, the scratch of std's stable sort, or the result of [`argsort`].
 //! - *Lengths*, *offsets*, *segments*: the call panics where the arguments do not fit each other.
 //! - A [`Sorter`] takes the same scratch with [`Algorithm::Auto`], and returns an [`Error`] in place of these panics. Only the
 //!   caller's code can panic there, and [`Sorter::sort_pairs_segments`] where the system refuses scratch.
@@ -117,7 +120,7 @@ pub fn sort<K: Key>(keys: &mut [K]) {
             _ => cpu::few::sort(bits, transform),
         };
     }
-    if keys.len() <= cpu::few::COMPARED && matches!(K::FORM, key::Form::Wide) {
+    if keys.len() < cpu::few::INSERTED && matches!(K::FORM, key::Form::Wide) {
         return keys.sort_unstable_by(|a, b| a.compare(b, Order::default()));
     }
     infallible(Sorter::shared().sort(keys));
@@ -215,7 +218,7 @@ pub fn sort_by_key<T: Send + Sync, K: Key>(v: &mut [T], key: impl Fn(&T) -> K + 
 
 /// [`sort_by_key`] for keys of any ordered type, such as one of the caller's own. Stable.
 ///
-/// Scratch: the keys, 8 bytes an element, and the more of 8 bytes an element and a copy of the elements. Runs on the CPU.
+/// Scratch: the keys, 8 bytes an element, and the larger of 8 bytes an element and a copy of the elements. Runs on the CPU.
 ///
 /// # Panics
 /// Where `key` or the comparison panics. It may where the keys' [`Ord`] is no total order, as std's sort does. Either way the
@@ -249,8 +252,8 @@ pub fn sort_by<T: Send>(v: &mut [T], compare: impl Fn(&T, &T) -> Ordering + Sync
 
 /// Sorts strings, or anything that refers to bytes, by their bytes. Stable; moves references, never bodies.
 ///
-/// Time grows with the bytes that tell strings apart. Scratch: a copy of the references and 16 bytes for each. May use a GPU after
-/// [`enable_gpu`].
+/// Time grows with the bytes that tell strings apart. Scratch: a copy of the references and 16 bytes for each. May use a GPU
+/// after [`enable_gpu`].
 ///
 /// `as_ref` is called more than once a string and must give the same bytes each time.
 ///

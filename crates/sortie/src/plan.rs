@@ -63,10 +63,13 @@ pub(crate) const EXCHANGED_BY_A_TASK: usize = 1 << 15;
 /// Keys from which 16-bit keys are counted: fewer are sorted as words of 32 bits, in no more scratch than counters take.
 pub(crate) const COUNT_16_FROM: usize = 1 << 16;
 
-/// Bytes of keys of 128 bits from which a range is distributed: no vectors sort those, so each step of a quicksort takes long.
+/// Bytes of keys of 128 bits from which a range is distributed: no vectors sort those, so each step of a quicksort is slow.
 pub(crate) const DISTRIBUTE_WIDE_FROM_BYTES: usize = 1 << 20;
 
-/// Codes of which the pivot of a quicksort by code is the median, and those of so many items.
+/// Keys of more than 64 bits, or of no fixed width, up to which std's sort is as fast.
+pub(crate) const COMPARED: usize = 32;
+
+/// Codes of which the pivot of a quicksort by code is the median; the same for many items; and how many are many.
 pub(crate) const PIVOT_OF: usize = 15;
 pub(crate) const PIVOT_OF_MANY: usize = 127;
 pub(crate) const PIVOT_OF_MANY_FROM: usize = 1 << 14;
@@ -74,8 +77,14 @@ pub(crate) const PIVOT_OF_MANY_FROM: usize = 1 << 14;
 /// Keys that the profile compares before it looks whether the run was broken.
 pub(crate) const PROFILE_STRETCH: usize = 1 << 8;
 
-/// Keys behind a run that are one in so many, at most, are sorted by themselves and merged with it.
+/// Keys after a run are sorted by themselves and merged with it, if they are at most one in so many.
 pub(crate) const TAIL: usize = 8;
+
+/// Pairs that one thread puts in order without a distribution: they, and their words, stay in its cache.
+pub(crate) const PAIRS_AT_ONCE: usize = 1 << 17;
+
+/// Threads up to which one of them merges two runs: more threads sort in less time.
+pub(crate) const MERGED_BY_THREADS: usize = 2;
 
 /// Pairs for each bucket of their distribution: words of 32 bits then leave few of them tied.
 pub(crate) const PAIRS_A_BUCKET: usize = 1 << 13;
@@ -91,7 +100,7 @@ pub(crate) const NARROW_SLACK_BITS: u32 = 4;
 /// Codes or strings that are put in order by insertion: as many as std's sort takes for it, about.
 pub(crate) const INSERT_UP_TO: usize = 16;
 
-/// Strings that are put in order by comparison: of more, their first words tell it in less time. At most 20, which std's sort
+/// Strings up to which they are sorted by comparison: more are sorted by words in less time. At most 20, which std's sort
 /// inserts in place.
 pub(crate) const COMPARE_STRINGS_UP_TO: usize = 16;
 
@@ -132,13 +141,13 @@ pub(crate) const SPLITTER_SAMPLE: usize = 32;
 /// Symbols of a small alphabet: those of DNA, one for what could not be read, and the end.
 pub(crate) const SMALL_ALPHABET: u32 = 6;
 
-/// Bytes of a key and its element that are sorted together; larger elements are brought to their places afterwards.
+/// Bytes up to which a key and its element are sorted together; larger elements are moved by indices afterwards.
 pub(crate) const MOVED_WITH_KEYS_BYTES: usize = 40;
 
 /// Strings that one task encodes, or compares with their neighbours.
 pub(crate) const STRINGS_A_TASK: usize = 1 << 14;
 
-/// Keys that are sorted without a plan and a report: to take the time twice takes as long as to sort some tens.
+/// Keys up to which a sort makes no plan and no report: reading the clock twice takes as long as sorting some tens.
 pub(crate) const FEW: usize = 1 << 10;
 
 /// Bytes of a chunk on its way to a device and back: 1 ms of the way, beside which what a launch costs is small.

@@ -20,11 +20,14 @@ pub(crate) enum Runs {
     Mixed,
 }
 
-/// Looks for one run; stops at the first stretch that breaks it. Where to reverse must be stable, keys that descend differ.
+/// Looks for one run; stops at the first stretch that breaks it. If `stable`, a descending run has no equal
+/// keys, so that reversing it is stable.
 pub(crate) fn runs<B: Bits>(keys: &[B], transform: Transform<B>, stable: bool, threads: usize) -> Runs {
     // The transform is chosen here once, not again for every key.
     if transform.is_identity() {
         runs_of_codes(keys, |key| key, stable, threads)
+    } else if transform.is_integer() {
+        runs_of_codes(keys, |key| transform.encode_integer(key), stable, threads)
     } else if transform.is_plain_float() {
         runs_of_codes(keys, |key| transform.encode_plain_float(key), stable, threads)
     } else {

@@ -68,8 +68,8 @@ impl Phase {
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Report {
-    /// The phases in the order in which they ran. None for up to 1024 keys that are not strings, unless an algorithm was named:
-    /// to look at the clock would take as long as to sort.
+    /// The phases in the order in which they ran. May be empty for up to 1024 keys: reading the clock would take as long as
+    /// the sort.
     pub phases: Vec<Phase>,
     /// The most scratch held at one time, in bytes, of host and device together: what was asked for and is counted
     /// against [`memory_limit`](crate::SorterBuilder::memory_limit).

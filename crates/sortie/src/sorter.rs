@@ -15,7 +15,7 @@ use sortie_device::rates::Rates;
 use crate::cpu::{self, Job};
 use crate::error::same_length;
 use crate::gpu::Gpu;
-use crate::key::{self, Bits, Code, Form};
+use crate::key::{self, Bits, Code, Form, Transform};
 use crate::plan::{self, CpuWay, FEW, MOVED_WITH_KEYS_BYTES, Machine, MachineGpu, Plan, auto};
 use crate::profile::{self, Runs};
 use crate::request::{Beside, Budget, KeyForm, Lengths, Operation, Request};
@@ -486,9 +486,12 @@ impl Sorter {
     /// Sorts by a key that `key` draws from each element, called once an element. Stable, unless the sorter was built with
     /// `.unstable()`. Runs where [`Sorter::argsort`] of the keys does.
     ///
-    /// Scratch: the keys, and for numbers of `K` bytes and elements of `V` where `K + V` is at most 40, `K + V` bytes an element.
-    /// For others 8 bytes an element, and the more of what [`Sorter::argsort`] takes and a copy of the elements. Where the limit
-    /// has no room for the copy, one thread exchanges the elements.
+    /// Scratch: the keys, and
+    ///
+    /// - for numbers of `K` bytes and elements of `V` bytes, where `K + V` is at most 40: that of [`Sorter::sort_pairs`];
+    /// - for others: 8 bytes an element, and the larger of what [`Sorter::argsort`] takes and a copy of the elements.
+    ///
+    /// Where the limit has no room for the copy, one thread exchanges the elements.
     ///
     /// # Panics
     /// Where `key` panics. The slice is as it was.
@@ -518,12 +521,15 @@ impl Sorter {
         self.sort_by_numbers(v, &mut keys, code, held)
     }
 
-    /// Leaves what is in order of its keys so, and reverses what is in reverse; nothing moves by indices then.
+    /// Leaves elements that are in the order of their keys, and reverses those in reverse order. None if they are in
+    /// neither.
     fn put_in_order<T, B: Bits>(&self, v: &mut [T], keys: &[B], code: Code) -> Option<Report> {
-        if !self.is_left_to_cpu() {
+        let mut report = Report { scratch_peak: size_of_val(keys) as u64, ..Report::default() };
+        if !self.is_left_to_cpu()
+            || self.choices.memory_limit.is_some_and(|limit| limit < report.scratch_peak)
+        {
             return None;
         }
-        let mut report = Report::default();
         let runs = report.phase("profile", size_of_val(keys), 0, || {
             self.in_pool(keys.len(), |threads| profile::runs(keys, self.carrying(code), true, threads))
         });
@@ -537,8 +543,8 @@ impl Sorter {
 
     /// [`Sorter::sort_by_key`] for keys of any ordered type, on the CPU.
     ///
-    /// Scratch: the keys, 8 bytes an element, and the more of 8 bytes an element, where the sort is stable, and a copy of the
-    /// elements. Where the limit has no room for the copy, one thread exchanges the elements.
+    /// Scratch: the keys, 8 bytes an element, and the larger of 8 bytes an element, where the sort is stable, and a copy of
+    /// the elements. Where the limit has no room for the copy, one thread exchanges the elements.
     ///
     /// # Panics
     /// Where `key` or the comparison panics. It may where the keys' [`Ord`] is no total order, as std's sort does. Either way
@@ -586,7 +592,7 @@ impl Sorter {
         self.run_on_cpu(request, |job| cpu::compare::sort(v, |a, b| order.direct(compare(a, b)), job))
     }
 
-    /// Sorts elements by their keys, which are used up. So many bytes are held.
+    /// Sorts elements by their keys, which are used up. `held` is the scratch that is held already, in bytes.
     fn sort_by_numbers<T: Send, K: Key>(
         &self,
         v: &mut [T],
@@ -597,9 +603,10 @@ impl Sorter {
         let beside = Beside::Indices { stable: true };
         let mut request = self.request(Operation::Array, KeyForm::of::<K>(), beside, keys.len());
         request.budget = request.budget.holding(held);
-        // Small elements move with their keys, which takes no second pass over them.
+        // Small elements move with their keys, which saves a second pass over them.
         let together = size_of::<K>() + size_of::<T>();
-        let fits = (together * keys.len()) as u64 <= request.budget.left();
+        let indices = size_of::<usize>() * keys.len();
+        let fits = (together * keys.len()) as u64 <= request.budget.left() + indices as u64;
         self.run(
             request,
             &mut (keys, v),
@@ -609,10 +616,14 @@ impl Sorter {
                 })
             },
             |(keys, v), job| {
-                if together <= MOVED_WITH_KEYS_BYTES && fits {
+                let transform: Transform<K::Bits> = self.carrying(code);
+                let moves_pairs = job.way != CpuWay::Merge && transform.is_bijection();
+                if together <= MOVED_WITH_KEYS_BYTES && fits && moves_pairs {
+                    // No indices are held.
+                    let budget = Budget { held: (held - indices) as u64, ..job.budget };
                     // SAFETY: the sort leaves a permutation.
                     let bits = unsafe { key::as_bits_mut(keys) };
-                    return cpu::pairs::sort(bits, v, self.carrying(code), job);
+                    return cpu::pairs::sort(bits, v, transform, &Job { budget, ..*job });
                 }
                 self.sort_by_places(v, held, |places| {
                     cpu::pairs::argsort(key::as_bits(keys), places, self.carrying(code), job)
@@ -621,7 +632,7 @@ impl Sorter {
         )
     }
 
-    /// Brings elements to their places, which `sort` finds. So many bytes are held, those of the places among them.
+    /// Moves elements by the indices that `sort` finds. `held` is the scratch that is held, that of the indices included.
     fn sort_by_places<T: Send>(
         &self,
         v: &mut [T],
@@ -634,7 +645,7 @@ impl Sorter {
         Ok(report)
     }
 
-    /// Brings elements to their places, where so many bytes are held.
+    /// Moves elements by indices. `held` is the scratch that is held already, in bytes.
     fn bring<T: Send>(&self, v: &mut [T], places: &mut [usize], held: usize, report: &mut Report) {
         let bytes = size_of_val(v);
         let memory = self.choices.memory_limit.unwrap_or(u64::MAX);

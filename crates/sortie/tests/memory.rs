@@ -87,9 +87,10 @@ fn pairs_and_places_take_a_copy() {
         within(what, N * 16, || sorter.sort_pairs(&mut keys, &mut payload));
         let (mut keys, mut payload) = (random(), vec![[7u8; 3]; N]);
         within(what, N * 11, || sorter.sort_pairs(&mut keys, &mut payload));
-        for (length, threads) in [(1000, 2), (N / 4, 2), (N, 1)] {
+        for (length, threads) in [(1000, 2), (100_000, 2), (N / 4, 2), (N, 1)] {
             let (mut keys, mut payload) = (random(), random());
-            let copies = if length > 8192 { threads * length * 16 } else { 0 };
+            let words = if length <= 131_072 { length * 8 } else { 0 };
+            let copies = if length > 8192 { threads * (length * 16 + words) } else { 0 };
             within(what, copies + threads * (328 << 10), || {
                 sorter.sort_pairs_segments(&mut keys, &mut payload, Segments::Length(length))
             });

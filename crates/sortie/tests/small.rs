@@ -415,5 +415,6 @@ fn more_items_without_a_size_than_memory_has_addresses() {
     sortie::sort_strings(many::<Fickle>(n));
     sortie::sort_pairs(many::<[u8; 0]>(n), many::<()>(n));
     sortie::sort(many::<[u8; 0]>(n));
+    Sorter::builder().threads(1).build().unwrap().sort(many::<[u8; 0]>(n)).unwrap();
     sortie::sort_by(many::<[u8; 0]>(n), |_, _| std::cmp::Ordering::Less);
 }

@@ -1,4 +1,5 @@
-//! Draws arrays on the host: the same as `kernels/grid.cu` draws on a device, for more types; and the shapes that devices lack.
+//! Draws arrays on the host: those that `kernels/grid.cu` draws on a device, for more types; and shapes that only the host
+//! draws.
 
 use super::recipe::Recipe;
 use super::shape::Shape;
@@ -166,7 +167,7 @@ fn normal(at: u64, seed: u64) -> f64 {
     (-2.0 * between(random(seed, at)).ln()).sqrt() * angle.cos()
 }
 
-/// One in 64 is a NaN, and one each a zero of either sign.
+/// One in 64 is a NaN, one in 64 is 0.0, and one in 64 is -0.0.
 fn log_normal<K: Drawn>(form: Form, at: u64, seed: u64) -> K {
     match random(seed ^ 4, at) % 64 {
         0 => K::of_bits(0),

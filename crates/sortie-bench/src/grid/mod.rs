@@ -1,5 +1,5 @@
-//! What the suites of cells share: the shapes of arrays, how contenders race at a cell, results that a stopped run goes on from,
-//! and the search for a worst array.
+//! What the suites of cells share: the shapes of arrays, how contenders race at a cell, results from which a stopped run
+//! goes on, and the search for a worst array.
 
 pub mod draw;
 pub mod race;
@@ -29,7 +29,7 @@ pub fn time(ms: f64) -> String {
     }
 }
 
-/// None of no ratios.
+/// None if there are no ratios.
 pub fn geometric_mean(ratios: impl Iterator<Item = f64>) -> Option<f64> {
     let logarithms: Vec<_> = ratios.map(f64::ln).collect();
     let count = logarithms.len() as f64;

@@ -1,4 +1,4 @@
-//! What contenders came to at the cells, measured now or read from the `--json` file of an earlier run.
+//! The results of contenders at the cells, measured now or read from the `--json` file of an earlier run.
 
 use std::collections::HashMap;
 use std::io::ErrorKind;

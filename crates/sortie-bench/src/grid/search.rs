@@ -7,13 +7,13 @@ use super::race::Raced;
 use crate::Result;
 use crate::args::Args;
 
-/// What became of one trial.
+/// The result of one trial.
 pub struct Tried {
     pub label: String,
     pub raced: Vec<Raced>,
     /// Whether the results that must be right are.
     pub right: bool,
-    /// The one to make as low as can be.
+    /// What the search makes as low as it can.
     pub ratio: Option<f64>,
 }
 

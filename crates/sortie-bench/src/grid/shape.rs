@@ -1,5 +1,5 @@
-//! The shapes of arrays: what the keys are, and in what order they come. `kernels/grid.cu` draws them on a device, `draw.rs` on
-//! the host.
+//! The shapes of arrays: what the keys are, and in what order they come. `kernels/grid.cu` draws them on a device, `draw.rs`
+//! on the host.
 //!
 //! A shape is made of unsigned numbers as wide as the key. Signed integers and floats take them by rank, so every shape keeps
 //! its order and its equal keys. Only log-normal floats have NaNs.

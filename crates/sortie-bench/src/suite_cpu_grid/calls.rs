@@ -1,8 +1,8 @@
-//! Who takes a call: Sortie by its free functions, the standard library's equivalent, and the peers, each on fresh copies of the
-//! same arrays.
+//! The contenders of a call: Sortie by its free functions, the standard library's equivalent, and the peers, each on fresh
+//! copies of the same arrays.
 //!
-//! Below 20,000 elements a timing is over many arrays of the same shape, each drawn for itself, so that neither the clock nor what
-//! a processor has learnt of one array decides.
+//! Below 20,000 elements a timing is over many arrays of the same shape, each drawn by itself, so that neither the clock's
+//! resolution nor a branch predictor that has learnt one array decides.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
@@ -23,7 +23,7 @@ const ELEMENTS: usize = 20_000;
 /// What is beside a key: words, of which the first is the index of the element.
 type Beside<const WORDS: usize> = [u32; WORDS];
 
-/// Arrays of keys, and who is there to sort them.
+/// Arrays of keys, and the contenders that sort them.
 #[derive(Debug, Clone, Copy)]
 pub struct Job<'a> {
     pub source: Source,
@@ -39,7 +39,7 @@ pub fn arrays(n: usize) -> usize {
     ELEMENTS.div_ceil(n)
 }
 
-/// Measures all who take a call on keys.
+/// Measures all contenders of a call on keys.
 pub fn race_keys(call: Call, job: &Job<'_>) -> Result<Vec<Raced>> {
     match call {
         Call::Keys(key) => typed!(key, keys(job)),

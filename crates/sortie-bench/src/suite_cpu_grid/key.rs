@@ -1,4 +1,4 @@
-//! The key types of the grid, and who sorts them.
+//! The key types of the grid, and the crates that sort them.
 
 use std::cmp::Ordering;
 use std::fmt::Debug;

@@ -40,7 +40,7 @@ impl Job {
 
 type Sort = for<'s> fn(&mut [&'s [u8]]);
 
-/// Measures all who take a call on strings.
+/// Measures all contenders of a call on strings.
 pub fn race_strings(call: Call, job: &Job) -> Result<Vec<Raced>> {
     let strings = job.draw()?;
     if call == Call::Strings { sorts(job, &strings.refs()) } else { argsorts(job, &strings.refs()) }

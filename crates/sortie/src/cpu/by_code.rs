@@ -1,12 +1,14 @@
-//! Items that are sorted in place by a code of each: those that no vector holds, or that are no numbers. Quicksort, until so few
-//! are left that words of their codes put them in order.
+//! Sorts items in place by a code of each: those that no vector holds, or that are no numbers. A quicksort, until a part is
+//! small enough for `few.rs`.
 //!
 //! As in the vectorised quicksort, each part knows a lower bound of its codes: a pivot equal to it says that the codes up to
 //! it are equal. Too many bad pivots hand the part to std's sort, hence O(n log n) whatever the input.
 
-use crate::cpu::few;
-use crate::key::Bits;
-use crate::plan::{FEW, PARALLEL_FROM, PIVOT_OF, PIVOT_OF_MANY, PIVOT_OF_MANY_FROM};
+use rayon::slice::ParallelSliceMut;
+
+use crate::cpu::{compare, few};
+use crate::key::{Bits, Transform};
+use crate::plan::{COMPARED, FEW, PARALLEL_FROM, PIVOT_OF, PIVOT_OF_MANY, PIVOT_OF_MANY_FROM};
 
 /// Sorts items by code. `ties` gets parts that are in order of their codes, and orders those of one code.
 pub(crate) fn sort<T: Send, B: Bits>(
@@ -18,21 +20,108 @@ pub(crate) fn sort<T: Send, B: Bits>(
     if items.is_sorted_by_key(&code) {
         return ties(items);
     }
-    // Std's sort sets equal codes apart sooner than they are few enough for words.
+    // Std's sort takes less time where many codes are equal.
     if has_few_codes(items.len(), |i| code(&items[i])) {
-        items.sort_unstable_by_key(&code);
+        if threads > 1 {
+            items.par_sort_unstable_by_key(&code);
+        } else {
+            items.sort_unstable_by_key(&code);
+        }
         return ties(items);
     }
     let patience = 2 * (usize::BITS - items.len().leading_zeros());
     Quicksort { code, ties, threads }.sort(items, B::ZERO, patience);
 }
 
-/// Whether codes of a sample of `n`, of which there are some, repeat.
-pub(crate) fn has_few_codes<B: Bits>(n: usize, code: impl Fn(usize) -> B) -> bool {
-    let mut sample: [B; PIVOT_OF] = std::array::from_fn(|i| code(i * n / PIVOT_OF));
-    sample.sort_unstable();
-    sample.windows(2).filter(|pair| pair[0] == pair[1]).count() * 4 >= PIVOT_OF
+/// A sort of the standard library.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum StdSort {
+    /// It merges runs, by way of a copy.
+    Stable,
+    Unstable,
 }
+
+impl StdSort {
+    /// The one that sorts items in less time than a quicksort by code: where items are few, where there are long runs, or
+    /// where `repeats` codes of a sample repeat.
+    pub(crate) fn for_items<T, B: Bits>(
+        items: &[T],
+        code: impl Fn(&T) -> B,
+        less: impl Fn(&T, &T) -> bool,
+        repeats: usize,
+    ) -> Option<StdSort> {
+        let n = items.len();
+        if n <= COMPARED {
+            let begins_in_order =
+                n > INSERTED_BY_STD && !items[..n / 2].windows(2).any(|pair| less(&pair[1], &pair[0]));
+            return Some(if begins_in_order { StdSort::Stable } else { StdSort::Unstable });
+        }
+        let in_order = |i: usize| !less(&items[i * n / PIVOT_OF], &items[(i - 1) * n / PIVOT_OF]);
+        if (1..PIVOT_OF).all(in_order) || begins_with_long_run(items, &less) {
+            return Some(StdSort::Stable);
+        }
+        (count_repeats(sample(n, |i| code(&items[i]))) >= repeats).then_some(StdSort::Unstable)
+    }
+
+    /// The same of integers.
+    pub(crate) fn for_integers<B: Bits>(keys: &[B], transform: Transform<B>) -> Option<StdSort> {
+        let code = |key: &B| transform.encode_integer(*key);
+        StdSort::for_items(keys, code, |a, b| code(a) < code(b), FEW_CODES)
+    }
+
+    /// Sorts integers.
+    pub(crate) fn sort_integers<B: Bits>(self, keys: &mut [B], transform: Transform<B>) {
+        match (self, transform.is_identity()) {
+            (StdSort::Stable, true) => keys.sort(),
+            (StdSort::Stable, false) => keys.sort_by_key(|&key| transform.encode_integer(key)),
+            (StdSort::Unstable, true) => keys.sort_unstable(),
+            (StdSort::Unstable, false) => keys.sort_unstable_by_key(|&key| transform.encode_integer(key)),
+        }
+    }
+
+    /// Bytes of scratch for items of so many bytes.
+    pub(crate) fn scratch(self, bytes: usize) -> usize {
+        match self {
+            StdSort::Stable => compare::scratch(bytes as u64, 1) as usize,
+            StdSort::Unstable => 0,
+        }
+    }
+}
+
+/// Whether items begin with a long run, in order or in reverse.
+fn begins_with_long_run<T>(items: &[T], less: impl Fn(&T, &T) -> bool) -> bool {
+    let first = &items[..items.len() / LONG_RUN];
+    let Some([a, b]) = first.first_chunk() else { return false };
+    if less(b, a) {
+        first.windows(2).all(|pair| less(&pair[1], &pair[0]))
+    } else {
+        !first.windows(2).any(|pair| less(&pair[1], &pair[0]))
+    }
+}
+
+/// Whether so many codes of a sample repeat that there are few distinct ones. `n` is not 0.
+pub(crate) fn has_few_codes<B: Bits>(n: usize, code: impl Fn(usize) -> B) -> bool {
+    count_repeats(sample(n, code)) >= FEW_CODES
+}
+
+/// Codes at equal distances.
+fn sample<B: Bits>(n: usize, code: impl Fn(usize) -> B) -> [B; PIVOT_OF] {
+    std::array::from_fn(|i| code(i * n / PIVOT_OF))
+}
+
+fn count_repeats<B: Bits>(mut sample: [B; PIVOT_OF]) -> usize {
+    sample.sort_unstable();
+    sample.windows(2).filter(|pair| pair[0] == pair[1]).count()
+}
+
+/// Codes of a sample that repeat, at least, where there are few distinct ones.
+pub(crate) const FEW_CODES: usize = PIVOT_OF / 4;
+
+/// A run is long if it has at least one in so many items.
+const LONG_RUN: usize = 6;
+
+/// Items up to which either of std's sorts inserts them.
+const INSERTED_BY_STD: usize = 20;
 
 struct Quicksort<C, E> {
     code: C,
@@ -41,7 +130,7 @@ struct Quicksort<C, E> {
 }
 
 impl<C: Sync, E: Sync> Quicksort<C, E> {
-    /// Sorts a part, none of whose codes is less than `lower`, and which may still take so many bad pivots.
+    /// Sorts a part. None of its codes is less than `lower`; `patience` is how many bad pivots are left to it.
     fn sort<T: Send, B: Bits>(&self, mut items: &mut [T], mut lower: B, mut patience: u32)
     where
         C: Fn(&T) -> B,

@@ -12,26 +12,38 @@ pub(crate) fn applies<B: Bits>(n: usize) -> bool {
     }
 }
 
+/// Tables of counters, which keys use in turn: where neighbours are equal, one counter would wait for its last increment.
+const fn tables<B: Bits>() -> usize {
+    if B::WIDTH == u8::BITS { 4 } else { 1 }
+}
+
 /// Bytes of counters.
-pub(crate) fn scratch<B: Bits>() -> usize {
-    size_of::<u32>() << B::WIDTH
+pub(crate) const fn scratch<B: Bits>() -> usize {
+    tables::<B>() * (size_of::<u32>() << B::WIDTH)
 }
 
 pub(crate) fn sort<B: Bits>(keys: &mut [B], transform: Transform<B>) {
     // In parts whose counts fit 32 bits, so that the counters stay small.
-    let mut counts = vec![0u32; 1 << B::WIDTH];
+    let codes = 1 << B::WIDTH;
+    let mut counts = vec![0u32; tables::<B>() * codes];
     let mut wide: Option<Vec<usize>> = None;
     for part in keys.chunks(u32::MAX as usize) {
         if part.len() < keys.len() {
-            wide.get_or_insert_with(|| vec![0; 1 << B::WIDTH]);
+            wide.get_or_insert_with(|| vec![0; codes]);
         }
-        part.iter().for_each(|&key| counts[transform.encode(key).low() as usize] += 1);
+        for (i, &key) in part.iter().enumerate() {
+            counts[i % tables::<B>() * codes + transform.encode(key).low() as usize] += 1;
+        }
+        let (sums, others) = counts.split_at_mut(codes);
+        for table in others.chunks_mut(codes) {
+            sums.iter_mut().zip(table).for_each(|(sum, count)| *sum += std::mem::take(count));
+        }
         if let Some(wide) = &mut wide {
-            wide.iter_mut().zip(&mut counts).for_each(|(sum, count)| *sum += std::mem::take(count) as usize);
+            wide.iter_mut().zip(sums).for_each(|(sum, count)| *sum += std::mem::take(count) as usize);
         }
     }
     let mut rest = keys;
-    for code in 0..1 << B::WIDTH {
+    for code in 0..codes {
         let count = wide.as_ref().map_or(counts[code] as usize, |wide| wide[code]);
         let key = transform.decode(B::from_low(code as u64));
         rest.split_off_mut(..count).expect("the counts add up to the keys").fill(key);

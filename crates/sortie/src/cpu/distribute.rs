@@ -24,7 +24,7 @@ use crate::plan::{
 /// The most buckets of a distribution in place.
 pub(crate) const BUCKETS: usize = 256;
 
-/// Codes that choose the places of a sample.
+/// Codes that seed the random indices of a sample.
 const SEEDING: usize = 64;
 
 /// Gives each code a bucket, in order: lesser codes never go to later buckets.
@@ -36,7 +36,7 @@ pub(crate) struct Classifier<B> {
     buckets: usize,
     /// Whether no bucket holds most of the sample.
     even: bool,
-    /// Bits that the bucket of a code tells of it, on average.
+    /// The entropy of the bucket of a code, in bits.
     entropy: f64,
 }
 
@@ -78,7 +78,7 @@ impl<B: Bits> Classifier<B> {
         self.even
     }
 
-    /// Bits that the bucket of a code tells of it, on average.
+    /// The entropy of the bucket of a code, in bits.
     pub(crate) fn entropy(&self) -> f64 {
         self.entropy
     }
@@ -108,7 +108,7 @@ pub(crate) fn sample<B: Bits>(n: usize, code: impl Fn(usize) -> B, count: usize,
     sample
 }
 
-/// A number from codes at fixed places: whoever builds an input that is bad for the places sampled then changes these.
+/// A seed from codes at fixed indices: low keys at the sampled indices then change which indices are sampled.
 fn seed<B: Bits>(n: usize, code: impl Fn(usize) -> B) -> u64 {
     (0..SEEDING.min(n)).fold(n as u64, |seed, i| {
         (seed ^ code(n / SEEDING.min(n) * i).low()).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29)

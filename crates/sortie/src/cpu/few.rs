@@ -1,12 +1,13 @@
-//! Few keys: sorted by the calling thread, on its stack. No plan, no report, no thread and nothing from the heap: each takes as
-//! long as such a sort.
+//! Few keys: sorted by the calling thread, on its stack. No plan, no report, no other thread and hardly any heap memory:
+//! each takes as long as such a sort.
 
 use std::mem::MaybeUninit;
 
+use super::by_code::StdSort;
 use super::order::order_few;
 use super::runs::{self, InRun, Run};
 use super::vector::{self, Isa};
-use super::{by_code, permute, wide};
+use super::{counting, permute, wide};
 use crate::key::{self, Bits, Code, Transform};
 use crate::plan::FEW;
 use crate::{Index, Key, Order};
@@ -20,7 +21,10 @@ pub(crate) const fn room<T>() -> Room<T> {
 
 /// The items, of which there are no more than the room has.
 #[inline(always)]
-pub(crate) fn fill<T: Copy>(room: &mut Room<T>, items: impl ExactSizeIterator<Item = T>) -> &mut [T] {
+pub(crate) fn fill<T: Copy>(
+    room: &mut [MaybeUninit<T>],
+    items: impl ExactSizeIterator<Item = T>,
+) -> &mut [T] {
     let room = &mut room[..items.len()];
     let mut written = 0;
     for (slot, item) in room.iter_mut().zip(items) {
@@ -31,10 +35,10 @@ pub(crate) fn fill<T: Copy>(room: &mut Room<T>, items: impl ExactSizeIterator<It
     unsafe { &mut *(std::ptr::from_mut(&mut room[..written]) as *mut [T]) }
 }
 
-/// Fewer keys are inserted one after the other: whatever else is begun takes longer.
-pub(crate) const INSERTED: usize = 6;
+/// Fewer keys are sorted by insertion, as std does: any other method takes longer where they are nearly in order.
+pub(crate) const INSERTED: usize = 16;
 
-/// Sorts fewer than [`INSERTED`] keys, in the caller's code.
+/// Sorts fewer than [`INSERTED`] keys. Inlined into the caller.
 #[inline(always)]
 pub(crate) fn insert<B: Bits>(keys: &mut [B], transform: Transform<B>) {
     for i in 1..keys.len() {
@@ -53,20 +57,38 @@ pub(crate) fn insert<B: Bits>(keys: &mut [B], transform: Transform<B>) {
 fn insert_by_code<T, B: Bits>(items: &mut [T], code: impl Fn(&T) -> B) {
     let mut codes = [B::ZERO; INSERTED];
     codes.iter_mut().zip(&*items).for_each(|(slot, item)| *slot = code(item));
-    for i in 1..items.len() {
-        let mut at = i;
-        while at > 0 && codes[at] < codes[at - 1] {
-            codes.swap(at, at - 1);
-            items.swap(at, at - 1);
+    let mut order: [u32; INSERTED] = std::array::from_fn(|i| i as u32);
+    let n = items.len();
+    if insert_codes(&mut codes[..n], &mut order[..n]) {
+        bring(items, &order[..n]);
+    }
+}
+
+/// Sorts fewer than [`INSERTED`] codes, and the indices beside them. Stable. Returns whether anything moved.
+#[inline(always)]
+fn insert_codes<B: Bits>(codes: &mut [B], order: &mut [u32]) -> bool {
+    let mut moved = false;
+    for i in 1..codes.len() {
+        let (code, index, mut at) = (codes[i], order[i], i);
+        while at > 0 && code < codes[at - 1] {
+            (codes[at], order[at]) = (codes[at - 1], order[at - 1]);
             at -= 1;
         }
+        (codes[at], order[at]) = (code, index);
+        moved |= at < i;
     }
+    moved
 }
 
 /// Sorts up to [`FEW`] keys.
 #[inline]
 pub(crate) fn sort<B: Bits>(keys: &mut [B], transform: Transform<B>) {
-    match Start::of(keys, transform) {
+    if B::WIDTH > u64::BITS
+        && let Some(std_sort) = StdSort::for_integers(keys, transform)
+    {
+        return std_sort.sort_integers(keys, transform);
+    }
+    match Start::of(keys, transform, false) {
         Start::Ascending(sorted) if sorted == keys.len() => {}
         Start::Ascending(sorted) if are_inserted(sorted, keys.len()) => {
             for i in sorted..keys.len() {
@@ -76,22 +98,36 @@ pub(crate) fn sort<B: Bits>(keys: &mut [B], transform: Transform<B>) {
             }
         }
         Start::Descending => keys.reverse(),
+        Start::Ascending(_) if keys.len() < INSERTED => insert(keys, transform),
         Start::Ascending(_) => sort_mixed(keys, transform),
     }
 }
 
 fn sort_mixed<B: Bits>(keys: &mut [B], transform: Transform<B>) {
+    if keys.len() >= MERGED_FROM
+        && let Some(runs) = runs::two(keys, transform)
+    {
+        return sort_runs(keys, &runs, transform);
+    }
     match B::WIDTH {
+        8 if keys.len() >= COUNTED_FROM => counting::sort(keys, transform),
         32 | 64 if transform.is_identity() => vector::sort(keys, Isa::detect()),
         64 => sort_encoded::<B, u64>(keys, transform),
-        128 if keys.len() <= COMPARED || by_code::has_few_codes(keys.len(), |i| keys[i]) => {
-            transform.encode_slice(keys);
-            keys.sort_unstable();
-            transform.decode_slice(keys);
-        }
         128 => sort_by_code(keys, |&key| transform.encode(key)),
         _ => sort_encoded::<B, u32>(keys, transform),
     }
+}
+
+/// Keys of 8 bits from which they are counted.
+const COUNTED_FROM: usize = 256;
+
+/// Sorts two runs of keys.
+fn sort_runs<B: Bits>(keys: &mut [B], runs: &[Run; 2], transform: Transform<B>) {
+    let [_, Run { range, order }] = runs;
+    if *order == InRun::Mixed {
+        sort_mixed(&mut keys[range.clone()], transform);
+    }
+    runs::merge_in_place(keys, runs, transform, &mut room::<B>());
 }
 
 /// Sorts keys by their codes as words that vectors hold.
@@ -109,50 +145,45 @@ fn sort_encoded<B: Bits, W: Bits>(keys: &mut [B], transform: Transform<B>) {
 
 /// How keys begin.
 enum Start {
-    /// With so many that ascend.
+    /// So many ascend.
     Ascending(usize),
-    /// All descend, no two of them equal.
+    /// All descend; where the sort is stable, no two of them are equal.
     Descending,
 }
 
 impl Start {
     #[inline]
-    fn of<B: Bits>(keys: &[B], transform: Transform<B>) -> Start {
+    fn of<B: Bits>(keys: &[B], transform: Transform<B>, stable: bool) -> Start {
         // The transform is chosen here once, not again for every key.
         if transform.is_identity() {
-            let neighbours = || keys.iter().zip(keys.iter().skip(1));
-            let ascending = neighbours().take_while(|(a, b)| a <= b).count();
-            if ascending == 0 && keys.len() > 1 && neighbours().all(|(a, b)| a > b) {
-                return Start::Descending;
-            }
-            Start::Ascending((ascending + 1).min(keys.len()))
+            Start::of_codes(keys, |key| key, stable)
+        } else if transform.is_integer() {
+            Start::of_codes(keys, |key| transform.encode_integer(key), stable)
         } else if transform.is_plain_float() {
-            Start::of_codes(keys.iter().map(|&key| transform.encode_plain_float(key)))
+            Start::of_codes(keys, |key| transform.encode_plain_float(key), stable)
         } else {
-            Start::of_codes(keys.iter().map(|&key| transform.encode(key)))
+            Start::of_codes(keys, |key| transform.encode(key), stable)
         }
     }
 
     #[inline]
-    fn of_codes<B: Bits>(codes: impl ExactSizeIterator<Item = B> + Clone) -> Start {
-        let n = codes.len();
-        let sorted = in_a_row(codes.clone(), |before, code| before <= code);
-        if sorted == 1 && n > 1 && in_a_row(codes, |before, code| before > code) == n {
-            return Start::Descending;
+    fn of_codes<B: Bits>(keys: &[B], code: impl Fn(B) -> B, stable: bool) -> Start {
+        let (&[first, .., last], n) = (keys, keys.len()) else { return Start::Ascending(keys.len()) };
+        if code(first) > code(last) {
+            let end = if stable {
+                runs::end_of_run(keys, |a, b| code(a) > code(b))
+            } else {
+                runs::end_of_run(keys, |a, b| code(a) >= code(b))
+            };
+            if end == n {
+                return Start::Descending;
+            }
         }
-        Start::Ascending(sorted)
+        Start::Ascending(runs::end_of_run(keys, |a, b| code(a) <= code(b)))
     }
 }
 
-/// How many of the first codes are in order.
-#[inline]
-fn in_a_row<B: Bits>(mut codes: impl Iterator<Item = B>, in_order: impl Fn(B, B) -> bool) -> usize {
-    let Some(mut before) = codes.next() else { return 0 };
-    let follows = |&code: &B| in_order(std::mem::replace(&mut before, code), code);
-    1 + codes.take_while(follows).count()
-}
-
-/// Whether keys behind so many that ascend are few enough to be inserted among them.
+/// Whether the keys after a run of `sorted` are few enough to be inserted into it.
 fn are_inserted(sorted: usize, n: usize) -> bool {
     n - sorted <= 2 + n / 64
 }
@@ -202,10 +233,11 @@ fn order_by_code<T, B: Bits>(items: &mut [T], code: impl Fn(&T) -> B) {
 
 /// Sorts up to [`FEW`] keys that are no numbers.
 pub(crate) fn sort_wide<K: Key>(keys: &mut [K], order: Order) {
-    if !wide::is_sorted(keys, order) {
-        sort_by_code(keys, |key| key.prefix(order));
-        wide::sort_ties(keys, order);
+    if let Some(std_sort) = wide::std_sort(keys, order) {
+        return wide::sort_by_std(keys, order, std_sort);
     }
+    sort_by_code(keys, |key| key.prefix(order));
+    wide::sort_ties(keys, order, 1);
 }
 
 /// Sorts up to [`FEW`] keys that are no numbers and moves each payload with its key. Stable.
@@ -278,18 +310,13 @@ impl Ordered<'_> {
 fn order_of<'r, B: Bits>(keys: &[B], transform: Transform<B>, order: &'r mut Room<u32>) -> Ordered<'r> {
     let n = keys.len();
     let code = |i: &u32| transform.encode(keys[*i as usize]);
-    match Start::of(keys, transform) {
+    match Start::of(keys, transform, true) {
         Start::Descending => Ordered::Reversed,
         Start::Ascending(sorted) if sorted == n => Ordered::AsIs,
-        Start::Ascending(sorted) if n < INSERTED => {
-            let order = fill(order, 0..n as u32);
-            for i in sorted..n {
-                let mut at = i;
-                while at > 0 && code(&order[at]) < code(&order[at - 1]) {
-                    order.swap(at, at - 1);
-                    at -= 1;
-                }
-            }
+        Start::Ascending(_) if n < INSERTED => {
+            let (order, mut codes) = (fill(order, 0..n as u32), [B::ZERO; INSERTED]);
+            codes.iter_mut().zip(keys).for_each(|(slot, &key)| *slot = transform.encode(key));
+            insert_codes(&mut codes[..n], order);
             Ordered::By(order)
         }
         Start::Ascending(sorted) if are_inserted(sorted, n) => {
@@ -338,9 +365,6 @@ fn unsigned<B: Bits>() -> Transform<B> {
     Transform::new(Code::Unsigned, Order::default())
 }
 
-/// Keys of more than 64 bits that are compared: words of their codes would put as few in order no sooner.
-pub(crate) const COMPARED: usize = 20;
-
 /// Codes from which runs are looked for: fewer are sorted as fast.
 const MERGED_FROM: usize = 64;
 
@@ -357,7 +381,8 @@ fn bring<T>(items: &mut [T], order: &[u32]) {
     let copy = copy.as_mut_ptr().cast::<T>();
     let (at, n) = (items.as_mut_ptr(), items.len());
     assert!(n == order.len());
-    // SAFETY: the copy has room for the items and is aligned for them. The order is a permutation, so each item comes back once.
+    // SAFETY: the copy has room for the items and is aligned for them. The order is a permutation, so each item comes back
+    // once.
     unsafe {
         std::ptr::copy_nonoverlapping(at, copy, n);
         for (i, &from) in order.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Items brought to their places: read from anywhere by all threads, and asked for before they are read.
+//! Moves items by indices: all threads read them in any order, and prefetch them.
 
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,8 +18,8 @@ pub(crate) fn scratch<T>(n: usize) -> usize {
     n.saturating_mul(size_of::<T>()).saturating_add(n.div_ceil(8))
 }
 
-/// Puts `v[places[i]]` at place `i`, for all `i`: by way of a copy where the budget has room for one, or else by one thread and
-/// exchanges. `places`, a permutation, is used up. Returns the scratch that was taken.
+/// Puts `v[places[i]]` at index `i`, for all `i`: by way of a copy where the budget has room for one, or else by exchanges
+/// on one thread. `places`, a permutation, is used up. Returns the scratch that was taken.
 pub(crate) fn bring<T: Send, I: Index>(v: &mut [T], places: &mut [I], budget: &Budget) -> usize {
     let copy = scratch::<T>(v.len());
     if copy as u64 <= budget.left() && gather(v, places, budget.threads).is_ok() {
@@ -75,7 +75,7 @@ fn is_permutation<I: Index>(places: &[I], threads: usize) -> bool {
             place.place() < places.len() && seen[word].fetch_or(bit, Ordering::Relaxed) & bit == 0
         });
     }
-    // Without the exchanges between threads, which take longer than the reads.
+    // Without atomic read-modify-write operations, which take longer than the reads.
     places.iter().all(|place| {
         let (word, bit) = (place.place() / 64, 1 << (place.place() % 64));
         place.place() < places.len() && {

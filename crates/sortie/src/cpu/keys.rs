@@ -4,12 +4,15 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
+use super::by_code::{self, StdSort};
 use super::distribute::{self, Classifier};
+use super::runs::{self, InRun, Run};
 use super::vector::{self, Isa};
-use super::{Job, by_code, compare, counting, pace, parallel_partition, split_at_ranges};
+use super::{Job, compare, counting, pace, parallel_partition, split_at_ranges};
 use crate::key::{Bits, Transform};
-use crate::plan::{COUNT_16_FROM, CpuWay, PARALLEL_FROM, RANGES_A_THREAD};
+use crate::plan::{COUNT_16_FROM, CpuWay, MERGED_BY_THREADS, PARALLEL_FROM, RANGES_A_THREAD};
 use crate::profile::{self, Runs};
+use crate::scratch::Scratch;
 use crate::{Error, Report};
 
 /// Sorts keys in place.
@@ -19,11 +22,21 @@ pub(crate) fn sort<B: Bits>(keys: &mut [B], transform: Transform<B>, job: &Job) 
     }
     let mut report = Report::default();
     let bytes = size_of_val(keys);
+    if B::WIDTH > u64::BITS
+        && job.way == CpuWay::Distribute
+        && job.budget.threads == 1
+        && let Some(std_sort) = StdSort::for_integers(keys, transform)
+        && job.budget.scratch(std_sort.scratch(bytes), "", &mut report).is_ok()
+    {
+        report.phase("finish", bytes, bytes, || std_sort.sort_integers(keys, transform));
+        return Ok(report);
+    }
     let runs =
         report.phase("profile", bytes, 0, || profile::runs(keys, transform, false, job.budget.threads));
     match runs {
         Runs::Ascending => {}
         Runs::Descending => report.phase("finish", bytes, bytes, || keys.reverse()),
+        Runs::Mixed if merge_runs(keys, transform, job, &mut report) => {}
         Runs::Mixed
             if counting::applies::<B>(keys.len()) && counting::scratch::<B>() as u64 <= job.budget.memory =>
         {
@@ -40,6 +53,35 @@ pub(crate) fn sort<B: Bits>(keys: &mut [B], transform: Transform<B>, job: &Job) 
         Runs::Mixed => distribute_and_finish(keys, transform, job, &mut report),
     }
     Ok(report)
+}
+
+/// Merges keys that are two runs, where there is room for the shorter. Returns whether it did.
+fn merge_runs<B: Bits>(keys: &mut [B], transform: Transform<B>, job: &Job, report: &mut Report) -> bool {
+    // Counting takes less time for keys of 8 bits.
+    if B::WIDTH == u8::BITS
+        || B::WIDTH > u64::BITS
+        || job.budget.threads > MERGED_BY_THREADS
+        || job.way != CpuWay::Distribute
+    {
+        return false;
+    }
+    let Some(runs) = runs::two(keys, transform) else { return false };
+    let shorter = runs.iter().map(|run| run.range.len()).min().unwrap_or(0);
+    if job.budget.scratch(shorter * size_of::<B>(), "", report).is_err() {
+        return false;
+    }
+    let Ok(mut room) = Scratch::new(shorter) else { return false };
+    let (bytes, isa) = (size_of_val(keys), Isa::detect());
+    report.phase_of_one("finish", 2 * bytes, 2 * bytes, || {
+        if let [_, Run { range, order: InRun::Mixed }] = &runs {
+            let tail = &mut keys[range.clone()];
+            vector::compiled_for(isa, || transform.encode_slice(tail));
+            vector::sort(tail, isa);
+            vector::compiled_for(isa, || transform.decode_slice(tail));
+        }
+        runs::merge_in_place(keys, &runs, transform, &mut room);
+    });
+    true
 }
 
 /// Sorts narrow keys by their codes as words of 32 bits, for which there are vectors.

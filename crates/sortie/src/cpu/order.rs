@@ -22,7 +22,7 @@ pub(crate) struct Orderer {
 }
 
 impl Orderer {
-    /// Calls `put(to, from)` for each place `to` in order, where the code at `from` belongs. Stable. O(n log n).
+    /// Calls `put(to, from)` for each index `to`, in ascending order, where the code at `from` belongs. Stable. O(n log n).
     #[inline]
     pub(crate) fn order<B: Bits>(
         &mut self,
@@ -51,13 +51,19 @@ impl Orderer {
     }
 }
 
-/// The most codes that are told apart by their ranks, of how many they are drawn, and from how many on.
+/// The most distinct codes that are ordered by rank; how many codes are sampled to find them; from how many codes on.
 const RANKED: usize = 16;
 const RANKED_SAMPLE: usize = 256;
 const RANKED_FROM: usize = 1 << 10;
 
+/// Codes that are ranked together, in vectors.
+const RANK_BLOCK: usize = 64;
+
+/// Stripes of ranks that are counted and placed in turn: a counter is not ready again at once where neighbours are equal.
+const STRIPES: usize = 4;
+
 impl Orderer {
-    /// Finds the rank of each code among the distinct ones, unless those are more than a few.
+    /// Finds the rank of each code among the distinct ones. Returns false if there are too many of those.
     #[inline]
     fn rank<B: Bits>(&mut self, n: usize, code: impl Fn(usize) -> B) -> bool {
         if n < RANKED_FROM || n > u32::MAX as usize || !has_few_codes(n, &code) {
@@ -65,42 +71,76 @@ impl Orderer {
         }
         let mut sample: [B; RANKED_SAMPLE] = std::array::from_fn(|i| code(i * n / RANKED_SAMPLE));
         sample.sort_unstable();
-        let mut codes = [B::MAX; RANKED];
-        for (rank, chunk) in sample.chunk_by(|a, b| a == b).enumerate() {
-            let Some(slot) = codes.get_mut(rank) else { return false };
+        let (mut codes, mut distinct) = ([B::ZERO; RANKED], 0);
+        for chunk in sample.chunk_by(|a, b| a == b) {
+            let Some(slot) = codes.get_mut(distinct) else { return false };
             *slot = chunk[0];
+            distinct += 1;
         }
         self.ranks.clear();
-        self.ranks.reserve(n);
-        for place in 0..n {
-            let code = code(place);
-            let rank = codes.iter().map(|&other| u8::from(other < code)).sum::<u8>();
-            if codes[usize::from(rank) % RANKED] != code {
+        self.ranks.resize(n, 0);
+        for (i, ranks) in self.ranks.chunks_mut(RANK_BLOCK).enumerate() {
+            let mut block = [codes[0]; RANK_BLOCK];
+            (i * RANK_BLOCK..n).zip(&mut block).for_each(|(i, slot)| *slot = code(i));
+            if !rank_block(&block, &codes[..distinct], ranks) {
+                // As if it had not been tried.
+                self.ranks = Vec::new();
                 return false;
             }
-            self.ranks.push(rank);
         }
         true
     }
 
-    /// Calls `put` for each place, in the order of the ranks.
+    /// Calls `put` for each index in ascending order, by the ranks of the codes.
     #[inline]
     fn put_ranked(&mut self, mut put: impl FnMut(usize, usize)) {
         let Orderer { narrow: order, ranks, .. } = self;
-        let mut starts = [0u32; RANKED + 1];
-        ranks.iter().for_each(|&rank| starts[usize::from(rank) + 1] += 1);
-        (0..RANKED).for_each(|rank| starts[rank + 1] += starts[rank]);
+        let mut starts = [[0u32; RANKED]; STRIPES];
+        for_striped(ranks, |in_stripe, i| starts[in_stripe][usize::from(ranks[i])] += 1);
+        let mut sum = 0;
+        for rank in 0..RANKED {
+            for starts in &mut starts {
+                sum += std::mem::replace(&mut starts[rank], sum);
+            }
+        }
         order.clear();
         order.resize(ranks.len(), 0);
-        for (place, &rank) in ranks.iter().enumerate() {
-            let start = &mut starts[usize::from(rank)];
-            order[*start as usize] = place as u32;
+        for_striped(ranks, |in_stripe, i| {
+            let start = &mut starts[in_stripe][usize::from(ranks[i])];
+            order[*start as usize] = i as u32;
             *start += 1;
-        }
+        });
         for (to, &from) in order.iter().enumerate() {
             put(to, from as usize);
         }
     }
+}
+
+/// Writes the rank of each code of a block among the distinct ones. Returns false if a code is none of those.
+#[inline(always)]
+fn rank_block<B: Bits>(block: &[B; RANK_BLOCK], distinct: &[B], ranks: &mut [u8]) -> bool {
+    /// More than any rank.
+    const FOUND: u64 = 2 * RANKED as u64;
+    let mut sums = [B::ZERO; RANK_BLOCK];
+    for &other in distinct {
+        for (sum, &code) in sums.iter_mut().zip(block) {
+            let less = if other < code { B::from_low(1) } else { B::ZERO };
+            let equal = if other == code { B::from_low(FOUND) } else { B::ZERO };
+            *sum = sum.wrapping_add(less).wrapping_add(equal);
+        }
+    }
+    ranks.iter_mut().zip(&sums).for_each(|(rank, sum)| *rank = sum.low() as u8 % RANKED as u8);
+    sums.iter().fold(true, |all, sum| all & (sum.low() >= FOUND))
+}
+
+/// Calls `work` with the stripe and the index of each rank: of each stripe in order, of all stripes in turn.
+#[inline(always)]
+fn for_striped(ranks: &[u8], mut work: impl FnMut(usize, usize)) {
+    let stripe = ranks.len() / STRIPES;
+    for i in 0..stripe {
+        (0..STRIPES).for_each(|in_stripe| work(in_stripe, in_stripe * stripe + i));
+    }
+    (STRIPES * stripe..ranks.len()).for_each(|i| work(STRIPES - 1, i));
 }
 
 /// The stable order of up to [`FEW`](crate::plan::FEW) codes, of which there are some: a permutation.

@@ -1,8 +1,8 @@
 //! Whether a distribution pays, by how fast this machine partitions and distributes.
 //!
-//! A distribution takes the place of as many partitions as the buckets of its keys have bits of entropy. What either takes is
-//! measured once a process and width, on keys whose sort needs these steps anyway. Keys are sorted alone, so the result is
-//! the same either way.
+//! A distribution replaces as many partitions as the buckets of its keys have bits of entropy. The first large array of a
+//! process measures the rates of both, for each width, as steps of its own sort. Keys are sorted alone, so the result is the same
+//! either way.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -14,11 +14,11 @@ use super::vector::Isa;
 use crate::key::Bits;
 use crate::plan::{DISTRIBUTE_FROM_BYTES, NEAR_BYTES};
 
-/// Picoseconds a byte, the least that were measured; `u64::MAX` where nothing was.
+/// Picoseconds a byte, the least measured; `u64::MAX` before anything was measured.
 struct Rates {
-    /// Partitions of more than the caches next to a core hold.
+    /// Partitions of more keys than the caches next to a core hold.
     far: AtomicU64,
-    /// Partitions of less.
+    /// Partitions of fewer.
     near: AtomicU64,
     distribution: AtomicU64,
 }
@@ -75,11 +75,7 @@ pub(crate) fn distribute<B: Bits>(
     let Some(rates) = Rates::of::<B>() else { return distribute(keys, &by) };
     if rates.distribution.load(Relaxed) < u64::MAX {
         let pays = rates.pays(by.entropy(), size_of_val(keys));
-        return if pays {
-            timed(&rates.distribution, keys, |keys| distribute(keys, &by))
-        } else {
-            whole(keys)
-        };
+        return if pays { distribute(keys, &by) } else { whole(keys) };
     }
     if size_of_val(keys) < 2 * DISTRIBUTE_FROM_BYTES {
         return distribute(keys, &by);

@@ -9,7 +9,7 @@ use super::scatter::{self, Pair, Pointers};
 use super::vector::{self, Isa};
 use super::{Job, compare, permute_pairs, split_at_ranges};
 use crate::key::{Bits, Transform};
-use crate::plan::{CpuWay, PAIRS_A_BUCKET};
+use crate::plan::{CpuWay, MERGED_BY_THREADS, PAIRS_A_BUCKET, PAIRS_AT_ONCE, TAIL};
 use crate::profile::{self, Runs};
 use crate::scratch::Scratch;
 use crate::{Error, Index, Report};
@@ -44,27 +44,33 @@ pub(crate) fn sort<B: Bits, V: Send>(
         }
         Runs::Mixed => {}
     }
-    if let Some(runs) = runs::two(keys, transform) {
+    if job.budget.threads <= MERGED_BY_THREADS
+        && job.budget.left() >= (bytes + scratch_of_tail(bytes, n)) as u64
+        && let Some(runs) = runs::two(keys, transform)
+    {
+        let mut copies = Copies::new(n)?;
         if let [_, Run { range, order: InRun::Mixed }] = &runs {
-            report.absorb(sort(&mut keys[range.clone()], &mut payload[range.clone()], transform, job)?);
+            let (keys, payload) = (&mut keys[range.clone()], &mut payload[range.clone()]);
+            report.absorb(sort(keys, payload, transform, &job.holding(bytes))?);
         }
-        let merged = report.phase_of_one("finish", 2 * bytes, 2 * bytes, || {
-            move_by_copy(keys, payload, |keys, mover| {
+        report.phase_of_one("finish", 2 * bytes, 2 * bytes, || {
+            copies.bring(keys, payload, |keys, mover| {
                 let code = |i: usize| transform.encode(keys[i]);
                 // SAFETY: a merge of all keys takes each once.
                 runs::merge(&runs, code, |to, from| unsafe { mover.put(to, from) });
             })
         });
-        return merged.map(|()| report);
+        return Ok(report);
     }
-    if n <= PAIRS_A_BUCKET {
-        let moved = report.phase_of_one("finish", 2 * bytes, 2 * bytes, || {
-            move_by_copy(keys, payload, |keys, mover| {
-                // SAFETY: an order has each place once.
+    if is_ordered_at_once(n, &job.holding(bytes), &mut report) {
+        let mut copies = Copies::new(n)?;
+        report.phase_of_one("finish", 2 * bytes, 2 * bytes, || {
+            copies.bring(keys, payload, |keys, mover| {
+                // SAFETY: an order has each index once.
                 order_keys(keys, transform, |to, from| unsafe { mover.put(to, from) });
             })
         });
-        return moved.map(|()| report);
+        return Ok(report);
     }
     let isa = Isa::detect();
     let scratch = Scratch::new(n)?;
@@ -105,7 +111,25 @@ pub(crate) fn sort<B: Bits, V: Send>(
     Ok(report)
 }
 
-/// Calls `put(to, from)` for each place in order, of keys that are one bucket.
+/// Whether so many keys are put in order without a distribution.
+fn is_ordered_at_once(n: usize, job: &Job, report: &mut Report) -> bool {
+    let many = n > PAIRS_A_BUCKET;
+    let too_many = n > PAIRS_AT_ONCE || job.budget.threads > 1;
+    !many || (!too_many && job.budget.scratch(words(n), "", report).is_ok())
+}
+
+/// Bytes of the words of so many keys, where those may be put in order at once.
+pub(crate) fn words(n: usize) -> usize {
+    if n <= PAIRS_AT_ONCE { n * size_of::<u64>() } else { 0 }
+}
+
+/// Bytes of scratch, at most, with which the tail behind a long run is sorted, of `n` keys that have so many bytes with their
+/// payloads: a copy, behind whose own long run there may be a tail again, and words.
+pub(crate) fn scratch_of_tail(bytes: usize, n: usize) -> usize {
+    bytes / (TAIL - 1) + n / TAIL * size_of::<u64>()
+}
+
+/// Calls `put(to, from)` for each index, of keys that are one bucket.
 fn order_keys<B: Bits>(keys: &[B], transform: Transform<B>, put: impl FnMut(usize, usize)) {
     let isa = Isa::detect();
     vector::compiled_for(isa, || {
@@ -113,25 +137,31 @@ fn order_keys<B: Bits>(keys: &[B], transform: Transform<B>, put: impl FnMut(usiz
     });
 }
 
-/// Moves keys and payloads by way of a copy: `order` gets the copied keys, and says each place once.
-fn move_by_copy<B: Bits, V>(
-    keys: &mut [B],
-    payload: &mut [V],
-    order: impl FnOnce(&[B], &mut Mover<B, V>),
-) -> Result<(), Error> {
-    let (mut from_keys, mut from_payload) = (Scratch::<B>::new(keys.len())?, Scratch::<V>::new(keys.len())?);
-    for (copy, &key) in from_keys.iter_mut().zip(&*keys) {
-        copy.write(key);
+/// Room for a copy of keys and payloads.
+struct Copies<B, V> {
+    keys: Scratch<B>,
+    payload: Scratch<V>,
+}
+
+impl<B: Bits, V> Copies<B, V> {
+    fn new(n: usize) -> Result<Self, Error> {
+        Ok(Copies { keys: Scratch::new(n)?, payload: Scratch::new(n)? })
     }
-    // SAFETY: all were just written.
-    let from_keys = unsafe { from_keys.written() };
-    assert!(payload.len() == from_payload.len());
-    // SAFETY: as many items. Each comes back once, and nothing panics meanwhile.
-    unsafe {
-        std::ptr::copy_nonoverlapping(payload.as_ptr(), from_payload.as_mut_ptr().cast(), payload.len());
+
+    /// Moves as many keys and payloads by way of the copy: `order` gets the copied keys, and moves each index once.
+    fn bring(&mut self, keys: &mut [B], payload: &mut [V], order: impl FnOnce(&[B], &mut Mover<B, V>)) {
+        for (copy, &key) in self.keys.iter_mut().zip(&*keys) {
+            copy.write(key);
+        }
+        assert!(keys.len() == self.keys.len() && payload.len() == self.payload.len());
+        // SAFETY: all were just written.
+        let from_keys = unsafe { self.keys.written() };
+        // SAFETY: as many items. Each comes back once, and nothing panics meanwhile.
+        unsafe {
+            std::ptr::copy_nonoverlapping(payload.as_ptr(), self.payload.as_mut_ptr().cast(), payload.len());
+        }
+        order(from_keys, &mut Mover { from_keys, keys, from_payload: &self.payload, payload });
     }
-    order(from_keys, &mut Mover { from_keys, keys, from_payload: &from_payload, payload });
-    Ok(())
 }
 
 /// Where keys and payloads are, and where they go.
@@ -144,7 +174,7 @@ struct Mover<'a, B, V> {
 
 impl<B: Bits, V> Mover<'_, B, V> {
     /// # Safety
-    /// Each place is the target once and the source once.
+    /// Each index is the target once and the source once.
     #[inline(always)]
     unsafe fn put(&mut self, to: usize, from: usize) {
         self.keys[to] = self.from_keys[from];
@@ -178,9 +208,11 @@ pub(crate) fn argsort<B: Bits, I: Index>(
             places.iter_mut().rev().enumerate().for_each(|(i, place)| *place = I::from_place(i))
         }
         Runs::Mixed => {
-            if let Some(runs) = runs::two(keys, transform) {
+            if job.budget.threads <= MERGED_BY_THREADS
+                && let Some(runs) = runs::two(keys, transform)
+            {
                 merge_places(keys, transform, places, &runs, job, &mut report)?;
-            } else if n <= PAIRS_A_BUCKET {
+            } else if is_ordered_at_once(n, job, &mut report) {
                 report.phase_of_one("finish", scratch, size_of_val(places), || {
                     order_keys(keys, transform, |to, from| places[to] = I::from_place(from));
                 });
@@ -194,7 +226,7 @@ pub(crate) fn argsort<B: Bits, I: Index>(
     Ok(report)
 }
 
-/// Writes the places of two runs of keys in order.
+/// Writes the indices of two runs of keys in order.
 fn merge_places<B: Bits, I: Index>(
     keys: &[B],
     transform: Transform<B>,
@@ -213,8 +245,13 @@ fn merge_places<B: Bits, I: Index>(
     };
     let start = range.start;
     report.absorb(argsort(&keys[start..], &mut places[start..], transform, job)?);
-    // Fewer than what an argsort of all would take.
-    let tail: Vec<(B, I)> = places[start..].iter().map(|&i| (code(start + i.place()), i)).collect();
+    // Less scratch than an argsort of all keys takes.
+    let mut tail = Scratch::<(B, I)>::new(keys.len() - start)?;
+    for (slot, &i) in tail.iter_mut().zip(&places[start..]) {
+        slot.write((code(start + i.place()), i));
+    }
+    // SAFETY: all were just written.
+    let tail = unsafe { tail.written() };
     report.phase_of_one("finish", read, size_of_val(places), || {
         runs::merge(
             runs,

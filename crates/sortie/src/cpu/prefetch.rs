@@ -1,4 +1,4 @@
-//! Memory that is asked for before it is read.
+//! Prefetches memory.
 
 use crate::copy::LINE;
 
@@ -26,7 +26,7 @@ pub(crate) fn prefetch(string: &[u8]) {
     prefetch_line(string.as_ptr());
 }
 
-/// Asks for an item, or for the first of a long one: the machine asks for what follows by itself.
+/// Prefetches an item, or the first lines of a long one: the processor prefetches what follows by itself.
 #[inline(always)]
 pub(crate) fn prefetch_item<T>(item: *const T) {
     (0..size_of::<T>().min(4 * LINE))
@@ -34,7 +34,7 @@ pub(crate) fn prefetch_item<T>(item: *const T) {
         .for_each(|at| prefetch_line(item.cast::<u8>().wrapping_add(at)));
 }
 
-/// Asks for a cache line. Nothing is read, so any address will do.
+/// Prefetches a cache line. Only a hint: any address is allowed.
 #[inline(always)]
 fn prefetch_line(at: *const u8) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]

@@ -1,9 +1,12 @@
-//! Keys without a fixed-width code: tuples, byte arrays, options. Keys and places are sorted by the first 64 bits of each
-//! key's code, and only where those are equal by comparison.
+//! Keys without a fixed-width code: tuples, byte arrays, options. Keys and indices are sorted by the first 64 bits of each
+//! key's code, and by comparison only where those are equal.
 
-use super::{Job, by_code, compare, pairs, permute_pairs, segment_pairs, segments};
+use rayon::slice::ParallelSliceMut;
+
+use super::by_code::{self, StdSort};
+use super::{Job, compare, pairs, permute_pairs, segment_pairs, segments};
 use crate::key::{Code, Transform};
-use crate::plan::CpuWay;
+use crate::plan::{CpuWay, PARALLEL_FROM};
 use crate::{Error, Index, Key, Order, Report, Segments};
 
 pub(crate) fn sort<K: Key>(keys: &mut [K], order: Order, job: &Job) -> Result<Report, Error> {
@@ -11,18 +14,51 @@ pub(crate) fn sort<K: Key>(keys: &mut [K], order: Order, job: &Job) -> Result<Re
         return compare::sort(keys, |a, b| a.compare(b, order), job);
     }
     let mut report = Report::default();
+    if size_of::<K>() == 0 {
+        return Ok(report);
+    }
     let bytes = size_of_val(keys);
-    report.phase("finish", bytes, bytes, || sort_keys(keys, order, job.budget.threads));
+    let std_sort = if job.budget.threads == 1 { std_sort(keys, order) } else { None };
+    let std_sort = std_sort.filter(|by| job.budget.scratch(by.scratch(bytes), "", &mut report).is_ok());
+    report.phase("finish", bytes, bytes, || sort_keys(keys, order, std_sort, job.budget.threads));
     Ok(report)
 }
 
-fn sort_keys<K: Key>(keys: &mut [K], order: Order, threads: usize) {
+/// Sorts keys, by the given sort of the standard library if there is one.
+fn sort_keys<K: Key>(keys: &mut [K], order: Order, std_sort: Option<StdSort>, threads: usize) {
     // Keys without a size are all equal.
-    if size_of::<K>() == 0 || is_sorted(keys, order) {
-    } else if keys.is_sorted_by(|a, b| a.compare(b, order).is_ge()) {
-        keys.reverse();
+    if size_of::<K>() == 0 {
+        return;
+    }
+    if let Some(std_sort) = std_sort {
+        return sort_by_std(keys, order, std_sort);
+    }
+    if !is_sorted(keys, order) {
+        by_code::sort(keys, |key| key.prefix(order), |keys| sort_ties(keys, order, threads), threads);
+    }
+}
+
+/// The sort of the standard library that takes less time than one by prefixes, if there is one.
+pub(crate) fn std_sort<K: Key>(keys: &[K], order: Order) -> Option<StdSort> {
+    // Keys with the same prefix are compared in any case.
+    let repeats = if K::IS_PREFIX { by_code::FEW_CODES } else { 1 };
+    let prefix = |key: &K| key.prefix(order);
+    // The order is chosen here once, not again for every key.
+    if order == Order::default() {
+        StdSort::for_items(keys, prefix, |a, b| a.compare(b, Order::default()).is_lt(), repeats)
     } else {
-        by_code::sort(keys, |key| key.prefix(order), |keys| sort_ties(keys, order), threads);
+        StdSort::for_items(keys, prefix, |a, b| a.compare(b, order).is_lt(), repeats)
+    }
+}
+
+/// Sorts keys by comparison.
+pub(crate) fn sort_by_std<K: Key>(keys: &mut [K], order: Order, std_sort: StdSort) {
+    // The order is chosen here once, not again for every key.
+    match (std_sort, order == Order::default()) {
+        (StdSort::Stable, true) => keys.sort_by(|a, b| a.compare(b, Order::default())),
+        (StdSort::Stable, false) => keys.sort_by(|a, b| a.compare(b, order)),
+        (StdSort::Unstable, true) => keys.sort_unstable_by(|a, b| a.compare(b, Order::default())),
+        (StdSort::Unstable, false) => keys.sort_unstable_by(|a, b| a.compare(b, order)),
     }
 }
 
@@ -30,19 +66,21 @@ fn sort_keys<K: Key>(keys: &mut [K], order: Order, threads: usize) {
 pub(crate) fn is_sorted<K: Key>(keys: &[K], order: Order) -> bool {
     // The order is chosen here once, not again for every key.
     if order == Order::default() {
-        keys.is_sorted_by(|a, b| a.compare(b, Order::default()).is_le())
+        keys.is_sorted_by(|a, b| !b.compare(a, Order::default()).is_lt())
     } else {
-        keys.is_sorted_by(|a, b| a.compare(b, order).is_le())
+        keys.is_sorted_by(|a, b| !b.compare(a, order).is_lt())
     }
 }
 
-/// Puts keys that are in order of their prefixes in order.
-pub(crate) fn sort_ties<K: Key>(keys: &mut [K], order: Order) {
+/// Sorts keys that are in the order of their prefixes.
+pub(crate) fn sort_ties<K: Key>(keys: &mut [K], order: Order, threads: usize) {
     if K::IS_PREFIX {
         return;
     }
     for tie in keys.chunk_by_mut(|a, b| a.prefix(order) == b.prefix(order)) {
-        if tie.len() > 1 {
+        if threads > 1 && tie.len() >= PARALLEL_FROM {
+            tie.par_sort_unstable_by(|a, b| a.compare(b, order));
+        } else if tie.len() > 1 {
             tie.sort_unstable_by(|a, b| a.compare(b, order));
         }
     }
@@ -103,7 +141,7 @@ pub(crate) fn sort_segments<K: Key>(
     let mut report = Report::default();
     let bytes = size_of_val(keys);
     report.phase("finish", bytes, bytes, || {
-        let finish = |segment: &mut [K]| sort_keys(segment, order, 1);
+        let finish = |segment: &mut [K]| sort_keys(segment, order, None, 1);
         let count = segments.count(keys.len());
         segments::side_by_side(keys, 0, 0..count, segments, job.budget.threads, &finish);
     });

@@ -4,10 +4,10 @@ use std::fmt;
 use std::num::Saturating;
 
 use super::{
-    CARRIERS, CHUNK_BYTES, CHUNKS_UNDER_WAY, CpuWay, MachineGpu, PAIRS_A_BUCKET, PIECE_BYTES,
-    RING_SLOT_BYTES, RING_SLOTS, SHARED_SLOTS, TRIP_BYTES,
+    CARRIERS, CHUNK_BYTES, CHUNKS_UNDER_WAY, CpuWay, MERGED_BY_THREADS, MachineGpu, PAIRS_A_BUCKET,
+    PAIRS_AT_ONCE, PIECE_BYTES, RING_SLOT_BYTES, RING_SLOTS, SHARED_SLOTS, TRIP_BYTES,
 };
-use crate::cpu::{compare, distribute};
+use crate::cpu::{compare, counting, distribute, pairs};
 use crate::request::{Beside, KeyForm, Operation, Request};
 
 /// A number of bytes, or of items. Saturates: a [`Request`] may state more than any memory holds.
@@ -54,6 +54,13 @@ pub(super) fn on_cpu(request: &Request) -> Scratch {
     let (word, index) = (count(size_of::<u64>()), count(size_of::<usize>()));
     let narrow_index = if n.0 <= u64::from(u32::MAX) { count(size_of::<u32>()) } else { index };
     let beside = count(request.bytes_beside());
+    // Of what is put in order at once, in segments by each thread.
+    let at_once = match &request.operation {
+        Operation::Segments(Some(lengths)) if lengths.longest <= PAIRS_AT_ONCE as u64 => n,
+        Operation::Segments(_) => n.min(count(threads.0 as usize * PAIRS_AT_ONCE)),
+        _ => count(pairs::words(n.0 as usize) / size_of::<u64>()),
+    };
+    let words = at_once * word;
     let segments = matches!(request.operation, Operation::Segments(_));
     // Words and indices of what is finished in a cache.
     let room = if segments { threads * count(40 * PAIRS_A_BUCKET) } else { count(0) };
@@ -65,10 +72,15 @@ pub(super) fn on_cpu(request: &Request) -> Scratch {
             Beside::Indices { .. } => of_merge(n * index),
         },
         (KeyForm::Number { bytes, .. }, _) => match request.beside {
-            Beside::Nothing => buffers(n * count(bytes), request),
+            Beside::Nothing => buffers(n * count(bytes), request).max(of_runs(n * count(bytes), request)),
             // Where keys are not to be had from their codes, indices are sorted.
-            Beside::Payload { .. } => n * (count(bytes) + beside).max(count(bytes) + index + narrow_index),
-            Beside::Indices { .. } => n * (count(bytes) + narrow_index),
+            Beside::Payload { .. } => {
+                let pairs = n * (count(bytes) + beside);
+                let by_indices = n * index + (n * (count(bytes) + narrow_index)).max(words);
+                (pairs + words.max(count(pairs::scratch_of_tail(pairs.0 as usize, n.0 as usize))))
+                    .max(by_indices)
+            }
+            Beside::Indices { .. } => (n * (count(bytes) + narrow_index)).max(words),
         },
         (KeyForm::Strings, CpuWay::Distribute) => n * (word + word + beside),
         (KeyForm::Strings, _) => of_merge(n * beside),
@@ -79,6 +91,9 @@ pub(super) fn on_cpu(request: &Request) -> Scratch {
             n * (index + index + word + narrow_index) + of_merge(n * index)
         }
         (KeyForm::Compound { .. }, CpuWay::Merge) => n * index + of_merge(n * index),
+        (KeyForm::Compound { bytes }, CpuWay::Quicksort) if request.beside.is_nothing() && !segments => {
+            of_runs(n * count(bytes), request)
+        }
         (KeyForm::Compound { .. }, CpuWay::Quicksort) if request.beside.is_nothing() => count(0),
         (KeyForm::Compound { .. }, CpuWay::Quicksort) => n * index,
         (KeyForm::Compared, CpuWay::Quicksort) => count(0),
@@ -87,12 +102,22 @@ pub(super) fn on_cpu(request: &Request) -> Scratch {
     Scratch { host: (Saturating(request.budget.held) + bytes + room).0, device: 0 }
 }
 
+/// Of keys alone with long runs, which are merged if the limit has room for it.
+fn of_runs(bytes: Count, request: &Request) -> Count {
+    let copy = match request.keys {
+        KeyForm::Number { bytes: ..=8, .. } => bytes / count(2),
+        _ => Saturating(compare::scratch(bytes.0, 1)),
+    };
+    let merged = request.budget.threads <= MERGED_BY_THREADS && copy.0 <= request.budget.left();
+    if merged { copy } else { count(0) }
+}
+
 /// Of a distribution in place, or the counters of narrow keys.
 fn buffers(bytes: Count, request: &Request) -> Count {
     let threads = request.budget.threads.max(1);
     let counters = match request.keys {
-        KeyForm::Number { bytes: 1, .. } => size_of::<u32>() << 8,
-        KeyForm::Number { bytes: 2, .. } => size_of::<u32>() << 16,
+        KeyForm::Number { bytes: 1, .. } => counting::scratch::<u8>(),
+        KeyForm::Number { bytes: 2, .. } => counting::scratch::<u16>(),
         _ => 0,
     };
     let each = if let KeyForm::Number { bytes, .. } = request.keys { bytes } else { size_of::<u64>() };

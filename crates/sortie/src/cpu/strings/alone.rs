@@ -1,7 +1,7 @@
 //! Strings that one thread sorts: by words of seven bytes each, then each tie by the bytes that follow.
 //!
-//! As in multikey quicksort with cached characters, where a vectorised sort of the words replaces the partition. What all
-//! strings of a tie share is skipped first.
+//! This is multikey quicksort with cached characters, except that a vectorised sort of the words replaces the partition. The
+//! prefix that all strings of a tie share is skipped first.
 
 use std::mem::MaybeUninit;
 
@@ -14,7 +14,7 @@ use crate::cpu::prefetch::prefetch;
 use crate::cpu::vector::{self, Isa};
 use crate::plan::COMPARE_STRINGS_UP_TO;
 
-/// What a thread keeps from tie to tie, for its memory.
+/// What a thread keeps from tie to tie, so that its memory is used again.
 pub(super) struct State<P> {
     pub orderer: Orderer,
     words: Vec<u64>,
@@ -28,7 +28,7 @@ impl<P> Default for State<P> {
 }
 
 impl<F> Sort<'_, F> {
-    /// Sorts items by this thread.
+    /// Sorts items on this thread.
     pub(super) fn sort_alone<P: Sync, L: Lcp>(&self, items: &mut [P], lcps: &mut [L])
     where
         F: Strings<P>,
@@ -46,7 +46,7 @@ impl<F> Sort<'_, F> {
         self.sort_ties(items, lcps, &mut ties, &mut state);
     }
 
-    /// Sorts ties, and what ties in these by what follows, to the end.
+    /// Sorts ties, and the ties that are left in them, until none is left.
     pub(super) fn sort_ties<P, L: Lcp>(
         &self,
         items: &mut [P],
@@ -65,7 +65,7 @@ impl<F> Sort<'_, F> {
         }
     }
 
-    /// Sorts the items of a tie by what one word tells; what ties then is added to `ties`.
+    /// Sorts the items of a tie by one word each, and adds those that still tie to `ties`.
     fn sort_tie<P, L: Lcp>(
         &self,
         items: &mut [P],
@@ -82,7 +82,7 @@ impl<F> Sort<'_, F> {
         }
         if alike {
             let length = self.codes(items, depth, &mut state.words);
-            // Never by a pivot twice: it may share nothing more with any of them.
+            // Never by a pivot twice in a row: the second may share nothing with any of them.
             let words = Words::Pivot(length);
             return self.order(items, state, Follow::new(&words, lcps, depth, range.start, ties, false));
         }
@@ -101,7 +101,7 @@ impl<F> Sort<'_, F> {
         self.order(items, state, follow);
     }
 
-    /// Writes what the strings share with the longest of them, whose length behind `depth` it returns.
+    /// Writes what each string shares with the longest of them, and returns the length of that one after `depth`.
     fn codes<P>(&self, items: &[P], depth: usize, codes: &mut Vec<u64>) -> usize
     where
         F: Strings<P>,
@@ -168,7 +168,7 @@ impl<F> Sort<'_, F> {
         self.compare_neighbours(items, lcps, depth);
     }
 
-    /// How many bytes behind `depth` all strings share, and whether that is all they have.
+    /// How many bytes after `depth` all strings share, and whether that is all they have.
     fn common_prefix<P>(&self, items: &[P], depth: usize) -> (usize, bool)
     where
         F: Strings<P>,

@@ -103,7 +103,7 @@ pub(super) fn shared(a: &[u8], b: &[u8]) -> usize {
     // Long stretches by what the machine compares at once.
     let lines = 64 * equal_chunks::<64>(a, b);
     let eights = lines + 8 * equal_chunks::<8>(&a[lines..], &b[lines..]);
-    // The chunk that differs, or the last one, which the one before overlaps.
+    // The chunk that differs, or the last eight bytes, which may overlap the chunk before.
     let at = eights.min(length - 8);
     at + (first_eight(&a[at..]) ^ first_eight(&b[at..])).leading_zeros() as usize / 8
 }

@@ -1,7 +1,7 @@
 //! Strings, by their bytes: references move, never bodies.
 //!
-//! 1. *Profile*: whether the strings are in order, or in the opposite one (`runs.rs`). The alphabet of a sample, and the prefix
-//!    that its strings share.
+//! 1. *Profile*: whether the strings are in order, or in reverse (`runs.rs`). The alphabet of a sample, and the prefix that
+//!    its strings share.
 //! 2. *Distribute*: the next symbols of every string, as a word beside its place, go to buckets: many symbols a
 //!    pass. All threads work on all strings.
 //! 3. *Finish*: each bucket is ordered by its words, which were cached for that; strings with equal words go on with what
@@ -73,7 +73,7 @@ pub(crate) fn sort_few<S: Send + Sync>(
         .sort_alone(strings, &mut [(); FEW][..strings.len()]);
 }
 
-/// Writes the places of strings that are too few for threads, phases or a choice. Stable.
+/// Writes the indices of strings that are too few for threads, phases or a choice. Stable.
 pub(crate) fn argsort_few<S: Sync, I: Index>(
     strings: &[S],
     bytes: impl Fn(&S) -> &[u8] + Sync,
@@ -208,7 +208,7 @@ fn scratch<P>(n: usize) -> usize {
 
 const SCRATCH_HINT: &str = "a copy of the references and 16 bytes for each; sort in parts, or by comparison";
 
-/// The order of two strings: mostly the first eight bytes tell it, which takes no call.
+/// The order of two strings: mostly the first eight bytes decide it, which needs no call.
 #[inline(always)]
 fn compare_bytes(a: &[u8], b: &[u8], descending: bool) -> Ordering {
     let order = match (a.first_chunk::<8>(), b.first_chunk::<8>()) {
@@ -227,7 +227,7 @@ struct Sort<'a, F> {
     job: &'a Job,
 }
 
-/// Items whose strings share their first `depth` bytes, and are still to be sorted.
+/// Items that are still to be sorted, and whose strings share their first `depth` bytes.
 struct Tie {
     range: Range<usize>,
     depth: usize,
@@ -295,7 +295,7 @@ impl<F> Sort<'_, F> {
             let (items, lcps) = (&mut items[range.clone()], &mut lcps[range.clone()]);
             let found = self.distribute_and_finish(items, lcps, depth, alike, report)?;
             ties.extend(found.into_iter().map(|(tie, depth)| Tie {
-                // Never by a pivot twice: it may share nothing more with any of them.
+                // Never by a pivot twice in a row: the second may share nothing with any of them.
                 alike: !alike && tie.len() > range.len() / 2,
                 range: range.start + tie.start..range.start + tie.end,
                 depth,
@@ -412,8 +412,9 @@ impl<F> Sort<'_, F> {
         large.into_inner().expect("no thread panicked")
     }
 
-    /// The words of the strings behind `depth`, and behind what a sample of them shares there, in the alphabet of the sample. Where
-    /// that was wrong, from `depth` on, in the alphabet of all. Returns how many bytes come before the words.
+    /// Writes words of the strings, in the alphabet of a sample, from the bytes on that the sample shares after `depth`. If
+    /// another string does not fit the sample: from `depth` on, in the alphabet of all. Returns how many bytes come before
+    /// the words.
     fn encode<P: Sync>(
         &self,
         items: &[P],
@@ -439,7 +440,7 @@ impl<F> Sort<'_, F> {
         (depth, Words::Symbols(symbols))
     }
 
-    /// The bytes that all strings have behind `depth`, as far as a word reaches.
+    /// The bytes that occur in any of the strings after `depth`.
     fn alphabet<P: Sync>(&self, items: &[P], depth: usize, work: &Work) -> [bool; 256]
     where
         F: Strings<P>,
@@ -458,7 +459,7 @@ impl<F> Sort<'_, F> {
         items.par_chunks(STRINGS_A_TASK).map(of).reduce(|| [false; 256], either)
     }
 
-    /// What the strings share behind `depth` with the longest of them.
+    /// Writes what each string shares with the longest of them after `depth`.
     fn encode_by_pivot<P: Sync>(
         &self,
         items: &[P],
@@ -474,7 +475,7 @@ impl<F> Sort<'_, F> {
         (depth, Words::Pivot(pivot.len()))
     }
 
-    /// Whether all strings have words, which are then written.
+    /// Writes the words of all strings. Returns false if one has none.
     fn encode_with<P: Sync>(
         &self,
         items: &[P],
@@ -503,7 +504,7 @@ impl<F> Sort<'_, F> {
         }
     }
 
-    /// What follows in the longest of the strings: it tells the beginnings of one string apart at once.
+    /// What follows in the longest of the strings. As a pivot it tells the beginnings of one string apart at once.
     fn longest<'p, P>(&'p self, items: &'p [P], depth: usize) -> &'p [u8]
     where
         F: Strings<P>,

@@ -9,7 +9,7 @@ use super::{Sort, Strings};
 use crate::plan::STRINGS_A_TASK;
 use crate::report::Work;
 
-/// Items in order, or in the opposite one.
+/// Items in order, or in reverse.
 pub(super) enum Run {
     Ascending,
     /// Each is at most the one before.
@@ -20,14 +20,14 @@ pub(super) enum Run {
 }
 
 impl<F> Sort<'_, F> {
-    /// The run that all items are, if they are one. Looks no further than the first item that is out of order, or, by several
-    /// threads, than the first stretch of each.
+    /// The run that all items are, if they are one. Looks no further than the first item that is out of order; several
+    /// threads look no further than the first stretch of each that has one.
     pub(super) fn run_of<P: Sync>(&self, items: &[P], depth: usize, work: Option<&Work>) -> Option<Run>
     where
         F: Strings<P>,
     {
         let order = |pair: &[P]| self.compare(&pair[0], &pair[1], depth);
-        // Equal items say nothing, and many are a run as good as ascending.
+        // Equal items at the start fit either direction. A whole stretch of them is taken to ascend.
         let level = items.windows(2).take(STRINGS_A_TASK).position(|pair| order(pair).is_ne());
         let Some(level) = level.filter(|&level| order(&items[level..level + 2]).is_gt()) else {
             let ascends = |pair: &[P]| order(pair).is_le();

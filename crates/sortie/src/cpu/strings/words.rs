@@ -1,4 +1,4 @@
-//! Words that stand for what strings go on with, in their order: of bytes, of symbols, or of what is shared with a pivot.
+//! Words that stand for the next part of a string and sort as it does: of bytes, of symbols, or of what a pivot shares.
 
 use super::lcps::Lcp;
 use super::symbols::Symbols;
@@ -8,7 +8,7 @@ use crate::plan::COMPARE_STRINGS_UP_TO;
 /// Bytes in a word of bytes.
 const BYTES: usize = 7;
 
-/// The lowest bits of a word of bytes, which are 0: room for an index.
+/// The lowest bits of a word of bytes. They are 0, and have room for an index.
 pub(super) const INDEX_BITS: u32 = 5;
 
 /// What words tell.
@@ -34,7 +34,7 @@ impl Words {
         }
     }
 
-    /// How many bytes strings share whose words differ.
+    /// How many bytes two strings with different words share.
     #[inline(always)]
     fn shared(&self, a: u64, b: u64) -> usize {
         match self {
@@ -76,7 +76,7 @@ pub(super) fn first_eight(string: &[u8]) -> u64 {
     u64::from(*first) << 56 | middle | u64::from(*last) << empty_bits
 }
 
-/// Follows items as they come in the order of their words: says what neighbours share, and which of them tie.
+/// Gets items in the order of their words: writes what neighbours share, and which of them tie.
 pub(super) struct Follow<'a, L> {
     words: &'a Words,
     lcps: &'a mut [L],

@@ -81,8 +81,8 @@ pub(super) unsafe fn sort<V: Vector>(keys: &mut [V::Lane]) {
     }
 }
 
-/// A key near the median: the median of keys at pseudo-random places, four registers of them. The places depend on some of the keys, so
-/// that no input is bad by its length alone.
+/// A key near the median: the median of keys at pseudo-random indices, four registers of them. The indices depend on some of
+/// the keys, so that an input cannot be bad for its length alone.
 #[inline(always)]
 unsafe fn median_of_sample<V: Vector>(keys: &[V::Lane]) -> V::Lane {
     let mut sample = [V::Lane::ZERO; 64];
