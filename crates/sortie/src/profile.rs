@@ -51,7 +51,7 @@ fn runs_of_codes<B: Bits>(keys: &[B], code: impl Fn(B) -> B + Sync, stable: bool
 fn one_run<B: Bits>(keys: &[B], threads: usize, in_order: impl Fn(B, B) -> bool + Sync) -> bool {
     let isa = Isa::detect();
     let all = |range: Range<usize>| {
-        compiled_for(isa, || {
+        compiled_for!(isa, || {
             range.step_by(PROFILE_STRETCH).all(|start| {
                 is_in_order(&keys[start..keys.len().min(start + PROFILE_STRETCH + 1)], &in_order)
             })

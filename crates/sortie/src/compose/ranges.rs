@@ -19,8 +19,8 @@ pub(crate) fn sort<B: Bits>(
     mut sort_codes: impl FnMut(&mut [B]) -> Result<Report, Error>,
 ) -> Result<Report, Error> {
     let (isa, bytes, mut report) = (Isa::detect(), size_of_val(keys), Report::default());
-    let encode = |keys: &mut [B]| vector::compiled_for(isa, || transform.encode_slice(keys));
-    let decode = |keys: &mut [B]| vector::compiled_for(isa, || transform.decode_slice(keys));
+    let encode = |keys: &mut [B]| vector::compiled_for!(isa, || transform.encode_slice(keys));
+    let decode = |keys: &mut [B]| vector::compiled_for!(isa, || transform.decode_slice(keys));
     if !transform.is_identity() {
         report.phase("encode", bytes, bytes, || for_chunks(keys, threads, encode));
     }

@@ -132,7 +132,7 @@ pub(crate) fn distribute<B: Bits>(
     isa: Isa,
 ) -> Vec<Range<usize>> {
     let mut blocks = Blocks::new(codes.len());
-    vector::compiled_for(isa, || blocks.classify(codes, classifier));
+    vector::compiled_for!(isa, || blocks.classify(codes, classifier));
     let sizes: Vec<usize> =
         (0..classifier.buckets).map(|b| blocks.full[b] * Blocks::<B>::LEN + blocks.filled[b]).collect();
     let mut buckets = Vec::with_capacity(sizes.len());

@@ -133,11 +133,11 @@ fn sort_runs<B: Bits>(keys: &mut [B], runs: &[Run; 2], transform: Transform<B>) 
 /// Sorts keys by their codes as words that vectors hold.
 fn sort_encoded<B: Bits, W: Bits>(keys: &mut [B], transform: Transform<B>) {
     let (isa, mut words) = (Isa::detect(), room());
-    let words = vector::compiled_for(isa, || {
+    let words = vector::compiled_for!(isa, || {
         fill(&mut words, keys.iter().map(|&key| W::from_low(transform.encode(key).low())))
     });
     vector::sort(words, isa);
-    vector::compiled_for(isa, || {
+    vector::compiled_for!(isa, || {
         let keys = keys.iter_mut().zip(words);
         keys.for_each(|(key, word)| *key = transform.decode(B::from_low(word.low())));
     });
@@ -334,7 +334,7 @@ fn order_of<'r, B: Bits>(keys: &[B], transform: Transform<B>, order: &'r mut Roo
 #[inline(never)]
 fn order_mixed<'r, B: Bits>(keys: &[B], transform: Transform<B>, order: &'r mut Room<u32>) -> &'r mut [u32] {
     let mut codes = room();
-    let codes = &*vector::compiled_for(Isa::detect(), || {
+    let codes = &*vector::compiled_for!(Isa::detect(), || {
         fill(&mut codes, keys.iter().map(|&key| transform.encode(key)))
     });
     let runs = if codes.len() < MERGED_FROM { None } else { runs::two(codes, unsigned()) };

@@ -75,9 +75,9 @@ fn merge_runs<B: Bits>(keys: &mut [B], transform: Transform<B>, job: &Job, repor
     report.phase_of_one("finish", 2 * bytes, 2 * bytes, || {
         if let [_, Run { range, order: InRun::Mixed }] = &runs {
             let tail = &mut keys[range.clone()];
-            vector::compiled_for(isa, || transform.encode_slice(tail));
+            vector::compiled_for!(isa, || transform.encode_slice(tail));
             vector::sort(tail, isa);
-            vector::compiled_for(isa, || transform.decode_slice(tail));
+            vector::compiled_for!(isa, || transform.decode_slice(tail));
         }
         runs::merge_in_place(keys, &runs, transform, &mut room);
     });
@@ -89,7 +89,7 @@ fn sort_widened<B: Bits>(keys: &mut [B], transform: Transform<B>) {
     let isa = Isa::detect();
     let mut words: Vec<u32> = keys.iter().map(|&key| transform.encode(key).low() as u32).collect();
     vector::sort(&mut words, isa);
-    vector::compiled_for(isa, || {
+    vector::compiled_for!(isa, || {
         let keys = keys.iter_mut().zip(words);
         keys.for_each(|(key, word)| *key = transform.decode(B::from_low(u64::from(word))));
     });
@@ -101,7 +101,7 @@ fn distribute_and_finish<B: Bits>(keys: &mut [B], transform: Transform<B>, job: 
     if !transform.is_identity() {
         report.phase("encode", bytes, bytes, || {
             for_chunks(keys, job.budget.threads, |chunk| {
-                vector::compiled_for(isa, || transform.encode_slice(chunk))
+                vector::compiled_for!(isa, || transform.encode_slice(chunk))
             })
         });
     }
@@ -120,7 +120,7 @@ fn distribute_and_finish<B: Bits>(keys: &mut [B], transform: Transform<B>, job: 
     };
     let finish = |bucket: &mut [B]| {
         sort_codes(bucket, isa);
-        vector::compiled_for(isa, || transform.decode_slice(bucket));
+        vector::compiled_for!(isa, || transform.decode_slice(bucket));
     };
     report.phase("finish", bytes, bytes, || {
         let share = keys.len() / (job.budget.threads * RANGES_A_THREAD);

@@ -34,10 +34,10 @@ impl Orderer {
         if (1..n).all(|place| code(place - 1) <= code(place)) {
             return (0..n).for_each(|place| put(place, place));
         }
-        if self.rank(n, &code) {
+        if self.rank(n, &code, isa) {
             return self.put_ranked(put);
         }
-        let split = Split::of((0..n).map(&code));
+        let split = vector::compiled_for!(isa, || Split::of((0..n).map(&code)));
         // A narrow word sorts twice as fast, as long as it leaves few codes tied.
         let narrow = 32u32.saturating_sub(split.place_bits);
         if split.place_bits < 32
@@ -65,7 +65,7 @@ const STRIPES: usize = 4;
 impl Orderer {
     /// Finds the rank of each code among the distinct ones. Returns false if there are too many of those.
     #[inline]
-    fn rank<B: Bits>(&mut self, n: usize, code: impl Fn(usize) -> B) -> bool {
+    fn rank<B: Bits>(&mut self, n: usize, code: impl Fn(usize) -> B, isa: Isa) -> bool {
         if n < RANKED_FROM || n > u32::MAX as usize || !has_few_codes(n, &code) {
             return false;
         }
@@ -79,10 +79,12 @@ impl Orderer {
         }
         self.ranks.clear();
         self.ranks.resize(n, 0);
-        for (i, ranks) in self.ranks.chunks_mut(RANK_BLOCK).enumerate() {
-            let mut block = [codes[0]; RANK_BLOCK];
-            (i * RANK_BLOCK..n).zip(&mut block).for_each(|(i, slot)| *slot = code(i));
-            if !rank_block(&block, &codes[..distinct], ranks) {
+        let distinct = &codes[..distinct];
+        let (mut block, mut start) = ([codes[0]; RANK_BLOCK], 0);
+        for ranks in self.ranks.chunks_mut(RANK_BLOCK) {
+            (start..n).zip(&mut block).for_each(|(i, slot)| *slot = code(i));
+            start += RANK_BLOCK;
+            if !vector::compiled_for!(isa, || rank_block(&block, distinct, ranks)) {
                 // As if it had not been tried.
                 self.ranks = Vec::new();
                 return false;
@@ -120,17 +122,16 @@ impl Orderer {
 #[inline(always)]
 fn rank_block<B: Bits>(block: &[B; RANK_BLOCK], distinct: &[B], ranks: &mut [u8]) -> bool {
     /// More than any rank.
-    const FOUND: u64 = 2 * RANKED as u64;
-    let mut sums = [B::ZERO; RANK_BLOCK];
-    for &other in distinct {
-        for (sum, &code) in sums.iter_mut().zip(block) {
-            let less = if other < code { B::from_low(1) } else { B::ZERO };
-            let equal = if other == code { B::from_low(FOUND) } else { B::ZERO };
-            *sum = sum.wrapping_add(less).wrapping_add(equal);
+    const NONE: u64 = u8::MAX as u64;
+    let mut found = [B::from_low(NONE); RANK_BLOCK];
+    for (rank, &other) in distinct.iter().enumerate() {
+        let rank = B::from_low(rank as u64);
+        for (found, &code) in found.iter_mut().zip(block) {
+            *found = if other == code { rank } else { *found };
         }
     }
-    ranks.iter_mut().zip(&sums).for_each(|(rank, sum)| *rank = sum.low() as u8 % RANKED as u8);
-    sums.iter().fold(true, |all, sum| all & (sum.low() >= FOUND))
+    ranks.iter_mut().zip(&found).for_each(|(rank, found)| *rank = found.low() as u8);
+    found.iter().fold(true, |all, found| all & (found.low() < NONE))
 }
 
 /// Calls `work` with the stripe and the index of each rank: of each stripe in order, of all stripes in turn.
@@ -146,7 +147,7 @@ fn for_striped(ranks: &[u8], mut work: impl FnMut(usize, usize)) {
 /// The stable order of up to [`FEW`](crate::plan::FEW) codes, of which there are some: a permutation.
 pub(crate) fn order_few<'r, B: Bits>(order: &'r mut Room<u32>, codes: &[B]) -> &'r mut [u32] {
     let isa = Isa::detect();
-    let split = vector::compiled_for(isa, || Split::of(codes.iter().copied()));
+    let split = vector::compiled_for!(isa, || Split::of(codes.iter().copied()));
     if split.span + split.place_bits <= u32::BITS {
         order_few_packed::<B, u32>(order, codes, split, isa)
     } else {
@@ -161,11 +162,11 @@ fn order_few_packed<'r, B: Bits, W: Bits>(
     isa: Isa,
 ) -> &'r mut [u32] {
     let mut words = room();
-    let words = vector::compiled_for(isa, || {
+    let words = vector::compiled_for!(isa, || {
         fill(&mut words, codes.iter().enumerate().map(|(place, &code)| split.word::<W>(code, place)))
     });
     sort_words(words, |place| codes[place], split, isa);
-    vector::compiled_for(isa, || fill(order, words.iter().map(|&word| split.place(word) as u32)))
+    vector::compiled_for!(isa, || fill(order, words.iter().map(|&word| split.place(word) as u32)))
 }
 
 /// How a word falls into bits of a code and bits of a place.
@@ -202,6 +203,13 @@ impl<B: Bits> Split<B> {
         W::from_low(prefix << self.place_bits | place as u64)
     }
 
+    /// The bits of a code that are not in its word, where one has room for them, and the place.
+    #[inline(always)]
+    fn second_word<W: Bits>(&self, code: B, place: usize) -> W {
+        let dropped = code.wrapping_sub(self.low).low() & ((1 << self.dropped::<W>()) - 1);
+        W::from_low(dropped << self.place_bits | place as u64)
+    }
+
     #[inline(always)]
     fn place<W: Bits>(&self, word: W) -> usize {
         (word.low() & ((1 << self.place_bits) - 1)) as usize
@@ -218,7 +226,7 @@ fn order_packed<B: Bits, W: Bits>(
     mut put: impl FnMut(usize, usize),
 ) {
     words.clear();
-    words.extend((0..n).map(|place| split.word::<W>(code(place), place)));
+    vector::compiled_for!(isa, || words.extend((0..n).map(|place| split.word::<W>(code(place), place))));
     sort_words(words, code, split, isa);
     for (to, &word) in words.iter().enumerate() {
         put(to, split.place(word));
@@ -229,18 +237,17 @@ fn order_packed<B: Bits, W: Bits>(
 fn sort_words<B: Bits, W: Bits>(words: &mut [W], code: impl Fn(usize) -> B, split: Split<B>, isa: Isa) {
     vector::sort(words, isa);
     if split.dropped::<W>() > 0 {
-        order_ties(words, split.place_bits, code, isa);
+        order_ties(words, split, code, isa);
     }
 }
 
 /// Puts groups of words with equal prefixes in the order of their codes.
-fn order_ties<B: Bits, W: Bits>(words: &mut [W], shift: u32, code: impl Fn(usize) -> B, isa: Isa) {
-    let mask = (1u64 << shift) - 1;
-    let prefix = |word: W| word.low() >> shift;
-    let place = |word: W| (word.low() & mask) as usize;
+fn order_ties<B: Bits, W: Bits>(words: &mut [W], split: Split<B>, code: impl Fn(usize) -> B, isa: Isa) {
+    let prefix = |word: W| word.low() >> split.place_bits;
+    let place = |word: W| split.place(word);
     // Equal codes are in order already, and mostly there are no others. Without a branch.
     let tied = |pair: &[W]| prefix(pair[0]) == prefix(pair[1]);
-    if !vector::compiled_for(isa, || words.windows(2).fold(false, |any, pair| any | tied(pair))) {
+    if !vector::compiled_for!(isa, || words.windows(2).fold(false, |any, pair| any | tied(pair))) {
         return;
     }
     let disordered = |pair: &[W]| tied(pair) & (code(place(pair[0])) > code(place(pair[1])));
@@ -266,7 +273,12 @@ fn order_ties<B: Bits, W: Bits>(words: &mut [W], shift: u32, code: impl Fn(usize
                 }
                 group[hole] = word;
             }
-        } else if group[1..].iter().any(|&word| code(place(word)) != code(place(group[0]))) {
+        } else if group[1..].iter().all(|&word| code(place(word)) == code(place(group[0]))) {
+            // They are in order.
+        } else if split.dropped::<W>() + split.place_bits <= W::WIDTH {
+            group.iter_mut().for_each(|word| *word = split.second_word(code(place(*word)), place(*word)));
+            vector::sort(group, isa);
+        } else {
             // Their places ascend, so the order among them is stable too.
             let unordered = group.to_vec();
             let tied: Vec<B> = unordered.iter().map(|&word| code(place(word))).collect();

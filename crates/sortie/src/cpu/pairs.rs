@@ -6,7 +6,7 @@ use std::mem::MaybeUninit;
 use super::order::Orderer;
 use super::runs::{self, InRun, Run};
 use super::scatter::{self, Pair, Pointers};
-use super::vector::{self, Isa};
+use super::vector::Isa;
 use super::{Job, compare, permute_pairs, split_at_ranges};
 use crate::key::{Bits, Transform};
 use crate::plan::{CpuWay, MERGED_BY_THREADS, PAIRS_A_BUCKET, PAIRS_AT_ONCE, TAIL};
@@ -131,10 +131,7 @@ pub(crate) fn scratch_of_tail(bytes: usize, n: usize) -> usize {
 
 /// Calls `put(to, from)` for each index, of keys that are one bucket.
 fn order_keys<B: Bits>(keys: &[B], transform: Transform<B>, put: impl FnMut(usize, usize)) {
-    let isa = Isa::detect();
-    vector::compiled_for(isa, || {
-        Orderer::default().order(keys.len(), |place| transform.encode(keys[place]), isa, put);
-    });
+    Orderer::default().order(keys.len(), |place| transform.encode(keys[place]), Isa::detect(), put);
 }
 
 /// Room for a copy of keys and payloads.

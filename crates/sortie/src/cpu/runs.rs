@@ -81,7 +81,7 @@ fn end_of_long_run<B: Bits>(keys: &[B], start: usize, in_order: &impl Fn(B, B) -
         let starts = (start..keys.len() - 1).step_by(RUN_STRETCH);
         starts.take_while(|&i| is_in_order(&keys[i..keys.len().min(i + RUN_STRETCH + 1)], in_order)).count()
     };
-    let start = start + vector::compiled_for(Isa::detect(), stretches) * RUN_STRETCH;
+    let start = start + vector::compiled_for!(Isa::detect(), stretches) * RUN_STRETCH;
     if start < keys.len() { start + in_a_row(&keys[start..], in_order) } else { keys.len() }
 }
 

@@ -86,11 +86,10 @@ pub(crate) fn finish<B: Bits, P: Send, T: Send, S: Default>(
     work: &Work,
     sort: impl Fn(&mut S, &[Pair<B, P>], T) + Sync,
 ) {
-    let isa = Isa::detect();
     let buckets = scattered.buckets().to_vec();
     let buckets: Vec<_> = split_at_ranges(scattered.pairs(), &buckets).into_iter().zip(targets).collect();
     let finish = |state: &mut S, (pairs, target): (&mut [Pair<B, P>], T)| {
-        work.task(|| vector::compiled_for(isa, || sort(state, pairs, target)));
+        work.task(|| sort(state, pairs, target));
     };
     if work.threads() > 1 {
         buckets.into_par_iter().for_each_init(S::default, finish);
@@ -155,9 +154,9 @@ fn classify<B: Bits>(
 ) {
     // The transform is chosen here once, not again for every key.
     if transform.is_identity() {
-        vector::compiled_for(isa, || classify_with(keys, |key| key, classifier, take));
+        classify_with(keys, |key| key, classifier, isa, take);
     } else {
-        vector::compiled_for(isa, || classify_with(keys, |key| transform.encode(key), classifier, take));
+        classify_with(keys, |key| transform.encode(key), classifier, isa, take);
     }
 }
 
@@ -166,16 +165,19 @@ fn classify_with<B: Bits>(
     keys: &[B],
     code: impl Fn(B) -> B,
     classifier: &Classifier<B>,
+    isa: Isa,
     mut take: impl FnMut(usize, B, usize),
 ) {
     let mut chunks = keys.chunks_exact(CLASSIFY_AHEAD);
     let mut place = 0;
     for chunk in &mut chunks {
         let (mut codes, mut cells) = ([B::ZERO; CLASSIFY_AHEAD], [B::ZERO; CLASSIFY_AHEAD]);
-        for i in 0..CLASSIFY_AHEAD {
-            codes[i] = code(chunk[i]);
-            cells[i] = classifier.cell(codes[i]);
-        }
+        vector::compiled_for!(isa, || {
+            for i in 0..CLASSIFY_AHEAD {
+                codes[i] = code(chunk[i]);
+                cells[i] = classifier.cell(codes[i]);
+            }
+        });
         for i in 0..CLASSIFY_AHEAD {
             take(place + i, codes[i], classifier.bucket_of_cell(cells[i]));
         }

@@ -33,9 +33,9 @@ pub(crate) fn sort<B: Bits>(
         if counting::applies::<B>(segment.len()) {
             return counting::sort(segment, transform);
         }
-        vector::compiled_for(isa, || transform.encode_slice(segment));
+        vector::compiled_for!(isa, || transform.encode_slice(segment));
         vector::sort(segment, isa);
-        vector::compiled_for(isa, || transform.decode_slice(segment));
+        vector::compiled_for!(isa, || transform.decode_slice(segment));
     };
     let count = segments.count(keys.len());
     // Segments that are work for all threads go first, one by one; the others go side by side.

@@ -137,7 +137,7 @@ impl<'a, B: Bits, const N: usize> Finish<'a, B, N> {
         };
         let take = |to: Target<'_, B, N>, slot: &mut [u64]| {
             let (keys, payload) = as_arrays::<B, N>(slot, to.keys.len());
-            vector::compiled_for(Isa::detect(), || self.transform.decode_slice(keys));
+            vector::compiled_for!(Isa::detect(), || self.transform.decode_slice(keys));
             // SAFETY: keys are copied there.
             copy::past_caches(unsafe { uninit(to.keys) }, keys);
             copy::past_caches(to.payload, payload);
@@ -163,7 +163,7 @@ impl<'a, B: Bits, const N: usize> Finish<'a, B, N> {
             let codes = Transform::new(Code::Unsigned, Order::default());
             cpu::pairs::sort(keys, payload, codes, &job)?;
         }
-        vector::compiled_for(isa, || self.transform.decode_slice(keys));
+        vector::compiled_for!(isa, || self.transform.decode_slice(keys));
         Ok(keys)
     }
 }

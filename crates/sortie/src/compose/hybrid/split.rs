@@ -68,7 +68,7 @@ impl<B: Bits> Split<B> {
         (to_keys, to_payload): (&mut [B], &mut [Moved<N>]),
         tail: &mut Tail<B, N>,
     ) -> usize {
-        vector::compiled_for(self.isa, || match N {
+        vector::compiled_for!(self.isa, || match N {
             0 => self.keys_alone(keys, to_keys, tail),
             _ => self.pairs((keys, payload), (to_keys, to_payload), tail),
         })
@@ -120,7 +120,7 @@ impl<B: Bits> Split<B> {
 
     /// Puts the tail in order of buckets, stably, and says where each begins, and the last ends.
     pub fn scatter<const N: usize>(&self, tail: &mut Tail<B, N>) -> Vec<u32> {
-        vector::compiled_for(self.isa, || {
+        vector::compiled_for!(self.isa, || {
             let Tail { keys, payload, len, labels, by_bucket, payload_by_bucket } = tail;
             let (keys, payload) = (&keys[..*len], &payload[..*len]);
             let mut starts = vec![0u32; self.buckets() + 1];

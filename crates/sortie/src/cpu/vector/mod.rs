@@ -66,25 +66,42 @@ impl Isa {
     }
 }
 
-/// Runs `work` compiled for the instructions at hand: plain loops in it become vector loops.
+/// Runs a closure compiled for the instructions at hand: plain loops in it become vector loops.
+///
+/// A macro, so that each instruction set has a closure of its own: one that all of them shared would be compiled for none, as
+/// soon as it is too long to be inlined.
+macro_rules! compiled_for {
+    ($isa:expr, $work:expr) => {
+        match $isa {
+            $crate::cpu::vector::Isa::Portable => $crate::cpu::vector::once($work)(),
+            #[cfg(target_arch = "x86_64")]
+            $crate::cpu::vector::Isa::Avx2 => {
+                let work = $crate::cpu::vector::once($work);
+                // SAFETY: the instructions were detected on this machine.
+                unsafe { $crate::cpu::vector::compiled_for_avx2(work) }
+            }
+            #[cfg(target_arch = "x86_64")]
+            $crate::cpu::vector::Isa::Avx512 => {
+                let work = $crate::cpu::vector::once($work);
+                // SAFETY: the instructions were detected on this machine.
+                unsafe { $crate::cpu::vector::compiled_for_avx512(work) }
+            }
+        }
+    };
+}
+pub(crate) use compiled_for;
+
+/// Tells the compiler that a closure is called once.
 #[inline(always)]
-pub(crate) fn compiled_for<R>(isa: Isa, work: impl FnOnce() -> R) -> R {
-    match isa {
-        Isa::Portable => work(),
-        // SAFETY: the instructions were detected on this machine.
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => unsafe { compiled_for_avx2(work) },
-        // SAFETY: the instructions were detected on this machine.
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => unsafe { compiled_for_avx512(work) },
-    }
+pub(crate) fn once<R>(work: impl FnOnce() -> R) -> impl FnOnce() -> R {
+    work
 }
 
 /// # Safety
 /// The machine has the instructions.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
-unsafe fn compiled_for_avx2<R>(work: impl FnOnce() -> R) -> R {
+pub(crate) unsafe fn compiled_for_avx2<R>(work: impl FnOnce() -> R) -> R {
     work()
 }
 
@@ -92,7 +109,7 @@ unsafe fn compiled_for_avx2<R>(work: impl FnOnce() -> R) -> R {
 /// The machine has the instructions.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx2,bmi1,bmi2,popcnt,lzcnt")]
-unsafe fn compiled_for_avx512<R>(work: impl FnOnce() -> R) -> R {
+pub(crate) unsafe fn compiled_for_avx512<R>(work: impl FnOnce() -> R) -> R {
     work()
 }
 
