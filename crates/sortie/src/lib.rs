@@ -1,7 +1,8 @@
 //! Sortie sorts: numbers, pairs, records and strings; one large array or millions of small ones.
 //!
-//! The free functions return no errors and run on the CPU. From 65,536 elements on they use the rayon pool that the caller is
-//! in, or rayon's global pool, which they start. Where the system refuses its threads, they sort by the caller's thread alone.
+//! The free functions return no errors and run on the CPU. From 262,144 elements on (strings: 65,536) they use the rayon
+//! pool that the caller is in, or rayon's global pool, which they start. Where the system refuses its threads, they sort by the
+//! caller's thread alone.
 //! [`Sorter`] is for everything that can be chosen; its calls return a [`Report`] or an [`Error`]. A program that calls
 //! [`enable_gpu`] lets both use a GPU where that is faster.
 //!

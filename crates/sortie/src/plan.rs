@@ -23,9 +23,18 @@ pub use route::{CpuWay, DeviceWay, GpuWay, Plan, Predicted, Reason, Route, plan}
 pub use scratch::Scratch;
 pub use shipped::shipped_gpus;
 
-/// Fewer keys than this are sorted by the calling thread alone: they take it some 200 microseconds, and to wake
-/// another thread takes tens.
-pub(crate) const PARALLEL_FROM: usize = 1 << 16;
+/// Fewer items than this are sorted by the calling thread alone: to wake another thread and to wait for it takes some 100
+/// microseconds, several times a sort, and by one thread keys that are few runs or few values take that long at this number.
+pub(crate) const PARALLEL_FROM: usize = 1 << 18;
+
+/// The same for strings, each of which takes more time.
+pub(crate) const STRINGS_PARALLEL_FROM: usize = 1 << 16;
+
+/// Keys from which threads look together whether those are one run: one thread reads so many in a millisecond.
+pub(crate) const PROFILE_PARALLEL_FROM: usize = 1 << 21;
+
+/// Keys or strings, at least, of a task where threads share the work.
+pub(crate) const ITEMS_A_TASK: usize = 1 << 16;
 
 /// Bytes of codes from which a range is distributed before it is finished. The buffers, 256 KB, are then 3% of the
 /// data, of the 5% that are allowed; and up to twice the L2 cache the quicksort is as fast by itself.

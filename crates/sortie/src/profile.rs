@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use crate::cpu::runs::is_in_order;
 use crate::cpu::vector::{Isa, compiled_for};
 use crate::key::{Bits, Transform};
-use crate::plan::{PARALLEL_FROM, PROFILE_STRETCH};
+use crate::plan::{PROFILE_PARALLEL_FROM, PROFILE_STRETCH};
 
 /// Whether the keys are one sorted run already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +58,7 @@ fn one_run<B: Bits>(keys: &[B], threads: usize, in_order: impl Fn(B, B) -> bool 
         })
     };
     // Most inputs break the run at once: no thread is woken for those.
-    if threads < 2 || keys.len() <= PARALLEL_FROM || !all(0..1) {
+    if threads < 2 || keys.len() <= PROFILE_PARALLEL_FROM || !all(0..1) {
         return all(0..keys.len() - 1);
     }
     let share = (keys.len() / threads).next_multiple_of(PROFILE_STRETCH);

@@ -16,7 +16,10 @@ use crate::cpu::{self, Job};
 use crate::error::same_length;
 use crate::gpu::Gpu;
 use crate::key::{self, Bits, Code, Form, Transform};
-use crate::plan::{self, CpuWay, FEW, MOVED_WITH_KEYS_BYTES, Machine, MachineGpu, Plan, auto};
+use crate::plan::{
+    self, CpuWay, FEW, MOVED_WITH_KEYS_BYTES, Machine, MachineGpu, PARALLEL_FROM, Plan,
+    STRINGS_PARALLEL_FROM, auto,
+};
 use crate::profile::{self, Runs};
 use crate::request::{Beside, Budget, KeyForm, Lengths, Operation, Request};
 use crate::threads;
@@ -206,7 +209,8 @@ impl Sorter {
             Beside::Payload { bytes, .. } => Beside::Payload { bytes, stable },
             Beside::Indices { .. } => Beside::Indices { stable },
         };
-        let budget = Budget { threads: self.threads(n), memory: memory_limit.unwrap_or(u64::MAX), held: 0 };
+        let budget =
+            Budget { threads: self.threads(n, keys), memory: memory_limit.unwrap_or(u64::MAX), held: 0 };
         Request { operation, keys, beside, n, order, algorithm, engine, gpu_share, budget }
     }
 
@@ -531,7 +535,9 @@ impl Sorter {
             return None;
         }
         let runs = report.phase("profile", size_of_val(keys), 0, || {
-            self.in_pool(keys.len(), |threads| profile::runs(keys, self.carrying(code), true, threads))
+            self.in_pool(self.threads(keys.len(), KeyForm::Compared), |threads| {
+                profile::runs(keys, self.carrying(code), true, threads)
+            })
         });
         match runs {
             Runs::Ascending => {}
@@ -618,11 +624,11 @@ impl Sorter {
             |(keys, v), job| {
                 let transform: Transform<K::Bits> = self.carrying(code);
                 let moves_pairs = job.way != CpuWay::Merge && transform.is_bijection();
-                if together <= MOVED_WITH_KEYS_BYTES && fits && moves_pairs {
+                // SAFETY: the sort leaves a permutation.
+                let bits = unsafe { key::as_bits_mut(keys) };
+                if moves_pairs && fits && together <= MOVED_WITH_KEYS_BYTES {
                     // No indices are held.
                     let budget = Budget { held: (held - indices) as u64, ..job.budget };
-                    // SAFETY: the sort leaves a permutation.
-                    let bits = unsafe { key::as_bits_mut(keys) };
                     return cpu::pairs::sort(bits, v, transform, &Job { budget, ..*job });
                 }
                 self.sort_by_places(v, held, |places| {
@@ -649,7 +655,7 @@ impl Sorter {
     fn bring<T: Send>(&self, v: &mut [T], places: &mut [usize], held: usize, report: &mut Report) {
         let bytes = size_of_val(v);
         let memory = self.choices.memory_limit.unwrap_or(u64::MAX);
-        self.in_pool(v.len(), |threads| {
+        self.in_pool(self.threads(v.len(), KeyForm::Compared), |threads| {
             let budget = Budget { threads, memory, held: held as u64 };
             let copy = report.phase("move", bytes, bytes, || cpu::gather::bring(v, places, &budget));
             report.scratch_peak = report.scratch_peak.max((held + copy) as u64);
@@ -731,9 +737,9 @@ impl Sorter {
                 decided => return decided,
             }
         }
-        let Request { budget, n, .. } = request;
+        let budget = request.budget;
         let job = Job { way: CpuWay::of(&request), stable: request.is_stable(), budget };
-        let mut report = self.in_pool(n, |_| on_cpu(data, &job))?;
+        let mut report = self.in_pool(budget.threads, |_| on_cpu(data, &job))?;
         report.phases.splice(0..0, abandoned.phases);
         Ok(report)
     }
@@ -748,9 +754,8 @@ impl Sorter {
         self.run(request, &mut (), on_gpus, |_, job| on_cpu(job))
     }
 
-    /// Runs `work` on `n` keys where this sorter's threads are, and tells it how many those are.
-    fn in_pool<R: Send>(&self, n: usize, work: impl FnOnce(usize) -> R + Send) -> R {
-        let threads = self.threads(n);
+    /// Runs `work` where this sorter's threads are, if there are to be several, and tells it how many.
+    fn in_pool<R: Send>(&self, threads: usize, work: impl FnOnce(usize) -> R + Send) -> R {
         match &self.pool {
             Some(pool) if threads > 1 => pool.install(|| work(threads)),
             _ => work(threads),
@@ -758,8 +763,9 @@ impl Sorter {
     }
 
     /// How many threads are to work on `n` keys.
-    fn threads(&self, n: usize) -> usize {
-        if self.choices.threads == Some(1) || n < crate::plan::PARALLEL_FROM {
+    fn threads(&self, n: usize, keys: KeyForm) -> usize {
+        let from = if keys == KeyForm::Strings { STRINGS_PARALLEL_FROM } else { PARALLEL_FROM };
+        if self.choices.threads == Some(1) || n < from {
             return 1;
         }
         self.pool.as_ref().map_or_else(threads::of_current_pool, |pool| pool.current_num_threads())
@@ -769,7 +775,7 @@ impl Sorter {
     fn collect<T: Sync, K: Send>(&self, v: &[T], key: impl Fn(&T) -> K + Sync) -> Vec<K> {
         use rayon::prelude::*;
         let key = &key;
-        self.in_pool(v.len(), |threads| match threads {
+        self.in_pool(self.threads(v.len(), KeyForm::Compared), |threads| match threads {
             1 => v.iter().map(key).collect(),
             _ => v.par_iter().map(key).collect(),
         })

@@ -8,7 +8,9 @@ use rayon::slice::ParallelSliceMut;
 
 use crate::cpu::{compare, few};
 use crate::key::{Bits, Transform};
-use crate::plan::{COMPARED, FEW, PARALLEL_FROM, PIVOT_OF, PIVOT_OF_MANY, PIVOT_OF_MANY_FROM};
+use crate::plan::{
+    COMPARED, FEW, ITEMS_A_TASK, MERGED_BY_THREADS, PIVOT_OF, PIVOT_OF_MANY, PIVOT_OF_MANY_FROM,
+};
 
 /// Sorts items by code. `ties` gets parts that are in order of their codes, and orders those of one code.
 pub(crate) fn sort<T: Send, B: Bits>(
@@ -67,6 +69,11 @@ impl StdSort {
     pub(crate) fn for_integers<B: Bits>(keys: &[B], transform: Transform<B>) -> Option<StdSort> {
         let code = |key: &B| transform.encode_integer(*key);
         StdSort::for_items(keys, code, |a, b| code(a) < code(b), FEW_CODES)
+    }
+
+    /// Whether it takes less time than so many threads.
+    pub(crate) fn pays_beside(self, threads: usize) -> bool {
+        threads == 1 || self == StdSort::Stable && threads <= MERGED_BY_THREADS
     }
 
     /// Sorts integers.
@@ -150,7 +157,7 @@ impl<C: Sync, E: Sync> Quicksort<C, E> {
             let (low, high) = items.split_at_mut(left);
             if equal_to_lower {
                 (self.ties)(low);
-            } else if self.threads > 1 && n >= PARALLEL_FROM {
+            } else if self.threads > 1 && n >= ITEMS_A_TASK {
                 rayon::join(|| self.sort(low, lower, patience), || self.sort(high, bound, patience));
                 return;
             } else {
@@ -173,7 +180,8 @@ impl<C: Sync, E: Sync> Quicksort<C, E> {
     {
         let mut sample = [B::ZERO; PIVOT_OF_MANY];
         let n = if items.len() < PIVOT_OF_MANY_FROM { PIVOT_OF } else { PIVOT_OF_MANY };
-        let mut state = items.len() as u64;
+        // From a code, so that no order of items is bad for all codes.
+        let mut state = items.len() as u64 ^ (self.code)(&items[items.len() / 2]).low();
         for slot in &mut sample[..n] {
             state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             let index = ((state >> 32) as u128 * items.len() as u128) >> 32;

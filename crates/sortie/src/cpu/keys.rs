@@ -10,7 +10,7 @@ use super::runs::{self, InRun, Run};
 use super::vector::{self, Isa};
 use super::{Job, compare, counting, pace, parallel_partition, split_at_ranges};
 use crate::key::{Bits, Transform};
-use crate::plan::{COUNT_16_FROM, CpuWay, MERGED_BY_THREADS, PARALLEL_FROM, RANGES_A_THREAD};
+use crate::plan::{COUNT_16_FROM, CpuWay, ITEMS_A_TASK, MERGED_BY_THREADS, RANGES_A_THREAD};
 use crate::profile::{self, Runs};
 use crate::scratch::Scratch;
 use crate::{Error, Report};
@@ -24,8 +24,8 @@ pub(crate) fn sort<B: Bits>(keys: &mut [B], transform: Transform<B>, job: &Job) 
     let bytes = size_of_val(keys);
     if B::WIDTH > u64::BITS
         && job.way == CpuWay::Distribute
-        && job.budget.threads == 1
         && let Some(std_sort) = StdSort::for_integers(keys, transform)
+        && std_sort.pays_beside(job.budget.threads)
         && job.budget.scratch(std_sort.scratch(bytes), "", &mut report).is_ok()
     {
         report.phase("finish", bytes, bytes, || std_sort.sort_integers(keys, transform));
@@ -167,7 +167,7 @@ fn finish_in_parallel<B: Bits>(
     isa: Isa,
     finish: &(impl Fn(&mut [B]) + Sync),
 ) {
-    if bucket.len() <= share.max(PARALLEL_FROM) {
+    if bucket.len() <= share.max(ITEMS_A_TASK) {
         return finish(bucket);
     }
     let left = parallel_partition::split_in_two(bucket, 1, isa);
@@ -184,5 +184,5 @@ fn finish_in_parallel<B: Bits>(
 
 /// Runs `work` on all keys, a stretch at a time.
 pub(crate) fn for_chunks<B: Bits>(keys: &mut [B], threads: usize, work: impl Fn(&mut [B]) + Sync) {
-    if threads > 1 { keys.par_chunks_mut(PARALLEL_FROM).for_each(&work) } else { work(keys) }
+    if threads > 1 { keys.par_chunks_mut(ITEMS_A_TASK).for_each(&work) } else { work(keys) }
 }

@@ -12,12 +12,12 @@ use rayon::prelude::*;
 use super::distribute;
 use super::vector::{self, Isa};
 use crate::key::Bits;
-use crate::plan::{EXCHANGED_BY_A_TASK, PARALLEL_FROM, PIVOT_SAMPLE};
+use crate::plan::{EXCHANGED_BY_A_TASK, ITEMS_A_TASK, PIVOT_SAMPLE};
 
 /// Splits the keys into at least one range a thread, all keys of a range before those of the next; fewer where equal
 /// keys or their number forbid.
 pub(crate) fn split<B: Bits>(keys: &mut [B], threads: usize, isa: Isa) -> Vec<Range<usize>> {
-    if threads < 2 || keys.len() < PARALLEL_FROM {
+    if threads < 2 || keys.len() < ITEMS_A_TASK {
         return std::iter::once(0..keys.len()).collect();
     }
     let left = split_in_two(keys, threads, isa);

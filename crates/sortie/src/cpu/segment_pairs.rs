@@ -6,7 +6,7 @@ use super::order::Orderer;
 use super::vector::Isa;
 use super::{Job, pairs, permute_pairs};
 use crate::key::{Bits, Transform};
-use crate::plan::{CpuWay, INSERT_UP_TO, PAIRS_A_BUCKET, PARALLEL_FROM};
+use crate::plan::{CpuWay, INSERT_UP_TO, ITEMS_A_TASK, PAIRS_A_BUCKET};
 use crate::profile::{self, Runs};
 use crate::request::Budget;
 use crate::{Error, Index, Report, Segments};
@@ -184,7 +184,7 @@ fn side_by_side<K: Send, V: Send>(
     threads: usize,
     finish: &(impl Fn(&mut Room, Range<usize>, &mut [K], &mut [V]) + Sync),
 ) {
-    if threads < 2 || range.len() <= 1 || keys.len() <= PARALLEL_FROM / 4 {
+    if threads < 2 || range.len() <= 1 || keys.len() <= ITEMS_A_TASK / 4 {
         let mut room = Room::default();
         for i in range {
             let range = segments.range(i);

@@ -6,7 +6,7 @@ use super::vector::{self, Isa};
 use super::{Job, compare, counting, keys};
 use crate::key::{Bits, Transform};
 use crate::plan::CpuWay;
-use crate::plan::PARALLEL_FROM;
+use crate::plan::ITEMS_A_TASK;
 use crate::{Error, Report, Segments};
 
 /// Sorts every segment by itself, in place.
@@ -62,7 +62,7 @@ pub(crate) fn side_by_side<K: Send>(
     threads: usize,
     finish: &(impl Fn(&mut [K]) + Sync),
 ) {
-    if threads < 2 || range.len() <= 1 || keys.len() <= PARALLEL_FROM / 4 {
+    if threads < 2 || range.len() <= 1 || keys.len() <= ITEMS_A_TASK / 4 {
         for i in range {
             let places = segments.range(i);
             finish(&mut keys[places.start - at..places.end - at]);

@@ -6,7 +6,7 @@ use rayon::slice::ParallelSliceMut;
 use super::by_code::{self, StdSort};
 use super::{Job, compare, pairs, permute_pairs, segment_pairs, segments};
 use crate::key::{Code, Transform};
-use crate::plan::{CpuWay, PARALLEL_FROM};
+use crate::plan::{CpuWay, ITEMS_A_TASK};
 use crate::{Error, Index, Key, Order, Report, Segments};
 
 pub(crate) fn sort<K: Key>(keys: &mut [K], order: Order, job: &Job) -> Result<Report, Error> {
@@ -18,8 +18,9 @@ pub(crate) fn sort<K: Key>(keys: &mut [K], order: Order, job: &Job) -> Result<Re
         return Ok(report);
     }
     let bytes = size_of_val(keys);
-    let std_sort = if job.budget.threads == 1 { std_sort(keys, order) } else { None };
-    let std_sort = std_sort.filter(|by| job.budget.scratch(by.scratch(bytes), "", &mut report).is_ok());
+    let std_sort = std_sort(keys, order).filter(|by| {
+        by.pays_beside(job.budget.threads) && job.budget.scratch(by.scratch(bytes), "", &mut report).is_ok()
+    });
     report.phase("finish", bytes, bytes, || sort_keys(keys, order, std_sort, job.budget.threads));
     Ok(report)
 }
@@ -78,7 +79,7 @@ pub(crate) fn sort_ties<K: Key>(keys: &mut [K], order: Order, threads: usize) {
         return;
     }
     for tie in keys.chunk_by_mut(|a, b| a.prefix(order) == b.prefix(order)) {
-        if threads > 1 && tie.len() >= PARALLEL_FROM {
+        if threads > 1 && tie.len() >= ITEMS_A_TASK {
             tie.par_sort_unstable_by(|a, b| a.compare(b, order));
         } else if tie.len() > 1 {
             tie.sort_unstable_by(|a, b| a.compare(b, order));

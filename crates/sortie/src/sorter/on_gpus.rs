@@ -140,7 +140,7 @@ impl Sorter {
         held: u64,
     ) -> Result<Report, Error> {
         let chosen = self.chosen(on);
-        let mut report = self.in_pool(array.keys().len(), |threads| {
+        let mut report = self.in_pool(on.budget.threads, |threads| {
             compose::array::sort(&on.gpus, array, code, chosen, on.allowed(threads, held))
         })?;
         report.scratch_peak += held;
@@ -155,7 +155,7 @@ impl Sorter {
         held: u64,
     ) -> Result<Report, Error> {
         let chosen = self.chosen(on);
-        let mut report = self.in_pool(array.keys().len(), |threads| {
+        let mut report = self.in_pool(on.budget.threads, |threads| {
             compose::array::at_once(&on.gpus[0], array, code, chosen, on.allowed(threads, held))
         })?;
         report.scratch_peak += held;
@@ -237,7 +237,7 @@ impl Sorter {
         held: u64,
     ) -> Result<Report, Error> {
         let (order, gpu) = (self.choices.order, &on.gpus[0]);
-        let mut report = self.in_pool(array.keys().len(), |threads| {
+        let mut report = self.in_pool(on.budget.threads, |threads| {
             let allowed = on.allowed(threads, held);
             if on.has_second_try {
                 // What does not fit there is for the CPU.

@@ -9,7 +9,7 @@ fn shuffled(n: u32) -> Vec<u32> {
 /// A call of a sorter on data of its own. Returns what came of it and whether the data is as it was.
 type Call = (&'static str, fn(&Sorter) -> (Result<Report, Error>, bool));
 
-const N: u32 = 70_001;
+const N: u32 = 265_001;
 
 const CALLS: &[Call] = &[
     ("sort", |sorter| {
@@ -146,8 +146,8 @@ fn memory_limits_are_exact() {
 #[test]
 fn memory_errors_state_the_numbers() {
     let sorter = Sorter::builder().memory_limit(10).build().unwrap();
-    let Err(error) = sorter.sort_pairs(&mut shuffled(1000), &mut shuffled(1000)) else {
-        panic!("1000 pairs cannot be sorted stably with 10 bytes");
+    let Err(error) = sorter.sort_pairs(&mut shuffled(10_000), &mut shuffled(10_000)) else {
+        panic!("10000 pairs cannot be sorted stably with 10 bytes");
     };
     let Error::Memory { needed, .. } = error else { panic!("{error}") };
     let text = error.to_string();

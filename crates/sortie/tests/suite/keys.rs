@@ -64,7 +64,7 @@ fn every_algorithm() {
 
 /// Sizes at which threads share the work, and those just below.
 fn large_sizes() -> impl Iterator<Item = usize> + Clone {
-    [65_535, 65_536, 65_537, 131_071, 131_073].into_iter()
+    [262_143, 262_144, 400_003].into_iter()
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn large_f64() {
 fn large_keys_of_every_type() {
     fn one_size<K: Value>() {
         for (pattern, subject) in PATTERNS.iter().zip(PARALLEL.iter().cycle()).step_by(3) {
-            check::<K>(subject, keys(&numbers(pattern, 70_001, K::BITS)), pattern.0);
+            check::<K>(subject, keys(&numbers(pattern, 300_001, K::BITS)), pattern.0);
         }
     }
     for_each_key!(fixed one_size());

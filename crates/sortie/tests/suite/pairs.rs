@@ -92,7 +92,7 @@ fn sizes_to(exponent: u32) -> impl Iterator<Item = usize> + Clone {
 }
 
 /// Where threads start to share the work.
-const LARGE: [usize; 3] = [65_535, 65_536, 100_003];
+const LARGE: [usize; 3] = [262_143, 262_144, 400_003];
 
 #[test]
 fn pairs_of_every_kind_of_key() {
@@ -107,7 +107,7 @@ fn pairs_of_every_payload() {
     fn run<V: Payload>() {
         patterns::<f32>(check::<f32, V>, &SEQUENTIAL, sizes_to(11));
         for (pattern, subject) in PATTERNS.iter().zip(PARALLEL.iter().cycle()).step_by(4) {
-            check::<u32, V>(subject, keys(&numbers(pattern, 66_000, 32)), pattern.0);
+            check::<u32, V>(subject, keys(&numbers(pattern, 265_000, 32)), pattern.0);
         }
     }
     run::<()>();
@@ -125,7 +125,7 @@ fn pairs_of_every_payload() {
 fn large_pairs() {
     patterns::<u64>(check::<u64, u64>, &PARALLEL, LARGE.into_iter());
     patterns::<u32>(check::<u32, u32>, &PARALLEL, LARGE.into_iter());
-    patterns::<i16>(check::<i16, u32>, &PARALLEL, [100_003].into_iter());
+    patterns::<i16>(check::<i16, u32>, &PARALLEL, [400_003].into_iter());
 }
 
 #[test]
@@ -158,16 +158,16 @@ fn places_of_every_width() {
 
 #[test]
 fn large_argsort() {
-    patterns::<u64>(check_argsort, &PARALLEL, [65_536, 70_001].into_iter());
-    patterns::<f32>(check_argsort, &PARALLEL, [65_537].into_iter());
+    patterns::<u64>(check_argsort, &PARALLEL, [262_144, 300_001].into_iter());
+    patterns::<f32>(check_argsort, &PARALLEL, [262_145].into_iter());
 }
 
 #[test]
 fn unstable_pairs_and_argsort() {
     patterns::<u64>(check_unstable, &UNSTABLE, sizes_to(11));
     patterns::<f32>(check_unstable, &UNSTABLE, sizes_to(11));
-    patterns::<u8>(check_unstable, &UNSTABLE, [300, 3000, 66_000].into_iter());
-    patterns::<u32>(check_unstable, &UNSTABLE, [70_001].into_iter());
+    patterns::<u8>(check_unstable, &UNSTABLE, [300, 3000, 265_000].into_iter());
+    patterns::<u32>(check_unstable, &UNSTABLE, [300_001].into_iter());
 }
 
 /// Stable algorithms stay so when they are named.

@@ -1,7 +1,12 @@
+use std::cell::RefCell;
+
 use sortie_simt::Options;
 
 use super::*;
+use crate::cpu::distribute;
+use crate::cpu::vector::Isa;
 use crate::gpu::on_bench::{ALLOWED, code, on_bench, on_bench_of};
+use crate::plan::HYBRID_SAMPLE;
 use crate::{Key, Order, Sorter, key};
 
 /// Sorts keys with payloads that must neither be lost nor be there twice, as the CPU does.
@@ -115,24 +120,20 @@ fn too_little_memory_is_left_to_one_engine() {
 fn a_sample_far_from_the_truth_is_noticed() {
     on_bench(|gpu| {
         let n = 400_000;
-        let mut seen = vec![0u32; n];
-        // What a sample looks at is the same for all arrays of a length.
-        let looked_at = std::cell::RefCell::new(Vec::new());
-        let look = |place: usize| {
-            looked_at.borrow_mut().push(place);
-            0u32
-        };
-        crate::cpu::distribute::sample(
-            n,
-            look,
-            crate::plan::HYBRID_SAMPLE,
-            crate::cpu::vector::Isa::detect(),
-        );
-        for (i, place) in looked_at.into_inner().into_iter().enumerate() {
-            seen[place] = (1 + i as u32) << 8;
-        }
         for others in [0, u32::MAX] {
-            let keys: Vec<u32> = seen.iter().map(|&key| if key == 0 { others } else { key }).collect();
+            let mut keys = vec![others; n];
+            // What is sampled depends on the keys that the seed is made of: these stay.
+            let looked_at = RefCell::new(Vec::new());
+            let look = |index: usize| {
+                looked_at.borrow_mut().push(index);
+                others
+            };
+            distribute::sample(n, look, HYBRID_SAMPLE, Isa::detect());
+            let looked_at = looked_at.into_inner();
+            let (seeding, sampled) = looked_at.split_at(looked_at.len() - HYBRID_SAMPLE);
+            for (i, index) in sampled.iter().enumerate().filter(|(_, index)| !seeding.contains(index)) {
+                keys[*index] = (1 + i as u32) << 8;
+            }
             assert!(compare(gpu, &keys, Order::default(), 0.5).is_none());
         }
     });

@@ -15,7 +15,7 @@ use super::symbols::Symbols;
 use super::{Elsewhere, SCRATCH_HINT, Sort, Tie, alphabet_of, lcps, scratch};
 use crate::cpu::Job;
 use crate::cpu::prefetch::ahead;
-use crate::plan::{CUT_SAMPLE, PARALLEL_FROM, STRINGS_A_TASK};
+use crate::plan::{CUT_SAMPLE, ITEMS_A_TASK, STRINGS_A_TASK};
 use crate::{Error, Index, Report};
 
 /// How strings become words.
@@ -116,7 +116,7 @@ impl<'a, S: Sync, F: Fn(&S) -> &[u8] + Sync> Cut<'a, S, F> {
             let finish = |(mine, start, places): (Range<usize>, usize, &mut [I])| {
                 work.task(|| {
                     let (later, now): (Vec<_>, Vec<_>) =
-                        mine.map(&tie).partition(|tie| tie.len() >= PARALLEL_FROM);
+                        mine.map(&tie).partition(|tie| tie.len() >= ITEMS_A_TASK);
                     large.lock().expect("no thread panicked").extend(later);
                     let tied = |tie: Range<usize>| Tie::new(tie.start - start..tie.end - start, depth);
                     let mut ties = now.into_iter().map(tied).collect();

@@ -40,7 +40,7 @@ use super::vector::Isa;
 use super::{Job, compare, split_at_ranges};
 use crate::key::Transform;
 use crate::plan::{
-    ALPHABET_SAMPLE, COMPARE_STRINGS_UP_TO, CpuWay, DISTRIBUTE_STRINGS_FROM, FEW, PARALLEL_FROM,
+    ALPHABET_SAMPLE, COMPARE_STRINGS_UP_TO, CpuWay, DISTRIBUTE_STRINGS_FROM, FEW, ITEMS_A_TASK,
     STRINGS_A_TASK,
 };
 use crate::report::Work;
@@ -400,7 +400,7 @@ impl<F> Sort<'_, F> {
             // SAFETY: the whole bucket was written.
             let items =
                 unsafe { std::slice::from_raw_parts_mut(to_items.as_mut_ptr().cast::<P>(), to_items.len()) };
-            for tie in ties.extract_if(.., |tie| tie.range.len() >= PARALLEL_FROM) {
+            for tie in ties.extract_if(.., |tie| tie.range.len() >= ITEMS_A_TASK) {
                 let range = start + tie.range.start..start + tie.range.end;
                 large.lock().expect("no thread panicked").push((range, tie.depth));
             }
