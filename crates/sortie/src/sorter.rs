@@ -609,7 +609,7 @@ impl Sorter {
         let beside = Beside::Indices { stable: true };
         let mut request = self.request(Operation::Array, KeyForm::of::<K>(), beside, keys.len());
         request.budget = request.budget.holding(held);
-        // Small elements move with their keys, which saves a second pass over them.
+        // Small elements move with their keys, which saves a second pass over them; so do large ones, of which few move.
         let together = size_of::<K>() + size_of::<T>();
         let indices = size_of::<usize>() * keys.len();
         let fits = (together * keys.len()) as u64 <= request.budget.left() + indices as u64;
@@ -626,7 +626,8 @@ impl Sorter {
                 let moves_pairs = job.way != CpuWay::Merge && transform.is_bijection();
                 // SAFETY: the sort leaves a permutation.
                 let bits = unsafe { key::as_bits_mut(keys) };
-                if moves_pairs && fits && together <= MOVED_WITH_KEYS_BYTES {
+                let moves_few = || cpu::runs::two(bits, transform).is_some();
+                if moves_pairs && fits && (together <= MOVED_WITH_KEYS_BYTES || moves_few()) {
                     // No indices are held.
                     let budget = Budget { held: (held - indices) as u64, ..job.budget };
                     return cpu::pairs::sort(bits, v, transform, &Job { budget, ..*job });

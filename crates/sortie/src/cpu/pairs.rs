@@ -4,7 +4,7 @@
 use std::mem::MaybeUninit;
 
 use super::order::Orderer;
-use super::runs::{self, InRun, Run};
+use super::runs::{self, InRun, Rows, Run};
 use super::scatter::{self, Pair, Pointers};
 use super::vector::Isa;
 use super::{Job, compare, permute_pairs, split_at_ranges};
@@ -48,17 +48,15 @@ pub(crate) fn sort<B: Bits, V: Send>(
         && job.budget.left() >= (bytes + scratch_of_tail(bytes, n)) as u64
         && let Some(runs) = runs::two(keys, transform)
     {
-        let mut copies = Copies::new(n)?;
+        let shorter = runs.iter().map(|run| run.range.len()).min().unwrap_or(0);
+        let mut room = Copies::new(shorter)?;
         if let [_, Run { range, order: InRun::Mixed }] = &runs {
             let (keys, payload) = (&mut keys[range.clone()], &mut payload[range.clone()]);
             report.absorb(sort(keys, payload, transform, &job.holding(bytes))?);
         }
         report.phase_of_one("finish", 2 * bytes, 2 * bytes, || {
-            copies.bring(keys, payload, |keys, mover| {
-                let code = |i: usize| transform.encode(keys[i]);
-                // SAFETY: a merge of all keys takes each once.
-                runs::merge(&runs, code, |to, from| unsafe { mover.put(to, from) });
-            })
+            let room = Rows { keys: &mut room.keys, payload: &mut room.payload };
+            runs::merge_pairs_in_place(keys, payload, &runs, transform, room);
         });
         return Ok(report);
     }
@@ -126,7 +124,7 @@ pub(crate) fn words(n: usize) -> usize {
 /// Bytes of scratch, at most, with which the tail behind a long run is sorted, of `n` keys that have so many bytes with their
 /// payloads: a copy, behind whose own long run there may be a tail again, and words.
 pub(crate) fn scratch_of_tail(bytes: usize, n: usize) -> usize {
-    bytes / (TAIL - 1) + n / TAIL * size_of::<u64>()
+    (bytes / (TAIL - 1)).saturating_add(n / TAIL * size_of::<u64>())
 }
 
 /// Calls `put(to, from)` for each index, of keys that are one bucket.

@@ -134,62 +134,158 @@ pub(crate) fn merge_in_place<B: Bits>(
     transform: Transform<B>,
     room: &mut [MaybeUninit<B>],
 ) {
+    let (payload, no_room) = (&mut *vec![(); keys.len()], &mut *vec![MaybeUninit::uninit(); room.len()]);
+    merge_pairs_in_place(keys, payload, runs, transform, Rows { keys: room, payload: no_room });
+}
+
+/// The same of keys with payloads. Stable.
+pub(crate) fn merge_pairs_in_place<B: Bits, V>(
+    keys: &mut [B],
+    payload: &mut [V],
+    runs: &[Run; 2],
+    transform: Transform<B>,
+    room: Rows<'_, B, V>,
+) {
+    assert_eq!(keys.len(), payload.len());
     for Run { range, order } in runs {
         if *order == InRun::Descending {
             keys[range.clone()].reverse();
+            payload[range.clone()].reverse();
         }
     }
     let start = runs[1].range.start;
+    // SAFETY: what may be there but half the time is never dropped, and all of it is there in the end.
+    let payload = unsafe { std::slice::from_raw_parts_mut(payload.as_mut_ptr().cast(), payload.len()) };
     // The transform is chosen here once, not again for every key.
     if transform.is_integer() {
-        merge_at(keys, start, |key| transform.encode_integer(key), room);
+        merge_at(keys, payload, start, |key| transform.encode_integer(key), room);
     } else if transform.is_plain_float() {
-        merge_at(keys, start, |key| transform.encode_plain_float(key), room);
+        merge_at(keys, payload, start, |key| transform.encode_plain_float(key), room);
     } else {
-        merge_at(keys, start, |key| transform.encode(key), room);
+        merge_at(keys, payload, start, |key| transform.encode(key), room);
     }
+}
+
+/// Room for keys and their payloads.
+pub(crate) struct Rows<'a, B, V> {
+    pub keys: &'a mut [MaybeUninit<B>],
+    pub payload: &'a mut [MaybeUninit<V>],
 }
 
 /// Merges the keys before `start` with those from it on.
-fn merge_at<B: Bits>(keys: &mut [B], start: usize, code: impl Fn(B) -> B, room: &mut [MaybeUninit<B>]) {
+fn merge_at<B: Bits, V>(
+    keys: &mut [B],
+    payload: &mut [MaybeUninit<V>],
+    start: usize,
+    code: impl Fn(B) -> B,
+    room: Rows<'_, B, V>,
+) {
     if start <= keys.len() - start {
-        merge_forwards(keys, start, code, room);
+        merge_forwards(keys, payload, start, code, room);
     } else {
-        merge_backwards(keys, start, code, room);
+        merge_backwards(keys, payload, start, code, room);
     }
 }
 
+/// Keys of one run that are moved at once where all of them come before the other's next.
+const MERGED_AT_ONCE: usize = 16;
+
 /// The first run waits in the room.
-fn merge_forwards<B: Bits>(keys: &mut [B], start: usize, code: impl Fn(B) -> B, room: &mut [MaybeUninit<B>]) {
-    let first = fill(room, keys[..start].iter().copied());
+fn merge_forwards<B: Bits, V>(
+    keys: &mut [B],
+    payload: &mut [MaybeUninit<V>],
+    start: usize,
+    code: impl Fn(B) -> B,
+    room: Rows<'_, B, V>,
+) {
+    let first = fill(room.keys, keys[..start].iter().copied());
+    let first_payload = room.payload;
+    copy(&payload[..start], &mut first_payload[..start]);
     let (mut a, mut b) = (0, start);
     while a < first.len() && b < keys.len() {
-        // Without a branch: which run is next cannot be predicted.
-        let second = code(keys[b]) < code(first[a]);
-        keys[a + b - start] = if second { keys[b] } else { first[a] };
-        a += usize::from(!second);
-        b += usize::from(second);
+        let (of_first, of_second) = (MERGED_AT_ONCE.min(first.len() - a), MERGED_AT_ONCE.min(keys.len() - b));
+        let to = a + b - start;
+        if code(keys[b + of_second - 1]) < code(first[a]) {
+            keys.copy_within(b..b + of_second, to);
+            copy_within(payload, b..b + of_second, to);
+            b += of_second;
+        } else if code(first[a + of_first - 1]) <= code(keys[b]) {
+            keys[to..][..of_first].copy_from_slice(&first[a..][..of_first]);
+            copy(&first_payload[a..][..of_first], &mut payload[to..][..of_first]);
+            a += of_first;
+        } else {
+            // Without a branch: which run is next cannot be predicted.
+            let steps = if of_first.min(of_second) == MERGED_AT_ONCE { MERGED_AT_ONCE } else { 1 };
+            for to in to..to + steps {
+                let second = code(keys[b]) < code(first[a]);
+                keys[to] = if second { keys[b] } else { first[a] };
+                payload[to] = same(if second { &payload[b] } else { &first_payload[a] });
+                a += usize::from(!second);
+                b += usize::from(second);
+            }
+        }
     }
-    let to = a + b - start;
-    keys[to..][..first.len() - a].copy_from_slice(&first[a..]);
+    let (to, left) = (a + b - start, first.len() - a);
+    keys[to..][..left].copy_from_slice(&first[a..]);
+    copy(&first_payload[a..][..left], &mut payload[to..][..left]);
 }
 
 /// The second run waits in the room.
-fn merge_backwards<B: Bits>(
+fn merge_backwards<B: Bits, V>(
     keys: &mut [B],
+    payload: &mut [MaybeUninit<V>],
     start: usize,
     code: impl Fn(B) -> B,
-    room: &mut [MaybeUninit<B>],
+    room: Rows<'_, B, V>,
 ) {
-    let second = fill(room, keys[start..].iter().copied());
+    let second = fill(room.keys, keys[start..].iter().copied());
+    let second_payload = room.payload;
+    copy(&payload[start..], &mut second_payload[..second.len()]);
     let (mut a, mut b) = (start, second.len());
     while a > 0 && b > 0 {
-        let first = code(keys[a - 1]) > code(second[b - 1]);
-        keys[a + b - 1] = if first { keys[a - 1] } else { second[b - 1] };
-        a -= usize::from(first);
-        b -= usize::from(!first);
+        let (of_first, of_second) = (MERGED_AT_ONCE.min(a), MERGED_AT_ONCE.min(b));
+        if code(keys[a - of_first]) > code(second[b - 1]) {
+            a -= of_first;
+            keys.copy_within(a..a + of_first, a + b);
+            copy_within(payload, a..a + of_first, a + b);
+        } else if code(second[b - of_second]) >= code(keys[a - 1]) {
+            b -= of_second;
+            keys[a + b..][..of_second].copy_from_slice(&second[b..][..of_second]);
+            copy(&second_payload[b..][..of_second], &mut payload[a + b..][..of_second]);
+        } else {
+            let steps = if of_first.min(of_second) == MERGED_AT_ONCE { MERGED_AT_ONCE } else { 1 };
+            for _ in 0..steps {
+                let first = code(keys[a - 1]) > code(second[b - 1]);
+                keys[a + b - 1] = if first { keys[a - 1] } else { second[b - 1] };
+                payload[a + b - 1] = same(if first { &payload[a - 1] } else { &second_payload[b - 1] });
+                a -= usize::from(first);
+                b -= usize::from(!first);
+            }
+        }
     }
     keys[..b].copy_from_slice(&second[..b]);
+    copy(&second_payload[..b], &mut payload[..b]);
+}
+
+/// The same bits. Only one of the two may be used as what they are.
+#[inline(always)]
+fn same<V>(of: &MaybeUninit<V>) -> MaybeUninit<V> {
+    // SAFETY: these bits mean nothing by themselves.
+    unsafe { std::ptr::read(of) }
+}
+
+/// Copies bits from a range to the one that begins at `to`.
+fn copy_within<V>(items: &mut [MaybeUninit<V>], from: Range<usize>, to: usize) {
+    assert!(from.start <= from.end && from.end.max(to + from.len()) <= items.len());
+    // SAFETY: both ranges lie within the slice.
+    unsafe { std::ptr::copy(items.as_ptr().add(from.start), items.as_mut_ptr().add(to), from.len()) };
+}
+
+/// Copies bits.
+fn copy<V>(from: &[MaybeUninit<V>], to: &mut [MaybeUninit<V>]) {
+    assert_eq!(from.len(), to.len());
+    // SAFETY: both have so many, and a reference that may write overlaps no other.
+    unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), to.as_mut_ptr(), from.len()) };
 }
 
 /// Where a merge is in a run.
@@ -213,5 +309,62 @@ impl Cursor {
     fn advance(&mut self, by: usize) {
         self.at = self.at.wrapping_add(self.step.wrapping_mul(by));
         self.left -= by;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Order;
+    use crate::key::Code;
+
+    /// Merges keys that are two runs, whose payloads own memory, and compares with std's stable sort.
+    fn check(keys: &[u32]) {
+        let transform = Transform::new(Code::Unsigned, Order::default());
+        let payload: Vec<String> = (0..keys.len()).map(|i| i.to_string()).collect();
+        let mut expected: Vec<(u32, String)> = keys.iter().copied().zip(payload.iter().cloned()).collect();
+        expected.sort_by_key(|&(key, _)| key);
+        let runs = two(keys, transform).expect("there are two runs");
+        let shorter = runs[0].range.len().min(runs[1].range.len());
+        let (mut alone, mut keys, mut payload) = (keys.to_vec(), keys.to_vec(), payload);
+        merge_in_place(&mut alone, &runs, transform, &mut vec![MaybeUninit::uninit(); shorter]);
+        let mut room = vec![MaybeUninit::uninit(); shorter];
+        let mut more: Vec<MaybeUninit<String>> = (0..shorter).map(|_| MaybeUninit::uninit()).collect();
+        let room = Rows { keys: &mut room, payload: &mut more };
+        merge_pairs_in_place(&mut keys, &mut payload, &runs, transform, room);
+        assert_eq!(alone, keys);
+        assert!(keys.into_iter().zip(payload).eq(expected));
+    }
+
+    #[test]
+    fn two_runs_of_any_lengths_are_merged() {
+        let block = MERGED_AT_ONCE;
+        for n in [2, 3, block, block + 1, 3 * block, 5 * block + 3] {
+            for start in [1, 2, block - 1, block, block + 1, n / 2, n - 1] {
+                if start >= n {
+                    continue;
+                }
+                // Runs that take turns, by one key and by many; that lie apart; and with equal keys.
+                for (step, apart) in [(2, 1), (40, 3), (2, 1000), (1, 0)] {
+                    let ascending = |from: usize, i: usize| (from * apart + 1 + i / 2 * step) as u32;
+                    let first: Vec<u32> = (0..start).map(|i| ascending(1, i) + 2).collect();
+                    let second: Vec<u32> = (0..n - start).map(|i| ascending(2, i)).collect();
+                    let least = |run: &[u32], rest: &[u32]| *run.last().unwrap() > rest[0];
+                    if least(&first, &second) {
+                        check(&[&*first, &*second].concat());
+                    }
+                    if least(&second, &first) {
+                        check(&[&*second, &*first].concat());
+                    }
+                }
+                // Keys that descend, without equal ones, and go up again from a key between.
+                let down = (0..start).map(|i| 10_000 - 3 * i as u32);
+                let up = (0..n - start).map(|i| 10_001 - 3 * start as u32 + 5 * i as u32);
+                let keys: Vec<u32> = down.chain(up).collect();
+                if start > 1 {
+                    check(&keys);
+                }
+            }
+        }
     }
 }
