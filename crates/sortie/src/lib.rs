@@ -1,7 +1,7 @@
 //! Sortie sorts: numbers, pairs, records and strings; one large array or millions of small ones.
 //!
-//! The free functions return no errors and run on the CPU. From 262,144 elements on (strings: 65,536) they use the rayon
-//! pool that the caller is in, or rayon's global pool, which they start. Where the system refuses its threads, they sort by the
+//! The free functions return no errors and run on the CPU. From 262,144 elements on they use the rayon pool that the caller
+//! is in, or rayon's global pool, which they start; [`sort_strings`], [`sort_by`] and [`sort_by_cached_key`] from 65,536 on. Where the system refuses its threads, they sort by the
 //! caller's thread alone.
 //! [`Sorter`] is for everything that can be chosen; its calls return a [`Report`] or an [`Error`]. A program that calls
 //! [`enable_gpu`] lets both use a GPU where that is faster.
@@ -32,15 +32,15 @@
 //! | call | scratch | panics | GPU |
 //! |---|---|---|---|
 //! | [`sort`], numbers | 262 KiB a thread and `nK` / 1024 from 8 MiB of keys on (1 MiB for 128 bits); 4 KiB for 8 bits, 256 KiB for 16; `nK / 2` for two runs | no | yes |
-//! | [`sort`], tuples, options and byte arrays | none; for long runs as [`sort_by`] | no | no |
+//! | [`sort`], tuples, options and byte arrays | none; for long runs as [`sort_by`] by one thread | no | no |
 //! | [`sort_strings`], [`sort`] of strings | `n(K + 16)`, `K` being the size of a reference | memory | yes |
 //! | [`sort_string_array`] | the bytes, and `56n` | memory, offsets | yes |
-//! | [`sort_pairs`], numbers | `n(K + V)`, and `8n` up to 131,072 keys; for two runs `n(K + V + 8) / 7` more | memory, lengths | yes |
+//! | [`sort_pairs`], numbers | `n(K + V)`, at least `2n`, and `8n` up to 131,072 keys | memory, lengths | yes |
 //! | [`sort_pairs`], other keys | `28n` | memory, lengths | no |
 //! | [`argsort`], numbers | `n(K + 4)`, and at least `8n` up to 131,072 keys | memory | yes |
 //! | [`argsort`], strings | `24n` | memory | yes |
 //! | [`argsort`], other keys | `20n` | memory | no |
-//! | [`sort_by_key`], numbers, `K + V` up to 40 | `nK`, and that of [`sort_pairs`] | memory, the caller's code | as [`argsort`] |
+//! | [`sort_by_key`], numbers, `K + V` up to 40, or two runs | `nK`, and that of [`sort_pairs`] | memory, the caller's code | as [`argsort`] |
 //! | [`sort_by_key`], others | `n(K + 8)`, and the larger of [`argsort`]'s and `nV` | memory, the caller's code | as [`argsort`] |
 //! | [`sort_by_cached_key`] | `n(K + 8)`, and the larger of `8n` and `nV` | the caller's code | no |
 //! | [`sort_by`] | a copy of the slice; by one thread half of one, but of up to 8 MB a whole one | the caller's code | no |
@@ -49,7 +49,7 @@
 //! | [`argsort_segments`] | as [`Sorter::argsort_segments`] | memory, segments | numbers |
 //!
 //! - Runs are merged where a sort has one or two threads and the limit of a [`Sorter`] has room for the scratch. Keys of 128
-//!   bits with long runs take as much as in [`sort_by`].
+//!   bits with long runs take as much as in [`sort_by`] by one thread.
 //! - Up to 1024 elements with keys that are not strings take 40 KiB at most, mostly none, which no limit counts; in [`sort_by_key`]
 //!   also the keys where they are not numbers.
 //! - From 2^32 keys on, indices of 4 bytes in this table have 8.

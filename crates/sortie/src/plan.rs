@@ -23,14 +23,14 @@ pub use route::{CpuWay, DeviceWay, GpuWay, Plan, Predicted, Reason, Route, plan}
 pub use scratch::Scratch;
 pub use shipped::shipped_gpus;
 
-/// Fewer items than this are sorted by the calling thread alone: to wake another thread and to wait for it takes some 100
-/// microseconds, several times a sort, and by one thread keys that are few runs or few values take that long at this number.
+/// Fewer items than this are sorted by the calling thread alone. To wake another thread and to wait for it takes some 100
+/// microseconds, several times a sort. So many keys that are few runs or few values take one thread as long.
 pub(crate) const PARALLEL_FROM: usize = 1 << 18;
 
-/// The same for strings, each of which takes more time.
-pub(crate) const STRINGS_PARALLEL_FROM: usize = 1 << 16;
+/// The same for strings and for comparisons of the caller, which take more time.
+pub(crate) const PARALLEL_FROM_COMPARED: usize = 1 << 16;
 
-/// Keys from which threads look together whether those are one run: one thread reads so many in a millisecond.
+/// Keys from which threads look together whether those are one run: one thread reads so many in about a millisecond.
 pub(crate) const PROFILE_PARALLEL_FROM: usize = 1 << 21;
 
 /// Keys or strings, at least, of a task where threads share the work.

@@ -17,8 +17,8 @@ use crate::error::same_length;
 use crate::gpu::Gpu;
 use crate::key::{self, Bits, Code, Form, Transform};
 use crate::plan::{
-    self, CpuWay, FEW, MOVED_WITH_KEYS_BYTES, Machine, MachineGpu, PARALLEL_FROM, Plan,
-    STRINGS_PARALLEL_FROM, auto,
+    self, CpuWay, FEW, MERGED_BY_THREADS, MOVED_WITH_KEYS_BYTES, Machine, MachineGpu, PARALLEL_FROM,
+    PARALLEL_FROM_COMPARED, Plan, auto,
 };
 use crate::profile::{self, Runs};
 use crate::request::{Beside, Budget, KeyForm, Lengths, Operation, Request};
@@ -101,7 +101,7 @@ impl SorterBuilder {
     }
 
     /// How many threads may work, at least 1; by default those of the rayon pool that the caller is in. Outside of any that
-    /// is rayon's global pool, which the first sort of 65,536 keys or more starts; where the system refuses its threads, the
+    /// is rayon's global pool, which the first sort of 262,144 keys or more starts (strings and comparisons: 65,536); where the system refuses its threads, the
     /// caller's thread sorts alone.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
@@ -209,8 +209,10 @@ impl Sorter {
             Beside::Payload { bytes, .. } => Beside::Payload { bytes, stable },
             Beside::Indices { .. } => Beside::Indices { stable },
         };
+        let costly = matches!(keys, KeyForm::Strings | KeyForm::Compared);
+        let from = if costly { PARALLEL_FROM_COMPARED } else { PARALLEL_FROM };
         let budget =
-            Budget { threads: self.threads(n, keys), memory: memory_limit.unwrap_or(u64::MAX), held: 0 };
+            Budget { threads: self.threads(n, from), memory: memory_limit.unwrap_or(u64::MAX), held: 0 };
         Request { operation, keys, beside, n, order, algorithm, engine, gpu_share, budget }
     }
 
@@ -492,7 +494,8 @@ impl Sorter {
     ///
     /// Scratch: the keys, and
     ///
-    /// - for numbers of `K` bytes and elements of `V` bytes, where `K + V` is at most 40: that of [`Sorter::sort_pairs`];
+    /// - for numbers of `K` bytes and elements of `V` bytes, where `K + V` is at most 40 or the keys are two runs: that of
+    ///   [`Sorter::sort_pairs`];
     /// - for others: 8 bytes an element, and the larger of what [`Sorter::argsort`] takes and a copy of the elements.
     ///
     /// Where the limit has no room for the copy, one thread exchanges the elements.
@@ -535,7 +538,7 @@ impl Sorter {
             return None;
         }
         let runs = report.phase("profile", size_of_val(keys), 0, || {
-            self.in_pool(self.threads(keys.len(), KeyForm::Compared), |threads| {
+            self.in_pool(self.threads(keys.len(), PARALLEL_FROM), |threads| {
                 profile::runs(keys, self.carrying(code), true, threads)
             })
         });
@@ -609,7 +612,7 @@ impl Sorter {
         let beside = Beside::Indices { stable: true };
         let mut request = self.request(Operation::Array, KeyForm::of::<K>(), beside, keys.len());
         request.budget = request.budget.holding(held);
-        // Small elements move with their keys, which saves a second pass over them; so do large ones, of which few move.
+        // Small elements move with their keys, which saves a second pass over them; so do large ones that are merged.
         let together = size_of::<K>() + size_of::<T>();
         let indices = size_of::<usize>() * keys.len();
         let fits = (together * keys.len()) as u64 <= request.budget.left() + indices as u64;
@@ -626,8 +629,9 @@ impl Sorter {
                 let moves_pairs = job.way != CpuWay::Merge && transform.is_bijection();
                 // SAFETY: the sort leaves a permutation.
                 let bits = unsafe { key::as_bits_mut(keys) };
-                let moves_few = || cpu::runs::two(bits, transform).is_some();
-                if moves_pairs && fits && (together <= MOVED_WITH_KEYS_BYTES || moves_few()) {
+                let merged =
+                    || job.budget.threads <= MERGED_BY_THREADS && cpu::runs::two(bits, transform).is_some();
+                if moves_pairs && fits && (together <= MOVED_WITH_KEYS_BYTES || merged()) {
                     // No indices are held.
                     let budget = Budget { held: (held - indices) as u64, ..job.budget };
                     return cpu::pairs::sort(bits, v, transform, &Job { budget, ..*job });
@@ -656,7 +660,7 @@ impl Sorter {
     fn bring<T: Send>(&self, v: &mut [T], places: &mut [usize], held: usize, report: &mut Report) {
         let bytes = size_of_val(v);
         let memory = self.choices.memory_limit.unwrap_or(u64::MAX);
-        self.in_pool(self.threads(v.len(), KeyForm::Compared), |threads| {
+        self.in_pool(self.threads(v.len(), PARALLEL_FROM), |threads| {
             let budget = Budget { threads, memory, held: held as u64 };
             let copy = report.phase("move", bytes, bytes, || cpu::gather::bring(v, places, &budget));
             report.scratch_peak = report.scratch_peak.max((held + copy) as u64);
@@ -763,9 +767,8 @@ impl Sorter {
         }
     }
 
-    /// How many threads are to work on `n` keys.
-    fn threads(&self, n: usize, keys: KeyForm) -> usize {
-        let from = if keys == KeyForm::Strings { STRINGS_PARALLEL_FROM } else { PARALLEL_FROM };
+    /// How many threads are to work on `n` items, of which several share so many.
+    fn threads(&self, n: usize, from: usize) -> usize {
         if self.choices.threads == Some(1) || n < from {
             return 1;
         }
@@ -776,7 +779,7 @@ impl Sorter {
     fn collect<T: Sync, K: Send>(&self, v: &[T], key: impl Fn(&T) -> K + Sync) -> Vec<K> {
         use rayon::prelude::*;
         let key = &key;
-        self.in_pool(self.threads(v.len(), KeyForm::Compared), |threads| match threads {
+        self.in_pool(self.threads(v.len(), PARALLEL_FROM), |threads| match threads {
             1 => v.iter().map(key).collect(),
             _ => v.par_iter().map(key).collect(),
         })

@@ -87,6 +87,15 @@ fn pairs_and_places_take_a_copy() {
         within(what, N * 16, || sorter.sort_pairs(&mut keys, &mut payload));
         let (mut keys, mut payload) = (random(), vec![[7u8; 3]; N]);
         within(what, N * 11, || sorter.sort_pairs(&mut keys, &mut payload));
+        // Two runs, and one with a tail in no order.
+        for tail in [N / 3, N / 10] {
+            let (mut keys, mut payload) = (random(), random());
+            keys[..N - tail].sort_unstable();
+            if tail == N / 3 {
+                keys[N - tail..].sort_unstable();
+            }
+            within(what, N * 16, || sorter.sort_pairs(&mut keys, &mut payload));
+        }
         for (length, threads) in [(1000, 2), (100_000, 2), (N / 4, 2), (N, 1)] {
             let (mut keys, mut payload) = (random(), random());
             let words = if length <= 131_072 { length * 8 } else { 0 };

@@ -277,7 +277,7 @@ fn large_input() {
     let mut places: Vec<usize> = (0..numbers.len()).collect();
     places.sort_by_key(|&place| numbers[place]);
     let expected: Vec<u64> = places.iter().map(|&place| numbers[place]).collect();
-    for threads in [1, 3] {
+    for threads in [1, 2, 3] {
         let sorter = Sorter::builder().threads(threads).build().unwrap();
         let mut keys = numbers.clone();
         sorter.sort(&mut keys).unwrap();
@@ -290,7 +290,7 @@ fn large_input() {
         sorter.argsort(&numbers, &mut payload).unwrap();
         assert!(payload == places);
 
-        for keys in shapes(100_000) {
+        for keys in shapes(265_000) {
             let mut expected: Vec<(u64, u64)> = keys.iter().copied().zip(0..).collect();
             expected.sort();
             let mut wide: Vec<i128> = keys.iter().map(|&key| i128::from(key) << 50).collect();
@@ -361,7 +361,7 @@ impl AsRef<[u8]> for Freeing<'_> {
 #[test]
 fn a_panic_in_as_ref_restores_nothing_that_as_ref_may_have_changed() {
     let n = if cfg!(miri) { 60 } else { 100_000 };
-    for threads in [1, 3] {
+    for threads in [1, 2, 3] {
         let sorter = Sorter::builder().threads(threads).build().unwrap();
         let asked_when_it = |frees_from, panics_from| {
             let (asked, dropped) = (AtomicUsize::new(0), Vec::from_iter((0..n).map(|_| AtomicUsize::new(0))));
@@ -417,4 +417,43 @@ fn more_items_without_a_size_than_memory_has_addresses() {
     sortie::sort(many::<[u8; 0]>(n));
     Sorter::builder().threads(1).build().unwrap().sort(many::<[u8; 0]>(n)).unwrap();
     sortie::sort_by(many::<[u8; 0]>(n), |_, _| std::cmp::Ordering::Less);
+}
+
+/// They are merged, and moved with their keys.
+#[test]
+fn large_elements_in_two_runs() {
+    struct Element {
+        key: u64,
+        index: usize,
+        text: String,
+        _rest: [u64; 9],
+    }
+    let sizes: &[usize] = if cfg!(miri) { &[1100] } else { &[1100, 20_000, 265_000] };
+    for &n in sizes {
+        for start in [1, n / 3, n - n / 9, n - 1] {
+            for mixed in [false, true] {
+                let key = |i: usize| {
+                    let at = if i < start { i } else { i - start };
+                    // Of a short second run in no order, of others in order; with equal keys.
+                    (if mixed && i >= start && start > n / 2 { at * 7919 % n } else { at / 2 * 2 }) as u64
+                };
+                for threads in [1, 2] {
+                    let mut elements: Vec<Element> = (0..n)
+                        .map(|index| Element {
+                            key: key(index),
+                            index,
+                            text: index.to_string(),
+                            _rest: [7; 9],
+                        })
+                        .collect();
+                    let mut expected: Vec<usize> = (0..n).collect();
+                    expected.sort_by_key(|&index| key(index));
+                    let sorter = Sorter::builder().threads(threads).build().unwrap();
+                    sorter.sort_by_key(&mut elements, |element| element.key).unwrap();
+                    assert!(elements.iter().map(|element| element.index).eq(expected), "{n}, {start}");
+                    assert!(elements.iter().all(|element| element.text == element.index.to_string()));
+                }
+            }
+        }
+    }
 }

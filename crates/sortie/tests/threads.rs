@@ -9,7 +9,7 @@ use rustix::process::{Resource, Rlimit, setrlimit};
 use sortie::{Error, Segments, Sorter};
 
 /// Enough for several threads.
-const N: usize = 70_000;
+const N: usize = 300_000;
 
 /// Tells a process that it is the one to be refused threads.
 const WITHIN: &str = "SORTIE_TEST_REFUSED";

@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn ties_too_many_for_a_thread_are_sorted_by_all() {
-        let n = crate::plan::STRINGS_PARALLEL_FROM + 1000;
+        let n = crate::plan::ITEMS_A_TASK + 1000;
         let strings: Vec<String> =
             (0..n).map(|i| format!("{}{:06}", "same".repeat(10), i * 7919 % n)).collect();
         let strings: Vec<String> = std::iter::once(String::new()).chain(strings).collect();

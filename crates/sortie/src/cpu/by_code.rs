@@ -44,36 +44,42 @@ pub(crate) enum StdSort {
 }
 
 impl StdSort {
-    /// The one that sorts items in less time than a quicksort by code: where items are few, where there are long runs, or
+    /// The one that sorts items in less time than so many threads take for a quicksort by code: where items are few, where there are long runs, or
     /// where `repeats` codes of a sample repeat.
     pub(crate) fn for_items<T, B: Bits>(
         items: &[T],
         code: impl Fn(&T) -> B,
         less: impl Fn(&T, &T) -> bool,
         repeats: usize,
+        threads: usize,
     ) -> Option<StdSort> {
         let n = items.len();
+        if threads > MERGED_BY_THREADS {
+            return None;
+        }
         if n <= COMPARED {
             let begins_in_order =
                 n > INSERTED_BY_STD && !items[..n / 2].windows(2).any(|pair| less(&pair[1], &pair[0]));
             return Some(if begins_in_order { StdSort::Stable } else { StdSort::Unstable });
         }
         let in_order = |i: usize| !less(&items[i * n / PIVOT_OF], &items[(i - 1) * n / PIVOT_OF]);
-        if (1..PIVOT_OF).all(in_order) || begins_with_long_run(items, &less) {
+        if begins_with_long_run(items, &less) || threads == 1 && (1..PIVOT_OF).all(in_order) {
             return Some(StdSort::Stable);
+        }
+        if threads > 1 {
+            return None;
         }
         (count_repeats(sample(n, |i| code(&items[i]))) >= repeats).then_some(StdSort::Unstable)
     }
 
     /// The same of integers.
-    pub(crate) fn for_integers<B: Bits>(keys: &[B], transform: Transform<B>) -> Option<StdSort> {
+    pub(crate) fn for_integers<B: Bits>(
+        keys: &[B],
+        transform: Transform<B>,
+        threads: usize,
+    ) -> Option<StdSort> {
         let code = |key: &B| transform.encode_integer(*key);
-        StdSort::for_items(keys, code, |a, b| code(a) < code(b), FEW_CODES)
-    }
-
-    /// Whether it takes less time than so many threads.
-    pub(crate) fn pays_beside(self, threads: usize) -> bool {
-        threads == 1 || self == StdSort::Stable && threads <= MERGED_BY_THREADS
+        StdSort::for_items(keys, code, |a, b| code(a) < code(b), FEW_CODES, threads)
     }
 
     /// Sorts integers.

@@ -84,7 +84,7 @@ fn insert_codes<B: Bits>(codes: &mut [B], order: &mut [u32]) -> bool {
 #[inline]
 pub(crate) fn sort<B: Bits>(keys: &mut [B], transform: Transform<B>) {
     if B::WIDTH > u64::BITS
-        && let Some(std_sort) = StdSort::for_integers(keys, transform)
+        && let Some(std_sort) = StdSort::for_integers(keys, transform, 1)
     {
         return std_sort.sort_integers(keys, transform);
     }
@@ -233,7 +233,7 @@ fn order_by_code<T, B: Bits>(items: &mut [T], code: impl Fn(&T) -> B) {
 
 /// Sorts up to [`FEW`] keys that are no numbers.
 pub(crate) fn sort_wide<K: Key>(keys: &mut [K], order: Order) {
-    if let Some(std_sort) = wide::std_sort(keys, order) {
+    if let Some(std_sort) = wide::std_sort(keys, order, 1) {
         return wide::sort_by_std(keys, order, std_sort);
     }
     sort_by_code(keys, |key| key.prefix(order));

@@ -24,8 +24,7 @@ pub(crate) fn sort<B: Bits>(keys: &mut [B], transform: Transform<B>, job: &Job) 
     let bytes = size_of_val(keys);
     if B::WIDTH > u64::BITS
         && job.way == CpuWay::Distribute
-        && let Some(std_sort) = StdSort::for_integers(keys, transform)
-        && std_sort.pays_beside(job.budget.threads)
+        && let Some(std_sort) = StdSort::for_integers(keys, transform, job.budget.threads)
         && job.budget.scratch(std_sort.scratch(bytes), "", &mut report).is_ok()
     {
         report.phase("finish", bytes, bytes, || std_sort.sort_integers(keys, transform));

@@ -203,7 +203,7 @@ impl<B: Bits> Split<B> {
         W::from_low(prefix << self.place_bits | place as u64)
     }
 
-    /// The bits of a code that are not in its word, where one has room for them, and the place.
+    /// The dropped bits of a code, and its place. Only where both fit a word.
     #[inline(always)]
     fn second_word<W: Bits>(&self, code: B, place: usize) -> W {
         let dropped = code.wrapping_sub(self.low).low() & ((1 << self.dropped::<W>()) - 1);

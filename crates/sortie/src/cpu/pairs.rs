@@ -9,7 +9,7 @@ use super::scatter::{self, Pair, Pointers};
 use super::vector::Isa;
 use super::{Job, compare, permute_pairs, split_at_ranges};
 use crate::key::{Bits, Transform};
-use crate::plan::{CpuWay, MERGED_BY_THREADS, PAIRS_A_BUCKET, PAIRS_AT_ONCE, TAIL};
+use crate::plan::{CpuWay, MERGED_BY_THREADS, PAIRS_A_BUCKET, PAIRS_AT_ONCE};
 use crate::profile::{self, Runs};
 use crate::scratch::Scratch;
 use crate::{Error, Index, Report};
@@ -45,14 +45,17 @@ pub(crate) fn sort<B: Bits, V: Send>(
         Runs::Mixed => {}
     }
     if job.budget.threads <= MERGED_BY_THREADS
-        && job.budget.left() >= (bytes + scratch_of_tail(bytes, n)) as u64
         && let Some(runs) = runs::two(keys, transform)
     {
         let shorter = runs.iter().map(|run| run.range.len()).min().unwrap_or(0);
+        let held = shorter * (size_of::<B>() + size_of::<V>());
+        // In place of a copy of all.
+        report.scratch_peak = 0;
+        job.budget.scratch(held, "", &mut report)?;
         let mut room = Copies::new(shorter)?;
         if let [_, Run { range, order: InRun::Mixed }] = &runs {
             let (keys, payload) = (&mut keys[range.clone()], &mut payload[range.clone()]);
-            report.absorb(sort(keys, payload, transform, &job.holding(bytes))?);
+            report.absorb(sort(keys, payload, transform, &job.holding(held))?);
         }
         report.phase_of_one("finish", 2 * bytes, 2 * bytes, || {
             let room = Rows { keys: &mut room.keys, payload: &mut room.payload };
@@ -119,12 +122,6 @@ fn is_ordered_at_once(n: usize, job: &Job, report: &mut Report) -> bool {
 /// Bytes of the words of so many keys, where those may be put in order at once.
 pub(crate) fn words(n: usize) -> usize {
     if n <= PAIRS_AT_ONCE { n * size_of::<u64>() } else { 0 }
-}
-
-/// Bytes of scratch, at most, with which the tail behind a long run is sorted, of `n` keys that have so many bytes with their
-/// payloads: a copy, behind whose own long run there may be a tail again, and words.
-pub(crate) fn scratch_of_tail(bytes: usize, n: usize) -> usize {
-    (bytes / (TAIL - 1)).saturating_add(n / TAIL * size_of::<u64>())
 }
 
 /// Calls `put(to, from)` for each index, of keys that are one bucket.

@@ -77,11 +77,11 @@ const RUN_STRETCH: usize = 64;
 /// [`end_of_run`] of keys that are in order up to index `start`.
 #[inline(never)]
 fn end_of_long_run<B: Bits>(keys: &[B], start: usize, in_order: &impl Fn(B, B) -> bool) -> usize {
-    let stretches = || {
+    let stretches = vector::compiled_for!(Isa::detect(), || {
         let starts = (start..keys.len() - 1).step_by(RUN_STRETCH);
         starts.take_while(|&i| is_in_order(&keys[i..keys.len().min(i + RUN_STRETCH + 1)], in_order)).count()
-    };
-    let start = start + vector::compiled_for!(Isa::detect(), stretches) * RUN_STRETCH;
+    });
+    let start = start + stretches * RUN_STRETCH;
     if start < keys.len() { start + in_a_row(&keys[start..], in_order) } else { keys.len() }
 }
 
@@ -138,7 +138,10 @@ pub(crate) fn merge_in_place<B: Bits>(
     merge_pairs_in_place(keys, payload, runs, transform, Rows { keys: room, payload: no_room });
 }
 
-/// The same of keys with payloads. Stable.
+/// Merges two runs of keys in place and moves each payload with its key. Stable.
+///
+/// # Panics
+/// Where the room has less than the shorter run, before anything has moved.
 pub(crate) fn merge_pairs_in_place<B: Bits, V>(
     keys: &mut [B],
     payload: &mut [V],
@@ -154,7 +157,8 @@ pub(crate) fn merge_pairs_in_place<B: Bits, V>(
         }
     }
     let start = runs[1].range.start;
-    // SAFETY: what may be there but half the time is never dropped, and all of it is there in the end.
+    // SAFETY: `MaybeUninit<V>` has the layout of V and drops nothing. The merge does not panic, and after it each payload is
+    // in the slice once.
     let payload = unsafe { std::slice::from_raw_parts_mut(payload.as_mut_ptr().cast(), payload.len()) };
     // The transform is chosen here once, not again for every key.
     if transform.is_integer() {
@@ -267,21 +271,22 @@ fn merge_backwards<B: Bits, V>(
     copy(&second_payload[..b], &mut payload[..b]);
 }
 
-/// The same bits. Only one of the two may be used as what they are.
+/// A bitwise copy. Only one of the two may be used as a `V`.
 #[inline(always)]
 fn same<V>(of: &MaybeUninit<V>) -> MaybeUninit<V> {
     // SAFETY: these bits mean nothing by themselves.
     unsafe { std::ptr::read(of) }
 }
 
-/// Copies bits from a range to the one that begins at `to`.
+/// Copies a range bitwise to the one that begins at `to`.
 fn copy_within<V>(items: &mut [MaybeUninit<V>], from: Range<usize>, to: usize) {
     assert!(from.start <= from.end && from.end.max(to + from.len()) <= items.len());
+    let at = items.as_mut_ptr();
     // SAFETY: both ranges lie within the slice.
-    unsafe { std::ptr::copy(items.as_ptr().add(from.start), items.as_mut_ptr().add(to), from.len()) };
+    unsafe { std::ptr::copy(at.add(from.start), at.add(to), from.len()) };
 }
 
-/// Copies bits.
+/// Copies bitwise.
 fn copy<V>(from: &[MaybeUninit<V>], to: &mut [MaybeUninit<V>]) {
     assert_eq!(from.len(), to.len());
     // SAFETY: both have so many, and a reference that may write overlaps no other.

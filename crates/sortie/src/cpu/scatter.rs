@@ -168,9 +168,9 @@ fn classify_with<B: Bits>(
     isa: Isa,
     mut take: impl FnMut(usize, B, usize),
 ) {
-    let mut chunks = keys.chunks_exact(CLASSIFY_AHEAD);
+    let (chunks, rest) = keys.as_chunks::<CLASSIFY_AHEAD>();
     let mut place = 0;
-    for chunk in &mut chunks {
+    for chunk in chunks {
         let (mut codes, mut cells) = ([B::ZERO; CLASSIFY_AHEAD], [B::ZERO; CLASSIFY_AHEAD]);
         vector::compiled_for!(isa, || {
             for i in 0..CLASSIFY_AHEAD {
@@ -183,7 +183,7 @@ fn classify_with<B: Bits>(
         }
         place += CLASSIFY_AHEAD;
     }
-    for &key in chunks.remainder() {
+    for &key in rest {
         let code = code(key);
         take(place, code, classifier.bucket_of_cell(classifier.cell(code)));
         place += 1;

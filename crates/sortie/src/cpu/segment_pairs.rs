@@ -34,8 +34,7 @@ pub(crate) fn sort<B: Bits, V: Send>(
         // Words and places, and as much again twice where all words are tied.
         let room = 40 * length.min(PAIRS_A_BUCKET);
         // Beyond a bucket a copy, or the places of a merge sort.
-        let more = pairs::words(length).max(pairs::scratch_of_tail(pair * length, length));
-        room + if length > PAIRS_A_BUCKET { length * pair.max(16) + more } else { 0 }
+        room + if length > PAIRS_A_BUCKET { length * pair.max(16) + pairs::words(length) } else { 0 }
     };
     each(keys, payload, segments, &scratch, job, &|room: &mut Room,
                                                    _,

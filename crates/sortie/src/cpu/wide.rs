@@ -18,9 +18,8 @@ pub(crate) fn sort<K: Key>(keys: &mut [K], order: Order, job: &Job) -> Result<Re
         return Ok(report);
     }
     let bytes = size_of_val(keys);
-    let std_sort = std_sort(keys, order).filter(|by| {
-        by.pays_beside(job.budget.threads) && job.budget.scratch(by.scratch(bytes), "", &mut report).is_ok()
-    });
+    let std_sort = std_sort(keys, order, job.budget.threads)
+        .filter(|by| job.budget.scratch(by.scratch(bytes), "", &mut report).is_ok());
     report.phase("finish", bytes, bytes, || sort_keys(keys, order, std_sort, job.budget.threads));
     Ok(report)
 }
@@ -39,16 +38,16 @@ fn sort_keys<K: Key>(keys: &mut [K], order: Order, std_sort: Option<StdSort>, th
     }
 }
 
-/// The sort of the standard library that takes less time than one by prefixes, if there is one.
-pub(crate) fn std_sort<K: Key>(keys: &[K], order: Order) -> Option<StdSort> {
+/// The sort of the standard library that takes less time than so many threads take for one by prefixes, if there is one.
+pub(crate) fn std_sort<K: Key>(keys: &[K], order: Order, threads: usize) -> Option<StdSort> {
     // Keys with the same prefix are compared in any case.
     let repeats = if K::IS_PREFIX { by_code::FEW_CODES } else { 1 };
     let prefix = |key: &K| key.prefix(order);
     // The order is chosen here once, not again for every key.
     if order == Order::default() {
-        StdSort::for_items(keys, prefix, |a, b| a.compare(b, Order::default()).is_lt(), repeats)
+        StdSort::for_items(keys, prefix, |a, b| a.compare(b, Order::default()).is_lt(), repeats, threads)
     } else {
-        StdSort::for_items(keys, prefix, |a, b| a.compare(b, order).is_lt(), repeats)
+        StdSort::for_items(keys, prefix, |a, b| a.compare(b, order).is_lt(), repeats, threads)
     }
 }
 

@@ -75,10 +75,10 @@ pub(super) fn on_cpu(request: &Request) -> Scratch {
             Beside::Nothing => buffers(n * count(bytes), request).max(of_runs(n * count(bytes), request)),
             // Where keys are not to be had from their codes, indices are sorted.
             Beside::Payload { .. } => {
-                let pairs = n * (count(bytes) + beside);
+                // The words of a tail take as much as pairs of two bytes.
+                let pairs = n * (count(bytes) + beside).max(count(2));
                 let by_indices = n * index + (n * (count(bytes) + narrow_index)).max(words);
-                (pairs + words.max(count(pairs::scratch_of_tail(pairs.0 as usize, n.0 as usize))))
-                    .max(by_indices)
+                (pairs + words).max(by_indices)
             }
             Beside::Indices { .. } => (n * (count(bytes) + narrow_index)).max(words),
         },

@@ -207,7 +207,7 @@ impl Sorter {
         places.resize(strings.len(), 0u32);
         let mut report = self.strings_on_gpu(on, strings, bytes, &mut places, held)?;
         let bytes = size_of_val(strings);
-        self.in_pool(self.threads(strings.len(), KeyForm::Strings), |threads| {
+        self.in_pool(on.budget.threads, |threads| {
             report.phase("move", bytes, bytes, || cpu::gather::gather(strings, &places, threads))
         })?;
         Ok(report)
@@ -224,7 +224,7 @@ impl Sorter {
     ) -> Result<Report, Error> {
         let (limit, held) = (on.budget.memory, held as u64 + on.budget.held);
         let memory_limit = limit.saturating_sub(held);
-        let sorted = self.in_pool(self.threads(strings.len(), KeyForm::Strings), |threads| {
+        let sorted = self.in_pool(on.budget.threads, |threads| {
             let allowed = gpu::Allowed { threads, memory_limit };
             compose::strings::argsort_strings(
                 &on.gpus[0],

@@ -11,7 +11,7 @@ use fastrand::Rng;
 use crate::subject::{PARALLEL, SEQUENTIAL, Subject};
 
 /// Sizes below and above those where threads share the work.
-const SIZES: [usize; 7] = [2, 3, 20, 50, 200, 1500, 70_000];
+const SIZES: [usize; 7] = [2, 3, 20, 50, 200, 1500, 265_000];
 
 fn subjects() -> impl Iterator<Item = &'static Subject> {
     SEQUENTIAL.iter().take(2).chain(PARALLEL.iter().skip(2).take(2))

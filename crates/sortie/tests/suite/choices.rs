@@ -307,17 +307,17 @@ fn threads() {
 #[test]
 fn sorters_are_shared() {
     let sorter = Sorter::builder().threads(2).engine(Engine::Cpu).build().unwrap();
-    let mut expected = shuffled(100_000);
+    let mut expected = shuffled(300_000);
     expected.sort_unstable();
     let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
     pool.scope(|scope| {
         for _ in 0..6 {
             let (sorter, expected) = (sorter.clone(), &expected);
             scope.spawn(move |_| {
-                let mut keys = shuffled(100_000);
+                let mut keys = shuffled(300_000);
                 sorter.sort(&mut keys).unwrap();
                 assert!(keys == *expected);
-                let mut keys = shuffled(100_000);
+                let mut keys = shuffled(300_000);
                 sortie::sort(&mut keys);
                 assert!(keys == *expected);
             });

@@ -96,8 +96,8 @@ fn large_keys_of_every_type() {
 #[test]
 fn every_algorithm_on_large_input() {
     for (pattern, subject) in PATTERNS.iter().zip(ALGORITHMS.iter().cycle()) {
-        check::<u32>(subject, keys(&numbers(pattern, 100_003, 32)), pattern.0);
-        check::<i64>(subject, keys(&numbers(pattern, 65_537, 64)), pattern.0);
+        check::<u32>(subject, keys(&numbers(pattern, 300_003, 32)), pattern.0);
+        check::<i64>(subject, keys(&numbers(pattern, 262_145, 64)), pattern.0);
     }
 }
 
@@ -130,7 +130,7 @@ fn floats_by_their_bits() {
             sign - 1, // the NaN of all ones
         ];
         let mut rng = fastrand::Rng::with_seed(7);
-        for n in small_sizes().chain(edge_sizes(8..=12)).chain([70_000]) {
+        for n in small_sizes().chain(edge_sizes(8..=12)).chain([265_000]) {
             let subjects = if n < 60_000 { SEQUENTIAL.iter() } else { PARALLEL.iter() };
             let subject = rng.choice(subjects).unwrap();
             let random = (0..n).map(|_| from_bits(rng.u64(..))).collect();

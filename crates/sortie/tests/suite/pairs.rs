@@ -176,7 +176,7 @@ fn stable_algorithms_by_name() {
     let stable: Vec<&Subject> =
         ALGORITHMS.iter().filter(|subject| !subject.name.contains("Quicksort")).collect();
     for (pattern, subject) in PATTERNS.iter().zip(stable.into_iter().cycle()) {
-        for n in [37, 200, 1025, 66_000] {
+        for n in [37, 200, 1025, 265_000] {
             check::<u32, u32>(subject, keys(&numbers(pattern, n, 32)), pattern.0);
             check_argsort::<i64>(subject, keys(&numbers(pattern, n, 64)), pattern.0);
         }
@@ -193,7 +193,7 @@ fn elements_by_key() {
             }
         }
         let pattern = &PATTERNS[0];
-        by_key::<K>(&PARALLEL[3], 70_000, keys(&numbers(pattern, 70_000, K::BITS)));
+        by_key::<K>(&PARALLEL[3], 265_000, keys(&numbers(pattern, 265_000, K::BITS)));
     }
     fn by_key<K: Value>(subject: &Subject, n: usize, keys: Vec<K>) {
         let expected = places(&keys, subject.order);

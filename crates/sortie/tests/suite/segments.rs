@@ -96,12 +96,12 @@ fn mixed_lengths() {
 fn many_and_large() {
     let mut rng = Rng::with_seed(4);
     for (pattern, subject) in PATTERNS.iter().zip(PARALLEL.iter().chain(&*ALGORITHMS).cycle()) {
-        let keys = keys::<f32>(&numbers(pattern, 150_000, 32));
+        let keys = keys::<f32>(&numbers(pattern, 300_000, 32));
         check(subject, keys.clone(), Segments::Length(1000), pattern.0);
-        check(subject, keys.clone(), Segments::Length(150_000), pattern.0);
+        check(subject, keys.clone(), Segments::Length(300_000), pattern.0);
         check(subject, keys.clone(), Segments::Length(1), pattern.0);
         // One that is long enough for all threads among many short ones.
-        let offsets = [0, 2, 2, 5, 140_000, 140_000, 140_001, 140_100];
+        let offsets = [0, 2, 2, 5, 290_000, 290_000, 290_001, 290_100];
         check(subject, keys.clone(), Segments::Offsets(&offsets), pattern.0);
         let offsets = mixed_offsets(keys.len(), 9000, &mut rng);
         check(subject, keys, Segments::Offsets(&offsets), pattern.0);
@@ -113,7 +113,7 @@ fn many_and_large() {
 fn payloads_of_any_type() {
     let mut rng = Rng::with_seed(5);
     for (pattern, subject) in PATTERNS.iter().zip(SEQUENTIAL.iter().chain(PARALLEL.iter()).cycle()) {
-        let keys = keys::<i32>(&numbers(pattern, 70_000, 32));
+        let keys = keys::<i32>(&numbers(pattern, 265_000, 32));
         let offsets = mixed_offsets(keys.len(), 20_000, &mut rng);
         let mut payload: Vec<Box<i32>> = keys.iter().copied().map(Box::new).collect();
         let mut sorted = keys.clone();

@@ -68,8 +68,8 @@ impl Isa {
 
 /// Runs a closure compiled for the instructions at hand: plain loops in it become vector loops.
 ///
-/// A macro, so that each instruction set has a closure of its own: one that all of them shared would be compiled for none, as
-/// soon as it is too long to be inlined.
+/// A macro, so that each instruction set has a closure of its own: one that they share is compiled without vector instructions
+/// where it is too long to be inlined.
 macro_rules! compiled_for {
     ($isa:expr, $work:expr) => {
         match $isa {

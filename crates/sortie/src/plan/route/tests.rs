@@ -164,7 +164,7 @@ fn a_plan_is_a_value_that_can_be_read() {
 /// The CPU's scratch is within what its plan says, for all that has a limit.
 #[test]
 fn scratch_is_as_planned() {
-    let n = 100_000;
+    let n = 300_000;
     let keys: Vec<u64> = (0..n as u64).map(|i| i.wrapping_mul(0x9E37_79B9_7F4A_7C15)).collect();
     let strings: Vec<String> = keys.iter().map(u64::to_string).collect();
     for algorithm in [Algorithm::Auto, Algorithm::Merge] {
