@@ -6,8 +6,8 @@
 use std::mem::MaybeUninit;
 
 use bytemuck::Pod;
-use rayon::prelude::*;
 
+use crate::parallel;
 use crate::plan::COPIED_BY_A_TASK_BYTES;
 
 /// The bytes of these items.
@@ -29,7 +29,8 @@ pub(crate) fn by_threads<T: Copy + Send + Sync>(to: &mut [T], from: &[T], thread
         return to.copy_from_slice(from);
     }
     let each = COPIED_BY_A_TASK_BYTES / size_of::<T>();
-    to.par_chunks_mut(each).zip(from.par_chunks(each)).for_each(|(to, from)| to.copy_from_slice(from));
+    let parts = to.chunks_mut(each).zip(from.chunks(each));
+    parallel::for_each(threads, parts, |(to, from)| to.copy_from_slice(from));
 }
 
 /// Bytes of a cache line.

@@ -74,6 +74,7 @@ pub mod gpu;
 pub mod internals;
 mod key;
 pub mod merge;
+mod parallel;
 pub mod plan;
 mod profile;
 pub mod rates;

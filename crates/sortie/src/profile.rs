@@ -2,11 +2,10 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use crate::cpu::runs::is_in_order;
 use crate::cpu::vector::{Isa, compiled_for};
 use crate::key::{Bits, Transform};
+use crate::parallel;
 use crate::plan::{PROFILE_PARALLEL_FROM, PROFILE_STRETCH};
 
 /// Whether the keys are one sorted run already.
@@ -62,6 +61,6 @@ fn one_run<B: Bits>(keys: &[B], threads: usize, in_order: impl Fn(B, B) -> bool 
         return all(0..keys.len() - 1);
     }
     let share = (keys.len() / threads).next_multiple_of(PROFILE_STRETCH);
-    let ranges = (0..keys.len() - 1).into_par_iter().step_by(share);
-    ranges.all(|start| all(start..(keys.len() - 1).min(start + share)))
+    let starts = (0..keys.len() - 1).step_by(share);
+    parallel::all(threads, starts, |start| all(start..(keys.len() - 1).min(start + share)))
 }

@@ -16,6 +16,7 @@ use crate::cpu::{self, Job};
 use crate::error::same_length;
 use crate::gpu::Gpu;
 use crate::key::{self, Bits, Code, Form, Transform};
+use crate::parallel;
 use crate::plan::{
     self, CpuWay, FEW, MERGED_BY_THREADS, MOVED_WITH_KEYS_BYTES, Machine, MachineGpu, PARALLEL_FROM,
     PARALLEL_FROM_COMPARED, Plan, auto,
@@ -762,7 +763,7 @@ impl Sorter {
     /// Runs `work` where this sorter's threads are, if there are to be several, and tells it how many.
     fn in_pool<R: Send>(&self, threads: usize, work: impl FnOnce(usize) -> R + Send) -> R {
         match &self.pool {
-            Some(pool) if threads > 1 => pool.install(|| work(threads)),
+            Some(pool) if threads > 1 => parallel::install(pool, || work(threads)),
             _ => work(threads),
         }
     }

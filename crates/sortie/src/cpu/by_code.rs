@@ -8,6 +8,7 @@ use rayon::slice::ParallelSliceMut;
 
 use crate::cpu::{compare, few};
 use crate::key::{Bits, Transform};
+use crate::parallel;
 use crate::plan::{
     COMPARED, FEW, ITEMS_A_TASK, MERGED_BY_THREADS, PIVOT_OF, PIVOT_OF_MANY, PIVOT_OF_MANY_FROM,
 };
@@ -164,7 +165,7 @@ impl<C: Sync, E: Sync> Quicksort<C, E> {
             if equal_to_lower {
                 (self.ties)(low);
             } else if self.threads > 1 && n >= ITEMS_A_TASK {
-                rayon::join(|| self.sort(low, lower, patience), || self.sort(high, bound, patience));
+                parallel::join(|| self.sort(low, lower, patience), || self.sort(high, bound, patience));
                 return;
             } else {
                 self.sort(low, lower, patience);

@@ -3,11 +3,10 @@
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rayon::prelude::*;
-
 use super::permute;
 use super::prefetch::{AHEAD, prefetch_item};
 use super::scatter::Pointers;
+use crate::parallel;
 use crate::plan::STRINGS_A_TASK;
 use crate::request::Budget;
 use crate::scratch::Scratch;
@@ -51,18 +50,14 @@ pub(crate) fn gather<T: Send, I: Index>(v: &mut [T], places: &[I], threads: usiz
     let back = |(to, from): (&mut [T], &[MaybeUninit<T>])| unsafe {
         std::ptr::copy_nonoverlapping(from.as_ptr().cast::<T>(), to.as_mut_ptr(), to.len());
     };
-    if threads > 1 {
-        copy.par_chunks_mut(STRINGS_A_TASK).zip(places.par_chunks(STRINGS_A_TASK)).for_each(read);
-        let copy = Pointers::of(&mut copy);
-        v.par_chunks_mut(STRINGS_A_TASK).enumerate().for_each(|(i, to)| {
-            // SAFETY: the part of the copy for these items.
-            let from = unsafe { std::slice::from_raw_parts(copy.at(i * STRINGS_A_TASK), to.len()) };
-            back((to, from));
-        });
-    } else {
-        read((&mut copy, places));
-        back((v, &copy));
-    }
+    let parts = copy.chunks_mut(STRINGS_A_TASK).zip(places.chunks(STRINGS_A_TASK));
+    parallel::for_each(threads, parts, read);
+    let copy = Pointers::of(&mut copy);
+    parallel::for_each(threads, v.chunks_mut(STRINGS_A_TASK).enumerate(), |(i, to)| {
+        // SAFETY: the part of the copy for these items.
+        let from = unsafe { std::slice::from_raw_parts(copy.at(i * STRINGS_A_TASK), to.len()) };
+        back((to, from));
+    });
     Ok(())
 }
 
@@ -70,9 +65,11 @@ pub(crate) fn gather<T: Send, I: Index>(v: &mut [T], places: &[I], threads: usiz
 fn is_permutation<I: Index>(places: &[I], threads: usize) -> bool {
     let seen: Vec<AtomicU64> = (0..places.len().div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
     if threads > 1 {
-        return places.par_iter().all(|place| {
-            let (word, bit) = (place.place() / 64, 1 << (place.place() % 64));
-            place.place() < places.len() && seen[word].fetch_or(bit, Ordering::Relaxed) & bit == 0
+        return parallel::all(threads, places.chunks(STRINGS_A_TASK), |part| {
+            part.iter().all(|place| {
+                let (word, bit) = (place.place() / 64, 1 << (place.place() % 64));
+                place.place() < places.len() && seen[word].fetch_or(bit, Ordering::Relaxed) & bit == 0
+            })
         });
     }
     // Without atomic read-modify-write operations, which take longer than the reads.

@@ -2,14 +2,13 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use super::by_code::{self, StdSort};
 use super::distribute::{self, Classifier};
 use super::runs::{self, InRun, Run};
 use super::vector::{self, Isa};
 use super::{Job, compare, counting, pace, parallel_partition, split_at_ranges};
 use crate::key::{Bits, Transform};
+use crate::parallel;
 use crate::plan::{COUNT_16_FROM, CpuWay, ITEMS_A_TASK, MERGED_BY_THREADS, RANGES_A_THREAD};
 use crate::profile::{self, Runs};
 use crate::scratch::Scratch;
@@ -124,11 +123,10 @@ fn distribute_and_finish<B: Bits>(keys: &mut [B], transform: Transform<B>, job: 
     report.phase("finish", bytes, bytes, || {
         let share = keys.len() / (job.budget.threads * RANGES_A_THREAD);
         let buckets = split_at_ranges(keys, &buckets);
-        if job.budget.threads > 1 {
-            buckets.into_par_iter().for_each(|bucket| finish_in_parallel(bucket, share, isa, &finish));
-        } else {
-            buckets.into_iter().for_each(finish);
-        }
+        parallel::for_each(job.budget.threads, buckets, |bucket| match job.budget.threads {
+            1 => finish(bucket),
+            _ => finish_in_parallel(bucket, share, isa, &finish),
+        });
     });
 }
 
@@ -152,11 +150,7 @@ fn distribute_ranges<B: Bits>(
         buckets.map(|bucket| range.start + bucket.start..range.start + bucket.end).collect()
     };
     let parts = split_at_ranges(keys, ranges);
-    if threads > 1 {
-        ranges.par_iter().zip(parts).flat_map_iter(distribute).collect()
-    } else {
-        ranges.iter().zip(parts).flat_map(distribute).collect()
-    }
+    parallel::map(threads, ranges.iter().zip(parts), distribute).concat()
 }
 
 /// Finishes a bucket, in two where it is more than a thread's share.
@@ -175,7 +169,7 @@ fn finish_in_parallel<B: Bits>(
         return finish(bucket);
     }
     let (low, high) = bucket.split_at_mut(left);
-    rayon::join(
+    parallel::join(
         || finish_in_parallel(low, share, isa, finish),
         || finish_in_parallel(high, share, isa, finish),
     );
@@ -183,5 +177,5 @@ fn finish_in_parallel<B: Bits>(
 
 /// Runs `work` on all keys, a stretch at a time.
 pub(crate) fn for_chunks<B: Bits>(keys: &mut [B], threads: usize, work: impl Fn(&mut [B]) + Sync) {
-    if threads > 1 { keys.par_chunks_mut(ITEMS_A_TASK).for_each(&work) } else { work(keys) }
+    if threads > 1 { parallel::for_each(threads, keys.chunks_mut(ITEMS_A_TASK), work) } else { work(keys) }
 }

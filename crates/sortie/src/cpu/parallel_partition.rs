@@ -7,11 +7,10 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use super::distribute;
 use super::vector::{self, Isa};
 use crate::key::Bits;
+use crate::parallel;
 use crate::plan::{EXCHANGED_BY_A_TASK, ITEMS_A_TASK, PIVOT_SAMPLE};
 
 /// Splits the keys into at least one range a thread, all keys of a range before those of the next; fewer where equal
@@ -26,7 +25,8 @@ pub(crate) fn split<B: Bits>(keys: &mut [B], threads: usize, isa: Isa) -> Vec<Ra
     }
     let (low, high) = keys.split_at_mut(left);
     let (below, above) = (threads / 2, threads.div_ceil(2));
-    let (mut ranges, rest) = rayon::join(|| split(low, below, isa), || split(high, above, isa));
+    let (mut ranges, mut rest) = (Vec::new(), Vec::new());
+    parallel::join(|| ranges = split(low, below, isa), || rest = split(high, above, isa));
     ranges.extend(rest.into_iter().map(|range| range.start + left..range.end + left));
     ranges
 }
@@ -48,7 +48,7 @@ fn partition<B: Bits>(keys: &mut [B], pivot: B, threads: usize, isa: Isa) -> usi
     }
     let stripe = keys.len().div_ceil(threads);
     let lefts: Vec<usize> =
-        keys.par_chunks_mut(stripe).map(|keys| vector::partition(keys, pivot, isa)).collect();
+        parallel::map(threads, keys.chunks_mut(stripe), |keys| vector::partition(keys, pivot, isa));
     let boundary = lefts.iter().sum();
     // Stretches of greater keys below the boundary, and of lesser ones above it.
     let (mut greater, mut lesser) = (Vec::new(), Vec::new());
@@ -60,7 +60,7 @@ fn partition<B: Bits>(keys: &mut [B], pivot: B, threads: usize, isa: Isa) -> usi
     }
     let (low, high) = keys.split_at_mut(boundary);
     let pairs = pairs(cut(low, 0, greater), cut(high, boundary, lesser));
-    pairs.into_par_iter().for_each(|(greater, lesser)| greater.swap_with_slice(lesser));
+    parallel::for_each(threads, pairs, |(greater, lesser)| greater.swap_with_slice(lesser));
     boundary
 }
 

@@ -8,14 +8,14 @@
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
-
-use rayon::prelude::*;
+use std::sync::{Mutex, PoisonError};
 
 use super::distribute::Classifier;
 use super::lines::Lines;
 use super::vector::{self, Isa};
 use super::{Job, split_at_ranges};
 use crate::key::{Bits, Transform};
+use crate::parallel;
 use crate::plan::{CLASSIFY_AHEAD, CpuWay, PAIR_BUCKETS, PAIRS_A_BUCKET};
 use crate::report::Work;
 use crate::scratch::Scratch;
@@ -80,7 +80,7 @@ pub(crate) fn distribute<B: Bits, P: Send>(
 }
 
 /// Runs `sort` on every bucket and its target, with a state that each thread keeps.
-pub(crate) fn finish<B: Bits, P: Send, T: Send, S: Default>(
+pub(crate) fn finish<B: Bits, P: Send, T: Send, S: Default + Send>(
     scattered: &mut Scattered<B, P>,
     targets: Vec<T>,
     work: &Work,
@@ -92,7 +92,13 @@ pub(crate) fn finish<B: Bits, P: Send, T: Send, S: Default>(
         work.task(|| sort(state, pairs, target));
     };
     if work.threads() > 1 {
-        buckets.into_par_iter().for_each_init(S::default, finish);
+        let states = Mutex::new(Vec::new());
+        let states = || states.lock().unwrap_or_else(PoisonError::into_inner);
+        parallel::for_each(work.threads(), buckets, |bucket| {
+            let mut state = states().pop().unwrap_or_default();
+            finish(&mut state, bucket);
+            states().push(state);
+        });
     } else {
         let mut state = S::default();
         buckets.into_iter().for_each(|bucket| finish(&mut state, bucket));
@@ -192,8 +198,7 @@ fn classify_with<B: Bits>(
 
 /// The results of `run` on every item, each a task.
 fn for_each<T: Sync, R: Send>(items: &[T], work: &Work, run: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    let task = |item| work.task(|| run(item));
-    if work.threads() > 1 { items.par_iter().map(task).collect() } else { items.iter().map(task).collect() }
+    parallel::map(work.threads(), items, |item| work.task(|| run(item)))
 }
 
 /// The places of a slice for several threads, each of which keeps to places of its own.

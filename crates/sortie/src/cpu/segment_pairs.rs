@@ -6,6 +6,7 @@ use super::order::Orderer;
 use super::vector::Isa;
 use super::{Job, pairs, permute_pairs};
 use crate::key::{Bits, Transform};
+use crate::parallel;
 use crate::plan::{CpuWay, INSERT_UP_TO, ITEMS_A_TASK, PAIRS_A_BUCKET};
 use crate::profile::{self, Runs};
 use crate::request::Budget;
@@ -196,7 +197,7 @@ fn side_by_side<K: Send, V: Send>(
     let boundary = segments.range(middle).start;
     let (low_keys, high_keys) = keys.split_at_mut(boundary - at);
     let (low_payload, high_payload) = payload.split_at_mut(boundary - at);
-    rayon::join(
+    parallel::join(
         || side_by_side(low_keys, low_payload, at, range.start..middle, segments, threads, finish),
         || side_by_side(high_keys, high_payload, boundary, middle..range.end, segments, threads, finish),
     );

@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::vector::{self, Isa};
 use super::{Job, compare, counting, keys};
 use crate::key::{Bits, Transform};
+use crate::parallel;
 use crate::plan::CpuWay;
 use crate::plan::ITEMS_A_TASK;
 use crate::{Error, Report, Segments};
@@ -72,7 +73,7 @@ pub(crate) fn side_by_side<K: Send>(
     let middle = range.start + range.len() / 2;
     let boundary = segments.range(middle).start;
     let (low, high) = keys.split_at_mut(boundary - at);
-    rayon::join(
+    parallel::join(
         || side_by_side(low, at, range.start..middle, segments, threads, finish),
         || side_by_side(high, boundary, middle..range.end, segments, threads, finish),
     );

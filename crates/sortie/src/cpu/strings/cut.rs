@@ -8,13 +8,12 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::sync::Mutex;
 
-use rayon::prelude::*;
-
 use super::alone::State;
 use super::symbols::Symbols;
 use super::{Elsewhere, SCRATCH_HINT, Sort, Tie, alphabet_of, lcps, scratch};
 use crate::cpu::Job;
 use crate::cpu::prefetch::ahead;
+use crate::parallel;
 use crate::plan::{CUT_SAMPLE, ITEMS_A_TASK, STRINGS_A_TASK};
 use crate::{Error, Index, Report};
 
@@ -63,11 +62,8 @@ impl<'a, S: Sync, F: Fn(&S) -> &[u8] + Sync> Cut<'a, S, F> {
                 word.is_some()
             })
         };
-        if threads < 2 {
-            return write((strings, words));
-        }
-        let words = words.par_chunks_mut(STRINGS_A_TASK * size_of::<u64>());
-        strings.par_chunks(STRINGS_A_TASK).zip(words).all(write)
+        let words = words.chunks_mut(STRINGS_A_TASK * size_of::<u64>());
+        parallel::all(threads, strings.chunks(STRINGS_A_TASK).zip(words), write)
     }
 
     /// The share of the strings that will tie with another, by a sample.
@@ -128,11 +124,7 @@ impl<'a, S: Sync, F: Fn(&S) -> &[u8] + Sync> Cut<'a, S, F> {
                 let mine = sorted..sorted + whole_ties(sorted..ties, &tie, there);
                 sorted = mine.end;
                 let tasks = tasks(places, mine, &tie);
-                if work.threads() > 1 {
-                    tasks.into_par_iter().for_each(finish)
-                } else {
-                    tasks.into_iter().for_each(finish)
-                }
+                parallel::for_each(work.threads(), tasks, finish);
             })
         })?;
         let large = large.into_inner().expect("no thread panicked");

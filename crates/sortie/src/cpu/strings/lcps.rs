@@ -3,10 +3,9 @@
 //!
 //! What sorts items says it of all of them but the first, whose neighbour is not among them.
 
-use rayon::prelude::*;
-
 use super::words::first_eight;
 use super::{Sort, Strings};
+use crate::parallel;
 use crate::plan::STRINGS_A_TASK;
 use crate::report::Work;
 use crate::{Index, Report};
@@ -57,11 +56,10 @@ impl<F> Sort<'_, F> {
     where
         F: Strings<P>,
     {
-        if work.threads() < 2 {
-            return work.task(|| self.compare_neighbours(items, lcps, depth));
-        }
-        let tasks = items.par_chunks(STRINGS_A_TASK).zip(lcps.par_chunks_mut(STRINGS_A_TASK));
-        tasks.for_each(|(items, lcps)| work.task(|| self.compare_neighbours(items, lcps, depth)));
+        let tasks = items.chunks(STRINGS_A_TASK).zip(lcps.chunks_mut(STRINGS_A_TASK));
+        parallel::for_each(work.threads(), tasks, |(items, lcps)| {
+            work.task(|| self.compare_neighbours(items, lcps, depth))
+        });
         let firsts = (0..items.len()).step_by(STRINGS_A_TASK);
         work.task(|| self.compare_with_previous(items, lcps, firsts, depth));
     }

@@ -27,8 +27,6 @@ use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use rayon::prelude::*;
-
 use self::alone::State;
 pub(crate) use self::cut::Cut;
 use self::lcps::Lcp;
@@ -39,6 +37,7 @@ use super::scatter::{self, Pair, Pointers, Scattered};
 use super::vector::Isa;
 use super::{Job, compare, split_at_ranges};
 use crate::key::Transform;
+use crate::parallel;
 use crate::plan::{
     ALPHABET_SAMPLE, COMPARE_STRINGS_UP_TO, CpuWay, DISTRIBUTE_STRINGS_FROM, FEW, ITEMS_A_TASK,
     STRINGS_A_TASK,
@@ -449,14 +448,8 @@ impl<F> Sort<'_, F> {
             let strings = ahead(items, |item| self.rest(item, depth)).map(|item| self.rest(item, depth));
             work.task(|| alphabet_of(strings))
         };
-        if work.threads() < 2 {
-            return of(items);
-        }
-        let either = |mut a: [bool; 256], b: [bool; 256]| {
-            a.iter_mut().zip(b).for_each(|(a, b)| *a |= b);
-            a
-        };
-        items.par_chunks(STRINGS_A_TASK).map(of).reduce(|| [false; 256], either)
+        let parts = parallel::map(work.threads(), items.chunks(STRINGS_A_TASK), of);
+        std::array::from_fn(|byte| parts.iter().any(|part| part[byte]))
     }
 
     /// Writes what each string shares with the longest of them after `depth`.
@@ -496,12 +489,8 @@ impl<F> Sort<'_, F> {
                 })
             })
         };
-        if work.threads() > 1 {
-            let words = words.par_chunks_mut(STRINGS_A_TASK);
-            items.par_chunks(STRINGS_A_TASK).zip(words).all(encode)
-        } else {
-            encode((items, words))
-        }
+        let words = words.chunks_mut(STRINGS_A_TASK);
+        parallel::all(work.threads(), items.chunks(STRINGS_A_TASK).zip(words), encode)
     }
 
     /// What follows in the longest of the strings. As a pivot it tells the beginnings of one string apart at once.

@@ -3,9 +3,8 @@
 use std::cmp::Ordering;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use rayon::prelude::*;
-
 use super::{Sort, Strings};
+use crate::parallel;
 use crate::plan::STRINGS_A_TASK;
 use crate::report::Work;
 
@@ -73,9 +72,8 @@ fn all_neighbours<P: Sync>(
     if !work.task(|| all(from, first)) {
         return false;
     }
-    if work.threads() < 2 {
-        return work.task(|| all(first - 1, items.len()));
-    }
-    let starts = (first - 1..items.len() - 1).into_par_iter().step_by(STRINGS_A_TASK);
-    starts.all(|from| work.task(|| all(from, items.len().min(from + STRINGS_A_TASK + 1))))
+    let starts = (first - 1..items.len() - 1).step_by(STRINGS_A_TASK);
+    parallel::all(work.threads(), starts, |from| {
+        work.task(|| all(from, items.len().min(from + STRINGS_A_TASK + 1)))
+    })
 }

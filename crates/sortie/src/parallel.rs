@@ -1,0 +1,92 @@
+//! Work that the threads of the current rayon pool share. Rayon calls it through a pointer, so that its code is compiled once
+//! and not for every type of key: that was a third of what the compiler had to do for a program that sorts.
+
+use std::sync::{Mutex, PoisonError};
+
+use rayon::ThreadPool;
+use rayon::prelude::*;
+
+/// Runs `work` on a thread of the pool.
+pub(crate) fn install<R: Send>(pool: &ThreadPool, work: impl FnOnce() -> R + Send) -> R {
+    let (mut work, mut result) = (Some(work), None);
+    installed(pool, &mut || result = work.take().map(|work| work()));
+    result.expect("the pool ran it")
+}
+
+/// Runs both, each on a thread of its own if one is free.
+pub(crate) fn join(a: impl FnOnce() + Send, b: impl FnOnce() + Send) {
+    let (mut a, mut b) = (Some(a), Some(b));
+    both(&mut || called(&mut a), &mut || called(&mut b));
+}
+
+/// Calls `work` with each item, on several threads if there are to be more than one.
+pub(crate) fn for_each<T: Send>(threads: usize, items: impl IntoIterator<Item = T>, work: impl Fn(T) + Sync) {
+    if threads < 2 {
+        return items.into_iter().for_each(work);
+    }
+    let items = slots(items);
+    each_index(items.len(), &|i| work(taken(&items[i])));
+}
+
+/// The results of `work` on each item, in their order.
+pub(crate) fn map<T: Send, R: Send>(
+    threads: usize,
+    items: impl IntoIterator<Item = T>,
+    work: impl Fn(T) -> R + Sync,
+) -> Vec<R> {
+    if threads < 2 {
+        return items.into_iter().map(work).collect();
+    }
+    let items = slots(items);
+    let results: Vec<Mutex<Option<R>>> = items.iter().map(|_| Mutex::new(None)).collect();
+    each_index(items.len(), &|i| {
+        let result = work(taken(&items[i]));
+        *results[i].lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+    });
+    results.iter().map(taken).collect()
+}
+
+/// Whether `work` is true of all items. Not all are looked at once one was found of which it is not.
+pub(crate) fn all<T: Send>(
+    threads: usize,
+    items: impl IntoIterator<Item = T>,
+    work: impl Fn(T) -> bool + Sync,
+) -> bool {
+    if threads < 2 {
+        return items.into_iter().all(work);
+    }
+    let items = slots(items);
+    all_indices(items.len(), &|i| work(taken(&items[i])))
+}
+
+fn installed(pool: &ThreadPool, work: &mut (dyn FnMut() + Send)) {
+    pool.install(work);
+}
+
+fn both(a: &mut (dyn FnMut() + Send), b: &mut (dyn FnMut() + Send)) {
+    rayon::join(a, b);
+}
+
+fn each_index(n: usize, work: &(dyn Fn(usize) + Sync)) {
+    (0..n).into_par_iter().for_each(work);
+}
+
+fn all_indices(n: usize, work: &(dyn Fn(usize) -> bool + Sync)) -> bool {
+    (0..n).into_par_iter().all(work)
+}
+
+/// Items that threads take out by index.
+fn slots<T>(items: impl IntoIterator<Item = T>) -> Vec<Mutex<Option<T>>> {
+    items.into_iter().map(|item| Mutex::new(Some(item))).collect()
+}
+
+fn taken<T>(slot: &Mutex<Option<T>>) -> T {
+    let item = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
+    item.expect("each index comes once")
+}
+
+fn called(work: &mut Option<impl FnOnce()>) {
+    if let Some(work) = work.take() {
+        work();
+    }
+}
