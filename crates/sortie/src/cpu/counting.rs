@@ -14,8 +14,11 @@ pub(crate) fn applies<B: Bits>(n: usize) -> bool {
 
 /// Tables of counters, which keys use in turn: where neighbours are equal, one counter would wait for its last increment.
 const fn tables<B: Bits>() -> usize {
-    if B::WIDTH == u8::BITS { 4 } else { 1 }
+    if B::WIDTH == u8::BITS { BYTE_TABLES } else { 1 }
 }
+
+/// Tables for keys of 8 bits.
+const BYTE_TABLES: usize = 4;
 
 /// Bytes of counters.
 pub(crate) const fn scratch<B: Bits>() -> usize {
@@ -31,8 +34,11 @@ pub(crate) fn sort<B: Bits>(keys: &mut [B], transform: Transform<B>) {
         if part.len() < keys.len() {
             wide.get_or_insert_with(|| vec![0; codes]);
         }
-        for (i, &key) in part.iter().enumerate() {
-            counts[i % tables::<B>() * codes + transform.encode(key).low() as usize] += 1;
+        // The transform is chosen here once, not again for every key.
+        if transform.is_integer() {
+            count(part, &mut counts, |key| transform.encode_integer(key));
+        } else {
+            count(part, &mut counts, |key| transform.encode(key));
         }
         let (sums, others) = counts.split_at_mut(codes);
         for table in others.chunks_mut(codes) {
@@ -48,4 +54,27 @@ pub(crate) fn sort<B: Bits>(keys: &mut [B], transform: Transform<B>) {
         let key = transform.decode(B::from_low(code as u64));
         rest.split_off_mut(..count).expect("the counts add up to the keys").fill(key);
     }
+}
+
+/// Counts keys by their codes.
+#[inline(always)]
+fn count<B: Bits>(keys: &[B], counts: &mut [u32], code: impl Fn(B) -> B) {
+    if B::WIDTH == u8::BITS {
+        count_in_turn::<B, BYTE_TABLES>(keys, counts, code);
+    } else {
+        count_in_turn::<B, 1>(keys, counts, code);
+    }
+}
+
+/// Counts keys in so many tables in turn.
+#[inline(always)]
+fn count_in_turn<B: Bits, const TABLES: usize>(keys: &[B], counts: &mut [u32], code: impl Fn(B) -> B) {
+    let codes = 1 << B::WIDTH;
+    let counts = &mut counts[..TABLES * codes];
+    let mut add = |table: usize, key: B| counts[table * codes + code(key).low() as usize % codes] += 1;
+    let (groups, rest) = keys.as_chunks::<TABLES>();
+    for group in groups {
+        (0..TABLES).for_each(|table| add(table, group[table]));
+    }
+    rest.iter().enumerate().for_each(|(table, &key)| add(table, key));
 }
