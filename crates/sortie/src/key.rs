@@ -13,6 +13,8 @@ use std::fmt::Debug;
 use half::{bf16, f16};
 
 use crate::Error;
+use crate::cpu::sorts::CpuSorts;
+use crate::sorter::GpuSorts;
 
 /// Where NaN keys go, whatever the direction, and whether they are told apart.
 ///
@@ -121,7 +123,7 @@ pub trait Key: Send + Sync + sealed::Sealed {
 
     /// The unsigned integer that holds the code of a fixed-width key; `u8`, unused, for the others.
     #[doc(hidden)]
-    type Bits: Bits;
+    type Bits: GpuSorts;
 
     /// How an engine gets at the order.
     #[doc(hidden)]
@@ -162,6 +164,28 @@ pub enum Form {
     Wide,
 }
 
+/// In `if const { .. }`, these keep the compiler from code that the form has no use for. A plain `match` would have the sort of
+/// strings compiled for every type of number.
+impl Form {
+    pub(crate) const fn is_number(self) -> bool {
+        matches!(self, Form::Bits(_))
+    }
+
+    pub(crate) const fn is_bytes(self) -> bool {
+        matches!(self, Form::Bytes)
+    }
+
+    pub(crate) const fn is_wide(self) -> bool {
+        matches!(self, Form::Wide)
+    }
+
+    /// What the bits of a number mean.
+    pub(crate) fn code(self) -> Code {
+        let Form::Bits(code) = self else { unreachable!("only numbers have a code") };
+        code
+    }
+}
+
 /// What the bits of a fixed-width key mean.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -183,7 +207,7 @@ impl Code {
 
 /// An unsigned integer that holds the code of a fixed-width key.
 #[doc(hidden)]
-pub trait Bits: bytemuck::Pod + Ord + Eq + Debug + Default + Send + Sync {
+pub trait Bits: CpuSorts + bytemuck::Pod + Ord + Eq + Debug + Default + Send + Sync {
     const WIDTH: u32;
     const ZERO: Self;
     const MAX: Self;
@@ -622,6 +646,16 @@ pub trait Index: Copy + Send + Sync + Default + Debug + sealed::Sealed + 'static
     fn from_place(i: usize) -> Self;
     /// The place that it is the index of.
     fn place(self) -> usize;
+    /// Indices as those of their width.
+    #[doc(hidden)]
+    fn by_width(indices: &mut [Self]) -> Indices<'_>;
+}
+
+/// Indices of either width.
+#[derive(Debug)]
+pub enum Indices<'a> {
+    Narrow(&'a mut [u32]),
+    Wide(&'a mut [u64]),
 }
 
 macro_rules! indices {
@@ -632,6 +666,12 @@ macro_rules! indices {
             fn from_place(i: usize) -> Self { i as $t }
             #[inline(always)]
             fn place(self) -> usize { self as usize }
+            fn by_width(indices: &mut [Self]) -> Indices<'_> {
+                match size_of::<$t>() {
+                    4 => Indices::Narrow(bytemuck::cast_slice_mut(indices)),
+                    _ => Indices::Wide(bytemuck::cast_slice_mut(indices)),
+                }
+            }
         }
     )*};
 }

@@ -35,11 +35,11 @@
 //! | [`sort`], tuples, options and byte arrays | none; for long runs as [`sort_by`] by one thread | no | no |
 //! | [`sort_strings`], [`sort`] of strings | `n(K + 16)`, `K` being the size of a reference | memory | yes |
 //! | [`sort_string_array`] | the bytes, and `56n` | memory, offsets | yes |
-//! | [`sort_pairs`], numbers | `n(K + V)`, at least `2n`, and `8n` up to 131,072 keys | memory, lengths | yes |
-//! | [`sort_pairs`], other keys | `28n` | memory, lengths | no |
-//! | [`argsort`], numbers | `n(K + 4)`, and at least `8n` up to 131,072 keys | memory | yes |
+//! | [`sort_pairs`], numbers | `n(K + V)`, at least `2n`, and `n(K + 8)` up to 131,072 keys | memory, lengths | yes |
+//! | [`sort_pairs`], other keys | `28n`, or `32n` up to 131,072 keys | memory, lengths | no |
+//! | [`argsort`], numbers | `n(K + 4)`, or `n(K + 8)` up to 131,072 keys | memory | yes |
 //! | [`argsort`], strings | `24n` | memory | yes |
-//! | [`argsort`], other keys | `20n` | memory | no |
+//! | [`argsort`], other keys | `20n`, or `24n` up to 131,072 keys | memory | no |
 //! | [`sort_by_key`], numbers, `K + V` up to 40, or two runs | `nK`, and that of [`sort_pairs`] | memory, the caller's code | as [`argsort`] |
 //! | [`sort_by_key`], others | `n(K + 8)`, and the larger of [`argsort`]'s and `nV` | memory, the caller's code | as [`argsort`] |
 //! | [`sort_by_cached_key`] | `n(K + 8)`, and the larger of `8n` and `nV` | the caller's code | no |
@@ -96,6 +96,8 @@ pub use sorter::{Algorithm, Devices, Engine, Sorter, SorterBuilder};
 
 use std::cmp::Ordering;
 
+use cpu::sorts::CpuSorts;
+
 /// Sorts keys in ascending order.
 ///
 /// Integers and floats by distribution and a vectorised finish, in place. Tuples, options and byte arrays by the first 64
@@ -111,18 +113,16 @@ use std::cmp::Ordering;
 /// assert_eq!(v, [1, 4, 5]);
 /// ```
 pub fn sort<K: Key>(keys: &mut [K]) {
-    if let key::Form::Bits(code) = K::FORM
-        && keys.len() <= plan::FEW
-    {
+    if const { K::FORM.is_number() } && keys.len() <= plan::FEW {
         // SAFETY: the engine leaves a permutation.
         let bits = unsafe { key::as_bits_mut(keys) };
-        let transform = key::Transform::new(code, Order::default());
+        let transform = key::Transform::new(K::FORM.code(), Order::default());
         return match bits.len() {
             ..cpu::few::INSERTED => cpu::few::insert(bits, transform),
-            _ => cpu::few::sort(bits, transform),
+            _ => K::Bits::sort_few(bits, transform),
         };
     }
-    if keys.len() < cpu::few::INSERTED && matches!(K::FORM, key::Form::Wide) {
+    if const { K::FORM.is_wide() } && keys.len() < cpu::few::INSERTED {
         return keys.sort_unstable_by(|a, b| a.compare(b, Order::default()));
     }
     infallible(Sorter::shared().sort(keys));
@@ -130,7 +130,7 @@ pub fn sort<K: Key>(keys: &mut [K]) {
 
 /// Sorts keys in ascending order and moves each payload with its key. Stable.
 ///
-/// Scratch: one copy of the keys and payloads; for keys that are not numbers 28 bytes a key. May use a GPU after
+/// Scratch: one copy of the keys and payloads; for keys that are not numbers 28 bytes a key, or 32 up to 131,072 keys. May use a GPU after
 /// [`enable_gpu`], for keys that are numbers.
 ///
 /// # Panics
@@ -210,10 +210,8 @@ pub fn argsort_segments<K: Key>(keys: &[K], segments: Segments<'_>) -> Vec<usize
 /// assert_eq!(v, ["a", "d", "bb", "ccc"]);
 /// ```
 pub fn sort_by_key<T: Send + Sync, K: Key>(v: &mut [T], key: impl Fn(&T) -> K + Sync) {
-    if let key::Form::Bits(code) = K::FORM
-        && v.len() <= plan::FEW
-    {
-        return cpu::few::sort_by_key(v, key, key::Transform::comparing(code, Order::default()));
+    if const { K::FORM.is_number() } && v.len() <= plan::FEW {
+        return cpu::few::sort_by_key(v, key, key::Transform::comparing(K::FORM.code(), Order::default()));
     }
     infallible(Sorter::shared().sort_by_key(v, key));
 }

@@ -6,6 +6,8 @@ use std::sync::{Mutex, PoisonError};
 use rayon::ThreadPool;
 use rayon::prelude::*;
 
+use crate::plan::ITEMS_A_TASK;
+
 /// Runs `work` on a thread of the pool.
 pub(crate) fn install<R: Send>(pool: &ThreadPool, work: impl FnOnce() -> R + Send) -> R {
     let (mut work, mut result) = (Some(work), None);
@@ -44,6 +46,27 @@ pub(crate) fn map<T: Send, R: Send>(
         *results[i].lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
     });
     results.iter().map(taken).collect()
+}
+
+/// The results of `work` on each item of a slice, in their order. If it panics, results are leaked.
+pub(crate) fn collect<T: Sync, R: Send>(
+    threads: usize,
+    items: &[T],
+    work: impl Fn(&T) -> R + Sync,
+) -> Vec<R> {
+    if threads < 2 {
+        return items.iter().map(work).collect();
+    }
+    let mut results = Vec::with_capacity(items.len());
+    let slots = &mut results.spare_capacity_mut()[..items.len()];
+    for_each(threads, slots.chunks_mut(ITEMS_A_TASK).zip(items.chunks(ITEMS_A_TASK)), |(slots, items)| {
+        for (slot, item) in slots.iter_mut().zip(items) {
+            slot.write(work(item));
+        }
+    });
+    // SAFETY: the chunks cover the items, and each slot of theirs was written.
+    unsafe { results.set_len(items.len()) };
+    results
 }
 
 /// Whether `work` is true of all items. Not all are looked at once one was found of which it is not.

@@ -10,7 +10,7 @@ use crate::plan::{PROFILE_PARALLEL_FROM, PROFILE_STRETCH};
 
 /// Whether the keys are one sorted run already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Runs {
+pub enum Runs {
     /// Each key is at least the one before.
     Ascending,
     /// No key is greater than the one before.

@@ -12,21 +12,23 @@ use std::time::Instant;
 
 use sortie_device::rates::Rates;
 
+use crate::cpu::sorts::{self, CpuSorts};
 use crate::cpu::{self, Job};
 use crate::error::same_length;
 use crate::gpu::Gpu;
-use crate::key::{self, Bits, Code, Form, Transform};
+use crate::key::{self, Bits, Code, Transform};
 use crate::parallel;
 use crate::plan::{
     self, CpuWay, FEW, MERGED_BY_THREADS, MOVED_WITH_KEYS_BYTES, Machine, MachineGpu, PARALLEL_FROM,
     PARALLEL_FROM_COMPARED, Plan, auto,
 };
-use crate::profile::{self, Runs};
+use crate::profile::Runs;
 use crate::request::{Beside, Budget, KeyForm, Lengths, Operation, Request};
 use crate::threads;
 use crate::{Error, Index, Key, Nans, Nulls, Order, Ran, Report, Segments};
 pub use devices::Devices;
 pub use engine::Engine;
+pub use on_gpus::GpuSorts;
 use on_gpus::{OnGpus, known_rates, machine_without_gpu};
 
 /// How a sort goes about its work.
@@ -280,20 +282,20 @@ impl Sorter {
     /// more than there is, with both numbers, and [`Error::Device`] where it cannot be had or fails; the keys are untouched
     /// then, unless they were on their way back: those are unspecified.
     pub fn sort<K: Key>(&self, keys: &mut [K]) -> Result<Report, Error> {
-        let order = self.choices.order;
-        match K::FORM {
+        if const { K::FORM.is_number() } {
             // SAFETY: the sort leaves a permutation.
-            Form::Bits(code) => self.sort_numbers(unsafe { key::as_bits_mut(keys) }, code),
-            Form::Bytes => self.sort_referred(keys, K::bytes),
-            Form::Wide if self.sorts_at_once(keys.len()) => {
-                cpu::few::sort_wide(keys, order);
-                Ok(Report::default())
-            }
-            Form::Wide => {
-                let request = self.request(Operation::Array, KeyForm::of::<K>(), Beside::Nothing, keys.len());
-                self.run_on_cpu(request, |job| cpu::wide::sort(keys, order, job))
-            }
+            return self.sort_numbers(unsafe { key::as_bits_mut(keys) }, K::FORM.code());
         }
+        if const { K::FORM.is_bytes() } {
+            return self.sort_referred(keys, K::bytes);
+        }
+        let order = self.choices.order;
+        if self.sorts_at_once(keys.len()) {
+            cpu::few::sort_wide(keys, order);
+            return Ok(Report::default());
+        }
+        let request = self.request(Operation::Array, KeyForm::of::<K>(), Beside::Nothing, keys.len());
+        self.run_on_cpu(request, |job| cpu::wide::sort(keys, order, job))
     }
 
     /// Sorts keys and moves each payload with its key. Stable, unless the sorter was built with `.unstable()`.
@@ -308,13 +310,13 @@ impl Sorter {
     /// [`Error::Unsupported`] for an algorithm that does not apply to such keys or cannot be stable; on a GPU those of
     /// [`Sorter::sort`].
     pub fn sort_pairs<K: Key, V: Send>(&self, keys: &mut [K], payload: &mut [V]) -> Result<Report, Error> {
-        if let Form::Bits(code) = K::FORM {
+        if const { K::FORM.is_number() } {
             // SAFETY: the sort leaves a permutation.
-            return self.sort_pairs_of_numbers(unsafe { key::as_bits_mut(keys) }, code, payload);
+            return self.sort_pairs_of_numbers(unsafe { key::as_bits_mut(keys) }, K::FORM.code(), payload);
         }
         let order = self.choices.order;
         let beside = payload_for(keys.len(), payload)?;
-        if K::FORM == Form::Wide && self.sorts_at_once(keys.len()) {
+        if K::FORM.is_wide() && self.sorts_at_once(keys.len()) {
             cpu::few::sort_wide_pairs(keys, payload, order);
             return Ok(Report::default());
         }
@@ -342,12 +344,12 @@ impl Sorter {
         places: &mut [I],
         held: usize,
     ) -> Result<Report, Error> {
-        if let Form::Bits(code) = K::FORM {
-            return self.argsort_numbers(key::as_bits(keys), code, places, held);
+        if const { K::FORM.is_number() } {
+            return self.argsort_numbers(key::as_bits(keys), K::FORM.code(), places, held);
         }
         let order = self.choices.order;
         let request = self.argsort_request(KeyForm::of::<K>(), keys.len(), places, held)?;
-        if K::FORM == Form::Bytes {
+        if const { K::FORM.is_bytes() } {
             return self.argsort_referred(request, keys, K::bytes, places);
         }
         if self.sorts_at_once(keys.len()) {
@@ -390,9 +392,13 @@ impl Sorter {
     /// with both numbers and the keys untouched, but for segments that were sorted as an array by then;
     /// [`Error::Device`] where it cannot be had or fails: the keys are a permutation then.
     pub fn sort_segments<K: Key>(&self, keys: &mut [K], segments: Segments<'_>) -> Result<Report, Error> {
-        if let Form::Bits(code) = K::FORM {
+        if const { K::FORM.is_number() } {
             // SAFETY: the sort leaves a permutation.
-            return self.sort_segments_of_numbers(unsafe { key::as_bits_mut(keys) }, code, segments);
+            return self.sort_segments_of_numbers(
+                unsafe { key::as_bits_mut(keys) },
+                K::FORM.code(),
+                segments,
+            );
         }
         let order = self.choices.order;
         let form = KeyForm::without_strings::<K>();
@@ -405,10 +411,10 @@ impl Sorter {
     ///
     /// Scratch on the CPU, for each thread:
     ///
-    /// - 40 bytes a key of the longest segment that it sorts, 328 KB at most;
+    /// - 40 bytes a key of the longest segment that it sorts, 328 KB at most; for keys of 128 bits 84 bytes, 689 KB at most;
     /// - where that has more than 8192 keys, a copy of it, at least 16 bytes a key; where NaNs are equal 16 bytes a key
     ///   and its keys;
-    /// - for keys that are not numbers, 36 bytes a key of that segment in place of both.
+    /// - for keys that are not numbers, 40 bytes a key of that segment in place of both.
     ///
     /// On a GPU as [`Sorter::sort_segments`], with the payload's bytes beside the key's; and 8 bytes a key here for
     /// payloads that have not 4, 8 or 16 bytes.
@@ -437,10 +443,10 @@ impl Sorter {
         payload: &mut [V],
         segments: Segments<'_>,
     ) -> Result<Report, Error> {
-        if let Form::Bits(code) = K::FORM {
+        if const { K::FORM.is_number() } {
             // SAFETY: the sort leaves a permutation.
             let bits = unsafe { key::as_bits_mut(keys) };
-            return self.sort_pairs_segments_of_numbers(bits, code, payload, segments);
+            return self.sort_pairs_segments_of_numbers(bits, K::FORM.code(), payload, segments);
         }
         let order = self.choices.order;
         let beside = payload_for(keys.len(), payload)?;
@@ -453,9 +459,9 @@ impl Sorter {
     ///
     /// Scratch on the CPU, for each thread:
     ///
-    /// - 40 bytes a key of the longest segment that it sorts, 328 KB at most;
+    /// - 40 bytes a key of the longest segment that it sorts, 328 KB at most; for keys of 128 bits 84 bytes, 689 KB at most;
     /// - where that has more than 8192 keys, a copy of it and 8 bytes a key;
-    /// - for keys that are not numbers, 28 bytes a key of that segment in place of both.
+    /// - for keys that are not numbers, 32 bytes a key of that segment in place of both.
     ///
     /// On a GPU as [`Sorter::sort_segments`], with 4 bytes beside each key on the device; and 4 bytes a key here.
     ///
@@ -481,8 +487,8 @@ impl Sorter {
         indices: &mut [I],
         segments: Segments<'_>,
     ) -> Result<Report, Error> {
-        if let Form::Bits(code) = K::FORM {
-            return self.argsort_segments_of_numbers(key::as_bits(keys), code, indices, segments);
+        if const { K::FORM.is_number() } {
+            return self.argsort_segments_of_numbers(key::as_bits(keys), K::FORM.code(), indices, segments);
         }
         let order = self.choices.order;
         let form = KeyForm::without_strings::<K>();
@@ -511,18 +517,20 @@ impl Sorter {
         v: &mut [T],
         key: impl Fn(&T) -> K + Sync,
     ) -> Result<Report, Error> {
-        if self.sorts_at_once(v.len()) && K::FORM != Form::Bytes {
-            match K::FORM {
-                Form::Bits(code) => cpu::few::sort_by_key(v, key, self.carrying(code)),
-                _ => cpu::few::sort_by_wide_key(v, key, self.choices.order),
+        if const { !K::FORM.is_bytes() } && self.sorts_at_once(v.len()) {
+            if const { K::FORM.is_number() } {
+                cpu::few::sort_by_key(v, key, self.carrying(K::FORM.code()));
+            } else {
+                cpu::few::sort_by_wide_key(v, key, self.choices.order);
             }
             return Ok(Report::default());
         }
         let mut keys: Vec<K> = self.collect(v, key);
         let held = size_of_val(&*keys) + size_of::<usize>() * v.len();
-        let Form::Bits(code) = K::FORM else {
+        if const { !K::FORM.is_number() } {
             return self.sort_by_places(v, held, |places| self.argsort_holding(&keys, places, held));
-        };
+        }
+        let code = K::FORM.code();
         if let Some(report) = self.put_in_order(v, key::as_bits(&keys), code) {
             return Ok(report);
         }
@@ -540,7 +548,7 @@ impl Sorter {
         }
         let runs = report.phase("profile", size_of_val(keys), 0, || {
             self.in_pool(self.threads(keys.len(), PARALLEL_FROM), |threads| {
-                profile::runs(keys, self.carrying(code), true, threads)
+                B::runs(keys, self.carrying(code), true, threads)
             })
         });
         match runs {
@@ -635,10 +643,10 @@ impl Sorter {
                 if moves_pairs && fits && (together <= MOVED_WITH_KEYS_BYTES || merged()) {
                     // No indices are held.
                     let budget = Budget { held: (held - indices) as u64, ..job.budget };
-                    return cpu::pairs::sort(bits, v, transform, &Job { budget, ..*job });
+                    return sorts::sort_pairs(bits, v, transform, &Job { budget, ..*job });
                 }
                 self.sort_by_places(v, held, |places| {
-                    cpu::pairs::argsort(key::as_bits(keys), places, self.carrying(code), job)
+                    K::Bits::argsort(key::as_bits(keys), usize::by_width(places), self.carrying(code), job)
                 })
             },
         )
@@ -778,12 +786,7 @@ impl Sorter {
 
     /// The key of each element, in order.
     fn collect<T: Sync, K: Send>(&self, v: &[T], key: impl Fn(&T) -> K + Sync) -> Vec<K> {
-        use rayon::prelude::*;
-        let key = &key;
-        self.in_pool(self.threads(v.len(), PARALLEL_FROM), |threads| match threads {
-            1 => v.iter().map(key).collect(),
-            _ => v.par_iter().map(key).collect(),
-        })
+        self.in_pool(self.threads(v.len(), PARALLEL_FROM), |threads| parallel::collect(threads, v, &key))
     }
 }
 

@@ -30,8 +30,8 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting { held: AtomicUsize::new(0), peak: AtomicUsize::new(0) };
 
-/// What threads, queues and reports take, whatever the input.
-const SMALL: usize = 256 << 10;
+/// What threads, queues and reports take, whatever the input, and the codes and words of a bucket for each thread.
+const SMALL: usize = 512 << 10;
 
 /// Runs a sort, whose scratch may be so many bytes at most.
 fn within(what: &str, allowed: usize, sort: impl FnOnce() -> Result<Report, sortie::Error>) {
@@ -98,7 +98,7 @@ fn pairs_and_places_take_a_copy() {
         }
         for (length, threads) in [(1000, 2), (100_000, 2), (N / 4, 2), (N, 1)] {
             let (mut keys, mut payload) = (random(), random());
-            let words = if length <= 131_072 { length * 8 } else { 0 };
+            let words = if length <= 131_072 { length * 16 } else { 0 };
             let copies = if length > 8192 { threads * (length * 16 + words) } else { 0 };
             within(what, copies + threads * (328 << 10), || {
                 sorter.sort_pairs_segments(&mut keys, &mut payload, Segments::Length(length))

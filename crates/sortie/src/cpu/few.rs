@@ -6,6 +6,7 @@ use std::mem::MaybeUninit;
 use super::by_code::StdSort;
 use super::order::order_few;
 use super::runs::{self, InRun, Run};
+use super::sorts::CpuSorts;
 use super::vector::{self, Isa};
 use super::{counting, permute, wide};
 use crate::key::{self, Bits, Code, Transform};
@@ -13,7 +14,7 @@ use crate::plan::FEW;
 use crate::{Index, Key, Order};
 
 /// Room on the stack for an item of each key.
-pub(crate) type Room<T> = [MaybeUninit<T>; FEW];
+pub type Room<T> = [MaybeUninit<T>; FEW];
 
 pub(crate) const fn room<T>() -> Room<T> {
     [const { MaybeUninit::uninit() }; FEW]
@@ -81,7 +82,6 @@ fn insert_codes<B: Bits>(codes: &mut [B], order: &mut [u32]) -> bool {
 }
 
 /// Sorts up to [`FEW`] keys.
-#[inline]
 pub(crate) fn sort<B: Bits>(keys: &mut [B], transform: Transform<B>) {
     if B::WIDTH > u64::BITS
         && let Some(std_sort) = StdSort::for_integers(keys, transform, 1)
@@ -191,7 +191,7 @@ fn are_inserted(sorted: usize, n: usize) -> bool {
 /// Sorts up to [`FEW`] keys and moves each payload with its key. Stable.
 pub(crate) fn sort_pairs<B: Bits, V>(keys: &mut [B], payload: &mut [V], transform: Transform<B>) {
     let mut order = room();
-    match order_of(keys, transform, &mut order) {
+    match B::order_few(keys, transform, &mut order) {
         Ordered::AsIs => {}
         Ordered::Reversed => {
             keys.reverse();
@@ -206,7 +206,7 @@ pub(crate) fn sort_pairs<B: Bits, V>(keys: &mut [B], payload: &mut [V], transfor
 
 /// Writes the indices of up to [`FEW`] keys in order. Stable.
 pub(crate) fn argsort<B: Bits, I: Index>(keys: &[B], indices: &mut [I], transform: Transform<B>) {
-    order_of(keys, transform, &mut room()).write(indices);
+    B::order_few(keys, transform, &mut room()).write(indices);
 }
 
 /// Sorts up to [`FEW`] items by the keys of fixed width that `key` draws from them, once each. Stable.
@@ -224,7 +224,7 @@ pub(crate) fn sort_by_code<T, B: Bits>(items: &mut [T], code: impl Fn(&T) -> B) 
 fn order_by_code<T, B: Bits>(items: &mut [T], code: impl Fn(&T) -> B) {
     let (mut codes, mut order) = (room(), room());
     let codes = fill(&mut codes, items.iter().map(code));
-    match order_of(codes, unsigned(), &mut order) {
+    match B::order_few(codes, unsigned(), &mut order) {
         Ordered::AsIs => {}
         Ordered::Reversed => items.reverse(),
         Ordered::By(order) => bring(items, order),
@@ -271,7 +271,7 @@ fn order_of_wide<'r, K: Key>(keys: &[K], order: Order, indices: &'r mut Room<u32
     let (mut prefixes, mut sorted) = (room(), room());
     let prefixes = fill(&mut prefixes, keys.iter().map(|key| key.prefix(order)));
     let indices = fill(indices, keys.iter().map(|_| 0));
-    order_of(prefixes, unsigned(), &mut sorted).write(indices);
+    u64::order_few(prefixes, unsigned(), &mut sorted).write(indices);
     if K::IS_PREFIX {
         return indices;
     }
@@ -284,7 +284,8 @@ fn order_of_wide<'r, K: Key>(keys: &[K], order: Order, indices: &'r mut Room<u32
 }
 
 /// Where codes are, in order.
-enum Ordered<'r> {
+#[derive(Debug)]
+pub enum Ordered<'r> {
     AsIs,
     Reversed,
     /// At these indices, a permutation.
@@ -306,8 +307,12 @@ impl Ordered<'_> {
     }
 }
 
-/// The stable order of keys.
-fn order_of<'r, B: Bits>(keys: &[B], transform: Transform<B>, order: &'r mut Room<u32>) -> Ordered<'r> {
+/// The stable order of up to [`FEW`] keys.
+pub(crate) fn order_of<'r, B: Bits>(
+    keys: &[B],
+    transform: Transform<B>,
+    order: &'r mut Room<u32>,
+) -> Ordered<'r> {
     let n = keys.len();
     let code = |i: &u32| transform.encode(keys[*i as usize]);
     match Start::of(keys, transform, true) {

@@ -17,6 +17,7 @@ pub(crate) mod runs;
 pub(crate) mod scatter;
 pub(crate) mod segment_pairs;
 pub(crate) mod segments;
+pub(crate) mod sorts;
 pub(crate) mod strings;
 pub(crate) mod vector;
 pub(crate) mod wide;
@@ -29,7 +30,7 @@ use crate::request::Budget;
 
 /// How the engine is to sort, and what it may use.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Job {
+pub struct Job {
     pub way: CpuWay,
     pub stable: bool,
     pub budget: Budget,

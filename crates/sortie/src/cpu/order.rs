@@ -13,41 +13,83 @@ use super::vector::{self, Isa};
 use crate::key::Bits;
 use crate::plan::{INSERT_UP_TO, NARROW_SLACK_BITS};
 
-/// The words of one bucket; kept from bucket to bucket for its memory.
-#[derive(Default)]
-pub(crate) struct Orderer {
+/// The codes and words of one bucket; kept from bucket to bucket for its memory.
+#[derive(Debug)]
+pub struct Orderer<B> {
+    codes: Vec<B>,
     narrow: Vec<u32>,
     wide: Vec<u64>,
     ranks: Vec<u8>,
 }
 
-impl Orderer {
+impl<B> Default for Orderer<B> {
+    fn default() -> Self {
+        Orderer { codes: Vec::new(), narrow: Vec::new(), wide: Vec::new(), ranks: Vec::new() }
+    }
+}
+
+/// The order of an orderer's codes.
+#[derive(Debug)]
+pub enum Found<'a> {
+    AsIs,
+    /// At the indices in these words, under a mask.
+    Narrow(&'a [u32], u32),
+    Wide(&'a [u64], u64),
+}
+
+impl<B: Bits> Orderer<B> {
     /// Calls `put(to, from)` for each index `to`, in ascending order, where the code at `from` belongs. Stable. O(n log n).
     #[inline]
-    pub(crate) fn order<B: Bits>(
+    pub(crate) fn order(
         &mut self,
-        n: usize,
-        code: impl Fn(usize) -> B,
+        codes: impl ExactSizeIterator<Item = B>,
         isa: Isa,
-        mut put: impl FnMut(usize, usize),
+        put: impl FnMut(usize, usize),
     ) {
-        if (1..n).all(|place| code(place - 1) <= code(place)) {
-            return (0..n).for_each(|place| put(place, place));
+        self.codes.clear();
+        vector::compiled_for!(isa, || self.codes.extend(codes));
+        self.order_codes(put);
+    }
+
+    #[inline]
+    fn order_codes(&mut self, mut put: impl FnMut(usize, usize)) {
+        let n = self.codes.len();
+        match B::find_order(self) {
+            Found::AsIs => (0..n).for_each(|place| put(place, place)),
+            Found::Narrow(words, mask) => {
+                words.iter().enumerate().for_each(|(to, &word)| put(to, (word & mask) as usize));
+            }
+            Found::Wide(words, mask) => {
+                words.iter().enumerate().for_each(|(to, &word)| put(to, (word & mask) as usize));
+            }
         }
-        if self.rank(n, &code, isa) {
-            return self.put_ranked(put);
-        }
-        let split = vector::compiled_for!(isa, || Split::of((0..n).map(&code)));
-        // A narrow word sorts twice as fast, as long as it leaves few codes tied.
-        let narrow = 32u32.saturating_sub(split.place_bits);
-        if split.place_bits < 32
-            && narrow >= split.span.min(split.place_bits + NARROW_SLACK_BITS)
-            && !(split.span > narrow && has_few_codes(n, |place| split.word::<u32>(code(place), 0)))
-        {
-            order_packed(&mut self.narrow, n, code, split, isa, put);
-        } else {
-            order_packed(&mut self.wide, n, code, split, isa, put);
-        }
+    }
+}
+
+/// The order of the orderer's codes, not generic in what is ordered by it.
+pub(crate) fn find<B: Bits>(orderer: &mut Orderer<B>) -> Found<'_> {
+    let Orderer { codes, narrow, wide, ranks } = orderer;
+    if codes.is_sorted() {
+        return Found::AsIs;
+    }
+    let isa = Isa::detect();
+    if let Some(distinct) = rank(codes, ranks, isa) {
+        order_ranked(ranks, distinct, narrow);
+        return Found::Narrow(narrow, u32::MAX);
+    }
+    let split = vector::compiled_for!(isa, || Split::of(codes.iter().copied()));
+    // A narrow word sorts twice as fast, as long as it leaves few codes tied.
+    let narrow_bits = 32u32.saturating_sub(split.place_bits);
+    if split.place_bits < 32
+        && narrow_bits >= split.span.min(split.place_bits + NARROW_SLACK_BITS)
+        && !(split.span > narrow_bits
+            && has_few_codes(codes.len(), |place| split.word::<u32>(codes[place], 0)))
+    {
+        order_packed(narrow, codes, split, isa);
+        Found::Narrow(narrow, (1 << split.place_bits) - 1)
+    } else {
+        order_packed(wide, codes, split, isa);
+        Found::Wide(wide, (1 << split.place_bits) - 1)
     }
 }
 
@@ -62,60 +104,52 @@ const RANK_BLOCK: usize = 64;
 /// Stripes of ranks that are counted and placed in turn: a counter is not ready again at once where neighbours are equal.
 const STRIPES: usize = 4;
 
-impl Orderer {
-    /// Finds the rank of each code among the distinct ones. Returns false if there are too many of those.
-    #[inline]
-    fn rank<B: Bits>(&mut self, n: usize, code: impl Fn(usize) -> B, isa: Isa) -> bool {
-        if n < RANKED_FROM || n > u32::MAX as usize || !has_few_codes(n, &code) {
-            return false;
-        }
-        let mut sample: [B; RANKED_SAMPLE] = std::array::from_fn(|i| code(i * n / RANKED_SAMPLE));
-        sample.sort_unstable();
-        let (mut codes, mut distinct) = ([B::ZERO; RANKED], 0);
-        for chunk in sample.chunk_by(|a, b| a == b) {
-            let Some(slot) = codes.get_mut(distinct) else { return false };
-            *slot = chunk[0];
-            distinct += 1;
-        }
-        self.ranks.clear();
-        self.ranks.resize(n, 0);
-        let distinct = &codes[..distinct];
-        let (mut block, mut start) = ([codes[0]; RANK_BLOCK], 0);
-        for ranks in self.ranks.chunks_mut(RANK_BLOCK) {
-            (start..n).zip(&mut block).for_each(|(i, slot)| *slot = code(i));
-            start += RANK_BLOCK;
-            if !vector::compiled_for!(isa, || rank_block(&block, distinct, ranks)) {
-                // As if it had not been tried.
-                self.ranks = Vec::new();
-                return false;
-            }
-        }
-        true
+/// Finds the rank of each code among the distinct ones, and returns how many of those there are; none if too many.
+fn rank<B: Bits>(codes: &[B], ranks: &mut Vec<u8>, isa: Isa) -> Option<usize> {
+    let n = codes.len();
+    if n < RANKED_FROM || n > u32::MAX as usize || !has_few_codes(n, |place| codes[place]) {
+        return None;
     }
-
-    /// Calls `put` for each index in ascending order, by the ranks of the codes.
-    #[inline]
-    fn put_ranked(&mut self, mut put: impl FnMut(usize, usize)) {
-        let Orderer { narrow: order, ranks, .. } = self;
-        let mut starts = [[0u32; RANKED]; STRIPES];
-        for_striped(ranks, |in_stripe, i| starts[in_stripe][usize::from(ranks[i])] += 1);
-        let mut sum = 0;
-        for rank in 0..RANKED {
-            for starts in &mut starts {
-                sum += std::mem::replace(&mut starts[rank], sum);
-            }
-        }
-        order.clear();
-        order.resize(ranks.len(), 0);
-        for_striped(ranks, |in_stripe, i| {
-            let start = &mut starts[in_stripe][usize::from(ranks[i])];
-            order[*start as usize] = i as u32;
-            *start += 1;
+    let mut sample: [B; RANKED_SAMPLE] = std::array::from_fn(|i| codes[i * n / RANKED_SAMPLE]);
+    sample.sort_unstable();
+    let (mut distinct, mut count) = ([B::ZERO; RANKED], 0);
+    for equal in sample.chunk_by(|a, b| a == b) {
+        *distinct.get_mut(count)? = equal[0];
+        count += 1;
+    }
+    let distinct = &distinct[..count];
+    ranks.clear();
+    ranks.resize(n, 0);
+    let mut last = [distinct[0]; RANK_BLOCK];
+    for (block, ranks) in codes.chunks(RANK_BLOCK).zip(ranks.chunks_mut(RANK_BLOCK)) {
+        let block = block.as_array().unwrap_or_else(|| {
+            last[..block.len()].copy_from_slice(block);
+            &last
         });
-        for (to, &from) in order.iter().enumerate() {
-            put(to, from as usize);
+        if !vector::compiled_for!(isa, || rank_block(block, distinct, ranks)) {
+            return None;
         }
     }
+    Some(count)
+}
+
+/// Writes the indices of ranks in order. Stable.
+fn order_ranked(ranks: &[u8], distinct: usize, order: &mut Vec<u32>) {
+    let mut starts = [[0u32; RANKED]; STRIPES];
+    for_striped(ranks, |in_stripe, i| starts[in_stripe][usize::from(ranks[i])] += 1);
+    let mut sum = 0;
+    for rank in 0..distinct {
+        for starts in &mut starts {
+            sum += std::mem::replace(&mut starts[rank], sum);
+        }
+    }
+    order.clear();
+    order.resize(ranks.len(), 0);
+    for_striped(ranks, |in_stripe, i| {
+        let start = &mut starts[in_stripe][usize::from(ranks[i])];
+        order[*start as usize] = i as u32;
+        *start += 1;
+    });
 }
 
 /// Writes the rank of each code of a block among the distinct ones. Returns false if a code is none of those.
@@ -165,7 +199,7 @@ fn order_few_packed<'r, B: Bits, W: Bits>(
     let words = vector::compiled_for!(isa, || {
         fill(&mut words, codes.iter().enumerate().map(|(place, &code)| split.word::<W>(code, place)))
     });
-    sort_words(words, |place| codes[place], split, isa);
+    sort_words(words, codes, split, isa);
     vector::compiled_for!(isa, || fill(order, words.iter().map(|&word| split.place(word) as u32)))
 }
 
@@ -216,41 +250,31 @@ impl<B: Bits> Split<B> {
     }
 }
 
-#[inline]
-fn order_packed<B: Bits, W: Bits>(
-    words: &mut Vec<W>,
-    n: usize,
-    code: impl Fn(usize) -> B,
-    split: Split<B>,
-    isa: Isa,
-    mut put: impl FnMut(usize, usize),
-) {
+fn order_packed<B: Bits, W: Bits>(words: &mut Vec<W>, codes: &[B], split: Split<B>, isa: Isa) {
     words.clear();
-    vector::compiled_for!(isa, || words.extend((0..n).map(|place| split.word::<W>(code(place), place))));
-    sort_words(words, code, split, isa);
-    for (to, &word) in words.iter().enumerate() {
-        put(to, split.place(word));
-    }
+    vector::compiled_for!(isa, || {
+        words.extend(codes.iter().enumerate().map(|(place, &code)| split.word::<W>(code, place)));
+    });
+    sort_words(words, codes, split, isa);
 }
 
-#[inline]
-fn sort_words<B: Bits, W: Bits>(words: &mut [W], code: impl Fn(usize) -> B, split: Split<B>, isa: Isa) {
+fn sort_words<B: Bits, W: Bits>(words: &mut [W], codes: &[B], split: Split<B>, isa: Isa) {
     vector::sort(words, isa);
     if split.dropped::<W>() > 0 {
-        order_ties(words, split, code, isa);
+        order_ties(words, split, codes, isa);
     }
 }
 
 /// Puts groups of words with equal prefixes in the order of their codes.
-fn order_ties<B: Bits, W: Bits>(words: &mut [W], split: Split<B>, code: impl Fn(usize) -> B, isa: Isa) {
+fn order_ties<B: Bits, W: Bits>(words: &mut [W], split: Split<B>, codes: &[B], isa: Isa) {
     let prefix = |word: W| word.low() >> split.place_bits;
-    let place = |word: W| split.place(word);
+    let code = |word: W| codes[split.place(word)];
     // Equal codes are in order already, and mostly there are no others. Without a branch.
     let tied = |pair: &[W]| prefix(pair[0]) == prefix(pair[1]);
     if !vector::compiled_for!(isa, || words.windows(2).fold(false, |any, pair| any | tied(pair))) {
         return;
     }
-    let disordered = |pair: &[W]| tied(pair) & (code(place(pair[0])) > code(place(pair[1])));
+    let disordered = |pair: &[W]| tied(pair) & (code(pair[0]) > code(pair[1]));
     if !words.windows(2).fold(false, |any, pair| any | disordered(pair)) {
         return;
     }
@@ -267,27 +291,23 @@ fn order_ties<B: Bits, W: Bits>(words: &mut [W], split: Split<B>, code: impl Fn(
             for i in 1..count {
                 let word = group[i];
                 let mut hole = i;
-                while hole > 0 && code(place(group[hole - 1])) > code(place(word)) {
+                while hole > 0 && code(group[hole - 1]) > code(word) {
                     group[hole] = group[hole - 1];
                     hole -= 1;
                 }
                 group[hole] = word;
             }
-        } else if group[1..].iter().all(|&word| code(place(word)) == code(place(group[0]))) {
+        } else if group[1..].iter().all(|&word| code(word) == code(group[0])) {
             // They are in order.
         } else if split.dropped::<W>() + split.place_bits <= W::WIDTH {
-            group.iter_mut().for_each(|word| *word = split.second_word(code(place(*word)), place(*word)));
+            group.iter_mut().for_each(|word| *word = split.second_word(code(*word), split.place(*word)));
             vector::sort(group, isa);
         } else {
             // Their places ascend, so the order among them is stable too.
             let unordered = group.to_vec();
-            let tied: Vec<B> = unordered.iter().map(|&word| code(place(word))).collect();
-            order_slice(&tied, isa, &mut |to, from| group[to] = unordered[from]);
+            let codes = unordered.iter().map(|&word| code(word)).collect();
+            let mut tied = Orderer { codes, ..Orderer::default() };
+            tied.order_codes(|to, from| group[to] = unordered[from]);
         }
     }
-}
-
-/// [`Orderer::order`] for codes in a slice, of one type whatever `put` is: the recursion ends there.
-fn order_slice<B: Bits>(codes: &[B], isa: Isa, put: &mut dyn FnMut(usize, usize)) {
-    Orderer::default().order(codes.len(), |place| codes[place], isa, put);
 }

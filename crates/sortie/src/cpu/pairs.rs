@@ -63,7 +63,7 @@ pub(crate) fn sort<B: Bits, V: Send>(
         });
         return Ok(report);
     }
-    if is_ordered_at_once(n, &job.holding(bytes), &mut report) {
+    if is_ordered_at_once::<B>(n, &job.holding(bytes), &mut report) {
         let mut copies = Copies::new(n)?;
         report.phase_of_one("finish", 2 * bytes, 2 * bytes, || {
             copies.bring(keys, payload, |keys, mover| {
@@ -95,17 +95,12 @@ pub(crate) fn sort<B: Bits, V: Send>(
             &mut scattered,
             targets,
             work,
-            |orderer: &mut Orderer, pairs, (to_keys, to_payload)| {
-                orderer.order(
-                    pairs.len(),
-                    |place| pairs[place].code(),
-                    isa,
-                    |to, from| {
-                        to_keys[to] = transform.decode(pairs[from].code());
-                        // SAFETY: each place of the bucket is moved once.
-                        to_payload[to].write(unsafe { pairs[from].payload() });
-                    },
-                );
+            |orderer: &mut Orderer<B>, pairs, (to_keys, to_payload)| {
+                orderer.order(pairs.iter().map(Pair::code), isa, |to, from| {
+                    to_keys[to] = transform.decode(pairs[from].code());
+                    // SAFETY: each place of the bucket is moved once.
+                    to_payload[to].write(unsafe { pairs[from].payload() });
+                });
             },
         );
     });
@@ -113,20 +108,20 @@ pub(crate) fn sort<B: Bits, V: Send>(
 }
 
 /// Whether so many keys are put in order without a distribution.
-fn is_ordered_at_once(n: usize, job: &Job, report: &mut Report) -> bool {
+fn is_ordered_at_once<B>(n: usize, job: &Job, report: &mut Report) -> bool {
     let many = n > PAIRS_A_BUCKET;
     let too_many = n > PAIRS_AT_ONCE || job.budget.threads > 1;
-    !many || (!too_many && job.budget.scratch(words(n), "", report).is_ok())
+    !many || (!too_many && job.budget.scratch(words(n, size_of::<B>()), "", report).is_ok())
 }
 
-/// Bytes of the words of so many keys, where those may be put in order at once.
-pub(crate) fn words(n: usize) -> usize {
-    if n <= PAIRS_AT_ONCE { n * size_of::<u64>() } else { 0 }
+/// Bytes of the codes and words of `n` keys, of so many bytes each, where those may be put in order at once.
+pub(crate) fn words(n: usize, key: usize) -> usize {
+    if n <= PAIRS_AT_ONCE { n * (key + size_of::<u64>()) } else { 0 }
 }
 
 /// Calls `put(to, from)` for each index, of keys that are one bucket.
 fn order_keys<B: Bits>(keys: &[B], transform: Transform<B>, put: impl FnMut(usize, usize)) {
-    Orderer::default().order(keys.len(), |place| transform.encode(keys[place]), Isa::detect(), put);
+    Orderer::default().order(keys.iter().map(|&key| transform.encode(key)), Isa::detect(), put);
 }
 
 /// Room for a copy of keys and payloads.
@@ -204,7 +199,7 @@ pub(crate) fn argsort<B: Bits, I: Index>(
                 && let Some(runs) = runs::two(keys, transform)
             {
                 merge_places(keys, transform, places, &runs, job, &mut report)?;
-            } else if is_ordered_at_once(n, job, &mut report) {
+            } else if is_ordered_at_once::<B>(n, job, &mut report) {
                 report.phase_of_one("finish", scratch, size_of_val(places), || {
                     order_keys(keys, transform, |to, from| places[to] = I::from_place(from));
                 });
@@ -274,16 +269,11 @@ fn order_places<B: Bits, P: Index, I: Index>(
     });
     report.phase_by_thread("finish", job.budget.threads, moved, size_of_val(places), |work| {
         let targets = split_at_ranges(places, scattered.buckets());
-        scatter::finish(&mut scattered, targets, work, |orderer: &mut Orderer, pairs, to_places| {
-            orderer.order(
-                pairs.len(),
-                |place| pairs[place].code(),
-                isa,
-                |to, from| {
-                    // SAFETY: an index is moved as often as one likes.
-                    to_places[to] = I::from_place(unsafe { pairs[from].payload() }.place());
-                },
-            );
+        scatter::finish(&mut scattered, targets, work, |orderer: &mut Orderer<B>, pairs, to_places| {
+            orderer.order(pairs.iter().map(Pair::code), isa, |to, from| {
+                // SAFETY: an index is moved as often as one likes.
+                to_places[to] = I::from_place(unsafe { pairs[from].payload() }.place());
+            });
         });
     });
     Ok(())

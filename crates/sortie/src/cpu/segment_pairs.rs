@@ -13,10 +13,21 @@ use crate::request::Budget;
 use crate::{Error, Index, Report, Segments};
 
 /// What a thread needs beside the data for segments no longer than a bucket; kept from segment to segment.
-#[derive(Default)]
-pub(crate) struct Room {
-    orderer: Orderer,
+struct Room<B> {
+    orderer: Orderer<B>,
     places: Vec<u32>,
+}
+
+impl<B> Default for Room<B> {
+    fn default() -> Self {
+        Room { orderer: Orderer::default(), places: Vec::new() }
+    }
+}
+
+/// Bytes of that for each key of so many bytes: codes, words and places, and as much again where words tie, once for each 64
+/// bits of a key.
+pub(crate) const fn room_bytes(key: usize) -> usize {
+    if key > size_of::<u64>() { 84 } else { 40 }
 }
 
 /// Sorts every segment by itself and moves each payload with its key. Stable.
@@ -32,12 +43,15 @@ pub(crate) fn sort<B: Bits, V: Send>(
     // Where keys are not to be had from their codes, places are sorted with those.
     let pair = if transform.is_bijection() { size_of::<B>() + size_of::<V>() } else { 16 + size_of::<B>() };
     let scratch = |length: usize| {
-        // Words and places, and as much again twice where all words are tied.
-        let room = 40 * length.min(PAIRS_A_BUCKET);
+        let room = room_bytes(size_of::<B>()) * length.min(PAIRS_A_BUCKET);
         // Beyond a bucket a copy, or the places of a merge sort.
-        room + if length > PAIRS_A_BUCKET { length * pair.max(16) + pairs::words(length) } else { 0 }
+        room + if length > PAIRS_A_BUCKET {
+            length * pair.max(16) + pairs::words(length, size_of::<B>())
+        } else {
+            0
+        }
     };
-    each(keys, payload, segments, &scratch, job, &|room: &mut Room,
+    each(keys, payload, segments, &scratch, job, &|room: &mut Room<B>,
                                                    _,
                                                    keys: &mut [B],
                                                    payload: &mut [V],
@@ -62,13 +76,13 @@ pub(crate) fn argsort<B: Bits, I: Index>(
     pairs::check(0, 0, job)?;
     let isa = Isa::detect();
     let scratch = |length: usize| {
-        let room = 40 * length.min(PAIRS_A_BUCKET);
+        let room = room_bytes(size_of::<B>()) * length.min(PAIRS_A_BUCKET);
         // Beyond a bucket a copy with indices, or what a merge sort takes.
         room + if length > PAIRS_A_BUCKET { length * (size_of::<B>() + size_of::<u64>()) } else { 0 }
     };
     // The keys stay, so none are cut.
     let none = &mut vec![(); keys.len()];
-    each(none, indices, segments, &scratch, job, &|room: &mut Room,
+    each(none, indices, segments, &scratch, job, &|room: &mut Room<B>,
                                                    range,
                                                    _: &mut [()],
                                                    indices: &mut [I],
@@ -77,15 +91,15 @@ pub(crate) fn argsort<B: Bits, I: Index>(
         if job.way == CpuWay::Merge || keys.len() > PAIRS_A_BUCKET {
             return pairs::argsort(keys, indices, transform, job);
         }
-        let code = |index: usize| transform.encode(keys[index]);
-        room.orderer.order(keys.len(), code, isa, |to, from| indices[to] = I::from_place(from));
+        let codes = keys.iter().map(|&key| transform.encode(key));
+        room.orderer.order(codes, isa, |to, from| indices[to] = I::from_place(from));
         Ok(Report::default())
     })
 }
 
 /// Sorts a segment that fits a core's cache.
 fn sort_bucket<B: Bits, V>(
-    room: &mut Room,
+    room: &mut Room<B>,
     keys: &mut [B],
     payload: &mut [V],
     transform: Transform<B>,
@@ -111,8 +125,7 @@ fn sort_bucket<B: Bits, V>(
             let Room { orderer, places } = room;
             places.clear();
             orderer.order(
-                keys.len(),
-                |place| transform.encode(keys[place]),
+                keys.iter().map(|&key| transform.encode(key)),
                 isa,
                 // They come in order.
                 |_, from| places.push(from as u32),
@@ -126,7 +139,8 @@ fn sort_bucket<B: Bits, V>(
 ///
 /// `sort` is told where the segment is. It takes `scratch` bytes for one of a length, and fails only where the system refuses
 /// it: then this panics.
-pub(crate) fn each<K: Send, V: Send, S>(
+/// Each thread keeps a room for it from segment to segment.
+pub(crate) fn each<R: Default, K: Send, V: Send, S>(
     keys: &mut [K],
     payload: &mut [V],
     segments: Segments<'_>,
@@ -135,7 +149,7 @@ pub(crate) fn each<K: Send, V: Send, S>(
     sort: &S,
 ) -> Result<Report, Error>
 where
-    S: Fn(&mut Room, Range<usize>, &mut [K], &mut [V], &Job) -> Result<Report, Error> + Sync,
+    S: Fn(&mut R, Range<usize>, &mut [K], &mut [V], &Job) -> Result<Report, Error> + Sync,
 {
     let bytes = size_of_val(keys) + size_of_val(payload);
     let lengths = || (0..segments.count(keys.len())).map(|i| segments.range(i).len());
@@ -153,7 +167,7 @@ where
     let job = Job { budget: Budget { memory: u64::MAX, ..job.budget }, ..*job };
     for range in (0..count).map(|i| segments.range(i)).filter(|range| range.len() >= large) {
         let (keys, payload) = (&mut keys[range.clone()], &mut payload[range.clone()]);
-        report.absorb(sort(&mut Room::default(), range, keys, payload, &job).expect(granted));
+        report.absorb(sort(&mut R::default(), range, keys, payload, &job).expect(granted));
     }
     let alone = Job { budget: Budget { threads: 1, ..job.budget }, ..job };
     report.phase("finish", bytes, bytes, || {
@@ -175,17 +189,17 @@ where
 }
 
 /// Runs `finish` on the segments of a range; `keys` and `payload` start at place `at`.
-fn side_by_side<K: Send, V: Send>(
+fn side_by_side<R: Default, K: Send, V: Send>(
     keys: &mut [K],
     payload: &mut [V],
     at: usize,
     range: Range<usize>,
     segments: Segments<'_>,
     threads: usize,
-    finish: &(impl Fn(&mut Room, Range<usize>, &mut [K], &mut [V]) + Sync),
+    finish: &(impl Fn(&mut R, Range<usize>, &mut [K], &mut [V]) + Sync),
 ) {
     if threads < 2 || range.len() <= 1 || keys.len() <= ITEMS_A_TASK / 4 {
-        let mut room = Room::default();
+        let mut room = R::default();
         for i in range {
             let range = segments.range(i);
             let places = range.start - at..range.end - at;

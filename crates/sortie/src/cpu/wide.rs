@@ -4,7 +4,8 @@
 use rayon::slice::ParallelSliceMut;
 
 use super::by_code::{self, StdSort};
-use super::{Job, compare, pairs, permute_pairs, segment_pairs, segments};
+use super::sorts::CpuSorts;
+use super::{Job, compare, permute_pairs, segment_pairs, segments};
 use crate::key::{Code, Transform};
 use crate::plan::{CpuWay, ITEMS_A_TASK};
 use crate::{Error, Index, Key, Order, Report, Segments};
@@ -120,7 +121,7 @@ pub(crate) fn argsort<K: Key, I: Index>(
     let job = job.holding(size_of_val(&*prefixes));
     compare::check(size_of_val(places), &job)?;
     let ascending = Transform::new(Code::Unsigned, Order::default());
-    let mut report = pairs::argsort(&prefixes, places, ascending, &job)?;
+    let mut report = u64::argsort(&prefixes, I::by_width(places), ascending, &job)?;
     if K::IS_PREFIX {
         return Ok(report);
     }
@@ -156,14 +157,14 @@ pub(crate) fn sort_pairs_segments<K: Key, V: Send>(
     job: &Job,
 ) -> Result<Report, Error> {
     // Places, prefixes, the scratch of an argsort of those, and that of a merge sort of ties.
-    let scratch = |length: usize| length.saturating_mul(8 + 8 + 12 + 8);
+    let scratch = |length: usize| length.saturating_mul(8 + 8 + 16 + 8);
     segment_pairs::each(
         keys,
         payload,
         segments,
         &scratch,
         job,
-        &|_, _, keys: &mut [K], payload: &mut [V], job| sort_pairs(keys, payload, order, job),
+        &|_: &mut (), _, keys: &mut [K], payload: &mut [V], job| sort_pairs(keys, payload, order, job),
     )
 }
 
@@ -175,7 +176,7 @@ pub(crate) fn argsort_segments<K: Key, I: Index>(
     job: &Job,
 ) -> Result<Report, Error> {
     // Prefixes, the scratch of an argsort of those, and that of a merge sort of ties.
-    let scratch = |length: usize| length.saturating_mul(8 + 12 + 8);
+    let scratch = |length: usize| length.saturating_mul(8 + 16 + 8);
     // The keys stay, so none are cut.
     let none = &mut vec![(); keys.len()];
     segment_pairs::each(
@@ -184,6 +185,6 @@ pub(crate) fn argsort_segments<K: Key, I: Index>(
         segments,
         &scratch,
         job,
-        &|_, range, _: &mut [()], indices: &mut [I], job| argsort(&keys[range], indices, order, job),
+        &|_: &mut (), range, _: &mut [()], indices: &mut [I], job| argsort(&keys[range], indices, order, job),
     )
 }

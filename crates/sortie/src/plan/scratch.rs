@@ -7,7 +7,7 @@ use super::{
     CARRIERS, CHUNK_BYTES, CHUNKS_UNDER_WAY, CpuWay, MERGED_BY_THREADS, MachineGpu, PAIRS_A_BUCKET,
     PAIRS_AT_ONCE, PIECE_BYTES, RING_SLOT_BYTES, RING_SLOTS, SHARED_SLOTS, TRIP_BYTES,
 };
-use crate::cpu::{compare, counting, distribute, pairs};
+use crate::cpu::{compare, counting, distribute, pairs, segment_pairs};
 use crate::request::{Beside, KeyForm, Operation, Request};
 
 /// A number of bytes, or of items. Saturates: a [`Request`] may state more than any memory holds.
@@ -58,12 +58,15 @@ pub(super) fn on_cpu(request: &Request) -> Scratch {
     let at_once = match &request.operation {
         Operation::Segments(Some(lengths)) if lengths.longest <= PAIRS_AT_ONCE as u64 => n,
         Operation::Segments(_) => n.min(count(threads.0 as usize * PAIRS_AT_ONCE)),
-        _ => count(pairs::words(n.0 as usize) / size_of::<u64>()),
+        _ if n.0 <= PAIRS_AT_ONCE as u64 => n,
+        _ => count(0),
     };
-    let words = at_once * word;
+    let key = if let KeyForm::Number { bytes, .. } = request.keys { bytes } else { size_of::<u64>() };
+    let words = count(pairs::words(1, key)) * at_once;
     let segments = matches!(request.operation, Operation::Segments(_));
-    // Words and indices of what is finished in a cache.
-    let room = if segments { threads * count(40 * PAIRS_A_BUCKET) } else { count(0) };
+    // Of what is finished in a cache.
+    let room =
+        if segments { threads * count(segment_pairs::room_bytes(key) * PAIRS_A_BUCKET) } else { count(0) };
     let bytes = match (request.keys, way) {
         (KeyForm::Number { bytes, .. }, CpuWay::Merge) => match request.beside {
             Beside::Nothing if segments => of_merge(all * count(bytes)),
@@ -88,7 +91,7 @@ pub(super) fn on_cpu(request: &Request) -> Scratch {
             of_merge(all * count(bytes))
         }
         (KeyForm::Compound { .. }, CpuWay::Distribute) => {
-            n * (index + index + word + narrow_index) + of_merge(n * index)
+            n * (index + word) + (n * (word + narrow_index)).max(words) + of_merge(n * index)
         }
         (KeyForm::Compound { .. }, CpuWay::Merge) => n * index + of_merge(n * index),
         (KeyForm::Compound { bytes }, CpuWay::Quicksort) if request.beside.is_nothing() && !segments => {

@@ -3,7 +3,9 @@
 //! [`Sorter`]'s own methods know the type when they are compiled, those of [`dynamic`](crate::dynamic) only when they run.
 //! Types of one width share these functions, so that each engine's code is compiled once a width.
 
+use super::on_gpus::GpuSorts;
 use super::{Sorter, SorterBuilder, payload_for};
+use crate::cpu::sorts;
 use crate::error::same_length;
 use crate::gpu::{self, HostArray};
 use crate::key::{Bits, Code, Transform};
@@ -12,21 +14,21 @@ use crate::{Bound, Error, Index, Report, Segments, cpu};
 
 impl Sorter {
     /// [`Sorter::sort`]; leaves a permutation, as the others here do.
-    pub(crate) fn sort_numbers<B: Bits>(&self, keys: &mut [B], code: Code) -> Result<Report, Error> {
+    pub(crate) fn sort_numbers<B: GpuSorts>(&self, keys: &mut [B], code: Code) -> Result<Report, Error> {
         if self.sorts_at_once(keys.len()) {
-            cpu::few::sort(keys, Transform::new(code, self.choices.order));
+            B::sort_few(keys, Transform::new(code, self.choices.order));
             return Ok(Report::default());
         }
         self.run(
             self.request(Operation::Array, form::<B>(code), Beside::Nothing, keys.len()),
             keys,
-            |keys, on| self.array_on_gpus(on, HostArray::Sorted { keys, payload: None }, code, 0),
-            |keys, job| cpu::keys::sort(keys, Transform::new(code, self.choices.order), job),
+            |keys, on| B::array_on_gpus(self, on, HostArray::Sorted { keys, payload: None }, code, 0),
+            |keys, job| B::sort(keys, Transform::new(code, self.choices.order), job),
         )
     }
 
     /// [`Sorter::sort_pairs`].
-    pub(crate) fn sort_pairs_of_numbers<B: Bits, V: Send>(
+    pub(crate) fn sort_pairs_of_numbers<B: GpuSorts, V: Send>(
         &self,
         keys: &mut [B],
         code: Code,
@@ -41,12 +43,12 @@ impl Sorter {
             self.request(Operation::Array, form::<B>(code), beside, keys.len()),
             &mut (keys, payload),
             |(keys, payload), on| self.pairs_on_gpus(on, keys, payload, code),
-            |(keys, payload), job| cpu::pairs::sort(keys, payload, self.carrying(code), job),
+            |(keys, payload), job| sorts::sort_pairs(keys, payload, self.carrying(code), job),
         )
     }
 
     /// [`Sorter::argsort`]. `held` are bytes that the caller has taken from the memory limit.
-    pub(crate) fn argsort_numbers<B: Bits, I: Index>(
+    pub(crate) fn argsort_numbers<B: GpuSorts, I: Index>(
         &self,
         keys: &[B],
         code: Code,
@@ -62,12 +64,12 @@ impl Sorter {
             self.argsort_request(form::<B>(code), keys.len(), places, held)?,
             places,
             |places, on| self.argsort_on_gpus(on, keys, places, code),
-            |places, job| cpu::pairs::argsort(keys, places, self.carrying(code), job),
+            |places, job| B::argsort(keys, I::by_width(places), self.carrying(code), job),
         )
     }
 
     /// [`Sorter::sort_segments`].
-    pub(crate) fn sort_segments_of_numbers<B: Bits>(
+    pub(crate) fn sort_segments_of_numbers<B: GpuSorts>(
         &self,
         keys: &mut [B],
         code: Code,
@@ -76,13 +78,15 @@ impl Sorter {
         self.run(
             self.segments_request(form::<B>(code), Beside::Nothing, keys.len(), segments)?,
             keys,
-            |keys, on| self.segments_on_gpu(on, HostArray::Sorted { keys, payload: None }, segments, code, 0),
-            |keys, job| cpu::segments::sort(keys, segments, Transform::new(code, self.choices.order), job),
+            |keys, on| {
+                B::segments_on_gpu(self, on, HostArray::Sorted { keys, payload: None }, segments, code, 0)
+            },
+            |keys, job| B::sort_segments(keys, segments, Transform::new(code, self.choices.order), job),
         )
     }
 
     /// [`Sorter::sort_pairs_segments`].
-    pub(crate) fn sort_pairs_segments_of_numbers<B: Bits, V: Send>(
+    pub(crate) fn sort_pairs_segments_of_numbers<B: GpuSorts, V: Send>(
         &self,
         keys: &mut [B],
         code: Code,
@@ -95,13 +99,13 @@ impl Sorter {
             &mut (keys, payload),
             |(keys, payload), on| self.segments_of_pairs_on_gpu(on, keys, payload, segments, code),
             |(keys, payload), job| {
-                cpu::segment_pairs::sort(keys, payload, segments, self.carrying(code), job)
+                sorts::sort_pairs_segments(keys, payload, segments, self.carrying(code), job)
             },
         )
     }
 
     /// [`Sorter::argsort_segments`].
-    pub(crate) fn argsort_segments_of_numbers<B: Bits, I: Index>(
+    pub(crate) fn argsort_segments_of_numbers<B: GpuSorts, I: Index>(
         &self,
         keys: &[B],
         code: Code,
@@ -112,12 +116,14 @@ impl Sorter {
             self.argsort_segments_request(form::<B>(code), keys.len(), indices, segments)?,
             indices,
             |indices, on| self.argsort_segments_on_gpu(on, keys, indices, segments, code),
-            |indices, job| cpu::segment_pairs::argsort(keys, indices, segments, self.carrying(code), job),
+            |indices, job| {
+                B::argsort_segments(keys, I::by_width(indices), segments, self.carrying(code), job)
+            },
         )
     }
 
     /// Sorts keys by what `sort` does with their indices, which then bring the payload, of so many bytes a key.
-    pub(crate) fn sort_rows<B: Bits>(
+    pub(crate) fn sort_rows<B: GpuSorts>(
         &self,
         keys: &mut [B],
         payload: &mut [u8],

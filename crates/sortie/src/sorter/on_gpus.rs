@@ -14,7 +14,7 @@ use crate::request::{Budget, KeyForm, Request};
 use crate::{Bound, Engine, Error, Index, Report, Segments, cpu};
 
 /// The GPUs of a plan, and what they may take.
-pub(super) struct OnGpus {
+pub struct OnGpus {
     pub gpus: Vec<Arc<Gpu>>,
     share: f64,
     pub budget: Budget,
@@ -106,9 +106,60 @@ impl OnGpus {
     }
 }
 
+/// Sorts of numbers of one width by GPUs, beside so many bytes that are held. Compiled in this crate, as
+/// [`CpuSorts`](crate::cpu::sorts::CpuSorts) are.
+pub trait GpuSorts: Bits {
+    /// Sorts one array.
+    fn array_on_gpus(
+        sorter: &Sorter,
+        on: &OnGpus,
+        array: HostArray<'_, Self>,
+        code: Code,
+        held: u64,
+    ) -> Result<Report, Error>;
+
+    /// Sorts every segment by itself.
+    fn segments_on_gpu(
+        sorter: &Sorter,
+        on: &OnGpus,
+        array: HostArray<'_, Self>,
+        segments: Segments<'_>,
+        code: Code,
+        held: u64,
+    ) -> Result<Report, Error>;
+}
+
+macro_rules! gpu_sorts {
+    ($($bits:ty),*) => {$(
+        impl GpuSorts for $bits {
+            fn array_on_gpus(
+                sorter: &Sorter,
+                on: &OnGpus,
+                array: HostArray<'_, Self>,
+                code: Code,
+                held: u64,
+            ) -> Result<Report, Error> {
+                sorter.array_on_gpus(on, array, code, held)
+            }
+
+            fn segments_on_gpu(
+                sorter: &Sorter,
+                on: &OnGpus,
+                array: HostArray<'_, Self>,
+                segments: Segments<'_>,
+                code: Code,
+                held: u64,
+            ) -> Result<Report, Error> {
+                sorter.segments_on_gpu(on, array, segments, code, held)
+            }
+        }
+    )*};
+}
+gpu_sorts!(u8, u16, u32, u64, u128);
+
 impl Sorter {
     /// Sorts one array, beside so many bytes that are held.
-    pub(super) fn array_on_gpus<B: Bits>(
+    fn array_on_gpus<B: Bits>(
         &self,
         on: &OnGpus,
         mut array: HostArray<'_, B>,
@@ -168,7 +219,7 @@ impl Sorter {
     }
 
     /// Sorts keys with a payload of any size.
-    pub(super) fn pairs_on_gpus<B: Bits, V>(
+    pub(super) fn pairs_on_gpus<B: GpuSorts, V>(
         &self,
         on: &OnGpus,
         keys: &mut [B],
@@ -179,19 +230,19 @@ impl Sorter {
         // SAFETY: the sort leaves a permutation of the payload.
         if let Some(moved) = unsafe { gpu::HostPayload::of(payload) } {
             let array = HostArray::Sorted { keys, payload: Some((moved, stable)) };
-            return self.array_on_gpus(on, array, code, 0);
+            return B::array_on_gpus(self, on, array, code, 0);
         }
         let held = on.hold_places(keys.len())?;
         let mut places: Vec<usize> = gpu::reserve(keys.len())?;
         places.extend(0..keys.len());
         let moved = gpu::HostPayload::of_pod(&mut places).map(|moved| (moved, stable));
-        let report = self.array_on_gpus(on, HostArray::Sorted { keys, payload: moved }, code, held)?;
+        let report = B::array_on_gpus(self, on, HostArray::Sorted { keys, payload: moved }, code, held)?;
         cpu::permute(payload, &mut places);
         Ok(report)
     }
 
     /// Writes the places of keys in order.
-    pub(super) fn argsort_on_gpus<B: Bits, I: Index>(
+    pub(super) fn argsort_on_gpus<B: GpuSorts, I: Index>(
         &self,
         on: &OnGpus,
         keys: &[B],
@@ -200,13 +251,13 @@ impl Sorter {
     ) -> Result<Report, Error> {
         let (held, mut found) = on.hold_indices(keys.len())?;
         let array = HostArray::Argsorted { keys, places: &mut found };
-        let report = self.array_on_gpus(on, array, code, held)?;
+        let report = B::array_on_gpus(self, on, array, code, held)?;
         widen(places, &found);
         Ok(report)
     }
 
     /// The same for every segment by itself.
-    pub(super) fn argsort_segments_on_gpu<B: Bits, I: Index>(
+    pub(super) fn argsort_segments_on_gpu<B: GpuSorts, I: Index>(
         &self,
         on: &OnGpus,
         keys: &[B],
@@ -216,7 +267,7 @@ impl Sorter {
     ) -> Result<Report, Error> {
         let (held, mut found) = on.hold_indices(keys.len())?;
         let array = HostArray::Argsorted { keys, places: &mut found };
-        let report = self.segments_on_gpu(on, array, segments, code, held)?;
+        let report = B::segments_on_gpu(self, on, array, segments, code, held)?;
         // Those of no segment stay.
         let within = match segments {
             Segments::Length(_) => 0..keys.len(),
@@ -228,7 +279,7 @@ impl Sorter {
     }
 
     /// Sorts segments, beside so many bytes that are held.
-    pub(super) fn segments_on_gpu<B: Bits>(
+    fn segments_on_gpu<B: Bits>(
         &self,
         on: &OnGpus,
         array: HostArray<'_, B>,
@@ -251,7 +302,7 @@ impl Sorter {
     }
 
     /// Sorts segments with a payload of any size.
-    pub(super) fn segments_of_pairs_on_gpu<B: Bits, V>(
+    pub(super) fn segments_of_pairs_on_gpu<B: GpuSorts, V>(
         &self,
         on: &OnGpus,
         keys: &mut [B],
@@ -262,13 +313,13 @@ impl Sorter {
         // SAFETY: the sort leaves a permutation of the payload.
         if let Some(moved) = unsafe { gpu::HostPayload::of(payload) } {
             let array = HostArray::Sorted { keys, payload: Some((moved, true)) };
-            return self.segments_on_gpu(on, array, segments, code, 0);
+            return B::segments_on_gpu(self, on, array, segments, code, 0);
         }
         let held = on.hold_places(keys.len())?;
         let mut places: Vec<usize> = (0..keys.len()).collect();
         let moved = gpu::HostPayload::of_pod(&mut places).map(|moved| (moved, true));
         let result =
-            self.segments_on_gpu(on, HostArray::Sorted { keys, payload: moved }, segments, code, held);
+            B::segments_on_gpu(self, on, HostArray::Sorted { keys, payload: moved }, segments, code, held);
         // Whatever failed: what was sorted by then has its places.
         cpu::permute(payload, &mut places);
         result

@@ -16,7 +16,7 @@ use crate::plan::COMPARE_STRINGS_UP_TO;
 
 /// What a thread keeps from tie to tie, so that its memory is used again.
 pub(super) struct State<P> {
-    pub orderer: Orderer,
+    pub orderer: Orderer<u64>,
     words: Vec<u64>,
     unordered: Vec<MaybeUninit<P>>,
 }
@@ -146,15 +146,10 @@ impl<F> Sort<'_, F> {
         unsafe {
             let unordered: *mut P = unordered.as_mut_ptr().cast();
             std::ptr::copy_nonoverlapping(items.as_ptr(), unordered, items.len());
-            orderer.order(
-                words.len(),
-                |i| transform.encode(words[i]),
-                Isa::detect(),
-                |to, from| {
-                    items.as_mut_ptr().add(to).write(unordered.add(from).read());
-                    follow.next(to, words[from]);
-                },
-            );
+            orderer.order(words.iter().map(|&word| transform.encode(word)), Isa::detect(), |to, from| {
+                items.as_mut_ptr().add(to).write(unordered.add(from).read());
+                follow.next(to, words[from]);
+            });
         }
         follow.end(items.len());
     }

@@ -384,16 +384,11 @@ impl<F> Sort<'_, F> {
             let (to_items, lcps): (&mut [MaybeUninit<P>], &mut [L]) = target;
             let mut ties = Vec::new();
             let mut follow = Follow::new(words, lcps, depth, 0, &mut ties, true);
-            state.orderer.order(
-                pairs.len(),
-                |i| pairs[i].code(),
-                Isa::detect(),
-                |to, from| {
-                    // SAFETY: each item of the bucket comes back once.
-                    to_items[to].write(unsafe { pairs[from].payload() });
-                    follow.next(to, transform.decode(pairs[from].code()));
-                },
-            );
+            state.orderer.order(pairs.iter().map(Pair::code), Isa::detect(), |to, from| {
+                // SAFETY: each item of the bucket comes back once.
+                to_items[to].write(unsafe { pairs[from].payload() });
+                follow.next(to, transform.decode(pairs[from].code()));
+            });
             follow.end(pairs.len());
             back.store(true, Relaxed);
             // SAFETY: the whole bucket was written.

@@ -19,7 +19,7 @@ use crate::scratch::Scratch;
 use crate::{Algorithm, Bound, Error, Order, Ran, Report};
 
 /// What becomes of the keys.
-pub(crate) enum HostArray<'a, B> {
+pub enum HostArray<'a, B> {
     Sorted {
         keys: &'a mut [B],
         /// It moves with the keys; whether equal ones keep their order.

@@ -21,7 +21,7 @@ use crate::{Error, Key, Order, Ran, Report, copy};
 
 /// What the caller of a sort of host segments allows.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Allowed {
+pub struct Allowed {
     /// Threads of the current rayon pool that may copy; with 1, rayon is not called.
     pub threads: usize,
     /// Most scratch in bytes, pinned memory and the device's together.
@@ -29,7 +29,7 @@ pub(crate) struct Allowed {
 }
 
 /// A payload on the host: so many bytes a key, 4, 8 or 16, which may be of any type.
-pub(crate) struct HostPayload<'a> {
+pub struct HostPayload<'a> {
     bytes: &'a mut [MaybeUninit<u8>],
     each: usize,
 }

@@ -1,0 +1,227 @@
+//! The engine's sorts of numbers, as methods of the integers that hold their bits.
+//!
+//! The methods are compiled in this crate, once for each width. Generic functions are compiled in each crate that calls them, and
+//! these call a large part of the engine.
+
+use std::mem::MaybeUninit;
+
+use super::few::{self, Ordered, Room};
+use super::order::{self, Found, Orderer};
+use super::{Job, keys, pairs, segment_pairs, segments};
+use crate::key::{Bits, Indices, Transform};
+use crate::profile::{self, Runs};
+use crate::{Error, Report, Segments};
+
+/// Sorts of numbers of one width. `job` says how, and what may be used.
+pub trait CpuSorts: Sized {
+    /// Sorts up to [`FEW`](crate::plan::FEW) keys.
+    fn sort_few(keys: &mut [Self], transform: Transform<Self>);
+
+    /// The stable order of up to [`FEW`](crate::plan::FEW) keys.
+    fn order_few<'r>(keys: &[Self], transform: Transform<Self>, order: &'r mut Room<u32>) -> Ordered<'r>;
+
+    /// The stable order of codes.
+    fn find_order(orderer: &mut Orderer<Self>) -> Found<'_>;
+
+    /// Whether keys are one run.
+    fn runs(keys: &[Self], transform: Transform<Self>, stable: bool, threads: usize) -> Runs;
+
+    fn sort(keys: &mut [Self], transform: Transform<Self>, job: &Job) -> Result<Report, Error>;
+
+    fn sort_pairs(
+        keys: &mut [Self],
+        payload: Payload<'_>,
+        transform: Transform<Self>,
+        job: &Job,
+    ) -> Result<Report, Error>;
+
+    fn argsort(
+        keys: &[Self],
+        indices: Indices<'_>,
+        transform: Transform<Self>,
+        job: &Job,
+    ) -> Result<Report, Error>;
+
+    fn sort_segments(
+        keys: &mut [Self],
+        segments: Segments<'_>,
+        transform: Transform<Self>,
+        job: &Job,
+    ) -> Result<Report, Error>;
+
+    fn sort_pairs_segments(
+        keys: &mut [Self],
+        payload: Payload<'_>,
+        segments: Segments<'_>,
+        transform: Transform<Self>,
+        job: &Job,
+    ) -> Result<Report, Error>;
+
+    fn argsort_segments(
+        keys: &[Self],
+        indices: Indices<'_>,
+        segments: Segments<'_>,
+        transform: Transform<Self>,
+        job: &Job,
+    ) -> Result<Report, Error>;
+}
+
+/// Payloads of a size that the sorts are compiled for, as bytes.
+#[derive(Debug)]
+pub enum Payload<'a> {
+    Of4(&'a mut [Moved<4>]),
+    Of8(&'a mut [Moved<8>]),
+    Of16(&'a mut [Moved<16>]),
+}
+
+/// A payload that is moved as it is, with any padding.
+type Moved<const N: usize> = MaybeUninit<[u8; N]>;
+
+impl<'a> Payload<'a> {
+    /// Whether the sorts are compiled for such payloads.
+    const fn is_compiled<V>() -> bool {
+        matches!(size_of::<V>(), 4 | 8 | 16)
+    }
+
+    /// # Safety
+    /// What is left in the slice is a permutation of what was there.
+    unsafe fn of<V>(payload: &'a mut [V]) -> Self {
+        let (at, n) = (payload.as_mut_ptr(), payload.len());
+        // SAFETY: the sizes are equal, and bytes have no alignment. The caller leaves valid payloads.
+        unsafe {
+            match size_of::<V>() {
+                4 => Payload::Of4(std::slice::from_raw_parts_mut(at.cast(), n)),
+                8 => Payload::Of8(std::slice::from_raw_parts_mut(at.cast(), n)),
+                16 => Payload::Of16(std::slice::from_raw_parts_mut(at.cast(), n)),
+                other => unreachable!("no sort is compiled for payloads of {other} bytes"),
+            }
+        }
+    }
+}
+
+/// Sorts keys with payloads of any size; those of other sizes than [`Payload`] has are compiled in the calling crate.
+pub(crate) fn sort_pairs<B: Bits, V: Send>(
+    keys: &mut [B],
+    payload: &mut [V],
+    transform: Transform<B>,
+    job: &Job,
+) -> Result<Report, Error> {
+    if const { Payload::is_compiled::<V>() } {
+        // SAFETY: the sort leaves a permutation, and calls nothing that panics while payloads are elsewhere.
+        B::sort_pairs(keys, unsafe { Payload::of(payload) }, transform, job)
+    } else {
+        pairs::sort(keys, payload, transform, job)
+    }
+}
+
+/// The same for every segment by itself.
+pub(crate) fn sort_pairs_segments<B: Bits, V: Send>(
+    keys: &mut [B],
+    payload: &mut [V],
+    segments: Segments<'_>,
+    transform: Transform<B>,
+    job: &Job,
+) -> Result<Report, Error> {
+    if const { Payload::is_compiled::<V>() } {
+        // SAFETY: as above.
+        B::sort_pairs_segments(keys, unsafe { Payload::of(payload) }, segments, transform, job)
+    } else {
+        segment_pairs::sort(keys, payload, segments, transform, job)
+    }
+}
+
+macro_rules! cpu_sorts {
+    ($($bits:ty),*) => {$(
+        impl CpuSorts for $bits {
+            fn sort_few(keys: &mut [Self], transform: Transform<Self>) {
+                few::sort(keys, transform);
+            }
+
+            fn order_few<'r>(
+                keys: &[Self],
+                transform: Transform<Self>,
+                order: &'r mut Room<u32>,
+            ) -> Ordered<'r> {
+                few::order_of(keys, transform, order)
+            }
+
+            fn find_order(orderer: &mut Orderer<Self>) -> Found<'_> {
+                order::find(orderer)
+            }
+
+            fn runs(keys: &[Self], transform: Transform<Self>, stable: bool, threads: usize) -> Runs {
+                profile::runs(keys, transform, stable, threads)
+            }
+
+            fn sort(keys: &mut [Self], transform: Transform<Self>, job: &Job) -> Result<Report, Error> {
+                keys::sort(keys, transform, job)
+            }
+
+            fn sort_pairs(
+                keys: &mut [Self],
+                payload: Payload<'_>,
+                transform: Transform<Self>,
+                job: &Job,
+            ) -> Result<Report, Error> {
+                match payload {
+                    Payload::Of4(payload) => pairs::sort(keys, payload, transform, job),
+                    Payload::Of8(payload) => pairs::sort(keys, payload, transform, job),
+                    Payload::Of16(payload) => pairs::sort(keys, payload, transform, job),
+                }
+            }
+
+            fn argsort(
+                keys: &[Self],
+                indices: Indices<'_>,
+                transform: Transform<Self>,
+                job: &Job,
+            ) -> Result<Report, Error> {
+                match indices {
+                    Indices::Narrow(indices) => pairs::argsort(keys, indices, transform, job),
+                    Indices::Wide(indices) => pairs::argsort(keys, indices, transform, job),
+                }
+            }
+
+            fn sort_segments(
+                keys: &mut [Self],
+                segments: Segments<'_>,
+                transform: Transform<Self>,
+                job: &Job,
+            ) -> Result<Report, Error> {
+                segments::sort(keys, segments, transform, job)
+            }
+
+            fn sort_pairs_segments(
+                keys: &mut [Self],
+                payload: Payload<'_>,
+                segments: Segments<'_>,
+                transform: Transform<Self>,
+                job: &Job,
+            ) -> Result<Report, Error> {
+                match payload {
+                    Payload::Of4(payload) => segment_pairs::sort(keys, payload, segments, transform, job),
+                    Payload::Of8(payload) => segment_pairs::sort(keys, payload, segments, transform, job),
+                    Payload::Of16(payload) => segment_pairs::sort(keys, payload, segments, transform, job),
+                }
+            }
+
+            fn argsort_segments(
+                keys: &[Self],
+                indices: Indices<'_>,
+                segments: Segments<'_>,
+                transform: Transform<Self>,
+                job: &Job,
+            ) -> Result<Report, Error> {
+                match indices {
+                    Indices::Narrow(indices) => {
+                        segment_pairs::argsort(keys, indices, segments, transform, job)
+                    }
+                    Indices::Wide(indices) => {
+                        segment_pairs::argsort(keys, indices, segments, transform, job)
+                    }
+                }
+            }
+        }
+    )*};
+}
+cpu_sorts!(u8, u16, u32, u64, u128);
