@@ -16,7 +16,7 @@ use super::vector::{self, Isa};
 use super::{Job, split_at_ranges};
 use crate::key::{Bits, Transform};
 use crate::parallel;
-use crate::plan::{CLASSIFY_AHEAD, CpuWay, PAIR_BUCKETS, PAIRS_A_BUCKET};
+use crate::plan::{CELLS, CLASSIFY_AHEAD, CpuWay, PAIR_BUCKETS, PAIRS_A_BUCKET, PAIRS_IN_CACHE};
 use crate::report::Work;
 use crate::scratch::Scratch;
 
@@ -73,7 +73,8 @@ pub(crate) fn distribute<B: Bits, P: Send>(
     work: &Work,
 ) -> Scattered<B, P> {
     let wanted = if job.way == CpuWay::Quicksort { 1 } else { keys.len() / PAIRS_A_BUCKET };
-    let buckets = wanted.next_power_of_two().min(PAIR_BUCKETS);
+    let most = if keys.len() > PAIR_BUCKETS * PAIRS_IN_CACHE { CELLS } else { PAIR_BUCKETS };
+    let buckets = wanted.next_power_of_two().min(most);
     let code = |place: usize| transform.encode(keys[place]);
     let classifier = work.task(|| Classifier::sampled(keys.len(), code, buckets, isa));
     scatter(scratch, keys, transform, payload, &classifier, isa, work)
