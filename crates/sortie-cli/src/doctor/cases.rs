@@ -1,12 +1,15 @@
 //! What the doctor has both engines sort.
 
+use std::sync::Arc;
+
 use bytemuck::Pod;
 use half::f16;
 use rayon::prelude::*;
+use sortie::gpu::Gpu;
 use sortie::internals::{Sent, argsort_sent_strings};
 use sortie::{Algorithm, Error, Key, Nans, Segments};
 
-use super::{Board, Both, Chosen, graph, large, mixed, rows, wide_indices};
+use super::{Board, Both, Chosen, devices, graph, large, mixed, rows, wide_indices};
 
 /// Segments of one length: the edges of every kind of worker, and beyond what fits a block.
 const LENGTHS: [usize; 20] = [
@@ -115,6 +118,18 @@ pub fn large(chosen: Chosen, board: &mut Board) -> Case {
         Ok(())
     });
     Case { group: board.group("u32", "large", 1), chosen, sorts }
+}
+
+/// Arrays that several GPUs sort together.
+pub fn together(chosen: Chosen, gpus: Vec<Arc<Gpu>>, board: &mut Board) -> Case {
+    let sorts: Sorts = Box::new(move |both| {
+        for n in [1000, 1 << 22] {
+            let sorted = devices::sort(&gpus, n)?;
+            both.note(sorted, format!("one array of {n} keys on each of {} GPUs", gpus.len()));
+        }
+        Ok(())
+    });
+    Case { group: board.group("u64", "together", 1), chosen, sorts }
 }
 
 /// A sort that is replayed.

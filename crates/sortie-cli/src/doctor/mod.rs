@@ -4,6 +4,7 @@
 //! the kernels of others are left out.
 
 mod cases;
+mod devices;
 mod graph;
 mod large;
 mod rows;
@@ -25,24 +26,37 @@ use crate::failure::Failure;
 use crate::print;
 use cases::Case;
 
-/// Compares every kind of sort that has a GPU engine, and prints a line for each group of them.
+/// Compares every kind of sort that has a GPU engine, on each GPU and then on all of them, and prints a line for each group of sorts.
 pub fn run(engine: Engine, large: bool) -> Result<(), Failure> {
-    let Engine::Cuda(ordinal) = engine else {
-        return Err(Failure::new("the doctor looks at GPUs; give --engine cuda or cuda:N"));
+    let ordinals: Vec<u32> = match engine {
+        Engine::Cuda(ordinal) => vec![ordinal],
+        Engine::CudaDevices(devices) => devices.numbers().collect(),
+        _ => return Err(Failure::new("the doctor looks at GPUs; give --engine cuda, cuda:N or cuda:N,M")),
     };
     let start = Instant::now();
     // A table of nothing would only be in the way of why.
-    let gpu = Gpu::cuda(ordinal)?;
+    let gpus: Vec<_> = ordinals.iter().map(|&ordinal| Gpu::cuda(ordinal)).collect::<Result<_, _>>()?;
     print(format!("{:<8} {:<11} {:>6} {:>8}  \n", "keys", "sorted", "sorts", "done at").as_bytes())?;
-    let chosen = Chosen { ordinal, descending: false, nans: Nans::Last };
     let mut board = Board::new(start);
-    // First, while nothing else is in the GPU's memory.
-    if large {
-        let case = cases::large(chosen, &mut board);
+    for (&ordinal, gpu) in ordinals.iter().zip(&gpus) {
+        if gpus.len() > 1 {
+            print(format!("cuda:{ordinal}, {}\n", gpu.device().properties().name).as_bytes())?;
+        }
+        let chosen = Chosen { ordinal, descending: false, nans: Nans::Last };
+        // First, while nothing else is in the GPU's memory.
+        if large {
+            let case = cases::large(chosen, &mut board);
+            board = compare(vec![case], board)?;
+        }
+        let cases = cases::all(chosen, gpu.device().properties().multiprocessors as usize, &mut board);
+        board = compare(cases, board)?;
+    }
+    if gpus.len() > 1 {
+        print(b"all of them\n")?;
+        let chosen = Chosen { ordinal: ordinals[0], descending: false, nans: Nans::Last };
+        let case = cases::together(chosen, gpus, &mut board);
         board = compare(vec![case], board)?;
     }
-    let cases = cases::all(chosen, gpu.device().properties().multiprocessors as usize, &mut board);
-    board = compare(cases, board)?;
     board.bar.finish_and_clear();
     let ((programs, compiling), seconds) = (cuda::compiled(), start.elapsed().as_secs_f64());
     let in_all = format!(
