@@ -3,8 +3,8 @@
 
 use std::mem::MaybeUninit;
 
-use super::by_code::StdSort;
-use super::order::order_few;
+use super::by_code::{self, StdSort};
+use super::order::{Distinct, order_few, order_ranked};
 use super::runs::{self, InRun, Run};
 use super::sorts::CpuSorts;
 use super::vector::{self, Isa};
@@ -345,9 +345,32 @@ fn order_mixed<'r, B: Bits>(keys: &[B], transform: Transform<B>, order: &'r mut 
     let runs = if codes.len() < MERGED_FROM { None } else { runs::two(codes, unsigned()) };
     match runs {
         Some(runs) => order_runs(codes, &runs, order),
-        None => order_few(order, codes),
+        None => order_by_rank(codes, order).unwrap_or_else(|order| order_few(order, codes)),
     }
 }
+
+/// The stable order of codes of which there are few distinct ones; else the room again.
+fn order_by_rank<'r, B: Bits>(
+    codes: &[B],
+    order: &'r mut Room<u32>,
+) -> Result<&'r mut [u32], &'r mut Room<u32>> {
+    if codes.len() < RANKED_FROM {
+        return Err(order);
+    }
+    let Some(distinct) = Distinct::sampled::<RANKED_OF_FEW>(codes) else { return Err(order) };
+    let mut ranks = [0; FEW];
+    let ranks = &mut ranks[..codes.len()];
+    if !distinct.rank(codes, ranks, Isa::detect()) {
+        return Err(order);
+    }
+    let order = fill(order, codes.iter().map(|_| 0));
+    order_ranked(ranks, order);
+    Ok(order)
+}
+
+/// Codes from which they are ranked if there are few distinct ones, and how many are looked at for those.
+const RANKED_FROM: usize = 128;
+const RANKED_OF_FEW: usize = 32;
 
 /// The stable order of two runs of codes.
 fn order_runs<'r, B: Bits>(codes: &[B], runs: &[Run; 2], order: &'r mut Room<u32>) -> &'r mut [u32] {

@@ -10,13 +10,19 @@
 use super::by_code::has_few_codes;
 use super::few::{Room, fill, room};
 use super::vector::{self, Isa};
-use crate::key::Bits;
+use crate::key::{Bits, Transform};
 use crate::plan::{INSERT_UP_TO, NARROW_SLACK_BITS};
 
-/// The codes and words of one bucket; kept from bucket to bucket for its memory.
+/// Finds the order of codes; kept from bucket to bucket for its memory.
 #[derive(Debug)]
-pub struct Orderer<B> {
+pub(crate) struct Orderer<B> {
     codes: Vec<B>,
+    words: Words,
+}
+
+/// The words of one bucket, or ranks.
+#[derive(Debug, Default)]
+pub struct Words {
     narrow: Vec<u32>,
     wide: Vec<u64>,
     ranks: Vec<u8>,
@@ -24,17 +30,33 @@ pub struct Orderer<B> {
 
 impl<B> Default for Orderer<B> {
     fn default() -> Self {
-        Orderer { codes: Vec::new(), narrow: Vec::new(), wide: Vec::new(), ranks: Vec::new() }
+        Orderer { codes: Vec::new(), words: Words::default() }
     }
 }
 
-/// The order of an orderer's codes.
+/// The order of codes.
 #[derive(Debug)]
 pub enum Found<'a> {
     AsIs,
     /// At the indices in these words, under a mask.
     Narrow(&'a [u32], u32),
     Wide(&'a [u64], u64),
+}
+
+impl Found<'_> {
+    /// Calls `put(to, from)` for each index `to` of `n`, in ascending order.
+    #[inline]
+    fn put(self, n: usize, mut put: impl FnMut(usize, usize)) {
+        match self {
+            Found::AsIs => (0..n).for_each(|place| put(place, place)),
+            Found::Narrow(words, mask) => {
+                words.iter().enumerate().for_each(|(to, &word)| put(to, (word & mask) as usize));
+            }
+            Found::Wide(words, mask) => {
+                words.iter().enumerate().for_each(|(to, &word)| put(to, (word & mask) as usize));
+            }
+        }
+    }
 }
 
 impl<B: Bits> Orderer<B> {
@@ -48,42 +70,48 @@ impl<B: Bits> Orderer<B> {
     ) {
         self.codes.clear();
         vector::compiled_for!(isa, || self.codes.extend(codes));
-        self.order_codes(put);
+        B::find_order(&self.codes, &mut self.words).put(self.codes.len(), put);
     }
 
+    /// [`Orderer::order`] of keys.
     #[inline]
-    fn order_codes(&mut self, mut put: impl FnMut(usize, usize)) {
-        let n = self.codes.len();
-        match B::find_order(self) {
-            Found::AsIs => (0..n).for_each(|place| put(place, place)),
-            Found::Narrow(words, mask) => {
-                words.iter().enumerate().for_each(|(to, &word)| put(to, (word & mask) as usize));
-            }
-            Found::Wide(words, mask) => {
-                words.iter().enumerate().for_each(|(to, &word)| put(to, (word & mask) as usize));
-            }
+    pub(crate) fn order_keys(
+        &mut self,
+        keys: &[B],
+        transform: Transform<B>,
+        isa: Isa,
+        put: impl FnMut(usize, usize),
+    ) {
+        if transform.is_identity() {
+            return B::find_order(keys, &mut self.words).put(keys.len(), put);
         }
+        self.order(keys.iter().map(|&key| transform.encode(key)), isa, put);
     }
 }
 
-/// The order of the orderer's codes, not generic in what is ordered by it.
-pub(crate) fn find<B: Bits>(orderer: &mut Orderer<B>) -> Found<'_> {
-    let Orderer { codes, narrow, wide, ranks } = orderer;
+/// The order of codes: not generic in what is ordered by it, so that it is compiled once a width.
+pub(crate) fn find<'w, B: Bits>(codes: &[B], words: &'w mut Words) -> Found<'w> {
+    let Words { narrow, wide, ranks } = words;
     if codes.is_sorted() {
         return Found::AsIs;
     }
-    let isa = Isa::detect();
-    if let Some(distinct) = rank(codes, ranks, isa) {
-        order_ranked(ranks, distinct, narrow);
-        return Found::Narrow(narrow, u32::MAX);
+    let (n, isa) = (codes.len(), Isa::detect());
+    if (RANKED_FROM..u32::MAX as usize).contains(&n)
+        && let Some(distinct) = Distinct::sampled::<RANKED_SAMPLE>(codes)
+    {
+        ranks.resize(n, 0);
+        if distinct.rank(codes, ranks, isa) {
+            narrow.resize(n, 0);
+            order_ranked(ranks, narrow);
+            return Found::Narrow(narrow, u32::MAX);
+        }
     }
     let split = vector::compiled_for!(isa, || Split::of(codes.iter().copied()));
     // A narrow word sorts twice as fast, as long as it leaves few codes tied.
     let narrow_bits = 32u32.saturating_sub(split.place_bits);
     if split.place_bits < 32
         && narrow_bits >= split.span.min(split.place_bits + NARROW_SLACK_BITS)
-        && !(split.span > narrow_bits
-            && has_few_codes(codes.len(), |place| split.word::<u32>(codes[place], 0)))
+        && !(split.span > narrow_bits && has_few_codes(n, |place| split.word::<u32>(codes[place], 0)))
     {
         order_packed(narrow, codes, split, isa);
         Found::Narrow(narrow, (1 << split.place_bits) - 1)
@@ -104,47 +132,53 @@ const RANK_BLOCK: usize = 64;
 /// Stripes of ranks that are counted and placed in turn: a counter is not ready again at once where neighbours are equal.
 const STRIPES: usize = 4;
 
-/// Finds the rank of each code among the distinct ones, and returns how many of those there are; none if too many.
-fn rank<B: Bits>(codes: &[B], ranks: &mut Vec<u8>, isa: Isa) -> Option<usize> {
-    let n = codes.len();
-    if n < RANKED_FROM || n > u32::MAX as usize || !has_few_codes(n, |place| codes[place]) {
-        return None;
-    }
-    let mut sample: [B; RANKED_SAMPLE] = std::array::from_fn(|i| codes[i * n / RANKED_SAMPLE]);
-    sample.sort_unstable();
-    let (mut distinct, mut count) = ([B::ZERO; RANKED], 0);
-    for equal in sample.chunk_by(|a, b| a == b) {
-        *distinct.get_mut(count)? = equal[0];
-        count += 1;
-    }
-    let distinct = &distinct[..count];
-    ranks.clear();
-    ranks.resize(n, 0);
-    let mut last = [distinct[0]; RANK_BLOCK];
-    for (block, ranks) in codes.chunks(RANK_BLOCK).zip(ranks.chunks_mut(RANK_BLOCK)) {
-        let block = block.as_array().unwrap_or_else(|| {
-            last[..block.len()].copy_from_slice(block);
-            &last
-        });
-        if !vector::compiled_for!(isa, || rank_block(block, distinct, ranks)) {
+/// Few distinct codes, in order.
+pub(crate) struct Distinct<B> {
+    codes: [B; RANKED],
+    count: usize,
+}
+
+impl<B: Bits> Distinct<B> {
+    /// Those of a sample; none if there are too many.
+    pub(crate) fn sampled<const SAMPLE: usize>(codes: &[B]) -> Option<Self> {
+        let n = codes.len();
+        if !has_few_codes(n, |place| codes[place]) {
             return None;
         }
+        let mut sample: [B; SAMPLE] = std::array::from_fn(|i| codes[i * n / SAMPLE]);
+        sample.sort_unstable();
+        let mut distinct = Distinct { codes: [sample[0]; RANKED], count: 0 };
+        for equal in sample.chunk_by(|a, b| a == b) {
+            *distinct.codes.get_mut(distinct.count)? = equal[0];
+            distinct.count += 1;
+        }
+        Some(distinct)
     }
-    Some(count)
+
+    /// Writes the rank of each code among these. Returns false if a code is none of them.
+    pub(crate) fn rank(&self, codes: &[B], ranks: &mut [u8], isa: Isa) -> bool {
+        let distinct = &self.codes[..self.count];
+        let mut last = [distinct[0]; RANK_BLOCK];
+        codes.chunks(RANK_BLOCK).zip(ranks.chunks_mut(RANK_BLOCK)).all(|(block, ranks)| {
+            let block: &[B; RANK_BLOCK] = block.try_into().unwrap_or_else(|_| {
+                last[..block.len()].copy_from_slice(block);
+                &last
+            });
+            vector::compiled_for!(isa, || rank_block(block, distinct, ranks))
+        })
+    }
 }
 
 /// Writes the indices of ranks in order. Stable.
-fn order_ranked(ranks: &[u8], distinct: usize, order: &mut Vec<u32>) {
+pub(crate) fn order_ranked(ranks: &[u8], order: &mut [u32]) {
     let mut starts = [[0u32; RANKED]; STRIPES];
     for_striped(ranks, |in_stripe, i| starts[in_stripe][usize::from(ranks[i])] += 1);
     let mut sum = 0;
-    for rank in 0..distinct {
+    for rank in 0..RANKED {
         for starts in &mut starts {
             sum += std::mem::replace(&mut starts[rank], sum);
         }
     }
-    order.clear();
-    order.resize(ranks.len(), 0);
     for_striped(ranks, |in_stripe, i| {
         let start = &mut starts[in_stripe][usize::from(ranks[i])];
         order[*start as usize] = i as u32;
@@ -305,9 +339,9 @@ fn order_ties<B: Bits, W: Bits>(words: &mut [W], split: Split<B>, codes: &[B], i
         } else {
             // Their places ascend, so the order among them is stable too.
             let unordered = group.to_vec();
-            let codes = unordered.iter().map(|&word| code(word)).collect();
-            let mut tied = Orderer { codes, ..Orderer::default() };
-            tied.order_codes(|to, from| group[to] = unordered[from]);
+            let tied: Vec<B> = unordered.iter().map(|&word| code(word)).collect();
+            let mut words = Words::default();
+            B::find_order(&tied, &mut words).put(count, |to, from| group[to] = unordered[from]);
         }
     }
 }

@@ -121,7 +121,7 @@ pub(crate) fn words(n: usize, key: usize) -> usize {
 
 /// Calls `put(to, from)` for each index, of keys that are one bucket.
 fn order_keys<B: Bits>(keys: &[B], transform: Transform<B>, put: impl FnMut(usize, usize)) {
-    Orderer::default().order(keys.iter().map(|&key| transform.encode(key)), Isa::detect(), put);
+    Orderer::default().order_keys(keys, transform, Isa::detect(), put);
 }
 
 /// Room for a copy of keys and payloads.

@@ -91,8 +91,7 @@ pub(crate) fn argsort<B: Bits, I: Index>(
         if job.way == CpuWay::Merge || keys.len() > PAIRS_A_BUCKET {
             return pairs::argsort(keys, indices, transform, job);
         }
-        let codes = keys.iter().map(|&key| transform.encode(key));
-        room.orderer.order(codes, isa, |to, from| indices[to] = I::from_place(from));
+        room.orderer.order_keys(keys, transform, isa, |to, from| indices[to] = I::from_place(from));
         Ok(Report::default())
     })
 }
@@ -124,8 +123,9 @@ fn sort_bucket<B: Bits, V>(
         Runs::Mixed => {
             let Room { orderer, places } = room;
             places.clear();
-            orderer.order(
-                keys.iter().map(|&key| transform.encode(key)),
+            orderer.order_keys(
+                keys,
+                transform,
                 isa,
                 // They come in order.
                 |_, from| places.push(from as u32),

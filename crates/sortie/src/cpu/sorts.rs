@@ -6,7 +6,7 @@
 use std::mem::MaybeUninit;
 
 use super::few::{self, Ordered, Room};
-use super::order::{self, Found, Orderer};
+use super::order::{self, Found, Words};
 use super::{Job, keys, pairs, segment_pairs, segments};
 use crate::key::{Bits, Indices, Transform};
 use crate::profile::{self, Runs};
@@ -21,7 +21,7 @@ pub trait CpuSorts: Sized {
     fn order_few<'r>(keys: &[Self], transform: Transform<Self>, order: &'r mut Room<u32>) -> Ordered<'r>;
 
     /// The stable order of codes.
-    fn find_order(orderer: &mut Orderer<Self>) -> Found<'_>;
+    fn find_order<'w>(codes: &[Self], words: &'w mut Words) -> Found<'w>;
 
     /// Whether keys are one run.
     fn runs(keys: &[Self], transform: Transform<Self>, stable: bool, threads: usize) -> Runs;
@@ -145,8 +145,8 @@ macro_rules! cpu_sorts {
                 few::order_of(keys, transform, order)
             }
 
-            fn find_order(orderer: &mut Orderer<Self>) -> Found<'_> {
-                order::find(orderer)
+            fn find_order<'w>(codes: &[Self], words: &'w mut Words) -> Found<'w> {
+                order::find(codes, words)
             }
 
             fn runs(keys: &[Self], transform: Transform<Self>, stable: bool, threads: usize) -> Runs {
