@@ -356,6 +356,11 @@ impl<B: Bits> Transform<B> {
         !self.float && self.flip == B::ZERO
     }
 
+    /// Whether keys are signed integers in ascending order.
+    pub(crate) fn is_signed(&self) -> bool {
+        !self.float && self.flip == B::SIGN
+    }
+
     /// Whether keys are integers.
     pub(crate) fn is_integer(&self) -> bool {
         !self.float

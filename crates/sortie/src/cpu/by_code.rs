@@ -12,6 +12,7 @@ use crate::parallel;
 use crate::plan::{
     COMPARED, FEW, ITEMS_A_TASK, MERGED_BY_THREADS, PIVOT_OF, PIVOT_OF_MANY, PIVOT_OF_MANY_FROM,
 };
+use crate::profile::{self, Runs};
 
 /// Sorts items by code. `ties` gets parts that are in order of their codes, and orders those of one code.
 pub(crate) fn sort<T: Send, B: Bits>(
@@ -85,11 +86,13 @@ impl StdSort {
 
     /// Sorts integers.
     pub(crate) fn sort_integers<B: Bits>(self, keys: &mut [B], transform: Transform<B>) {
-        match (self, transform.is_identity()) {
-            (StdSort::Stable, true) => keys.sort(),
-            (StdSort::Stable, false) => keys.sort_by_key(|&key| transform.encode_integer(key)),
-            (StdSort::Unstable, true) => keys.sort_unstable(),
-            (StdSort::Unstable, false) => keys.sort_unstable_by_key(|&key| transform.encode_integer(key)),
+        match (self, native(keys, transform)) {
+            (StdSort::Stable, Some(Native::Unsigned(keys))) => keys.sort(),
+            (StdSort::Stable, Some(Native::Signed(keys))) => keys.sort(),
+            (StdSort::Stable, None) => keys.sort_by_key(|&key| transform.encode_integer(key)),
+            (StdSort::Unstable, Some(Native::Unsigned(keys))) => keys.sort_unstable(),
+            (StdSort::Unstable, Some(Native::Signed(keys))) => keys.sort_unstable(),
+            (StdSort::Unstable, None) => keys.sort_unstable_by_key(|&key| transform.encode_integer(key)),
         }
     }
 
@@ -99,6 +102,41 @@ impl StdSort {
             StdSort::Stable => compare::scratch(bytes as u64, 1) as usize,
             StdSort::Unstable => 0,
         }
+    }
+}
+
+/// Integers of 128 bits as their own type. Processors compare those faster than codes.
+enum Native<'a> {
+    Unsigned(&'a mut [u128]),
+    Signed(&'a mut [i128]),
+}
+
+/// None where another order is asked for, or for narrower integers.
+fn native<B: Bits>(keys: &mut [B], transform: Transform<B>) -> Option<Native<'_>> {
+    if B::WIDTH < u128::BITS {
+        None
+    } else if transform.is_identity() {
+        Some(Native::Unsigned(bytemuck::cast_slice_mut(keys)))
+    } else if transform.is_signed() {
+        Some(Native::Signed(bytemuck::cast_slice_mut(keys)))
+    } else {
+        None
+    }
+}
+
+/// Whether integers of 128 bits are one run.
+pub(crate) fn runs_of_integers<B: Bits>(keys: &mut [B], transform: Transform<B>) -> Runs {
+    fn of<T: Ord>(keys: &[T]) -> Runs {
+        match keys {
+            [first, .., last] if first > last && keys.is_sorted_by(|a, b| a >= b) => Runs::Descending,
+            _ if keys.is_sorted() => Runs::Ascending,
+            _ => Runs::Mixed,
+        }
+    }
+    match native(keys, transform) {
+        Some(Native::Unsigned(keys)) => of(keys),
+        Some(Native::Signed(keys)) => of(keys),
+        None => profile::runs(keys, transform, false, 1),
     }
 }
 

@@ -11,6 +11,7 @@ use super::vector::{self, Isa};
 use super::{counting, permute, wide};
 use crate::key::{self, Bits, Code, Transform};
 use crate::plan::FEW;
+use crate::profile::Runs;
 use crate::{Index, Key, Order};
 
 /// Room on the stack for an item of each key.
@@ -83,10 +84,8 @@ fn insert_codes<B: Bits>(codes: &mut [B], order: &mut [u32]) -> bool {
 
 /// Sorts up to [`FEW`] keys.
 pub(crate) fn sort<B: Bits>(keys: &mut [B], transform: Transform<B>) {
-    if B::WIDTH > u64::BITS
-        && let Some(std_sort) = StdSort::for_integers(keys, transform, 1)
-    {
-        return std_sort.sort_integers(keys, transform);
+    if B::WIDTH > u64::BITS {
+        return sort_integers(keys, transform);
     }
     match Start::of(keys, transform, false) {
         Start::Ascending(sorted) if sorted == keys.len() => {}
@@ -103,17 +102,30 @@ pub(crate) fn sort<B: Bits>(keys: &mut [B], transform: Transform<B>) {
     }
 }
 
+/// Sorts integers of 128 bits.
+fn sort_integers<B: Bits>(keys: &mut [B], transform: Transform<B>) {
+    match by_code::runs_of_integers(keys, transform) {
+        Runs::Ascending => {}
+        Runs::Descending => keys.reverse(),
+        Runs::Mixed => match StdSort::for_integers(keys, transform, 1) {
+            Some(std_sort) => std_sort.sort_integers(keys, transform),
+            None => sort_by_code(keys, |&key| transform.encode(key)),
+        },
+    }
+}
+
 fn sort_mixed<B: Bits>(keys: &mut [B], transform: Transform<B>) {
+    let isa = Isa::detect();
     if keys.len() >= MERGED_FROM
         && let Some(runs) = runs::two(keys, transform)
+        && runs::merge_pays(keys, &runs, transform, isa)
     {
         return sort_runs(keys, &runs, transform);
     }
     match B::WIDTH {
         8 if keys.len() >= COUNTED_FROM => counting::sort(keys, transform),
-        32 | 64 if transform.is_identity() => vector::sort(keys, Isa::detect()),
+        32 | 64 if transform.is_identity() => vector::sort(keys, isa),
         64 => sort_encoded::<B, u64>(keys, transform),
-        128 => sort_by_code(keys, |&key| transform.encode(key)),
         _ => sort_encoded::<B, u32>(keys, transform),
     }
 }
@@ -233,6 +245,11 @@ fn order_by_code<T, B: Bits>(items: &mut [T], code: impl Fn(&T) -> B) {
 
 /// Sorts up to [`FEW`] keys that are no numbers.
 pub(crate) fn sort_wide<K: Key>(keys: &mut [K], order: Order) {
+    match wide::runs(keys, order) {
+        Runs::Ascending => return,
+        Runs::Descending => return keys.reverse(),
+        Runs::Mixed => {}
+    }
     if let Some(std_sort) = wide::std_sort(keys, order, 1) {
         return wide::sort_by_std(keys, order, std_sort);
     }

@@ -21,19 +21,14 @@ pub(crate) fn sort<B: Bits>(keys: &mut [B], transform: Transform<B>, job: &Job) 
     }
     let mut report = Report::default();
     let bytes = size_of_val(keys);
-    if B::WIDTH > u64::BITS
-        && job.way == CpuWay::Distribute
-        && let Some(std_sort) = StdSort::for_integers(keys, transform, job.budget.threads)
-        && job.budget.scratch(std_sort.scratch(bytes), "", &mut report).is_ok()
-    {
-        report.phase("finish", bytes, bytes, || std_sort.sort_integers(keys, transform));
-        return Ok(report);
-    }
-    let runs =
-        report.phase("profile", bytes, 0, || profile::runs(keys, transform, false, job.budget.threads));
+    let runs = report.phase("profile", bytes, 0, || match B::WIDTH {
+        128 => by_code::runs_of_integers(keys, transform),
+        _ => profile::runs(keys, transform, false, job.budget.threads),
+    });
     match runs {
         Runs::Ascending => {}
         Runs::Descending => report.phase("finish", bytes, bytes, || keys.reverse()),
+        Runs::Mixed if sort_by_std(keys, transform, job, &mut report) => {}
         Runs::Mixed if merge_runs(keys, transform, job, &mut report) => {}
         Runs::Mixed
             if counting::applies::<B>(keys.len()) && counting::scratch::<B>() as u64 <= job.budget.memory =>
@@ -53,6 +48,20 @@ pub(crate) fn sort<B: Bits>(keys: &mut [B], transform: Transform<B>, job: &Job) 
     Ok(report)
 }
 
+/// Sorts keys of 128 bits by the standard library's sort, where that takes less time. Returns whether it did.
+fn sort_by_std<B: Bits>(keys: &mut [B], transform: Transform<B>, job: &Job, report: &mut Report) -> bool {
+    if B::WIDTH <= u64::BITS || job.way != CpuWay::Distribute {
+        return false;
+    }
+    let bytes = size_of_val(keys);
+    let by_std = StdSort::for_integers(keys, transform, job.budget.threads)
+        .filter(|by| job.budget.scratch(by.scratch(bytes), "", report).is_ok());
+    if let Some(by) = by_std {
+        report.phase("finish", bytes, bytes, || by.sort_integers(keys, transform));
+    }
+    by_std.is_some()
+}
+
 /// Merges keys that are two runs, where there is room for the shorter. Returns whether it did.
 fn merge_runs<B: Bits>(keys: &mut [B], transform: Transform<B>, job: &Job, report: &mut Report) -> bool {
     // Counting takes less time for keys of 8 bits.
@@ -63,13 +72,17 @@ fn merge_runs<B: Bits>(keys: &mut [B], transform: Transform<B>, job: &Job, repor
     {
         return false;
     }
+    let isa = Isa::detect();
     let Some(runs) = runs::two(keys, transform) else { return false };
+    if !runs::merge_pays(keys, &runs, transform, isa) {
+        return false;
+    }
     let shorter = runs.iter().map(|run| run.range.len()).min().unwrap_or(0);
     if job.budget.scratch(shorter * size_of::<B>(), "", report).is_err() {
         return false;
     }
     let Ok(mut room) = Scratch::new(shorter) else { return false };
-    let (bytes, isa) = (size_of_val(keys), Isa::detect());
+    let bytes = size_of_val(keys);
     report.phase_of_one("finish", 2 * bytes, 2 * bytes, || {
         if let [_, Run { range, order: InRun::Mixed }] = &runs {
             let tail = &mut keys[range.clone()];

@@ -9,7 +9,7 @@ use std::ops::Range;
 use super::few::fill;
 use super::vector::{self, Isa};
 use crate::key::{Bits, Transform};
-use crate::plan::TAIL;
+use crate::plan::{MERGED_KEY_PICOSECONDS, MOVED_KEY_PICOSECONDS, TAIL, sort_step_picoseconds};
 
 /// A stretch of keys.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,6 +39,50 @@ pub(crate) fn two<B: Bits>(keys: &[B], transform: Transform<B>) -> Option<[Run; 
     (n - start <= n / TAIL).then_some([first, Run { range: start..n, order: InRun::Mixed }])
 }
 
+/// Whether keys alone are merged in less time than vectors sort them.
+pub(crate) fn merge_pays<B: Bits>(keys: &[B], runs: &[Run; 2], transform: Transform<B>, isa: Isa) -> bool {
+    let Some(step) = sort_step_picoseconds(isa, B::WIDTH) else { return true };
+    let n = keys.len();
+    let one_by_one = interleaved(keys, runs, transform).min(n);
+    MERGED_KEY_PICOSECONDS * one_by_one + MOVED_KEY_PICOSECONDS * (n - one_by_one)
+        < step * n.ilog2() as usize * n
+}
+
+/// Keys that a merge takes one by one, by a look at a few of the shorter run; the others move at once.
+fn interleaved<B: Bits>(keys: &[B], runs: &[Run; 2], transform: Transform<B>) -> usize {
+    let [first, second] = runs;
+    if second.order == InRun::Mixed {
+        return MERGED_AT_ONCE * second.range.len();
+    }
+    let (short, long) =
+        if first.range.len() < second.range.len() { (first, second) } else { (second, first) };
+    let code = |run: &Run, i: usize| {
+        let Range { start, end } = run.range;
+        transform.encode(keys[if run.order == InRun::Descending { end - 1 - i } else { start + i }])
+    };
+    // Keys of the longer run that are less than `bound`, of which there are `low` at least.
+    let less = |bound: B, mut low: usize| {
+        let mut high = long.range.len();
+        while low < high {
+            let middle = low.midpoint(high);
+            if code(long, middle) < bound { low = middle + 1 } else { high = middle }
+        }
+        low
+    };
+    let (mut mixed, mut from) = (0, (0, less(code(short, 0), 0)));
+    for part in 1..=INTERLEAVING_LOOKS {
+        let i = short.range.len() * part / INTERLEAVING_LOOKS;
+        let to = (i, less(code(short, i.saturating_sub(1)), from.1));
+        let (of_short, of_long) = (to.0 - from.0, to.1 - from.1);
+        mixed += (of_short + of_long).min(MERGED_AT_ONCE * of_short.min(of_long));
+        from = to;
+    }
+    mixed
+}
+
+/// Keys of the shorter run that are looked at.
+const INTERLEAVING_LOOKS: usize = 4;
+
 /// The longest run that begins with the first key.
 pub(crate) fn first_run<B: Bits>(keys: &[B], transform: Transform<B>) -> Run {
     // The transform is chosen here once, not again for every key.
@@ -63,7 +107,7 @@ fn first_run_of_codes<B: Bits>(keys: &[B], code: impl Fn(B) -> B) -> Run {
 #[inline]
 pub(crate) fn end_of_run<B: Bits>(keys: &[B], in_order: impl Fn(B, B) -> bool) -> usize {
     // Most runs end at once.
-    let start = keys.len().min(LOOKED_AT_ONE_BY_ONE);
+    let start = if keys.len() <= RUN_STRETCH { keys.len() } else { LOOKED_AT_ONE_BY_ONE };
     let end = in_a_row(&keys[..start], &in_order);
     if end < start || end == keys.len() { end } else { end_of_long_run(keys, start - 1, &in_order) }
 }

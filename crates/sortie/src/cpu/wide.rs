@@ -7,7 +7,8 @@ use super::by_code::{self, StdSort};
 use super::sorts::CpuSorts;
 use super::{Job, compare, permute_pairs, segment_pairs, segments};
 use crate::key::{Code, Transform};
-use crate::plan::{CpuWay, ITEMS_A_TASK};
+use crate::plan::{CpuWay, FEW, ITEMS_A_TASK};
+use crate::profile::Runs;
 use crate::{Error, Index, Key, Order, Report, Segments};
 
 pub(crate) fn sort<K: Key>(keys: &mut [K], order: Order, job: &Job) -> Result<Report, Error> {
@@ -19,6 +20,14 @@ pub(crate) fn sort<K: Key>(keys: &mut [K], order: Order, job: &Job) -> Result<Re
         return Ok(report);
     }
     let bytes = size_of_val(keys);
+    match report.phase("profile", bytes, 0, || runs(keys, order)) {
+        Runs::Ascending => return Ok(report),
+        Runs::Descending => {
+            report.phase("finish", bytes, bytes, || keys.reverse());
+            return Ok(report);
+        }
+        Runs::Mixed => {}
+    }
     let std_sort = std_sort(keys, order, job.budget.threads)
         .filter(|by| job.budget.scratch(by.scratch(bytes), "", &mut report).is_ok());
     report.phase("finish", bytes, bytes, || sort_keys(keys, order, std_sort, job.budget.threads));
@@ -61,6 +70,21 @@ pub(crate) fn sort_by_std<K: Key>(keys: &mut [K], order: Order, std_sort: StdSor
         (StdSort::Unstable, true) => keys.sort_unstable_by(|a, b| a.compare(b, Order::default())),
         (StdSort::Unstable, false) => keys.sort_unstable_by(|a, b| a.compare(b, order)),
     }
+}
+
+/// Whether keys are one run.
+pub(crate) fn runs<K: Key>(keys: &[K], order: Order) -> Runs {
+    let [first, .., last] = keys else { return Runs::Ascending };
+    if last.compare(first, order).is_lt() {
+        // The order is chosen here once, not again for every key.
+        let descend = if order == Order::default() {
+            keys.is_sorted_by(|a, b| !a.compare(b, Order::default()).is_lt())
+        } else {
+            keys.is_sorted_by(|a, b| !a.compare(b, order).is_lt())
+        };
+        return if descend { Runs::Descending } else { Runs::Mixed };
+    }
+    if is_sorted(keys, order) { Runs::Ascending } else { Runs::Mixed }
 }
 
 /// Whether keys are in order.
@@ -126,8 +150,11 @@ pub(crate) fn argsort<K: Key, I: Index>(
         return Ok(report);
     }
     for tie in places.chunk_by_mut(|a, b| prefixes[a.place()] == prefixes[b.place()]) {
-        if tie.len() > 1 {
-            report.absorb(compare::sort(tie, compare, &job)?);
+        match tie.len() {
+            0 | 1 => {}
+            // A report of each would take longer than most of these sorts.
+            2..=FEW => tie.sort_by(compare),
+            _ => report.absorb(compare::sort(tie, compare, &job)?),
         }
     }
     Ok(report)

@@ -46,6 +46,17 @@ impl Isa {
         })
     }
 
+    /// How many of its registers hold as much as the widest one. None where there are no vectors.
+    pub(crate) fn registers(self) -> Option<usize> {
+        match self {
+            Isa::Portable => None,
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2 => Some(2),
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512 => Some(1),
+        }
+    }
+
     #[cfg(target_arch = "x86_64")]
     fn best() -> Isa {
         // Miri runs no vector instructions.
