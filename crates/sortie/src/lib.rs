@@ -48,11 +48,13 @@
 //! | [`sort_segments`], other keys | none | segments | no |
 //! | [`argsort_segments`] | as [`Sorter::argsort_segments`] | memory, segments | numbers |
 //!
-//! - Runs are merged where a sort has one or two threads and the limit of a [`Sorter`] has room for the scratch. Keys of 128
+//! - Two runs are merged where a sort has one or two threads, keys alone only where that is predicted to be faster, and the limit of a [`Sorter`] has room for the scratch. Keys of 128
 //!   bits with long runs take as much as in [`sort_by`] by one thread.
 //! - Up to 1024 elements with keys that are not strings take 40 KiB at most, mostly none, which no limit counts; in [`sort_by_key`]
 //!   also the keys where they are not numbers.
 //! - From 2^32 keys on, indices of 4 bytes in this table have 8.
+//! - Pairs and indices are distributed through buffers of up to 64 KiB a thread, and 640 KiB from 33.5 million keys on, which no
+//!   limit counts. Nor does it count the words of the bucket that a thread has in hand.
 //! - *Memory*: the call panics where the system refuses the scratch. The arguments are as they were. As everywhere in Rust, the
 //!   process aborts where the system refuses a small allocation, the scratch of std's stable sort, or the result of [`argsort`].
 //! - *Lengths*, *offsets*, *segments*: the call panics where the arguments do not fit each other.
@@ -130,7 +132,7 @@ pub fn sort<K: Key>(keys: &mut [K]) {
 
 /// Sorts keys in ascending order and moves each payload with its key. Stable.
 ///
-/// Scratch: one copy of the keys and payloads; for keys that are not numbers 28 bytes a key, or 32 up to 131,072 keys. May use a GPU after
+/// Scratch: a copy of the keys and payloads. Keys that are not numbers take 28 bytes each, or 32 up to 131,072 keys. May use a GPU after
 /// [`enable_gpu`], for keys that are numbers.
 ///
 /// # Panics

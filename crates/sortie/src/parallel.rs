@@ -59,7 +59,8 @@ pub(crate) fn collect<T: Sync, R: Send>(
     }
     let mut results = Vec::with_capacity(items.len());
     let slots = &mut results.spare_capacity_mut()[..items.len()];
-    for_each(threads, slots.chunks_mut(ITEMS_A_TASK).zip(items.chunks(ITEMS_A_TASK)), |(slots, items)| {
+    let part = items.len().div_ceil(8 * threads).clamp(1 << 10, ITEMS_A_TASK);
+    for_each(threads, slots.chunks_mut(part).zip(items.chunks(part)), |(slots, items)| {
         for (slot, item) in slots.iter_mut().zip(items) {
             slot.write(work(item));
         }

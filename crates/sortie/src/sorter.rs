@@ -316,7 +316,7 @@ impl Sorter {
         }
         let order = self.choices.order;
         let beside = payload_for(keys.len(), payload)?;
-        if K::FORM.is_wide() && self.sorts_at_once(keys.len()) {
+        if const { K::FORM.is_wide() } && self.sorts_at_once(keys.len()) {
             cpu::few::sort_wide_pairs(keys, payload, order);
             return Ok(Report::default());
         }
@@ -411,9 +411,9 @@ impl Sorter {
     ///
     /// Scratch on the CPU, for each thread:
     ///
-    /// - 40 bytes a key of the longest segment that it sorts, 328 KB at most; for keys of 128 bits 84 bytes, 689 KB at most;
+    /// - 40 bytes a key of the longest segment that it sorts (84 for keys of 128 bits), at most 328 KB (689 KB);
     /// - where that has more than 8192 keys, a copy of it, at least 16 bytes a key; where NaNs are equal 16 bytes a key
-    ///   and its keys;
+    ///   and its keys; of up to 131,072 keys, also the size of a key and 8 bytes for each;
     /// - for keys that are not numbers, 40 bytes a key of that segment in place of both.
     ///
     /// On a GPU as [`Sorter::sort_segments`], with the payload's bytes beside the key's; and 8 bytes a key here for
@@ -459,7 +459,7 @@ impl Sorter {
     ///
     /// Scratch on the CPU, for each thread:
     ///
-    /// - 40 bytes a key of the longest segment that it sorts, 328 KB at most; for keys of 128 bits 84 bytes, 689 KB at most;
+    /// - 40 bytes a key of the longest segment that it sorts (84 for keys of 128 bits), at most 328 KB (689 KB);
     /// - where that has more than 8192 keys, a copy of it and 8 bytes a key;
     /// - for keys that are not numbers, 32 bytes a key of that segment in place of both.
     ///

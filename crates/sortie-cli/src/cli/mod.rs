@@ -78,7 +78,7 @@ pub enum OtherCommand {
 
     /// Sort on a GPU and on the CPU in every way that this program does, and compare
     Doctor {
-        /// The GPU: cuda or cuda:N; or several, cuda:N,M: each, then all of them together
+        /// GPU to check: cuda or cuda:N. With several (cuda:N,M), each GPU is checked, then all of them together
         #[arg(long, value_name = "ENGINE", default_value = "cuda")]
         engine: sortie::Engine,
 

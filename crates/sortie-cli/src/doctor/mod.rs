@@ -18,6 +18,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use sortie::gpu::Gpu;
+use sortie::gpus::Gpus;
 use sortie::{Engine, Error, Nans, Sorter, SorterBuilder};
 use sortie_device::Error::OutOfMemory;
 use sortie_device::cuda;
@@ -26,21 +27,25 @@ use crate::failure::Failure;
 use crate::print;
 use cases::Case;
 
-/// Compares every kind of sort that has a GPU engine, on each GPU and then on all of them, and prints a line for each group of sorts.
+/// Compares every kind of sort that has a GPU engine, on each GPU and then on all of them. Prints a line for each group of sorts.
 pub fn run(engine: Engine, large: bool) -> Result<(), Failure> {
     let ordinals: Vec<u32> = match engine {
         Engine::Cuda(ordinal) => vec![ordinal],
         Engine::CudaDevices(devices) => devices.numbers().collect(),
-        _ => return Err(Failure::new("the doctor looks at GPUs; give --engine cuda, cuda:N or cuda:N,M")),
+        _ => return Err(Failure::new("the doctor checks GPUs only; give --engine cuda, cuda:N or cuda:N,M")),
     };
     let start = Instant::now();
     // A table of nothing would only be in the way of why.
     let gpus: Vec<_> = ordinals.iter().map(|&ordinal| Gpu::cuda(ordinal)).collect::<Result<_, _>>()?;
+    if gpus.len() > 1 {
+        // Refuses more than can sort together.
+        Gpus::new(gpus.clone())?;
+    }
     print(format!("{:<8} {:<11} {:>6} {:>8}  \n", "keys", "sorted", "sorts", "done at").as_bytes())?;
     let mut board = Board::new(start);
     for (&ordinal, gpu) in ordinals.iter().zip(&gpus) {
         if gpus.len() > 1 {
-            print(format!("cuda:{ordinal}, {}\n", gpu.device().properties().name).as_bytes())?;
+            board.say(&format!("cuda:{ordinal}, {}\n", gpu.device().properties().name))?;
         }
         let chosen = Chosen { ordinal, descending: false, nans: Nans::Last };
         // First, while nothing else is in the GPU's memory.
@@ -52,7 +57,7 @@ pub fn run(engine: Engine, large: bool) -> Result<(), Failure> {
         board = compare(cases, board)?;
     }
     if gpus.len() > 1 {
-        print(b"all of them\n")?;
+        board.say("all of them\n")?;
         let chosen = Chosen { ordinal: ordinals[0], descending: false, nans: Nans::Last };
         let case = cases::together(chosen, gpus, &mut board);
         board = compare(vec![case], board)?;
@@ -72,7 +77,9 @@ pub fn run(engine: Engine, large: bool) -> Result<(), Failure> {
         (0, _) => {
             print(format!("all as on the CPU, but {left_out} left out for lack of memory\n").as_bytes())
         }
-        _ => Err(Failure::new(format!("{wrong} sorts are wrong; do not trust this GPU, and report it"))),
+        _ => Err(Failure::new(format!(
+            "{wrong} sorts are wrong; do not trust a GPU with a line that says WRONG, and report it"
+        ))),
     }
 }
 
@@ -144,6 +151,11 @@ impl Board {
         self.groups.len() - 1
     }
 
+    /// Prints beside the bar.
+    fn say(&self, line: &str) -> Result<(), Failure> {
+        self.bar.suspend(|| print(line.as_bytes()))
+    }
+
     /// Notes what a case has found, and prints the line of its group where it was the last.
     fn note(&mut self, group: usize, both: Both, short: Option<Error>) -> Result<(), Failure> {
         let group = &mut self.groups[group];
@@ -162,7 +174,7 @@ impl Board {
         };
         let (at, Group { key, sorted, sorts, .. }) = (self.start.elapsed().as_secs_f64(), group);
         let line = format!("{key:<8} {sorted:<11} {sorts:>6} {at:>6.1} s  {verdict}\n");
-        self.bar.suspend(|| print(line.as_bytes()))
+        self.say(&line)
     }
 }
 

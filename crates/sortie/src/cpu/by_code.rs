@@ -11,6 +11,7 @@ use crate::key::{Bits, Transform};
 use crate::parallel;
 use crate::plan::{
     COMPARED, FEW, ITEMS_A_TASK, MERGED_BY_THREADS, PIVOT_OF, PIVOT_OF_MANY, PIVOT_OF_MANY_FROM,
+    PROFILE_PARALLEL_FROM,
 };
 use crate::profile::{self, Runs};
 
@@ -125,13 +126,16 @@ fn native<B: Bits>(keys: &mut [B], transform: Transform<B>) -> Option<Native<'_>
 }
 
 /// Whether integers of 128 bits are one run.
-pub(crate) fn runs_of_integers<B: Bits>(keys: &mut [B], transform: Transform<B>) -> Runs {
+pub(crate) fn runs_of_integers<B: Bits>(keys: &mut [B], transform: Transform<B>, threads: usize) -> Runs {
     fn of<T: Ord>(keys: &[T]) -> Runs {
         match keys {
             [first, .., last] if first > last && keys.is_sorted_by(|a, b| a >= b) => Runs::Descending,
             _ if keys.is_sorted() => Runs::Ascending,
             _ => Runs::Mixed,
         }
+    }
+    if threads > 1 && keys.len() > PROFILE_PARALLEL_FROM {
+        return profile::runs(keys, transform, false, threads);
     }
     match native(keys, transform) {
         Some(Native::Unsigned(keys)) => of(keys),

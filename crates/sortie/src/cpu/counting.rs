@@ -66,7 +66,7 @@ fn count<B: Bits>(keys: &[B], counts: &mut [u32], code: impl Fn(B) -> B) {
     }
 }
 
-/// Counts keys in so many tables in turn.
+/// Counts keys in `TABLES` tables, which take turns.
 #[inline(always)]
 fn count_in_turn<B: Bits, const TABLES: usize>(keys: &[B], counts: &mut [u32], code: impl Fn(B) -> B) {
     let codes = 1 << B::WIDTH;

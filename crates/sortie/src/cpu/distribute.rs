@@ -52,8 +52,8 @@ impl<B: Bits> Classifier<B> {
         let mut classifier = Classifier { low, shift, table, buckets: 0, even: false, entropy: 0.0 };
         let mut counts = vec![0; CELLS];
         sample.iter().for_each(|&code| counts[classifier.cell(code).low() as usize] += 1);
-        // A cell goes where its middle falls if the sample is cut into equal shares. Buckets that were filled one after the other, none with
-        // more than its share, would leave to the last what all of them lack.
+        // The sample is cut into equal shares. A cell goes to the share that its middle falls into. Filling buckets in turn would
+        // leave the remainder of each to the last one.
         let (mut bucket, mut share, mut before) = (0, 0, 0);
         let mut filled = vec![0; buckets];
         for (cell, &count) in counts.iter().enumerate() {
@@ -297,7 +297,7 @@ impl<B: Bits> Blocks<B> {
 mod tests {
     use super::*;
 
-    /// It had a twelfth of all codes in the place of one in 512: what every other lacked.
+    /// No bucket has more than four times its share.
     #[test]
     fn the_last_bucket_has_no_more_than_its_share() {
         let mut rng = fastrand::Rng::with_seed(1);

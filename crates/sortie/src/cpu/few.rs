@@ -104,7 +104,7 @@ pub(crate) fn sort<B: Bits>(keys: &mut [B], transform: Transform<B>) {
 
 /// Sorts integers of 128 bits.
 fn sort_integers<B: Bits>(keys: &mut [B], transform: Transform<B>) {
-    match by_code::runs_of_integers(keys, transform) {
+    match by_code::runs_of_integers(keys, transform, 1) {
         Runs::Ascending => {}
         Runs::Descending => keys.reverse(),
         Runs::Mixed => match StdSort::for_integers(keys, transform, 1) {
@@ -118,7 +118,7 @@ fn sort_mixed<B: Bits>(keys: &mut [B], transform: Transform<B>) {
     let isa = Isa::detect();
     if keys.len() >= MERGED_FROM
         && let Some(runs) = runs::two(keys, transform)
-        && runs::merge_pays(keys, &runs, transform, isa)
+        && runs::merge_pays(keys, &runs, transform, isa, 1)
     {
         return sort_runs(keys, &runs, transform);
     }
@@ -366,7 +366,7 @@ fn order_mixed<'r, B: Bits>(keys: &[B], transform: Transform<B>, order: &'r mut 
     }
 }
 
-/// The stable order of codes of which there are few distinct ones; else the room again.
+/// Orders codes that have few distinct values. Stable. Otherwise returns `order` unused.
 fn order_by_rank<'r, B: Bits>(
     codes: &[B],
     order: &'r mut Room<u32>,

@@ -22,7 +22,7 @@ pub(crate) fn sort<B: Bits>(keys: &mut [B], transform: Transform<B>, job: &Job) 
     let mut report = Report::default();
     let bytes = size_of_val(keys);
     let runs = report.phase("profile", bytes, 0, || match B::WIDTH {
-        128 => by_code::runs_of_integers(keys, transform),
+        128 => by_code::runs_of_integers(keys, transform, job.budget.threads),
         _ => profile::runs(keys, transform, false, job.budget.threads),
     });
     match runs {
@@ -74,7 +74,7 @@ fn merge_runs<B: Bits>(keys: &mut [B], transform: Transform<B>, job: &Job, repor
     }
     let isa = Isa::detect();
     let Some(runs) = runs::two(keys, transform) else { return false };
-    if !runs::merge_pays(keys, &runs, transform, isa) {
+    if !runs::merge_pays(keys, &runs, transform, isa, job.budget.threads) {
         return false;
     }
     let shorter = runs.iter().map(|run| run.range.len()).min().unwrap_or(0);

@@ -11,7 +11,7 @@ use super::by_code::has_few_codes;
 use super::few::{Room, fill, room};
 use super::vector::{self, Isa};
 use crate::key::{Bits, Transform};
-use crate::plan::{INSERT_UP_TO, NARROW_SLACK_BITS};
+use crate::plan::{INSERT_UP_TO, NARROW_SLACK_BITS, PAIRS_AT_ONCE};
 
 /// Finds the order of codes; kept from bucket to bucket for its memory.
 #[derive(Debug)]
@@ -64,13 +64,20 @@ impl<B: Bits> Orderer<B> {
     #[inline]
     pub(crate) fn order(
         &mut self,
-        codes: impl ExactSizeIterator<Item = B>,
+        codes: impl ExactSizeIterator<Item = B> + Clone,
         isa: Isa,
         put: impl FnMut(usize, usize),
     ) {
+        // A bucket of one code may have all items: it is not copied.
+        if codes.clone().is_sorted() {
+            return Found::AsIs.put(codes.len(), put);
+        }
         self.codes.clear();
         vector::compiled_for!(isa, || self.codes.extend(codes));
         B::find_order(&self.codes, &mut self.words).put(self.codes.len(), put);
+        if self.codes.len() > PAIRS_AT_ONCE {
+            *self = Orderer::default();
+        }
     }
 
     /// [`Orderer::order`] of keys.
@@ -89,7 +96,7 @@ impl<B: Bits> Orderer<B> {
     }
 }
 
-/// The order of codes: not generic in what is ordered by it, so that it is compiled once a width.
+/// Finds the order of codes. Not generic over the caller, so it is compiled once per width.
 pub(crate) fn find<'w, B: Bits>(codes: &[B], words: &'w mut Words) -> Found<'w> {
     let Words { narrow, wide, ranks } = words;
     if codes.is_sorted() {
@@ -105,6 +112,7 @@ pub(crate) fn find<'w, B: Bits>(codes: &[B], words: &'w mut Words) -> Found<'w> 
             order_ranked(ranks, narrow);
             return Found::Narrow(narrow, u32::MAX);
         }
+        *ranks = Vec::new();
     }
     let split = vector::compiled_for!(isa, || Split::of(codes.iter().copied()));
     // A narrow word sorts twice as fast, as long as it leaves few codes tied.

@@ -114,7 +114,7 @@ fn is_ordered_at_once<B>(n: usize, job: &Job, report: &mut Report) -> bool {
     !many || (!too_many && job.budget.scratch(words(n, size_of::<B>()), "", report).is_ok())
 }
 
-/// Bytes of the codes and words of `n` keys, of so many bytes each, where those may be put in order at once.
+/// Scratch in bytes to order `n` keys of `key` bytes without a distribution. 0 if they are too many for that.
 pub(crate) fn words(n: usize, key: usize) -> usize {
     if n <= PAIRS_AT_ONCE { n * (key + size_of::<u64>()) } else { 0 }
 }

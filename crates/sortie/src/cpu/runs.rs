@@ -39,16 +39,22 @@ pub(crate) fn two<B: Bits>(keys: &[B], transform: Transform<B>) -> Option<[Run; 
     (n - start <= n / TAIL).then_some([first, Run { range: start..n, order: InRun::Mixed }])
 }
 
-/// Whether keys alone are merged in less time than vectors sort them.
-pub(crate) fn merge_pays<B: Bits>(keys: &[B], runs: &[Run; 2], transform: Transform<B>, isa: Isa) -> bool {
+/// Whether one thread merges the runs in less time than so many take for the vectorised sort. For keys without payload.
+pub(crate) fn merge_pays<B: Bits>(
+    keys: &[B],
+    runs: &[Run; 2],
+    transform: Transform<B>,
+    isa: Isa,
+    threads: usize,
+) -> bool {
     let Some(step) = sort_step_picoseconds(isa, B::WIDTH) else { return true };
     let n = keys.len();
     let one_by_one = interleaved(keys, runs, transform).min(n);
     MERGED_KEY_PICOSECONDS * one_by_one + MOVED_KEY_PICOSECONDS * (n - one_by_one)
-        < step * n.ilog2() as usize * n
+        < step * n.ilog2() as usize * n / threads
 }
 
-/// Keys that a merge takes one by one, by a look at a few of the shorter run; the others move at once.
+/// Estimates how many keys the merge compares one by one, from a few keys of the shorter run. The others move in blocks.
 fn interleaved<B: Bits>(keys: &[B], runs: &[Run; 2], transform: Transform<B>) -> usize {
     let [first, second] = runs;
     if second.order == InRun::Mixed {
@@ -56,6 +62,9 @@ fn interleaved<B: Bits>(keys: &[B], runs: &[Run; 2], transform: Transform<B>) ->
     }
     let (short, long) =
         if first.range.len() < second.range.len() { (first, second) } else { (second, first) };
+    if short.range.is_empty() {
+        return 0;
+    }
     let code = |run: &Run, i: usize| {
         let Range { start, end } = run.range;
         transform.encode(keys[if run.order == InRun::Descending { end - 1 - i } else { start + i }])

@@ -62,6 +62,9 @@ impl<B, P> Scattered<B, P> {
     }
 }
 
+/// Bytes of a pair from which there may be a bucket for each cell: the lines of those buckets then take little beside the pairs.
+const PAIR_BYTES: usize = 8;
+
 /// Distributes keys with a payload each into scratch, to as many buckets as are worth it.
 pub(crate) fn distribute<B: Bits, P: Send>(
     scratch: Scratch<Pair<B, P>>,
@@ -73,7 +76,8 @@ pub(crate) fn distribute<B: Bits, P: Send>(
     work: &Work,
 ) -> Scattered<B, P> {
     let wanted = if job.way == CpuWay::Quicksort { 1 } else { keys.len() / PAIRS_A_BUCKET };
-    let most = if keys.len() > PAIR_BUCKETS * PAIRS_IN_CACHE { CELLS } else { PAIR_BUCKETS };
+    let many = size_of::<Pair<B, P>>() >= PAIR_BYTES && keys.len() > PAIR_BUCKETS * PAIRS_IN_CACHE;
+    let most = if many { CELLS } else { PAIR_BUCKETS };
     let buckets = wanted.next_power_of_two().min(most);
     let code = |place: usize| transform.encode(keys[place]);
     let classifier = work.task(|| Classifier::sampled(keys.len(), code, buckets, isa));

@@ -24,8 +24,7 @@ impl<B> Default for Room<B> {
     }
 }
 
-/// Bytes of that for each key of so many bytes: codes, words and places, and as much again where words tie, once for each 64
-/// bits of a key.
+/// Bytes of a [`Room`] per key of `key` bytes: codes, words and indices, and as much again for ties, once per 64 bits.
 pub(crate) const fn room_bytes(key: usize) -> usize {
     if key > size_of::<u64>() { 84 } else { 40 }
 }
@@ -139,7 +138,7 @@ fn sort_bucket<B: Bits, V>(
 ///
 /// `sort` is told where the segment is. It takes `scratch` bytes for one of a length, and fails only where the system refuses
 /// it: then this panics.
-/// Each thread keeps a room for it from segment to segment.
+/// Each thread reuses one `R` for all its segments.
 pub(crate) fn each<R: Default, K: Send, V: Send, S>(
     keys: &mut [K],
     payload: &mut [V],

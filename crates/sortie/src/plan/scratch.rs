@@ -64,7 +64,7 @@ pub(super) fn on_cpu(request: &Request) -> Scratch {
     let key = if let KeyForm::Number { bytes, .. } = request.keys { bytes } else { size_of::<u64>() };
     let words = count(pairs::words(1, key)) * at_once;
     let segments = matches!(request.operation, Operation::Segments(_));
-    // Of what is finished in a cache.
+    // For segments of up to `PAIRS_A_BUCKET` keys.
     let room =
         if segments { threads * count(segment_pairs::room_bytes(key) * PAIRS_A_BUCKET) } else { count(0) };
     let bytes = match (request.keys, way) {

@@ -106,7 +106,7 @@ impl OnGpus {
     }
 }
 
-/// Sorts of numbers of one width by GPUs, beside so many bytes that are held. Compiled in this crate, as
+/// Sorts of numbers of one width on GPUs. `held` is the scratch, in bytes, that the caller already has. Compiled in this crate, as
 /// [`CpuSorts`](crate::cpu::sorts::CpuSorts) are.
 pub trait GpuSorts: Bits {
     /// Sorts one array.

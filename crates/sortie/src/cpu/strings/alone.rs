@@ -146,7 +146,7 @@ impl<F> Sort<'_, F> {
         unsafe {
             let unordered: *mut P = unordered.as_mut_ptr().cast();
             std::ptr::copy_nonoverlapping(items.as_ptr(), unordered, items.len());
-            orderer.order(words.iter().map(|&word| transform.encode(word)), Isa::detect(), |to, from| {
+            orderer.order_keys(words, transform, Isa::detect(), |to, from| {
                 items.as_mut_ptr().add(to).write(unordered.add(from).read());
                 follow.next(to, words[from]);
             });
