@@ -39,7 +39,7 @@ pub(crate) fn two<B: Bits>(keys: &[B], transform: Transform<B>) -> Option<[Run; 
     (n - start <= n / TAIL).then_some([first, Run { range: start..n, order: InRun::Mixed }])
 }
 
-/// Whether one thread merges the runs in less time than so many take for the vectorised sort. For keys without payload.
+/// Whether one thread merges the runs faster than `threads` threads sort the keys with vectors. For keys without payload.
 pub(crate) fn merge_pays<B: Bits>(
     keys: &[B],
     runs: &[Run; 2],

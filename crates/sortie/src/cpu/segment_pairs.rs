@@ -137,8 +137,7 @@ fn sort_bucket<B: Bits, V>(
 /// Calls `sort` for every segment: for those that are work for all threads one by one, for the others side by side.
 ///
 /// `sort` is told where the segment is. It takes `scratch` bytes for one of a length, and fails only where the system refuses
-/// it: then this panics.
-/// Each thread reuses one `R` for all its segments.
+/// it: then this panics. Each thread reuses one `R` for all its segments.
 pub(crate) fn each<R: Default, K: Send, V: Send, S>(
     keys: &mut [K],
     payload: &mut [V],

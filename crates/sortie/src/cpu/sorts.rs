@@ -84,7 +84,7 @@ impl<'a> Payload<'a> {
     }
 
     /// # Safety
-    /// What is left in the slice is a permutation of what was there.
+    /// The caller leaves a permutation of the payloads in the slice.
     unsafe fn of<V>(payload: &'a mut [V]) -> Self {
         let (at, n) = (payload.as_mut_ptr(), payload.len());
         // SAFETY: the sizes are equal, and bytes have no alignment. The caller leaves valid payloads.
@@ -99,7 +99,7 @@ impl<'a> Payload<'a> {
     }
 }
 
-/// Sorts keys with payloads of any size; those of other sizes than [`Payload`] has are compiled in the calling crate.
+/// Sorts keys with payloads of any size. The calling crate compiles the sort for sizes that [`Payload`] does not have.
 pub(crate) fn sort_pairs<B: Bits, V: Send>(
     keys: &mut [B],
     payload: &mut [V],
@@ -114,7 +114,7 @@ pub(crate) fn sort_pairs<B: Bits, V: Send>(
     }
 }
 
-/// The same for every segment by itself.
+/// [`sort_pairs`] for each segment.
 pub(crate) fn sort_pairs_segments<B: Bits, V: Send>(
     keys: &mut [B],
     payload: &mut [V],
