@@ -1,6 +1,7 @@
 //! Keys of fixed width with a payload, or the places of such keys: a stable distribution into scratch, then each
 //! bucket comes back in order.
 
+use std::cmp::Ordering;
 use std::mem::MaybeUninit;
 
 use super::order::Orderer;
@@ -182,7 +183,9 @@ pub(crate) fn argsort<B: Bits, I: Index>(
         compare::check(size_of_val(places), job)?;
         places.iter_mut().enumerate().for_each(|(i, place)| *place = I::from_place(i));
         let code = |i: &I| transform.encode(keys[i.place()]);
-        return compare::sort(places, |a, b| code(a).cmp(&code(b)), job);
+        // Through a pointer, so that its sorts are compiled once a type of index.
+        let compare: &(dyn Fn(&I, &I) -> Ordering + Sync) = &|a, b| code(a).cmp(&code(b));
+        return compare::sort(places, compare, job);
     }
     let narrow = n as u64 <= u64::from(u32::MAX);
     let scratch = size_of_val(keys) + n * if narrow { 4 } else { 8 };

@@ -258,7 +258,9 @@ impl<F> Sort<'_, F> {
     where
         F: Strings<P>,
     {
-        let mut report = compare::sort(items, |a, b| self.compare(a, b, 0), self.job)?;
+        // Through a pointer, so that its sorts are compiled once a type of item.
+        let compare: &(dyn Fn(&P, &P) -> Ordering + Sync) = &|a, b| self.compare(a, b, 0);
+        let mut report = compare::sort(items, compare, self.job)?;
         self.lcps_phase(items, lcps, 0, &mut report);
         Ok(report)
     }
