@@ -38,7 +38,7 @@ use std::io::{self, IsTerminal, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::panic;
 
-use cli::{Command, OtherCommand, SortArgs};
+use cli::{Command, Job, OtherCommand};
 use failure::Failure;
 use output::Output;
 
@@ -82,7 +82,12 @@ fn program(args: Vec<OsString>) -> u8 {
 
 fn run(command: Command) -> Result<(), Failure> {
     match command {
-        Command::Sort(args) => sort_input(*args),
+        Command::Sort(options) => match options.job(arrays::holds_npy)? {
+            Job::Lines(job) => sort::run(&job),
+            Job::Array(job) => arrays::sort(&job),
+            Job::Records(job) => records::run(&job),
+            Job::Fixed(job) => fixed::run(&job),
+        },
         Command::Segments(args) => arrays::segments(&args),
         Command::Spectra(args) => spectra::run(&args),
         // In colours for a terminal.
@@ -92,21 +97,6 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Page(page) => print(page.render().to_string().as_bytes()),
         Command::Other(command) => run_other(command),
     }
-}
-
-fn sort_input(mut args: SortArgs) -> Result<(), Failure> {
-    args.holds_npy = args.only_text().is_some_and(arrays::holds_npy);
-    args.validate()?;
-    if args.is_array() {
-        return arrays::sort(&args);
-    }
-    if let Some(format) = args.records.format {
-        return records::run(&args, format);
-    }
-    if let Some(size) = args.records.size {
-        return fixed::run(&args, size);
-    }
-    sort::run(&args)
 }
 
 fn run_other(command: OtherCommand) -> Result<(), Failure> {

@@ -484,10 +484,21 @@ fn an_npy_file_is_an_array_whatever_its_name() {
     for (args, line) in [
         ("sort --type u64", "'standard input': a .npy file says itself what it holds; leave --type out"),
         ("sort --type u64 x.dat", "x.dat: a .npy file says itself what it holds; leave --type out"),
-        ("sort -k1,1 x.dat", "-k is for text; it does not go with an array"),
+        ("sort -k1,1 x.dat", "--key is for lines and records of one length; it does not go with an array"),
     ] {
         let output = with_stdin(args, file());
         assert_eq!((output.status.code(), said(&output)), (Some(2), format!("sortie: {line}\n")), "{args}");
+    }
+}
+
+#[test]
+fn options_for_arrays_are_refused_for_text() {
+    let folder = folder("x", b"b\na\n");
+    for option in ["--axis=0", "--descending", "--argsort"] {
+        let output = sortie(folder.path(), &format!("sort {option} x"));
+        let name = option.split('=').next().unwrap();
+        let line = format!("sortie: {name} is for arrays; give --type or a .npy file too\n");
+        assert_eq!((output.status.code(), said(&output)), (Some(2), line));
     }
 }
 

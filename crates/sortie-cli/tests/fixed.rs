@@ -156,10 +156,10 @@ fn refusals_are_one_clear_line() {
         ("--record-size 10 --key -1..2", KEY),
         ("--record-size 10 --key 18446744073709551615..18446744073709551616", KEY),
         ("--key 0..10", "a key A..B is for records of one length; give --record-size too"),
-        ("--record-size 10 -n", "an ordering option (-bdfghiMnRV) does not go with --record-size"),
-        ("--record-size 10 -z", "-z does not go with --record-size"),
-        ("--record-size 10 -m", "-m does not go with --record-size"),
-        ("--record-size 10 --type u8", "--type does not go with --record-size"),
+        ("--record-size 10 -n", "--numeric-sort is for lines; it does not go with --record-size"),
+        ("--record-size 10 -z", "--zero-terminated is for lines; it does not go with --record-size"),
+        ("--record-size 10 -m", "--merge is for lines; it does not go with --record-size"),
+        ("--record-size 10 --type u8", "--type is for arrays; it does not go with --record-size"),
         ("--record-size 10 absent", "cannot read: absent: No such file or directory"),
     ] {
         for limit in ["", "-S 64K"] {

@@ -311,17 +311,22 @@ fn refusals_write_nothing() {
 fn options_that_contradict_are_refused() {
     let folder = folder("in", b">b\nC\n>a\nA\n");
     for (args, said) in [
-        ("-k1", "-k does not go with --format"),
-        ("-t,", "-t does not go with --format"),
-        ("-n", "an ordering option (-bdfghiMnRV) does not go with --format"),
-        ("--sort=version", "an ordering option (-bdfghiMnRV) does not go with --format"),
-        ("-z", "-z does not go with --format"),
-        ("-m", "-m does not go with --format"),
-        ("--debug", "--debug does not go with --format"),
-        ("--batch-size=4", "--batch-size does not go with --format"),
-        ("--compress-program=gzip", "--compress-program does not go with --format"),
-        ("--type u8", "--type does not go with --format"),
-        ("--descending", "--descending does not go with --format"),
+        ("-k1", "--key is for lines and records of one length; it does not go with --format"),
+        ("-t,", "--field-separator is for lines; it does not go with --format"),
+        ("-n", "--numeric-sort is for lines; it does not go with --format"),
+        ("--sort=version", "--sort is for lines; it does not go with --format"),
+        ("-z", "--zero-terminated is for lines; it does not go with --format"),
+        ("-m", "--merge is for lines; it does not go with --format"),
+        ("--debug", "--debug is for lines; it does not go with --format"),
+        (
+            "--batch-size=4",
+            "--batch-size is for lines, arrays and records of one length; it does not go with --format",
+        ),
+        ("--compress-program=gzip", "--compress-program is for lines, arrays and records of one length"),
+        ("--type u8", "--type is for arrays; it does not go with --format"),
+        ("--descending", "--descending is for arrays; it does not go with --format"),
+        ("--record-size 9", "--record-size is for records of one length; it does not go with --format"),
+        ("+1", "+1 is a key of lines; it does not go with --format"),
         ("--by quality", "invalid value 'quality' for '--by <KEY>'"),
         ("-c -o out", "options '-co' are incompatible"),
         ("-c in", "extra operand 'in' not allowed with -c"),
@@ -332,9 +337,9 @@ fn options_that_contradict_are_refused() {
         let said_by = complaint(&run(&mut command(folder.path(), Fasta, &format!("in {args}")), b""), 2);
         assert!(said_by.contains(said), "{said_by}, not {said}");
     }
-    for args in ["--by name in", "--dedup in"] {
+    for (args, option) in [("--by name in", "--by"), ("--dedup in", "--dedup")] {
         let said = complaint(&run(sortie(folder.path()).args(args.split_whitespace()), b""), 2);
-        assert!(said.contains("--format"), "{said}");
+        assert_eq!(said, format!("sortie: {option} is for records of FASTA and FASTQ; give --format too\n"));
     }
     assert_eq!(names(folder.path()), ["in"]);
     // These say nothing else than what is done.

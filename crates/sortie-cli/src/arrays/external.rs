@@ -11,7 +11,7 @@ use sortie_formats::{Endian, raw};
 use super::element::{self, of_width};
 use super::file::{ArrayFile, ArrayStretches, Format};
 use super::{ArraySort, Cut, Lanes};
-use crate::cli::SortArgs;
+use crate::cli::ArrayJob;
 use crate::external::{self, Items, RunFolder, Sink};
 use crate::failure::Failure;
 use crate::output::Output;
@@ -32,14 +32,14 @@ pub struct Task {
 
 impl Task {
     /// For an array that is sorted as a whole and does not fit, or comes through a pipe, which does not say whether it does.
-    pub fn of(args: &SortArgs, job: &ArraySort<'_>, array: &ArrayFile) -> Option<Task> {
+    pub fn of(asked: &ArrayJob, job: &ArraySort<'_>, array: &ArrayFile) -> Option<Task> {
         let is_one = match (&job.cut, &array.format) {
             (Cut::Whole, _) => true,
             (Cut::Axis(Lanes { len, columns: 1 }), Format::Npy(header)) => *len == header.count(),
             _ => false,
         };
         let budget =
-            memory::budget(args.resources.buffer_size, array.size(), || threads::of_use(job.threads, None));
+            memory::budget(asked.resources.buffer_size, array.size(), || threads::of_use(job.threads, None));
         // In memory, places and what finds them are beside the elements.
         let in_memory = |bytes: u64| match job.argsort {
             true => 2 * bytes + bytes / array.format.kind().width() as u64 * 12,
@@ -53,8 +53,12 @@ impl Task {
         if fits || !is_one {
             return None;
         }
-        memory::hold_back(args.resources.buffer_size);
-        Some(Task { budget, folder: RunFolder::new(args, budget), at_once: args.batch_size })
+        memory::hold_back(asked.resources.buffer_size);
+        Some(Task {
+            budget,
+            folder: RunFolder::new(&asked.temporary, budget),
+            at_once: asked.temporary.batch_size,
+        })
     }
 
     /// Sorts the array, or its places.

@@ -19,7 +19,7 @@ use sortie::request::{Beside, Lengths, Operation};
 use sortie::{Bound, Engine, Report, Segments, Sorter};
 
 use crate::cli::{
-    ArrayOptions, Resources, SegmentEnds, SegmentsArgs, SortArgs, StatsFormat, temporary_folder,
+    ArrayJob, ArrayOptions, Resources, SegmentEnds, SegmentsArgs, StatsFormat, temporary_folder,
 };
 use crate::failure::Failure;
 use crate::memory::bytes;
@@ -37,28 +37,18 @@ pub use file::holds_npy;
 const LEVELLED: usize = 1 << 16;
 
 /// `sortie sort` of an array.
-pub fn sort(args: &SortArgs) -> Result<(), Failure> {
-    let input = match args.files.as_slice() {
-        [] => Path::new("-"),
-        [one] => one,
-        more => {
-            return Err(Failure::new(format!(
-                "an array is sorted by itself, and {} files were given; sort each on its own",
-                more.len()
-            )));
-        }
-    };
-    let array = ArrayFile::open(input, args.array.element)?;
-    let cut = match (args.axis, &array.format) {
+pub fn sort(asked: &ArrayJob) -> Result<(), Failure> {
+    let array = ArrayFile::open(&asked.input, asked.array.element)?;
+    let cut = match (asked.axis, &array.format) {
         (None, Format::Raw(_)) => Cut::Whole,
         (Some(_), Format::Raw(_)) => {
             return Err(Failure::new("--axis is for .npy files; a raw array has no axes"));
         }
         (axis, Format::Npy(header)) => Cut::Axis(Lanes::along(header, axis.unwrap_or(-1))?),
     };
-    let temporary = args.temporary_folders().swap_remove(0);
-    let mut job = ArraySort::new(cut, &args.array, &args.resources, args.output(), temporary);
-    let task = external::Task::of(args, &job, &array);
+    let temporary = asked.temporary.folders[0].clone();
+    let mut job = ArraySort::new(cut, &asked.array, &asked.resources, asked.output.as_deref(), temporary);
+    let task = external::Task::of(asked, &job, &array);
     job.in_runs = task.is_some();
     match task {
         Some(task) if !job.explain => task.run(job, array),

@@ -4,8 +4,9 @@ use clap::ValueEnum;
 use clap::builder::PossibleValue;
 use sortie_formats::Kind;
 
-use super::SortArgs;
+use super::SortOptions;
 use super::flag::{Domain, Effect, Flag, Name, words};
+use super::job::JobKind::Array;
 
 /// The options that all commands for arrays have.
 #[derive(Debug, Clone, Default)]
@@ -20,6 +21,7 @@ pub const fn shared<A: AsMut<ArrayOptions>>() -> [Flag<A>; 3] {
         Flag {
             name: Name::Long("type"),
             gnu: false,
+            of: &[Array],
             help: "The elements are little-endian numbers of TYPE; a .npy file says itself what it holds",
             effect: Effect::Value("TYPE", Domain::Words(words::<Element>), |args, given| {
                 let Element(kind) = given.word()?;
@@ -30,21 +32,24 @@ pub const fn shared<A: AsMut<ArrayOptions>>() -> [Flag<A>; 3] {
         Flag {
             name: Name::Long("descending"),
             gnu: false,
+            of: &[Array],
             help: "The largest first",
             effect: Effect::Switch(|args| args.as_mut().descending = true),
         },
         Flag {
             name: Name::Long("argsort"),
             gnu: false,
+            of: &[Array],
             help: "Write where each element was (in its segment), not the elements: u64, or int64 in .npy",
             effect: Effect::Switch(|args| args.as_mut().argsort = true),
         },
     ]
 }
 
-pub const AXIS: &[Flag<SortArgs>] = &[Flag {
+pub const AXIS: &[Flag<SortOptions>] = &[Flag {
     name: Name::Long("axis"),
     gnu: false,
+    of: &[Array],
     help: "Sort along axis N of a .npy array, counted from the end if negative; by default the last",
     effect: Effect::Value("N", Domain::Text, |args, given| {
         args.axis = Some(given.read(str::parse)?);
@@ -83,11 +88,11 @@ mod tests {
 
     use super::super::flag::tests::each_sets;
     use super::{AXIS, shared};
-    use crate::cli::SortArgs;
+    use crate::cli::SortOptions;
 
     #[test]
     fn each_option_sets_what_it_says() {
-        each_sets::<SortArgs>(
+        each_sets::<SortOptions>(
             &shared(),
             &[
                 ("--type=f32", |args| args.array.element == Some(Kind::F32)),

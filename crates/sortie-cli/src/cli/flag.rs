@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 
+use super::job::JobKind;
 use crate::failure::Failure;
 use crate::quote;
 
@@ -26,6 +27,9 @@ pub trait Arguments: Default + 'static {
     const SECTIONS: &'static [Section<Self>];
     /// Whether the command takes the place of GNU sort: see [`Flag::gnu`].
     const IS_GNU: bool = false;
+
+    /// Hears of each option that was given.
+    fn note(&mut self, _option: &Flag<Self>) {}
 
     /// Takes an argument that is no option.
     fn operand(&mut self, operand: PathBuf) -> Result<(), Failure>;
@@ -53,15 +57,27 @@ pub struct Flag<A> {
     pub name: Name,
     /// Whether GNU sort has it. An abbreviation that fits only one of those means that one, whatever options Sortie adds.
     pub gnu: bool,
+    /// The jobs of `sortie sort` that use it; other commands do one kind of job, which uses all of their options.
+    pub of: &'static [JobKind],
     pub help: &'static str,
     pub effect: Effect<A>,
 }
 
 impl<A> Flag<A> {
-    pub const HELP: Flag<A> =
-        Flag { name: Name::Both('h', "help"), gnu: false, help: "Print help", effect: Effect::Help };
-    pub const VERSION: Flag<A> =
-        Flag { name: Name::Long("version"), gnu: true, help: "Print version", effect: Effect::Version };
+    pub const HELP: Flag<A> = Flag {
+        name: Name::Both('h', "help"),
+        gnu: false,
+        of: JobKind::ANY,
+        help: "Print help",
+        effect: Effect::Help,
+    };
+    pub const VERSION: Flag<A> = Flag {
+        name: Name::Long("version"),
+        gnu: true,
+        of: JobKind::ANY,
+        help: "Print version",
+        effect: Effect::Version,
+    };
 }
 
 #[derive(Debug, Clone, Copy)]

@@ -77,6 +77,7 @@ impl<A: Arguments> Reader<A> {
                 return Err(usage(format_args!("'{flag}' takes no value, and {value} was given")).into());
             }
         }
+        self.args.note(flag);
         Ok(())
     }
 
@@ -90,11 +91,13 @@ impl<A: Arguments> Reader<A> {
                 Effect::Switch(set) => set(&mut self.args),
                 Effect::Optional(_, _, set) => set(&mut self.args, None)?,
                 Effect::Help | Effect::Version => return Err(Stop::Page(format!("-{}", char::from(letter)))),
-                Effect::Value(_, _, set) if value.is_empty() => {
-                    let value = self.next_value(flag)?;
-                    return Ok(set(&mut self.args, &given(flag, value.as_bytes()))?);
+                Effect::Value(_, _, set) => {
+                    let next = if value.is_empty() { Some(self.next_value(flag)?) } else { None };
+                    let value = next.as_deref().map_or(value, OsStr::as_bytes);
+                    set(&mut self.args, &given(flag, value))?;
+                    self.args.note(flag);
+                    return Ok(());
                 }
-                Effect::Value(_, _, set) => return Ok(set(&mut self.args, &given(flag, value))?),
                 Effect::Ignored(_) if !value.is_empty() => return Ok(()),
                 Effect::Ignored(_) => {
                     let is_number = |next: &OsString| next.as_bytes().iter().all(u8::is_ascii_digit);
@@ -103,6 +106,7 @@ impl<A: Arguments> Reader<A> {
                     }
                 }
             }
+            self.args.note(flag);
         }
         Ok(())
     }

@@ -7,6 +7,7 @@ mod arrays;
 mod flag;
 mod getopt;
 mod index;
+mod job;
 mod key;
 mod page;
 mod resources;
@@ -26,10 +27,11 @@ use clap::{Args, FromArgMatches, Subcommand, ValueHint};
 
 pub use arrays::ArrayOptions;
 pub use index::{BuildArgs, IndexCommand, Pipeline};
+pub use job::{ArrayJob, FixedJob, Job, LinesJob, RecordsJob, Sources, Temporary};
 pub use key::{KeyOptions, KeySpec};
 pub use resources::{Resources, temporary_folder};
 pub use segments::{SegmentEnds, SegmentsArgs, SegmentsOptions};
-pub use sort::{RecordFormat, RecordKey, SortArgs};
+pub use sort::{OldKey, RecordFormat, RecordKey, SortOptions};
 pub use spectra::{PeakKey, SpectraArgs, SpectraOptions};
 pub use values::{Check, MemorySize, StatsFormat, path, threads};
 
@@ -44,7 +46,7 @@ const ABOUT: &str = "Sort files, fast: text as GNU sort does in the C locale, ra
 /// What the program is asked to do.
 #[derive(Debug)]
 pub enum Command {
-    Sort(Box<SortArgs>),
+    Sort(Box<SortOptions>),
     Segments(SegmentsArgs),
     Spectra(SpectraArgs),
     Other(OtherCommand),
@@ -116,7 +118,7 @@ pub fn program() -> clap::Command {
         .args_override_self(true)
         .subcommand_required(true)
         .arg_required_else_help(true)
-        .subcommand(page::command::<SortArgs>())
+        .subcommand(page::command::<SortOptions>())
         .subcommand(page::command::<SegmentsOptions>())
         .subcommand(page::command::<SpectraOptions>());
     // Last, for it brings a description of its own.

@@ -64,12 +64,12 @@ mod tests {
     use clap_complete::Shell;
 
     use super::super::flag::{Arguments, Effect};
-    use super::super::{SegmentsOptions, SortArgs, SpectraOptions, program};
+    use super::super::{SegmentsOptions, SortOptions, SpectraOptions, program};
     use crate::man;
 
     #[test]
     fn every_option_of_the_tables_is_in_the_help_the_man_page_and_the_completions() {
-        holds::<SortArgs>();
+        holds::<SortOptions>();
         holds::<SegmentsOptions>();
         holds::<SpectraOptions>();
     }

@@ -5,9 +5,11 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use super::flag::{Domain, Effect, Flag, Name, words};
+use super::job::JobKind;
+use super::job::JobKind::{Array, Fixed, Lines};
 use super::sort::once;
 use super::values::batch;
-use super::{MemorySize, SortArgs, StatsFormat, threads};
+use super::{MemorySize, SortOptions, StatsFormat, threads};
 
 /// The options that all sorting commands have.
 #[derive(Debug, Clone, Default)]
@@ -24,6 +26,7 @@ pub const fn shared<A: AsMut<Resources>>() -> [Flag<A>; 5] {
         Flag {
             name: Name::Both('S', "buffer-size"),
             gnu: true,
+            of: JobKind::ANY,
             help: "Limit memory to SIZE, GPU memory included. For segments and array axes, SIZE does not count the array itself. \
                    In KiB, or with a suffix of %bKMGTPE",
             effect: Effect::Value("SIZE", Domain::Text, |args, given| {
@@ -34,6 +37,7 @@ pub const fn shared<A: AsMut<Resources>>() -> [Flag<A>; 5] {
         Flag {
             name: Name::Long("parallel"),
             gnu: true,
+            of: JobKind::ANY,
             help: "Work on N threads; by default as many as there are cores",
             effect: Effect::Value("N", Domain::Text, |args, given| {
                 args.as_mut().parallel = Some(given.read(threads)?);
@@ -43,6 +47,7 @@ pub const fn shared<A: AsMut<Resources>>() -> [Flag<A>; 5] {
         Flag {
             name: Name::Long("engine"),
             gnu: false,
+            of: JobKind::ANY,
             help: "Where to sort: cpu; cuda[:N], a GPU (sortie devices lists them); cuda:N,N..., one array of numbers on \
                    several; hybrid[:N], a GPU and the CPU together, in the shares that sortie tune has found; or auto (the \
                    default): a GPU where that is predicted to be faster, unless -S is given, else the CPU",
@@ -54,12 +59,14 @@ pub const fn shared<A: AsMut<Resources>>() -> [Flag<A>; 5] {
         Flag {
             name: Name::Long("explain"),
             gnu: false,
+            of: JobKind::ANY,
             help: "Print how the sort would go, what memory and time it would take, and why; do not sort",
             effect: Effect::Switch(|args| args.as_mut().explain = true),
         },
         Flag {
             name: Name::Long("stats"),
             gnu: false,
+            of: JobKind::ANY,
             help: "Print what the sort did on standard error",
             effect: Effect::Optional("FORMAT", Domain::Words(words::<StatsFormat>), |args, given| {
                 args.as_mut().stats = Some(given.map_or(Ok(StatsFormat::Table), |given| given.word())?);
@@ -70,31 +77,34 @@ pub const fn shared<A: AsMut<Resources>>() -> [Flag<A>; 5] {
 }
 
 /// The options for what is larger than memory.
-pub const TEMPORARY: &[Flag<SortArgs>] = &[
+pub const TEMPORARY: &[Flag<SortOptions>] = &[
     Flag {
         name: Name::Both('T', "temporary-directory"),
         gnu: true,
+        of: JobKind::ANY,
         help: "Put temporary files in DIR, not $TMPDIR or /tmp; may be repeated",
         effect: Effect::Value("DIR", Domain::Folder, |args, given| {
-            args.temporary_directories.push(given.path());
+            args.temporary.folders.push(given.path());
             Ok(())
         }),
     },
     Flag {
         name: Name::Long("batch-size"),
         gnu: true,
+        of: &[Lines, Array, Fixed],
         help: "Merge at most N inputs at once",
         effect: Effect::Value("N", Domain::Text, |args, given| {
-            args.batch_size = Some(given.read(batch)?);
+            args.temporary.batch_size = Some(given.read(batch)?);
             Ok(())
         }),
     },
     Flag {
         name: Name::Long("compress-program"),
         gnu: true,
+        of: &[Lines, Array, Fixed],
         help: "Compress temporary files with PROG, and decompress them with PROG -d",
         effect: Effect::Value("PROG", Domain::Program, |args, given| {
-            once(&mut args.compress_program, given.path(), "multiple compress programs specified")
+            once(&mut args.temporary.compress_program, given.path(), "multiple compress programs specified")
         }),
     },
 ];
@@ -113,11 +123,11 @@ mod tests {
 
     use super::super::flag::tests::each_sets;
     use super::{MemorySize, StatsFormat, TEMPORARY, shared};
-    use crate::cli::SortArgs;
+    use crate::cli::SortOptions;
 
     #[test]
     fn each_option_sets_what_it_says() {
-        each_sets::<SortArgs>(
+        each_sets::<SortOptions>(
             &shared(),
             &[
                 ("--buffer-size=7b", |args| args.resources.buffer_size == Some(MemorySize::Bytes(7))),
@@ -130,9 +140,11 @@ mod tests {
         each_sets(
             TEMPORARY,
             &[
-                ("--temporary-directory=t", |args| args.temporary_folders() == [Path::new("t")]),
-                ("--batch-size=5", |args| args.batch_size == NonZeroUsize::new(5)),
-                ("--compress-program=p", |args| args.compress_program.as_deref() == Some(Path::new("p"))),
+                ("--temporary-directory=t", |args| args.temporary.folders == [Path::new("t")]),
+                ("--batch-size=5", |args| args.temporary.batch_size == NonZeroUsize::new(5)),
+                ("--compress-program=p", |args| {
+                    args.temporary.compress_program.as_deref() == Some(Path::new("p"))
+                }),
             ],
         );
     }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use super::arrays::{self, ArrayOptions};
 use super::flag::{Arguments, Domain, Effect, Flag, Name, Operand, Section, missing, usage};
+use super::job::JobKind;
 use super::resources::{self, Resources};
 use super::values::length;
 use crate::failure::Failure;
@@ -43,6 +44,7 @@ const SEGMENTS: &[Flag<SegmentsOptions>] = &[
     Flag {
         name: Name::Long("len"),
         gnu: false,
+        of: JobKind::ANY,
         help: "Every segment has N elements",
         effect: Effect::Value("N", Domain::Text, |args, given| {
             args.length = Some(given.read(length)?);
@@ -52,6 +54,7 @@ const SEGMENTS: &[Flag<SegmentsOptions>] = &[
     Flag {
         name: Name::Long("offsets"),
         gnu: false,
+        of: JobKind::ANY,
         help: "Segment i is from offset i to offset i + 1 of FILE (raw u64, or .npy), counted in elements",
         effect: Effect::Value("FILE", Domain::File, |args, given| {
             args.offsets = Some(given.path());
@@ -61,6 +64,7 @@ const SEGMENTS: &[Flag<SegmentsOptions>] = &[
     Flag {
         name: Name::Both('o', "output"),
         gnu: false,
+        of: JobKind::ANY,
         help: "Write to FILE, which may be IN; - for standard output",
         effect: Effect::Value("FILE", Domain::File, |args, given| {
             args.output = Some(given.path());

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 
 use super::flag::{Arguments, Domain, Effect, Flag, Name, Operand, Section, missing, words};
+use super::job::JobKind;
 use super::resources::{self, Resources};
 use super::values::count;
 use crate::failure::Failure;
@@ -46,6 +47,7 @@ const SPECTRA: &[Flag<SpectraOptions>] = &[
     Flag {
         name: Name::Both('o', "output"),
         gnu: false,
+        of: JobKind::ANY,
         help: "Write to FILE, which may be IN; compressed where its name ends in .gz; - for standard output",
         effect: Effect::Value("FILE", Domain::File, |args, given| {
             args.output = Some(given.path());
@@ -55,6 +57,7 @@ const SPECTRA: &[Flag<SpectraOptions>] = &[
     Flag {
         name: Name::Long("by"),
         gnu: false,
+        of: JobKind::ANY,
         help: "What to sort the peaks by",
         effect: Effect::Value("KEY", Domain::Words(words::<PeakKey>), |args, given| {
             args.by = Some(given.word()?);
@@ -64,12 +67,14 @@ const SPECTRA: &[Flag<SpectraOptions>] = &[
     Flag {
         name: Name::Long("descending"),
         gnu: false,
+        of: JobKind::ANY,
         help: "The largest first",
         effect: Effect::Switch(|args| args.descending = true),
     },
     Flag {
         name: Name::Long("top"),
         gnu: false,
+        of: JobKind::ANY,
         help: "Keep only the N most intense peaks of each spectrum",
         effect: Effect::Value("N", Domain::Text, |args, given| {
             args.top = Some(given.read(count)?);

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use rustix::fs::{FallocateFlags, fallocate};
 
 use super::Sink;
-use crate::cli::SortArgs;
+use crate::cli::Temporary;
 use crate::failure::Failure;
 use crate::shortage;
 
@@ -49,11 +49,11 @@ pub struct Run {
 
 impl RunFolder {
     /// For a sort that `budget` bytes of memory have to do for.
-    pub fn new(args: &SortArgs, budget: u64) -> RunFolder {
+    pub fn new(temporary: &Temporary, budget: u64) -> RunFolder {
         RunFolder {
-            folders: args.temporary_folders(),
+            folders: temporary.folders.clone(),
             made: AtomicUsize::new(0),
-            compressor: args.compress_program.clone(),
+            compressor: temporary.compress_program.clone(),
             block: (budget / BLOCKS).clamp(BLOCK.0, BLOCK.1) as usize,
         }
     }

@@ -4,10 +4,9 @@ mod records;
 
 use std::fs::File;
 use std::io::Read;
-use std::num::NonZeroUsize;
 use std::slice;
 
-use crate::cli::{Check, SortArgs};
+use crate::cli::{Check, FixedJob};
 use crate::external::{Items, RunFolder, Task};
 use crate::failure::Failure;
 use crate::output::Output;
@@ -19,9 +18,9 @@ use records::Records;
 /// What is read at a time, so that progress can be told.
 const PIECE: u64 = 4 << 20;
 
-/// Sorts or checks records of `size` bytes as the command line says.
-pub fn run(args: &SortArgs, size: NonZeroUsize) -> Result<(), Failure> {
-    let inputs = Input::all(args)?;
+/// Sorts or checks records as the command line says.
+pub fn run(args: &FixedJob) -> Result<(), Failure> {
+    let (inputs, size) = (Input::all(&args.sources)?, args.size);
     let bytes = inputs.iter().map(Input::size).sum::<Option<u64>>();
     let resources = &args.resources;
     threads::start(resources.parallel, bytes)?;
@@ -30,9 +29,9 @@ pub fn run(args: &SortArgs, size: NonZeroUsize) -> Result<(), Failure> {
     let records = Records {
         size: size.get(),
         window: memory::window(budget, bytes),
-        keys: args.byte_keys(),
-        descending: args.ordering.reverse,
-        unique: args.keeps_first(),
+        keys: args.keys.clone(),
+        descending: args.descending,
+        unique: args.unique,
         engine: resources.engine,
     };
     explain::may_take_gpu(resources.engine, resources.buffer_size);
@@ -44,14 +43,19 @@ pub fn run(args: &SortArgs, size: NonZeroUsize) -> Result<(), Failure> {
         return explain::print(&format!("{records_at_a_time} at a time{parts}"), &records.plan(count)?);
     }
     let mut feed = Feed { inputs: inputs.iter(), open: None, size: size.get(), ledger: &ledger };
-    match args.check_mode() {
+    match args.sources.check {
         Some(how) => check(&records, &mut feed, &inputs, how)?,
         None => {
             memory::hold_back(resources.buffer_size);
-            let folder = RunFolder::new(args, budget);
-            let mut output = Output::open(args.output(), folder.first())?;
-            let task =
-                Task { items: &records, budget, folder: &folder, at_once: args.batch_size, ledger: &ledger };
+            let folder = RunFolder::new(&args.temporary, budget);
+            let mut output = Output::open(args.output.as_deref(), folder.first())?;
+            let task = Task {
+                items: &records,
+                budget,
+                folder: &folder,
+                at_once: args.temporary.batch_size,
+                ledger: &ledger,
+            };
             task.sort(|bytes| feed.fill(bytes), bytes, &mut |bytes| {
                 ledger.progress.advance(bytes.len() as u64);
                 output.write(bytes)

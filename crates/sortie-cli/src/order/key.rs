@@ -8,7 +8,7 @@ use super::blank::{self, is_blank};
 use super::number::Number;
 use super::random::Shuffle;
 use super::{compare_bytes, directed, float, month, version};
-use crate::cli::{KeyOptions, KeySpec, SortArgs};
+use crate::cli::{KeyOptions, KeySpec, LinesJob};
 use crate::failure::Failure;
 
 /// A key with its options settled.
@@ -63,14 +63,14 @@ pub enum FoundKey<'l> {
 
 /// Settles the options of keys.
 pub struct Resolve<'a> {
-    args: &'a SortArgs,
+    job: &'a LinesJob,
     /// Made for the first key that shuffles, and the same for all.
     shuffle: Option<Shuffle>,
 }
 
 impl<'a> Resolve<'a> {
-    pub fn new(args: &'a SortArgs) -> Self {
-        Resolve { args, shuffle: None }
+    pub fn new(job: &'a LinesJob) -> Self {
+        Resolve { job, shuffle: None }
     }
 
     /// The key of a `-k`; without options of its own it has the global ones.
@@ -78,7 +78,7 @@ impl<'a> Resolve<'a> {
         let inherits = spec.options == KeyOptions::default();
         let options = if inherits { global } else { spec.options };
         let place = Place {
-            separator: self.args.separator,
+            separator: self.job.separator,
             fields: spec.start_field - 1,
             chars: spec.start_char - 1,
             skip_blanks: if inherits { global.blanks } else { spec.start_blanks },
@@ -94,7 +94,7 @@ impl<'a> Resolve<'a> {
     /// The key of ordering options without `-k`.
     pub fn whole_line(&mut self, options: KeyOptions) -> Result<Key, Failure> {
         let place = Place {
-            separator: self.args.separator,
+            separator: self.job.separator,
             fields: 0,
             chars: 0,
             skip_blanks: options.blanks,
@@ -132,7 +132,7 @@ impl<'a> Resolve<'a> {
 
     fn shuffle(&mut self) -> Result<Shuffle, Failure> {
         if self.shuffle.is_none() {
-            self.shuffle = Some(Shuffle::new(self.args.random_source())?);
+            self.shuffle = Some(Shuffle::new(self.job.random_source.as_deref())?);
         }
         Ok(self.shuffle.clone().expect("it was just made"))
     }

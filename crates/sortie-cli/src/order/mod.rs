@@ -18,7 +18,7 @@ mod tests;
 
 use std::cmp::Ordering;
 
-use crate::cli::{KeyOptions, SortArgs};
+use crate::cli::{KeyOptions, LinesJob};
 use crate::failure::Failure;
 use key::{FoundKey, Key, Resolve};
 pub use warnings::warnings;
@@ -39,18 +39,17 @@ impl LineOrder {
     ///
     /// # Errors
     /// Where the options of a key exclude each other, and where `--random-source` cannot be read.
-    pub fn new(args: &SortArgs) -> Result<LineOrder, Failure> {
-        let global = args.ordering;
-        let mut resolve = Resolve::new(args);
-        let keys = args.line_keys();
-        let keys = if !keys.is_empty() {
-            keys.iter().map(|spec| resolve.key(spec, global)).collect::<Result<_, _>>()?
+    pub fn new(job: &LinesJob) -> Result<LineOrder, Failure> {
+        let global = job.ordering;
+        let mut resolve = Resolve::new(job);
+        let keys = if !job.keys.is_empty() {
+            job.keys.iter().map(|key| resolve.key(&key.spec, global)).collect::<Result<_, _>>()?
         } else if (KeyOptions { reverse: false, ..global }) != KeyOptions::default() {
             vec![resolve.whole_line(global)?]
         } else {
             Vec::new()
         };
-        Ok(LineOrder { keys, descending: global.reverse, stable: args.stable, unique: args.unique })
+        Ok(LineOrder { keys, descending: global.reverse, stable: job.stable, unique: job.unique })
     }
 
     /// Whether whole lines are compared by their bytes alone, and if so, whether they descend.

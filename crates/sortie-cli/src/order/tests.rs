@@ -11,14 +11,17 @@ use proptest::string::bytes_regex;
 use proptest::test_runner::TestRunner;
 
 use super::LineOrder;
-use crate::cli::Command;
+use crate::cli::{Command, Job};
 use crate::failure::Failure;
 
 /// The order that `options`, separated by spaces, ask for.
 fn try_order(options: &str) -> Result<LineOrder, Failure> {
     let words = ["sortie", "sort"].into_iter().chain(options.split_whitespace());
     match Command::from_args(words.map(OsString::from).collect()).expect(options) {
-        Command::Sort(args) => LineOrder::new(&args),
+        Command::Sort(options) => match options.job(|_| false).expect("lines") {
+            Job::Lines(job) => LineOrder::new(&job),
+            other => panic!("{other:?}"),
+        },
         other => panic!("{other:?}"),
     }
 }

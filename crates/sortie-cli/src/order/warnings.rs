@@ -1,14 +1,14 @@
 //! `--debug`: what GNU sort warns of, in its order: options that are allowed, and seldom what was meant.
 
-use crate::cli::{KeyOptions, KeySpec, SortArgs};
+use crate::cli::{KeyOptions, KeySpec, LinesJob};
 
 /// One line for each.
-pub fn warnings(args: &SortArgs) -> Vec<String> {
-    let global = args.ordering;
-    let keys: Vec<ResolvedKey> = args.line_keys().iter().map(|key| ResolvedKey::new(key, global)).collect();
+pub fn warnings(job: &LinesJob) -> Vec<String> {
+    let global = job.ordering;
+    let keys: Vec<ResolvedKey> = job.keys.iter().map(|key| ResolvedKey::new(&key.spec, global)).collect();
     let mut found = vec!["lines are compared by their bytes, as in the C locale".into()];
     for (place, key) in keys.iter().enumerate() {
-        if let Some(old) = args.old_key(place) {
+        if let Some(old) = &job.keys[place].old {
             found.push(format!(
                 "key {}: '{}' is an obsolete form; write -k {}",
                 place + 1,
@@ -16,12 +16,12 @@ pub fn warnings(args: &SortArgs) -> Vec<String> {
                 old.key
             ));
         }
-        let texts = key.warnings(args.separator);
+        let texts = key.warnings(job.separator);
         found.extend(texts.map(|text| format!("key {}: {text}", place + 1)));
     }
-    found.extend(about_numbers(&keys, global, args.separator));
+    found.extend(about_numbers(&keys, global, job.separator));
     if !keys.is_empty() {
-        found.extend(without_effect(&keys, global, args.stable || args.unique));
+        found.extend(without_effect(&keys, global, job.stable || job.unique));
     }
     found
 }

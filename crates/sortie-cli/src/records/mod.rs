@@ -14,7 +14,7 @@ use sortie::{Bound, Report, Sorter};
 use sortie_formats::Quoted;
 use sortie_formats::sequences::{Error, Records};
 
-use crate::cli::{Check, MemorySize, RecordFormat, Resources, SortArgs};
+use crate::cli::{Check, MemorySize, RecordsJob, Resources};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::progress::Progress;
@@ -30,10 +30,10 @@ const IN_MEMORY: &str = "records are sorted in memory: allow more, or sort fewer
 const SCRATCH: usize = size_of::<Keyed<'_>>() + 2 * size_of::<u64>();
 
 /// Sorts or checks records as the command line says.
-pub fn run(args: &SortArgs, format: RecordFormat) -> Result<(), Failure> {
-    let inputs = Input::all(args)?;
+pub fn run(args: &RecordsJob) -> Result<(), Failure> {
+    let inputs = Input::all(&args.sources)?;
     let size = inputs.iter().map(Input::size).sum();
-    let compress = args.output().map_or(Ok(false), compression::of_output)?;
+    let compress = args.output.as_deref().map_or(Ok(false), compression::of_output)?;
     let asked = args.resources.buffer_size;
     memory::hold_back(asked);
     // Without -S all memory may be taken that there is.
@@ -41,9 +41,9 @@ pub fn run(args: &SortArgs, format: RecordFormat) -> Result<(), Failure> {
     let limit = memory::budget(Some(all), size, || threads::of_use(args.resources.parallel, size));
     let pool = threads::pool(args.resources.parallel, size)?;
     let mut job =
-        RecordSort { args, format, compress, limit, progress: Progress::start(), report: Report::default() };
+        RecordSort { args, compress, limit, progress: Progress::start(), report: Report::default() };
     job.progress.stage("reading", size.unwrap_or(0));
-    let done = pool.install(|| match args.check_mode() {
+    let done = pool.install(|| match args.sources.check {
         Some(how) => job.check(&inputs, how),
         None => job.sort(&inputs),
     });
@@ -60,8 +60,7 @@ pub fn run(args: &SortArgs, format: RecordFormat) -> Result<(), Failure> {
 }
 
 struct RecordSort<'a> {
-    args: &'a SortArgs,
-    format: RecordFormat,
+    args: &'a RecordsJob,
     compress: bool,
     /// The most bytes that the records and their sort may take.
     limit: u64,
@@ -71,14 +70,14 @@ struct RecordSort<'a> {
 
 impl RecordSort<'_> {
     fn sort(&mut self, inputs: &[Input]) -> Result<(), Failure> {
-        let mut output = Output::open(self.args.output(), &self.args.temporary_folders()[0])?;
+        let mut output = Output::open(self.args.output.as_deref(), &self.args.folder)?;
         let records = self.read(inputs)?;
         self.progress.stage("sorting", 0);
         let keys = self.keys(&records)?;
         let left = self.left(&records, &keys)?;
         let mut items = keys.items(&records)?;
         let Resources { engine, .. } = self.args.resources;
-        let descending = self.args.ordering.reverse;
+        let descending = self.args.descending;
         explain::may_take_gpu(engine, self.args.resources.buffer_size);
         // What the library counts lies on the device for the most part.
         let left = if engine.device().is_some() { u64::MAX } else { left };
@@ -98,7 +97,7 @@ impl RecordSort<'_> {
             other => other.into(),
         });
         self.report.absorb(sorted?);
-        if self.args.keeps_first() {
+        if self.args.unique {
             items.dedup_by(|later, first| later.key == first.key);
         }
         let size = items.iter().map(|item| item.record.len() as u64).sum();
@@ -117,8 +116,8 @@ impl RecordSort<'_> {
         let items = keys.items(&records)?;
         let is_wrong = |pair: &[Keyed<'_>]| {
             let order = pair[0].key.cmp(pair[1].key);
-            let order = if self.args.ordering.reverse { order.reverse() } else { order };
-            order.is_gt() || order.is_eq() && self.args.keeps_first()
+            let order = if self.args.descending { order.reverse() } else { order };
+            order.is_gt() || order.is_eq() && self.args.unique
         };
         let Some(before) = items.windows(2).position(is_wrong) else { return Ok(()) };
         let mut message = String::new();
@@ -134,7 +133,7 @@ impl RecordSort<'_> {
     fn read(&mut self, inputs: &[Input]) -> Result<Records, Failure> {
         let start = Instant::now();
         let limit = usize::try_from(self.limit).unwrap_or(usize::MAX);
-        let mut records = Records::new(self.format.into(), limit);
+        let mut records = Records::new(self.args.format.into(), limit);
         for input in inputs {
             let before = records.len();
             let source = compression::reader(input.open()?, input.name(), &self.progress)?;
@@ -170,7 +169,7 @@ impl RecordSort<'_> {
 
     fn keys(&mut self, records: &Records) -> Result<Keys, Failure> {
         let start = Instant::now();
-        let keys = Keys::of(records, self.args.records.by.unwrap_or_default())?;
+        let keys = Keys::of(records, self.args.by)?;
         self.report.add("encode", start.elapsed(), records.bytes() as u64, keys.bytes() as u64);
         Ok(keys)
     }

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use rustix::fs::{Access, FileType, access, fstat, tell};
 use sortie_formats::lines;
 
-use crate::cli::SortArgs;
+use crate::cli::Sources;
 use crate::failure::Failure;
 use crate::{memory, quote, shortage};
 
@@ -28,14 +28,14 @@ pub enum Input {
 }
 
 impl Input {
-    /// What the command line asks for. Every file can be read, as far as its permissions say.
-    pub fn all(args: &SortArgs) -> Result<Vec<Input>, Failure> {
-        let inputs: Vec<Input> = match &args.files0_from {
+    /// All that a job reads. Every file can be read, as far as its permissions say.
+    pub fn all(sources: &Sources) -> Result<Vec<Input>, Failure> {
+        let inputs: Vec<Input> = match &sources.files0_from {
             Some(list) => named_in(list)?,
-            None if args.files.is_empty() => vec![Input::Stdin],
-            None => args.files.iter().map(|path| Input::named(path)).collect(),
+            None if sources.files.is_empty() => vec![Input::Stdin],
+            None => sources.files.iter().map(|path| Input::named(path)).collect(),
         };
-        if let (Some(_), Some(extra)) = (args.check_mode(), inputs.get(1)) {
+        if let (Some(_), Some(extra)) = (sources.check, inputs.get(1)) {
             let extra = quote::always(extra.name());
             return Err(Failure::new(format!(
                 "extra operand {extra} not allowed with -c: it checks one file"

@@ -16,7 +16,7 @@ use std::time::Instant;
 
 use sortie_formats::lines;
 
-use crate::cli::{MemorySize, SortArgs};
+use crate::cli::{LinesJob, MemorySize};
 use crate::external::{Part, Parts, RunFolder, Sink};
 use crate::failure::Failure;
 use crate::order::{LineOrder, warnings};
@@ -60,7 +60,7 @@ pub struct LineSort {
 }
 
 /// Sorts, merges or checks text as the command line says.
-pub fn run(args: &SortArgs) -> Result<(), Failure> {
+pub fn run(args: &LinesJob) -> Result<(), Failure> {
     let mut job = LineSort {
         order: LineOrder::new(args)?,
         terminator: if args.zero_terminated { 0 } else { b'\n' },
@@ -74,8 +74,8 @@ pub fn run(args: &SortArgs) -> Result<(), Failure> {
     if args.debug {
         warnings(args).iter().for_each(|warning| complain(format!("{warning}\n").as_bytes()));
     }
-    let inputs = Input::all(args)?;
-    match args.check_mode() {
+    let inputs = Input::all(&args.sources)?;
+    match args.sources.check {
         _ if args.resources.explain => return explain(&inputs, args, &job),
         Some(how) => inputs.iter().try_for_each(|input| check::check(input, how, &job))?,
         None => sort(inputs, args, &mut job)?,
@@ -84,7 +84,7 @@ pub fn run(args: &SortArgs) -> Result<(), Failure> {
 }
 
 /// Prints how the lines would be sorted, of which there are as many as the first of them let expect.
-fn explain(inputs: &[Input], args: &SortArgs, job: &LineSort) -> Result<(), Failure> {
+fn explain(inputs: &[Input], args: &LinesJob, job: &LineSort) -> Result<(), Failure> {
     let size = inputs.iter().map(Input::size).sum::<Option<u64>>();
     let size = size.ok_or_else(explain::unknown_size)?;
     let of_use = || threads::of_use(args.resources.parallel, None);
@@ -106,14 +106,14 @@ fn explain(inputs: &[Input], args: &SortArgs, job: &LineSort) -> Result<(), Fail
     explain::print(&format!("{bytes}, about {lines}{in_runs}"), &plan)
 }
 
-fn sort(inputs: Vec<Input>, args: &SortArgs, job: &mut LineSort) -> Result<(), Failure> {
+fn sort(inputs: Vec<Input>, args: &LinesJob, job: &mut LineSort) -> Result<(), Failure> {
     let size = inputs.iter().map(Input::size).sum::<Option<u64>>();
     let of_use = || threads::of_use(args.resources.parallel, None);
     let budget = memory::budget(args.resources.buffer_size, size, of_use);
     job.window = memory::window(budget, size);
     let job = &*job;
-    let folder = RunFolder::new(args, budget);
-    let mut output = Output::open(args.output(), folder.first())?;
+    let folder = RunFolder::new(&args.temporary, budget);
+    let mut output = Output::open(args.output.as_deref(), folder.first())?;
     memory::hold_back(args.resources.buffer_size);
     let sink = &mut |text: &[u8]| {
         job.ledger.progress.advance(text.len() as u64);
@@ -126,10 +126,13 @@ fn sort(inputs: Vec<Input>, args: &SortArgs, job: &mut LineSort) -> Result<(), F
         job.ledger.timed("merge", bytes, bytes, || merge_parts(parts, budget, job, sink))
     };
     let parts = |at_once| {
-        let at_once = args.batch_size.map_or(at_once, NonZeroUsize::get);
+        let at_once = args.temporary.batch_size.map_or(at_once, NonZeroUsize::get);
         Parts::new(at_once, budget, &folder, &job.ledger, &merge)
     };
-    if args.merge && args.batch_size.is_none() && size.is_some_and(|size| size <= budget.min(MERGED_WHOLE)) {
+    if args.merge
+        && args.temporary.batch_size.is_none()
+        && size.is_some_and(|size| size <= budget.min(MERGED_WHOLE))
+    {
         merge::merge_whole(&inputs, job, sink)?;
     } else if args.merge {
         let mut parts = parts(INPUTS_AT_ONCE);

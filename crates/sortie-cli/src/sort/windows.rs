@@ -245,10 +245,10 @@ fn merge_piece(runs: Vec<&[u8]>, piece: &mut Vec<u8>, job: &LineSort) -> Result<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::SortArgs;
+    use crate::cli::LinesJob;
 
     fn cuts_of(runs: &[&[u8]], pieces: usize) -> Vec<Vec<usize>> {
-        cuts(runs, pieces, &LineOrder::new(&SortArgs::default()).unwrap(), b'\n')
+        cuts(runs, pieces, &LineOrder::new(&LinesJob::default()).unwrap(), b'\n')
     }
 
     /// A line was once cut as often as it is long, each time with a look at all of it.

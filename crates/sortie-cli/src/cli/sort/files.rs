@@ -1,13 +1,16 @@
 //! Options for what is read and written.
 
-use super::{SortArgs, once};
+use super::{SortOptions, once};
 use crate::cli::flag::{Domain, Effect, Flag, Name, words};
+use crate::cli::job::JobKind;
+use crate::cli::job::JobKind::{Fixed, Lines, Records};
 use crate::cli::values::Check;
 
-pub const FILES: &[Flag<SortArgs>] = &[
+pub const FILES: &[Flag<SortOptions>] = &[
     Flag {
         name: Name::Both('c', "check"),
         gnu: true,
+        of: &[Lines, Records, Fixed],
         help: "Check that the input is sorted; do not sort. `quiet` and `silent` name no line",
         effect: Effect::Optional("HOW", Domain::NamedWords(words::<Check>), |args, given| {
             let check = given.map_or(Ok(Check::DiagnoseFirst), |given| given.word());
@@ -18,18 +21,21 @@ pub const FILES: &[Flag<SortArgs>] = &[
     Flag {
         name: Name::Short('C'),
         gnu: true,
+        of: &[Lines, Records, Fixed],
         help: "As --check=quiet",
         effect: Effect::Switch(|args| args.checks.push(Check::Quiet)),
     },
     Flag {
         name: Name::Both('m', "merge"),
         gnu: true,
+        of: &[Lines],
         help: "Merge files that are each sorted; do not sort",
         effect: Effect::Switch(|args| args.merge = true),
     },
     Flag {
         name: Name::Both('o', "output"),
         gnu: true,
+        of: JobKind::ANY,
         help: "Write to FILE, which may be one of the input",
         effect: Effect::Value("FILE", Domain::File, |args, given| {
             once(&mut args.output, given.path(), "multiple output files specified")
@@ -38,12 +44,14 @@ pub const FILES: &[Flag<SortArgs>] = &[
     Flag {
         name: Name::Both('z', "zero-terminated"),
         gnu: true,
+        of: &[Lines],
         help: "Lines end with NUL, not newline",
         effect: Effect::Switch(|args| args.zero_terminated = true),
     },
     Flag {
         name: Name::Long("files0-from"),
         gnu: true,
+        of: &[Lines, Records, Fixed],
         help: "Read the files that FILE (- for standard input) names, each name ended by NUL",
         effect: Effect::Value("FILE", Domain::File, |args, given| {
             args.files0_from = Some(given.path());
@@ -53,12 +61,13 @@ pub const FILES: &[Flag<SortArgs>] = &[
 ];
 
 /// Options that print a page and end the program, and options without an effect.
-pub const OTHER: &[Flag<SortArgs>] = &[
-    Flag { name: Name::Long("help"), gnu: true, help: "Print help", effect: Effect::Help },
+pub const OTHER: &[Flag<SortOptions>] = &[
+    Flag { name: Name::Long("help"), gnu: true, of: JobKind::ANY, help: "Print help", effect: Effect::Help },
     Flag::VERSION,
     Flag {
         name: Name::Short('y'),
         gnu: true,
+        of: JobKind::ANY,
         help: "An obsolete memory size, ignored",
         effect: Effect::Ignored("SIZE"),
     },
@@ -70,17 +79,17 @@ mod tests {
 
     use super::{Check, FILES};
     use crate::cli::flag::tests::each_sets;
-    use crate::cli::{SortArgs, getopt};
+    use crate::cli::{SortOptions, getopt};
 
     #[test]
     fn each_option_sets_what_it_says() {
         each_sets(
             FILES,
             &[
-                ("--check", |args| args.check_mode() == Some(Check::DiagnoseFirst)),
-                ("-C", |args| args.check_mode() == Some(Check::Quiet)),
+                ("--check", |args| args.checks == [Check::DiagnoseFirst]),
+                ("-C", |args| args.checks == [Check::Quiet]),
                 ("--merge", |args| args.merge),
-                ("--output=-x", |args| args.output() == Some(Path::new("-x"))),
+                ("--output=-x", |args| args.output.as_deref() == Some(Path::new("-x"))),
                 ("--zero-terminated", |args| args.zero_terminated),
                 ("--files0-from=list", |args| args.files0_from.as_deref() == Some(Path::new("list"))),
             ],
@@ -91,8 +100,8 @@ mod tests {
     fn a_word_says_how_to_check() {
         for (word, how) in [("quiet", Check::Quiet), ("silent", Check::Quiet), ("d", Check::DiagnoseFirst)] {
             let words = vec![format!("--check={word}").into()].into_iter();
-            let args: SortArgs = getopt::parse(words).unwrap_or_else(|_| panic!("{word}"));
-            assert_eq!(args.check_mode(), Some(how), "{word}");
+            let args: SortOptions = getopt::parse(words).unwrap_or_else(|_| panic!("{word}"));
+            assert_eq!(args.checks, [how], "{word}");
         }
     }
 }

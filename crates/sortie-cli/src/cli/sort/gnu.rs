@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::vec;
 
-use super::SortArgs;
+use super::SortOptions;
 use crate::cli::KeyOptions;
 use crate::cli::flag::{Arguments, usage};
 use crate::cli::getopt::{Reader, Stop};
@@ -16,9 +16,9 @@ use crate::failure::Failure;
 use crate::quote;
 
 /// Reads what follows the name of the command.
-pub fn parse(words: vec::IntoIter<OsString>) -> Result<SortArgs, Stop> {
+pub fn parse(words: vec::IntoIter<OsString>) -> Result<SortOptions, Stop> {
     let mut posix = Posix::from_environment();
-    let mut reader: Reader<SortArgs> = Reader::new(words);
+    let mut reader: Reader<SortOptions> = Reader::new(words);
     while let Some(word) = reader.rest.next() {
         if posix.ends_options(&word, &reader) {
             reader.args.operand(word.into())?;
@@ -63,9 +63,9 @@ impl Posix {
     }
 
     /// Whether an argument is a file because a file came before it. Where obsolete keys are allowed, `-o` is still an option.
-    fn ends_options(&self, word: &OsStr, reader: &Reader<SortArgs>) -> bool {
+    fn ends_options(&self, word: &OsStr, reader: &Reader<SortOptions>) -> bool {
         let old_output = self.old_keys
-            && reader.args.check_mode().is_none()
+            && reader.args.checks.is_empty()
             && word.as_bytes().starts_with(b"-o")
             && (word.len() > 2 || !reader.rest.as_slice().is_empty());
         self.files_last && !reader.args.files.is_empty() && !old_output

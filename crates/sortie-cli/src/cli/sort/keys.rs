@@ -1,13 +1,15 @@
 //! Options for where keys are, and what becomes of equal ones.
 
-use super::{SortArgs, once};
+use super::{SortOptions, once};
 use crate::cli::flag::{Domain, Effect, Flag, Name};
+use crate::cli::job::JobKind::{Fixed, Lines, Records};
 use crate::cli::values::separator;
 
-pub const KEYS: &[Flag<SortArgs>] = &[
+pub const KEYS: &[Flag<SortOptions>] = &[
     Flag {
         name: Name::Both('k', "key"),
         gnu: true,
+        of: &[Lines, Fixed],
         help: "Sort by a key, see below; the first of several counts most. Of records with --record-size A..B, in bytes",
         effect: Effect::Value("KEY", Domain::Text, |args, given| {
             args.keys.push(given.read(str::parse)?);
@@ -17,6 +19,7 @@ pub const KEYS: &[Flag<SortArgs>] = &[
     Flag {
         name: Name::Both('t', "field-separator"),
         gnu: true,
+        of: &[Lines],
         help: "Fields end at each SEP, one byte or \\0, instead of where blanks start",
         effect: Effect::Value("SEP", Domain::Text, |args, given| {
             let byte = separator(given.text).map_err(|why| given.refused(why))?;
@@ -26,18 +29,21 @@ pub const KEYS: &[Flag<SortArgs>] = &[
     Flag {
         name: Name::Both('s', "stable"),
         gnu: true,
+        of: &[Lines, Records, Fixed],
         help: "Leave lines with equal keys in their order",
         effect: Effect::Switch(|args| args.stable = true),
     },
     Flag {
         name: Name::Both('u', "unique"),
         gnu: true,
+        of: &[Lines, Records, Fixed],
         help: "Output only the first of lines with equal keys; with -c, check that there are no equal keys",
         effect: Effect::Switch(|args| args.unique = true),
     },
     Flag {
         name: Name::Long("debug"),
         gnu: true,
+        of: &[Lines],
         help: "Mark the part of each line that is sorted by, and warn of questionable options",
         effect: Effect::Switch(|args| args.debug = true),
     },
@@ -53,7 +59,7 @@ mod tests {
         each_sets(
             KEYS,
             &[
-                ("--key=2,3", |args| args.line_keys().iter().any(|key| key.end_field == Some(3))),
+                ("--key=2,3", |args| args.keys == ["2,3".parse().unwrap()]),
                 ("--field-separator=;", |args| args.separator == Some(b';')),
                 ("--stable", |args| args.stable),
                 ("--unique", |args| args.unique),

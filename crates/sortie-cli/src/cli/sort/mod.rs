@@ -6,7 +6,6 @@ mod keys;
 mod ordering;
 mod records;
 
-use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -14,51 +13,50 @@ pub use gnu::{OldKey, parse};
 pub use records::{RecordFormat, RecordKey, RecordOptions};
 
 use super::arrays::{self, ArrayOptions};
-use super::flag::{Arguments, Operand, Section, usage};
-use super::key::{BYTE_KEY, KeyOptions, KeyPlace, KeySpec};
+use super::flag::{Arguments, Flag, Name, Operand, Section, usage};
+use super::job::{ArrayJob, FixedJob, Job, JobKind, LineKey, LinesJob, RecordsJob, Sources, Temporary};
+use super::key::{BYTE_KEY, KeyOptions, KeyPlace};
 use super::resources::{self, Resources, temporary_folder};
 use super::values::Check;
 use crate::failure::Failure;
 use crate::quote;
 
-/// What `sortie sort` is to do.
+/// The options of `sortie sort` as they were given. [`SortOptions::job`] tells which job they ask for.
 #[derive(Debug, Default)]
-pub struct SortArgs {
-    pub files: Vec<PathBuf>,
+pub struct SortOptions {
+    /// Which options they are, in their order.
+    given: Vec<(Name, &'static [JobKind])>,
+    files: Vec<PathBuf>,
     /// Each `-c`, `-C` and `--check`.
     checks: Vec<Check>,
-    pub merge: bool,
+    merge: bool,
     output: Option<PathBuf>,
-    pub zero_terminated: bool,
-    pub files0_from: Option<PathBuf>,
-    /// Whether the one input holds a .npy file, whatever its name; found out before options are looked at.
-    pub holds_npy: bool,
+    zero_terminated: bool,
+    files0_from: Option<PathBuf>,
 
     /// `--sort` too.
-    pub ordering: KeyOptions,
+    ordering: KeyOptions,
     random_source: Option<PathBuf>,
 
     keys: Vec<KeyPlace>,
     /// Which of `keys` were given as `+POS1 [-POS2]`.
     old_keys: Vec<(usize, OldKey)>,
-    pub separator: Option<u8>,
-    pub stable: bool,
-    pub unique: bool,
-    pub debug: bool,
+    separator: Option<u8>,
+    stable: bool,
+    unique: bool,
+    debug: bool,
 
-    pub resources: Resources,
-    pub(super) temporary_directories: Vec<PathBuf>,
-    pub batch_size: Option<NonZeroUsize>,
-    pub compress_program: Option<PathBuf>,
+    pub(super) resources: Resources,
+    pub(super) temporary: Temporary,
 
-    pub records: RecordOptions,
+    records: RecordOptions,
 
-    pub array: ArrayOptions,
-    pub axis: Option<isize>,
+    pub(super) array: ArrayOptions,
+    pub(super) axis: Option<isize>,
 }
 
-impl Arguments for SortArgs {
-    type Complete = SortArgs;
+impl Arguments for SortOptions {
+    type Complete = SortOptions;
 
     const NAME: &'static str = "sort";
     const ABOUT: &'static str = "Sort lines of text as GNU sort does in the C locale, arrays (--type, or a .npy file), or records (--format)";
@@ -135,103 +133,178 @@ error. When the reader of the output goes away, SIGPIPE ends the program; where 
     ];
     const IS_GNU: bool = true;
 
+    fn note(&mut self, option: &Flag<Self>) {
+        self.given.push((option.name, option.of));
+    }
+
     fn operand(&mut self, operand: PathBuf) -> Result<(), Failure> {
         self.files.push(operand);
         Ok(())
     }
 
-    fn complete(self) -> Result<SortArgs, Failure> {
-        let records = &self.records;
+    fn complete(self) -> Result<SortOptions, Failure> {
         if let (Some(_), Some(file)) = (&self.files0_from, self.files.first()) {
             let file = quote::always(file);
             return Err(usage(format_args!("extra operand {file}: no file goes with --files0-from")));
-        }
-        if records.format.is_some() && records.size.is_some() {
-            return Err(usage("--record-size does not go with --format"));
-        }
-        if records.format.is_none() && (records.by.is_some() || records.dedup) {
-            return Err(usage("--by and --dedup are for records of FASTA or FASTQ; give --format too"));
         }
         Ok(self)
     }
 }
 
-impl AsMut<ArrayOptions> for SortArgs {
+impl AsMut<ArrayOptions> for SortOptions {
     fn as_mut(&mut self) -> &mut ArrayOptions {
         &mut self.array
     }
 }
 
-impl AsMut<Resources> for SortArgs {
+impl AsMut<Resources> for SortOptions {
     fn as_mut(&mut self) -> &mut Resources {
         &mut self.resources
     }
 }
 
-impl SortArgs {
-    /// Whether arrays are to be sorted, and not text.
-    pub fn is_array(&self) -> bool {
+impl SortOptions {
+    /// The job that the options ask for. `holds_npy` says whether a file that has no name of such holds a `.npy` array all the same.
+    ///
+    /// # Errors
+    /// Where an option does not go with the job, or with another option.
+    pub fn job(mut self, holds_npy: impl FnOnce(&Path) -> bool) -> Result<Job, Failure> {
+        let kind = self.kind(holds_npy);
+        self.check_options(kind)?;
+        if self.temporary.folders.is_empty() {
+            self.temporary.folders.push(temporary_folder());
+        }
+        match kind {
+            JobKind::Lines => Ok(Job::Lines(Box::new(self.lines()?))),
+            JobKind::Array => self.array().map(Job::Array),
+            JobKind::Records => self.records().map(Job::Records),
+            JobKind::Fixed => self.fixed().map(Job::Fixed),
+        }
+    }
+
+    fn kind(&self, holds_npy: impl FnOnce(&Path) -> bool) -> JobKind {
         let is_npy = |file: &PathBuf| file.extension().is_some_and(|extension| extension == "npy");
-        !self.is_records()
-            && (self.array.element.is_some() || self.holds_npy || self.files.iter().any(is_npy))
-    }
-
-    /// The one input, where by the command line alone it is text.
-    pub fn only_text(&self) -> Option<&Path> {
-        match self.files.as_slice() {
-            _ if self.is_array() || self.is_records() || self.files0_from.is_some() => None,
+        if self.records.format.is_some() {
+            return JobKind::Records;
+        }
+        if self.records.size.is_some() {
+            return JobKind::Fixed;
+        }
+        if self.array.element.is_some() || self.files.iter().any(is_npy) {
+            return JobKind::Array;
+        }
+        let only = match self.files.as_slice() {
+            _ if self.files0_from.is_some() => None,
             [] => Some(Path::new("-")),
-            [one] => Some(one),
+            [one] => Some(one.as_path()),
             _ => None,
+        };
+        if only.is_some_and(holds_npy) { JobKind::Array } else { JobKind::Lines }
+    }
+
+    /// Refuses options that the job does not use.
+    fn check_options(&self, kind: JobKind) -> Result<(), Failure> {
+        if self.resources.explain && (self.merge || !self.checks.is_empty()) {
+            return Err(Failure::new("--explain is for sorts; leave out -c, -C and -m"));
+        }
+        if let Some((name, of)) = self.given.iter().find(|(_, of)| !of.contains(&kind)) {
+            let items: Vec<_> = of.iter().map(|kind| kind.items()).collect();
+            let rest = match (kind, of) {
+                (JobKind::Lines, [of]) => format!("give {} too", of.asked_by()),
+                _ => format!("it does not go with {kind}"),
+            };
+            return Err(Failure::new(format!("{name} is for {}; {rest}", list(&items))));
+        }
+        match self.old_keys.first() {
+            Some((_, key)) if kind != JobKind::Lines => {
+                Err(Failure::new(format!("{} is a key of lines; it does not go with {kind}", key.given)))
+            }
+            _ => Ok(()),
         }
     }
 
-    /// Whether whole records are to be sorted.
-    fn is_records(&self) -> bool {
-        self.records.format.is_some() || self.records.size.is_some()
-    }
-
-    /// Where the keys of lines are.
-    pub fn line_keys(&self) -> Vec<KeySpec> {
-        let of_lines = |key: &KeyPlace| if let KeyPlace::Line(key) = key { Some(*key) } else { None };
-        self.keys.iter().filter_map(of_lines).collect()
-    }
-
-    /// Which bytes of a record are its keys.
-    pub fn byte_keys(&self) -> Vec<Range<usize>> {
-        let of_bytes = |key: &KeyPlace| if let KeyPlace::Bytes(key) = key { Some(key.clone()) } else { None };
-        self.keys.iter().filter_map(of_bytes).collect()
-    }
-
-    /// Whether of equal keys only the first is kept: `-u` or `--dedup`.
-    pub fn keeps_first(&self) -> bool {
-        self.unique || self.records.dedup
-    }
-
-    /// `-c`, `-C` or `--check`.
-    pub fn check_mode(&self) -> Option<Check> {
-        self.checks.first().copied()
-    }
-
-    pub fn random_source(&self) -> Option<&Path> {
-        self.random_source.as_deref()
-    }
-
-    /// Where temporary files go: one folder at least.
-    pub fn temporary_folders(&self) -> Vec<PathBuf> {
-        match &self.temporary_directories[..] {
-            [] => vec![temporary_folder()],
-            given => given.to_vec(),
+    fn lines(self) -> Result<LinesJob, Failure> {
+        self.check_keys()?;
+        if self.debug && self.output.is_some() && self.checks.is_empty() {
+            return Err(Failure::new("options '-o --debug' are incompatible"));
         }
+        let check = self.check()?;
+        let mut old_keys = self.old_keys.into_iter().peekable();
+        let keys = self.keys.into_iter().enumerate().map(|(place, key)| match key {
+            KeyPlace::Line(spec) => {
+                let old = old_keys.next_if(|(of, _)| *of == place).map(|(_, key)| key);
+                Ok(LineKey { spec, old })
+            }
+            _ => Err(Failure::new("a key A..B is for records of one length; give --record-size too")),
+        });
+        Ok(LinesJob {
+            keys: keys.collect::<Result<_, _>>()?,
+            sources: Sources { files: self.files, files0_from: self.files0_from, check },
+            merge: self.merge,
+            output: self.output,
+            zero_terminated: self.zero_terminated,
+            ordering: self.ordering,
+            random_source: self.random_source,
+            separator: self.separator,
+            stable: self.stable,
+            unique: self.unique,
+            debug: self.debug,
+            resources: self.resources,
+            temporary: self.temporary,
+        })
     }
 
-    pub fn output(&self) -> Option<&Path> {
-        self.output.as_deref()
+    fn array(mut self) -> Result<ArrayJob, Failure> {
+        if self.files.len() > 1 {
+            return Err(Failure::new(format!(
+                "an array is sorted by itself, and {} files were given; sort each on its own",
+                self.files.len()
+            )));
+        }
+        Ok(ArrayJob {
+            input: self.files.pop().unwrap_or_else(|| "-".into()),
+            output: self.output,
+            array: self.array,
+            axis: self.axis,
+            resources: self.resources,
+            temporary: self.temporary,
+        })
     }
 
-    /// The `place`th key as it was given, where that is `+POS1 [-POS2]`.
-    pub fn old_key(&self, place: usize) -> Option<&OldKey> {
-        self.old_keys.iter().find(|(of, _)| *of == place).map(|(_, key)| key)
+    fn records(mut self) -> Result<RecordsJob, Failure> {
+        let check = self.check()?;
+        Ok(RecordsJob {
+            sources: Sources { files: self.files, files0_from: self.files0_from, check },
+            output: self.output,
+            format: self.records.format.expect("it makes the job"),
+            by: self.records.by.unwrap_or_default(),
+            descending: self.ordering.reverse,
+            unique: self.unique || self.records.dedup,
+            resources: self.resources,
+            folder: self.temporary.folders.swap_remove(0),
+        })
+    }
+
+    fn fixed(self) -> Result<FixedJob, Failure> {
+        let check = self.check()?;
+        let size = self.records.size.expect("it makes the job");
+        let key = |key| match key {
+            KeyPlace::Bytes(key) if key.end <= size.get() => Ok(key),
+            KeyPlace::Bytes(Range { start, end }) => {
+                Err(Failure::new(format!("--key {start}..{end} ends past the {size} bytes of a record")))
+            }
+            _ => Err(Failure::new(BYTE_KEY)),
+        };
+        Ok(FixedJob {
+            keys: self.keys.into_iter().map(key).collect::<Result<_, _>>()?,
+            sources: Sources { files: self.files, files0_from: self.files0_from, check },
+            output: self.output,
+            size,
+            descending: self.ordering.reverse,
+            unique: self.unique,
+            resources: self.resources,
+            temporary: self.temporary,
+        })
     }
 
     fn push_old_key(&mut self, key: OldKey) {
@@ -251,120 +324,33 @@ impl SortArgs {
         Err(Failure::new(format!("invalid value {text} for --key: {why}; see --help")))
     }
 
-    /// Refuses options that do not go together.
-    pub fn validate(&self) -> Result<(), Failure> {
-        let refuse = |message: &str| Err(Failure::new(message));
-        if self.resources.explain && (self.merge || self.check_mode().is_some()) {
-            return refuse("--explain is for sorts; leave out -c, -C and -m");
-        }
-        let keys = (!self.keys.is_empty()).then_some("-k");
-        let external = self.external_option();
-        if self.is_array() {
-            return match keys.or_else(|| self.line_option()).or_else(|| self.text_option()) {
-                Some(option) => {
-                    Err(Failure::new(format!("{option} is for text; it does not go with an array")))
-                }
-                None => Ok(()),
-            };
-        }
-        if self.records.format.is_some()
-            && let Some(option) =
-                keys.or_else(|| self.line_option()).or(external).or_else(|| self.array_option())
-        {
-            return Err(Failure::new(format!("{option} does not go with --format; whole records have --by")));
-        }
-        if let Some(size) = self.records.size {
-            if let Some(option) = self.line_option().or_else(|| self.array_option()) {
-                return Err(Failure::new(format!("{option} does not go with --record-size")));
-            }
-            return match self
-                .keys
-                .iter()
-                .find(|key| !matches!(key, KeyPlace::Bytes(of) if of.end <= size.get()))
-            {
-                Some(KeyPlace::Bytes(key)) => Err(Failure::new(format!(
-                    "--key {}..{} ends past the {size} bytes of a record",
-                    key.start, key.end
-                ))),
-                Some(_) => refuse(BYTE_KEY),
-                None => Ok(()),
-            };
-        }
-        self.check_keys()?;
-        if self.keys.iter().any(|key| matches!(key, KeyPlace::Bytes(_))) {
-            return refuse("a key A..B is for records of one length; give --record-size too");
-        }
-        if self.array_option().is_some() {
-            return refuse(
-                "--axis, --descending and --argsort are for arrays: give --type or a .npy file (text has -r)",
-            );
-        }
-        let Some(check) = self.check_mode() else {
-            return match self.debug && self.output.is_some() {
-                true => refuse("options '-o --debug' are incompatible"),
-                false => Ok(()),
-            };
-        };
+    /// `-c`, `-C` or `--check`, which must go with the other options.
+    fn check(&self) -> Result<Option<Check>, Failure> {
+        let Some(&check) = self.checks.first() else { return Ok(None) };
+        let refuse = |message: String| Err(Failure::new(message));
         let letter = if check == Check::Quiet { 'C' } else { 'c' };
         match self.files.get(1) {
-            _ if self.checks.iter().any(|&other| other != check) => refuse("options '-cC' are incompatible"),
-            _ if self.debug => Err(Failure::new(format!("options '-{letter} --debug' are incompatible"))),
-            _ if self.output.is_some() => Err(Failure::new(format!("options '-{letter}o' are incompatible"))),
+            _ if self.checks.iter().any(|&other| other != check) => {
+                refuse("options '-cC' are incompatible".into())
+            }
+            _ if self.debug => refuse(format!("options '-{letter} --debug' are incompatible")),
+            _ if self.output.is_some() => refuse(format!("options '-{letter}o' are incompatible")),
             Some(extra) => {
                 let extra = quote::always(extra);
-                Err(Failure::new(format!(
-                    "extra operand {extra} not allowed with -{letter}: it checks one file"
-                )))
+                refuse(format!("extra operand {extra} not allowed with -{letter}: it checks one file"))
             }
-            None => Ok(()),
+            None => Ok(Some(check)),
         }
-    }
-
-    /// An option that was given and means nothing but for lines.
-    fn line_option(&self) -> Option<&'static str> {
-        let ordering = KeyOptions { reverse: false, ..self.ordering };
-        first_given(&[
-            (ordering != KeyOptions::default(), "an ordering option (-bdfghiMnRV)"),
-            (self.separator.is_some(), "-t"),
-            (self.debug, "--debug"),
-            (self.merge, "-m"),
-            (self.zero_terminated, "-z"),
-            (self.random_source.is_some(), "--random-source"),
-        ])
-    }
-
-    /// An option that was given and means nothing but for what can be larger than memory.
-    fn external_option(&self) -> Option<&'static str> {
-        first_given(&[
-            (self.compress_program.is_some(), "--compress-program"),
-            (self.batch_size.is_some(), "--batch-size"),
-        ])
-    }
-
-    /// An option that was given and means something for lines and records, but nothing for an array.
-    fn text_option(&self) -> Option<&'static str> {
-        first_given(&[
-            (self.ordering.reverse, "-r"),
-            (self.stable, "-s"),
-            (self.unique, "-u"),
-            (self.check_mode().is_some(), "-c"),
-            (self.files0_from.is_some(), "--files0-from"),
-        ])
-    }
-
-    /// An option that was given and means nothing but for an array.
-    fn array_option(&self) -> Option<&'static str> {
-        first_given(&[
-            (self.array.element.is_some(), "--type"),
-            (self.axis.is_some(), "--axis"),
-            (self.array.descending, "--descending"),
-            (self.array.argsort, "--argsort"),
-        ])
     }
 }
 
-fn first_given(options: &[(bool, &'static str)]) -> Option<&'static str> {
-    options.iter().find(|(given, _)| *given).map(|(_, name)| *name)
+/// `a, b and c`.
+fn list(items: &[&str]) -> String {
+    match items {
+        [] => String::new(),
+        [one] => (*one).into(),
+        [others @ .., last] => format!("{} and {last}", others.join(", ")),
+    }
 }
 
 /// Sets what may be given several times only if it is the same each time.

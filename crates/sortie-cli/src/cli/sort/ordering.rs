@@ -1,79 +1,92 @@
 //! Options for how keys are compared.
 
-use super::{SortArgs, once, unknown_word};
+use super::{SortOptions, once, unknown_word};
 use crate::cli::flag::{Domain, Effect, Flag, Name, words};
+use crate::cli::job::JobKind::{Fixed, Lines, Records};
 use crate::cli::values::SortWord;
 
-pub const ORDERING: &[Flag<SortArgs>] = &[
+pub const ORDERING: &[Flag<SortOptions>] = &[
     Flag {
         name: Name::Both('b', "ignore-leading-blanks"),
         gnu: true,
+        of: &[Lines],
         help: "Ignore leading blanks when finding where a key starts and ends",
         effect: Effect::Switch(|args| args.ordering.blanks = true),
     },
     Flag {
         name: Name::Both('d', "dictionary-order"),
         gnu: true,
+        of: &[Lines],
         help: "Consider only blanks, letters and digits",
         effect: Effect::Switch(|args| args.ordering.dictionary = true),
     },
     Flag {
         name: Name::Both('f', "ignore-case"),
         gnu: true,
+        of: &[Lines],
         help: "Compare lower-case letters as upper case",
         effect: Effect::Switch(|args| args.ordering.ignore_case = true),
     },
     Flag {
         name: Name::Both('g', "general-numeric-sort"),
         gnu: true,
+        of: &[Lines],
         help: "Compare as floating-point numbers, as C's strtold reads them",
         effect: Effect::Switch(|args| args.ordering.general_numeric = true),
     },
     Flag {
         name: Name::Both('h', "human-numeric-sort"),
         gnu: true,
+        of: &[Lines],
         help: "Compare numbers with a suffix (2K, 1G)",
         effect: Effect::Switch(|args| args.ordering.human_numeric = true),
     },
     Flag {
         name: Name::Both('i', "ignore-nonprinting"),
         gnu: true,
+        of: &[Lines],
         help: "Consider only printable characters",
         effect: Effect::Switch(|args| args.ordering.ignore_nonprinting = true),
     },
     Flag {
         name: Name::Both('M', "month-sort"),
         gnu: true,
+        of: &[Lines],
         help: "Compare as months: (anything else) < JAN < ... < DEC",
         effect: Effect::Switch(|args| args.ordering.month = true),
     },
     Flag {
         name: Name::Both('n', "numeric-sort"),
         gnu: true,
+        of: &[Lines],
         help: "Compare as decimal numbers of any length",
         effect: Effect::Switch(|args| args.ordering.numeric = true),
     },
     Flag {
         name: Name::Both('R', "random-sort"),
         gnu: true,
+        of: &[Lines],
         help: "Shuffle, but keep lines with equal keys together",
         effect: Effect::Switch(|args| args.ordering.random = true),
     },
     Flag {
         name: Name::Both('r', "reverse"),
         gnu: true,
+        of: &[Lines, Records, Fixed],
         help: "Reverse the result of comparisons",
         effect: Effect::Switch(|args| args.ordering.reverse = true),
     },
     Flag {
         name: Name::Both('V', "version-sort"),
         gnu: true,
+        of: &[Lines],
         help: "Compare as version numbers within text",
         effect: Effect::Switch(|args| args.ordering.version = true),
     },
     Flag {
         name: Name::Long("sort"),
         gnu: true,
+        of: &[Lines],
         help: "Sort by WORD: general-numeric -g, human-numeric -h, month -M, numeric -n, random -R, version -V",
         effect: Effect::Value("WORD", Domain::NamedWords(words::<SortWord>), |args, given| {
             let word: SortWord = given.word().map_err(unknown_word)?;
@@ -84,6 +97,7 @@ pub const ORDERING: &[Flag<SortArgs>] = &[
     Flag {
         name: Name::Long("random-source"),
         gnu: true,
+        of: &[Lines],
         help: "Take the bytes of FILE to shuffle with -R; the same bytes give the same order",
         effect: Effect::Value("FILE", Domain::File, |args, given| {
             once(&mut args.random_source, given.path(), "multiple random sources specified")
@@ -115,7 +129,7 @@ mod tests {
                 ("--reverse", |args| args.ordering.reverse),
                 ("--version-sort", |args| args.ordering.version),
                 ("--sort=month", |args| args.ordering.month),
-                ("--random-source=seed", |args| args.random_source() == Some(Path::new("seed"))),
+                ("--random-source=seed", |args| args.random_source.as_deref() == Some(Path::new("seed"))),
             ],
         );
     }

@@ -5,8 +5,9 @@ use std::num::NonZeroUsize;
 use clap::ValueEnum;
 use sortie_formats::sequences;
 
-use super::SortArgs;
+use super::SortOptions;
 use crate::cli::flag::{Domain, Effect, Flag, Name, words};
+use crate::cli::job::JobKind::{Fixed, Records};
 use crate::cli::values::record;
 
 /// Which records there are, and what they are sorted by.
@@ -18,10 +19,11 @@ pub struct RecordOptions {
     pub dedup: bool,
 }
 
-pub const RECORDS: &[Flag<SortArgs>] = &[
+pub const RECORDS: &[Flag<SortOptions>] = &[
     Flag {
         name: Name::Long("format"),
         gnu: false,
+        of: &[Records],
         help: "Sort whole records of FASTA or FASTQ, compressed with gzip or not; see below",
         effect: Effect::Value("FORMAT", Domain::Words(words::<RecordFormat>), |args, given| {
             args.records.format = Some(given.word()?);
@@ -31,6 +33,7 @@ pub const RECORDS: &[Flag<SortArgs>] = &[
     Flag {
         name: Name::Long("by"),
         gnu: false,
+        of: &[Records],
         help: "The key of a record: its sequence (the default), name or length",
         effect: Effect::Value("KEY", Domain::NamedWords(words::<RecordKey>), |args, given| {
             args.records.by = Some(given.word()?);
@@ -40,6 +43,7 @@ pub const RECORDS: &[Flag<SortArgs>] = &[
     Flag {
         name: Name::Long("record-size"),
         gnu: false,
+        of: &[Fixed],
         help: "Sort records of N bytes each, by the bytes of --key A..B or by all of them",
         effect: Effect::Value("N", Domain::Text, |args, given| {
             args.records.size = Some(given.read(record)?);
@@ -49,6 +53,7 @@ pub const RECORDS: &[Flag<SortArgs>] = &[
     Flag {
         name: Name::Long("dedup"),
         gnu: false,
+        of: &[Records],
         help: "Keep only the first of records whose keys, by --by, are equal in every byte; as -u",
         effect: Effect::Switch(|args| args.records.dedup = true),
     },
