@@ -137,6 +137,18 @@ const RANKED_FROM: usize = 1 << 10;
 /// Codes that are ranked together, in vectors.
 const RANK_BLOCK: usize = 64;
 
+/// Odd numbers without a pattern, each of which gives most sets of 16 codes a slot each.
+const RANK_FACTORS: [u64; 8] = [
+    0x9e37_79b9_7f4a_7c15,
+    0xbf58_476d_1ce4_e5b9,
+    0x94d0_49bb_1331_11eb,
+    0xd6e8_feb8_6659_fd93,
+    0xc2b2_ae3d_27d4_eb4f,
+    0x1656_67b1_9e37_79f9,
+    0x27d4_eb2f_1656_67c5,
+    0xff51_afd7_ed55_8ccd,
+];
+
 /// Stripes of ranks that are counted and placed in turn: a counter is not ready again at once where neighbours are equal.
 const STRIPES: usize = 4;
 
@@ -165,6 +177,9 @@ impl<B: Bits> Distinct<B> {
 
     /// Writes the rank of each code among these. Returns false if a code is none of them.
     pub(crate) fn rank(&self, codes: &[B], ranks: &mut [u8], isa: Isa) -> bool {
+        if B::WIDTH > u64::BITS {
+            return self.rank_by_table(codes, ranks);
+        }
         let distinct = &self.codes[..self.count];
         let mut last = [distinct[0]; RANK_BLOCK];
         codes.chunks(RANK_BLOCK).zip(ranks.chunks_mut(RANK_BLOCK)).all(|(block, ranks)| {
@@ -173,6 +188,34 @@ impl<B: Bits> Distinct<B> {
                 &last
             });
             vector::compiled_for!(isa, || rank_block(block, distinct, ranks))
+        })
+    }
+
+    /// [`Distinct::rank`] of codes that no vector holds: by a table, in which each of the distinct ones has a slot of its own.
+    fn rank_by_table(&self, codes: &[B], ranks: &mut [u8]) -> bool {
+        let slot = |code: B, factor: u64| {
+            let (low, high) = (code.low(), code.shr(64).low());
+            let mixed = low.wrapping_mul(factor).wrapping_add(high.wrapping_mul(factor.rotate_left(32)));
+            (mixed >> 56) as usize
+        };
+        let table_for = |factor: u64| {
+            let mut table = [None; 1 << 8];
+            for (rank, &code) in (0..).zip(&self.codes[..self.count]) {
+                if table[slot(code, factor)].replace(rank).is_some() {
+                    return None;
+                }
+            }
+            Some((factor, table.map(Option::unwrap_or_default)))
+        };
+        let Some((factor, table)) = RANK_FACTORS.into_iter().find_map(table_for) else { return false };
+        let blocks = codes.chunks(RANK_BLOCK).zip(ranks.chunks_mut(RANK_BLOCK));
+        blocks.into_iter().all(|(block, ranks)| {
+            let mut all = true;
+            for (&code, rank) in block.iter().zip(ranks) {
+                *rank = table[slot(code, factor)];
+                all &= self.codes[usize::from(*rank)] == code;
+            }
+            all
         })
     }
 }
