@@ -80,6 +80,12 @@ pub(crate) const DISTRIBUTE_WIDE_FROM_BYTES: usize = 1 << 20;
 /// Keys of more than 64 bits, or of no fixed width, up to which std's sort is as fast.
 pub(crate) const COMPARED: usize = 32;
 
+/// The same of integers of 128 bits, which std compares fast. 300 of them by codes and AVX2: 13.2 ns each, by std's sort 11.4; AVX-512
+/// takes half as long as that.
+pub(crate) fn compared_integers(isa: Isa) -> usize {
+    if isa.registers() == Some(1) { COMPARED } else { 512 }
+}
+
 /// Codes of which the pivot of a quicksort by code is the median; the same for many items; and how many are many.
 pub(crate) const PIVOT_OF: usize = 15;
 pub(crate) const PIVOT_OF_MANY: usize = 127;

@@ -6,14 +6,15 @@
 
 use rayon::slice::ParallelSliceMut;
 
+use crate::cpu::runs::{self, InRun, Run};
+use crate::cpu::vector::Isa;
 use crate::cpu::{compare, few};
 use crate::key::{Bits, Transform};
 use crate::parallel;
 use crate::plan::{
     COMPARED, FEW, ITEMS_A_TASK, MERGED_BY_THREADS, PIVOT_OF, PIVOT_OF_MANY, PIVOT_OF_MANY_FROM,
-    PROFILE_PARALLEL_FROM,
+    compared_integers,
 };
-use crate::profile::{self, Runs};
 
 /// Sorts items by code. `ties` gets parts that are in order of their codes, and orders those of one code.
 pub(crate) fn sort<T: Send, B: Bits>(
@@ -47,8 +48,8 @@ pub(crate) enum StdSort {
 }
 
 impl StdSort {
-    /// The one that sorts items in less time than so many threads take for a quicksort by code: where items are few, where there are long runs, or
-    /// where `repeats` codes of a sample repeat.
+    /// The one that sorts items in less time than so many threads take for a quicksort by code: where items are few, where there are
+    /// several runs, or where `repeats` codes of a sample repeat. They do not begin with a long run.
     pub(crate) fn for_items<T, B: Bits>(
         items: &[T],
         code: impl Fn(&T) -> B,
@@ -61,12 +62,10 @@ impl StdSort {
             return None;
         }
         if n <= COMPARED {
-            let begins_in_order =
-                n > INSERTED_BY_STD && !items[..n / 2].windows(2).any(|pair| less(&pair[1], &pair[0]));
-            return Some(if begins_in_order { StdSort::Stable } else { StdSort::Unstable });
+            return Some(StdSort::Unstable);
         }
         let in_order = |i: usize| !less(&items[i * n / PIVOT_OF], &items[(i - 1) * n / PIVOT_OF]);
-        if begins_with_long_run(items, &less) || threads == 1 && (1..PIVOT_OF).all(in_order) {
+        if threads == 1 && (1..PIVOT_OF).all(in_order) {
             return Some(StdSort::Stable);
         }
         if threads > 1 {
@@ -81,6 +80,9 @@ impl StdSort {
         transform: Transform<B>,
         threads: usize,
     ) -> Option<StdSort> {
+        if keys.len() <= compared_integers(Isa::detect()) {
+            return Some(StdSort::Unstable);
+        }
         let code = |key: &B| transform.encode_integer(*key);
         StdSort::for_items(keys, code, |a, b| code(a) < code(b), FEW_CODES, threads)
     }
@@ -125,33 +127,76 @@ fn native<B: Bits>(keys: &mut [B], transform: Transform<B>) -> Option<Native<'_>
     }
 }
 
-/// Whether integers of 128 bits are one run.
-pub(crate) fn runs_of_integers<B: Bits>(keys: &mut [B], transform: Transform<B>, threads: usize) -> Runs {
-    fn of<T: Ord>(keys: &[T]) -> Runs {
-        match keys {
-            [first, .., last] if first > last && keys.is_sorted_by(|a, b| a >= b) => Runs::Descending,
-            _ if keys.is_sorted() => Runs::Ascending,
-            _ => Runs::Mixed,
-        }
+/// The longest run that items begin with. Where it descends, it may have equal items.
+pub(crate) fn first_run<T>(items: &[T], less: impl Fn(&T, &T) -> bool) -> Run {
+    let descends = items.len() > 1 && less(&items[1], &items[0]);
+    let in_row = |pair: &&[T]| if descends { !less(&pair[0], &pair[1]) } else { !less(&pair[1], &pair[0]) };
+    let steps = items.windows(2).take_while(in_row).count();
+    let order = if descends { InRun::Descending } else { InRun::Ascending };
+    Run { range: 0..(steps + 1).min(items.len()), order }
+}
+
+/// Whether it takes less time to merge such a run with what follows, of `n` items in all, than to sort all of them.
+pub(crate) fn is_long(run: &Run, n: usize) -> bool {
+    run.range.end >= n / if n <= COMPARED { LONG_OF_FEW } else { LONG_RUN }
+}
+
+/// Bytes of scratch to merge such a run with what follows, of `n` items in all.
+pub(crate) fn merge_scratch<T>(run: &Run, n: usize) -> usize {
+    let start = run.range.end;
+    if few::are_inserted(start, n) { 0 } else { start.min(n - start) * size_of::<T>() }
+}
+
+/// Sorts items that begin with a run: those that follow by `sort`, and then merges both.
+pub(crate) fn sort_after_run<T>(
+    items: &mut [T],
+    run: &Run,
+    less: impl Fn(&T, &T) -> bool,
+    sort: impl FnOnce(&mut [T]),
+) {
+    let (start, n) = (run.range.end, items.len());
+    if run.order == InRun::Descending {
+        items[..start].reverse();
     }
-    if threads > 1 && keys.len() > PROFILE_PARALLEL_FROM {
-        return profile::runs(keys, transform, false, threads);
+    if !few::are_inserted(start, n) {
+        sort(&mut items[start..]);
+        let mut room = Vec::with_capacity(start.min(n - start));
+        return runs::merge_items(items, start, less, room.spare_capacity_mut());
     }
-    match native(keys, transform) {
-        Some(Native::Unsigned(keys)) => of(keys),
-        Some(Native::Signed(keys)) => of(keys),
-        None => profile::runs(keys, transform, false, 1),
+    for end in start..n {
+        let (sorted, next) = items[..=end].split_at(end);
+        let at = sorted.partition_point(|item| !less(&next[0], item));
+        items[at..=end].rotate_right(1);
     }
 }
 
-/// Whether items begin with a long run, in order or in reverse.
-fn begins_with_long_run<T>(items: &[T], less: impl Fn(&T, &T) -> bool) -> bool {
-    let first = &items[..items.len() / LONG_RUN];
-    let Some([a, b]) = first.first_chunk() else { return false };
-    if less(b, a) {
-        first.windows(2).all(|pair| less(&pair[1], &pair[0]))
-    } else {
-        !first.windows(2).any(|pair| less(&pair[1], &pair[0]))
+/// [`first_run`] of integers of 128 bits.
+pub(crate) fn first_run_of_integers<B: Bits>(keys: &mut [B], transform: Transform<B>) -> Run {
+    match native(keys, transform) {
+        Some(Native::Unsigned(keys)) => first_run(keys, |a, b| a < b),
+        Some(Native::Signed(keys)) => first_run(keys, |a, b| a < b),
+        None => first_run(keys, |&a, &b| transform.encode_integer(a) < transform.encode_integer(b)),
+    }
+}
+
+/// [`sort_after_run`] of integers of 128 bits.
+pub(crate) fn sort_integers_after_run<B: Bits>(
+    keys: &mut [B],
+    run: &Run,
+    transform: Transform<B>,
+    sort: impl FnOnce(&mut [B]),
+) {
+    match native(keys, transform) {
+        Some(Native::Unsigned(keys)) => {
+            sort_after_run(keys, run, |a, b| a < b, |rest| sort(bytemuck::cast_slice_mut(rest)));
+        }
+        Some(Native::Signed(keys)) => {
+            sort_after_run(keys, run, |a, b| a < b, |rest| sort(bytemuck::cast_slice_mut(rest)));
+        }
+        None => {
+            let code = |key: &B| transform.encode_integer(*key);
+            sort_after_run(keys, run, |a, b| code(a) < code(b), sort);
+        }
     }
 }
 
@@ -173,11 +218,9 @@ fn count_repeats<B: Bits>(mut sample: [B; PIVOT_OF]) -> usize {
 /// Codes of a sample that repeat, at least, where there are few distinct ones.
 pub(crate) const FEW_CODES: usize = PIVOT_OF / 4;
 
-/// A run is long if it has at least one in so many items.
-const LONG_RUN: usize = 6;
-
-/// Items up to which either of std's sorts inserts them.
-const INSERTED_BY_STD: usize = 20;
+/// A run is long if it has at least one in so many items; and of up to [`COMPARED`] items.
+pub(crate) const LONG_RUN: usize = 6;
+const LONG_OF_FEW: usize = 2;
 
 struct Quicksort<C, E> {
     code: C,

@@ -11,7 +11,6 @@ use super::vector::{self, Isa};
 use super::{counting, permute, wide};
 use crate::key::{self, Bits, Code, Transform};
 use crate::plan::FEW;
-use crate::profile::Runs;
 use crate::{Index, Key, Order};
 
 /// Room on the stack for an item of each key.
@@ -104,13 +103,15 @@ pub(crate) fn sort<B: Bits>(keys: &mut [B], transform: Transform<B>) {
 
 /// Sorts integers of 128 bits.
 fn sort_integers<B: Bits>(keys: &mut [B], transform: Transform<B>) {
-    match by_code::runs_of_integers(keys, transform, 1) {
-        Runs::Ascending => {}
-        Runs::Descending => keys.reverse(),
-        Runs::Mixed => match StdSort::for_integers(keys, transform, 1) {
-            Some(std_sort) => std_sort.sort_integers(keys, transform),
-            None => sort_by_code(keys, |&key| transform.encode(key)),
-        },
+    let run = by_code::first_run_of_integers(keys, transform);
+    if by_code::is_long(&run, keys.len()) {
+        return by_code::sort_integers_after_run(keys, &run, transform, |rest| {
+            sort_integers(rest, transform)
+        });
+    }
+    match StdSort::for_integers(keys, transform, 1) {
+        Some(std_sort) => std_sort.sort_integers(keys, transform),
+        None => sort_by_code(keys, |&key| transform.encode(key)),
     }
 }
 
@@ -124,9 +125,12 @@ fn sort_mixed<B: Bits>(keys: &mut [B], transform: Transform<B>) {
     }
     match B::WIDTH {
         8 if keys.len() >= COUNTED_FROM => counting::sort(keys, transform),
-        32 | 64 if transform.is_identity() => vector::sort(keys, isa),
-        64 => sort_encoded::<B, u64>(keys, transform),
-        _ => sort_encoded::<B, u32>(keys, transform),
+        32 | 64 => {
+            vector::compiled_for!(isa, || transform.encode_slice(keys));
+            vector::sort(keys, isa);
+            vector::compiled_for!(isa, || transform.decode_slice(keys));
+        }
+        _ => sort_widened(keys, transform),
     }
 }
 
@@ -142,16 +146,16 @@ fn sort_runs<B: Bits>(keys: &mut [B], runs: &[Run; 2], transform: Transform<B>) 
     runs::merge_in_place(keys, runs, transform, &mut room::<B>());
 }
 
-/// Sorts keys by their codes as words that vectors hold.
-fn sort_encoded<B: Bits, W: Bits>(keys: &mut [B], transform: Transform<B>) {
+/// Sorts narrow keys by their codes as words of 32 bits, for which there are vectors.
+fn sort_widened<B: Bits>(keys: &mut [B], transform: Transform<B>) {
     let (isa, mut words) = (Isa::detect(), room());
     let words = vector::compiled_for!(isa, || {
-        fill(&mut words, keys.iter().map(|&key| W::from_low(transform.encode(key).low())))
+        fill(&mut words, keys.iter().map(|&key| transform.encode(key).low() as u32))
     });
     vector::sort(words, isa);
     vector::compiled_for!(isa, || {
         let keys = keys.iter_mut().zip(words);
-        keys.for_each(|(key, word)| *key = transform.decode(B::from_low(word.low())));
+        keys.for_each(|(key, word)| *key = transform.decode(B::from_low(u64::from(*word))));
     });
 }
 
@@ -183,20 +187,20 @@ impl Start {
         let (&[first, .., last], n) = (keys, keys.len()) else { return Start::Ascending(keys.len()) };
         if code(first) > code(last) {
             let end = if stable {
-                runs::end_of_run(keys, |a, b| code(a) > code(b))
+                runs::end_of_run(keys, &code, |a, b| a > b)
             } else {
-                runs::end_of_run(keys, |a, b| code(a) >= code(b))
+                runs::end_of_run(keys, &code, |a, b| a >= b)
             };
             if end == n {
                 return Start::Descending;
             }
         }
-        Start::Ascending(runs::end_of_run(keys, |a, b| code(a) <= code(b)))
+        Start::Ascending(runs::end_of_run(keys, code, |a, b| a <= b))
     }
 }
 
 /// Whether the keys after a run of `sorted` are few enough to be inserted into it.
-fn are_inserted(sorted: usize, n: usize) -> bool {
+pub(crate) fn are_inserted(sorted: usize, n: usize) -> bool {
     n - sorted <= 2 + n / 64
 }
 
@@ -245,10 +249,9 @@ fn order_by_code<T, B: Bits>(items: &mut [T], code: impl Fn(&T) -> B) {
 
 /// Sorts up to [`FEW`] keys that are no numbers.
 pub(crate) fn sort_wide<K: Key>(keys: &mut [K], order: Order) {
-    match wide::runs(keys, order) {
-        Runs::Ascending => return,
-        Runs::Descending => return keys.reverse(),
-        Runs::Mixed => {}
+    let run = wide::first_run(keys, order);
+    if by_code::is_long(&run, keys.len()) {
+        return wide::sort_after_run(keys, &run, order, |rest| sort_wide(rest, order));
     }
     if let Some(std_sort) = wide::std_sort(keys, order, 1) {
         return wide::sort_by_std(keys, order, std_sort);
@@ -401,7 +404,9 @@ fn order_runs<'r, B: Bits>(codes: &[B], runs: &[Run; 2], order: &'r mut Room<u32
     let mut tail = room();
     let tail = order_few(&mut tail, &codes[start..]);
     let place = |i: usize| if i < start { i } else { start + tail[i - start] as usize };
-    runs::merge(runs, |i| codes[place(i)], |to, from| order[to] = place(from) as u32);
+    let mut sorted = room();
+    let sorted = fill(&mut sorted, (0..codes.len()).map(|i| codes[place(i)]));
+    runs::merge(runs, |i| sorted[i], |to, from| order[to] = place(from) as u32);
     order
 }
 

@@ -21,14 +21,14 @@ pub(crate) fn sort<B: Bits>(keys: &mut [B], transform: Transform<B>, job: &Job) 
     }
     let mut report = Report::default();
     let bytes = size_of_val(keys);
-    let runs = report.phase("profile", bytes, 0, || match B::WIDTH {
-        128 => by_code::runs_of_integers(keys, transform, job.budget.threads),
-        _ => profile::runs(keys, transform, false, job.budget.threads),
-    });
+    if B::WIDTH > u64::BITS && job.way == CpuWay::Distribute && job.budget.threads <= MERGED_BY_THREADS {
+        return sort_integers(keys, transform, job);
+    }
+    let runs =
+        report.phase("profile", bytes, 0, || profile::runs(keys, transform, false, job.budget.threads));
     match runs {
         Runs::Ascending => {}
         Runs::Descending => report.phase("finish", bytes, bytes, || keys.reverse()),
-        Runs::Mixed if sort_by_std(keys, transform, job, &mut report) => {}
         Runs::Mixed if merge_runs(keys, transform, job, &mut report) => {}
         Runs::Mixed
             if counting::applies::<B>(keys.len()) && counting::scratch::<B>() as u64 <= job.budget.memory =>
@@ -48,18 +48,28 @@ pub(crate) fn sort<B: Bits>(keys: &mut [B], transform: Transform<B>, job: &Job) 
     Ok(report)
 }
 
-/// Sorts keys of 128 bits by the standard library's sort, where that takes less time. Returns whether it did.
-fn sort_by_std<B: Bits>(keys: &mut [B], transform: Transform<B>, job: &Job, report: &mut Report) -> bool {
-    if B::WIDTH <= u64::BITS || job.way != CpuWay::Distribute {
-        return false;
+/// Sorts integers of 128 bits by few threads: merges a long run that they begin with, and leaves to the standard library what it
+/// sorts in less time.
+fn sort_integers<B: Bits>(keys: &mut [B], transform: Transform<B>, job: &Job) -> Result<Report, Error> {
+    let (n, bytes, mut report) = (keys.len(), size_of_val(keys), Report::default());
+    let run = report.phase("profile", bytes, 0, || by_code::first_run_of_integers(keys, transform));
+    if by_code::is_long(&run, n)
+        && job.budget.scratch(by_code::merge_scratch::<B>(&run, n), "", &mut report).is_ok()
+    {
+        let mut rest = Ok(Report::default());
+        report.phase("finish", bytes, bytes, || {
+            by_code::sort_integers_after_run(keys, &run, transform, |keys| rest = sort(keys, transform, job));
+        });
+        report.scratch_peak = report.scratch_peak.max(rest?.scratch_peak);
+        return Ok(report);
     }
-    let bytes = size_of_val(keys);
-    let by_std = StdSort::for_integers(keys, transform, job.budget.threads)
-        .filter(|by| job.budget.scratch(by.scratch(bytes), "", report).is_ok());
-    if let Some(by) = by_std {
-        report.phase("finish", bytes, bytes, || by.sort_integers(keys, transform));
+    let std_sort = StdSort::for_integers(keys, transform, job.budget.threads)
+        .filter(|by| job.budget.scratch(by.scratch(bytes), "", &mut report).is_ok());
+    match std_sort {
+        Some(by) => report.phase("finish", bytes, bytes, || by.sort_integers(keys, transform)),
+        None => distribute_and_finish(keys, transform, job, &mut report),
     }
-    by_std.is_some()
+    Ok(report)
 }
 
 /// Merges keys that are two runs, where there is room for the shorter. Returns whether it did.

@@ -104,21 +104,22 @@ pub(crate) fn first_run<B: Bits>(keys: &[B], transform: Transform<B>) -> Run {
 
 fn first_run_of_codes<B: Bits>(keys: &[B], code: impl Fn(B) -> B) -> Run {
     let descends = keys.len() > 1 && code(keys[0]) > code(keys[1]);
-    let end = if descends {
-        end_of_run(keys, |a, b| code(a) > code(b))
-    } else {
-        end_of_run(keys, |a, b| code(a) <= code(b))
-    };
+    let end =
+        if descends { end_of_run(keys, code, |a, b| a > b) } else { end_of_run(keys, code, |a, b| a <= b) };
     Run { range: 0..end, order: if descends { InRun::Descending } else { InRun::Ascending } }
 }
 
-/// How many of the first keys are in order.
+/// How many of the first keys have codes in order.
 #[inline]
-pub(crate) fn end_of_run<B: Bits>(keys: &[B], in_order: impl Fn(B, B) -> bool) -> usize {
+pub(crate) fn end_of_run<B: Bits>(
+    keys: &[B],
+    code: impl Fn(B) -> B,
+    in_order: impl Fn(B, B) -> bool,
+) -> usize {
     // Most runs end at once.
     let start = if keys.len() <= RUN_STRETCH { keys.len() } else { LOOKED_AT_ONE_BY_ONE };
-    let end = in_a_row(&keys[..start], &in_order);
-    if end < start || end == keys.len() { end } else { end_of_long_run(keys, start - 1, &in_order) }
+    let end = in_a_row(&keys[..start], &code, &in_order);
+    if end < start || end == keys.len() { end } else { end_of_long_run(keys, start - 1, &code, &in_order) }
 }
 
 /// Keys at the start of a run that are compared one by one.
@@ -129,20 +130,31 @@ const RUN_STRETCH: usize = 64;
 
 /// [`end_of_run`] of keys that are in order up to index `start`.
 #[inline(never)]
-fn end_of_long_run<B: Bits>(keys: &[B], start: usize, in_order: &impl Fn(B, B) -> bool) -> usize {
+fn end_of_long_run<B: Bits>(
+    keys: &[B],
+    start: usize,
+    code: &impl Fn(B) -> B,
+    in_order: &impl Fn(B, B) -> bool,
+) -> usize {
+    let neighbours = |a, b| in_order(code(a), code(b));
     let stretches = vector::compiled_for!(Isa::detect(), || {
         let starts = (start..keys.len() - 1).step_by(RUN_STRETCH);
-        starts.take_while(|&i| is_in_order(&keys[i..keys.len().min(i + RUN_STRETCH + 1)], in_order)).count()
+        starts.take_while(|&i| is_in_order(&keys[i..keys.len().min(i + RUN_STRETCH + 1)], neighbours)).count()
     });
     let start = start + stretches * RUN_STRETCH;
-    if start < keys.len() { start + in_a_row(&keys[start..], in_order) } else { keys.len() }
+    if start < keys.len() { start + in_a_row(&keys[start..], code, in_order) } else { keys.len() }
 }
 
-/// How many of the first keys are in order, compared one by one.
+/// How many of the first keys have codes in order, compared one by one.
 #[inline]
-fn in_a_row<B: Bits>(keys: &[B], in_order: impl Fn(B, B) -> bool) -> usize {
-    let steps = keys.iter().zip(keys.iter().skip(1)).take_while(|&(&a, &b)| in_order(a, b)).count();
-    (steps + 1).min(keys.len())
+fn in_a_row<B: Bits>(keys: &[B], code: impl Fn(B) -> B, in_order: impl Fn(B, B) -> bool) -> usize {
+    let Some((&first, rest)) = keys.split_first() else { return 0 };
+    let mut before = code(first);
+    let steps = rest.iter().take_while(|&&key| {
+        let of_key = code(key);
+        in_order(std::mem::replace(&mut before, of_key), of_key)
+    });
+    1 + steps.count()
 }
 
 /// Whether all neighbours are in order. Without a branch, where that lets the compiler use vector instructions.
@@ -187,14 +199,136 @@ pub(crate) fn merge_in_place<B: Bits>(
     transform: Transform<B>,
     room: &mut [MaybeUninit<B>],
 ) {
-    let (payload, no_room) = (&mut *vec![(); keys.len()], &mut *vec![MaybeUninit::uninit(); room.len()]);
-    merge_pairs_in_place(keys, payload, runs, transform, Rows { keys: room, payload: no_room });
+    for Run { range, order } in runs {
+        if *order == InRun::Descending {
+            keys[range.clone()].reverse();
+        }
+    }
+    let isa = Isa::detect();
+    vector::compiled_for!(isa, || transform.encode_slice(keys));
+    merge_items(keys, runs[1].range.start, |a, b| a < b, room);
+    vector::compiled_for!(isa, || transform.decode_slice(keys));
+}
+
+/// Merges the items before `start` with those from it on, both of which are in order, by way of room for the fewer. Stable. If
+/// `less` panics, they are a permutation of what they were.
+///
+/// # Panics
+/// Where the room has less than the fewer, before anything has moved.
+pub(crate) fn merge_items<T>(
+    items: &mut [T],
+    start: usize,
+    less: impl Fn(&T, &T) -> bool,
+    room: &mut [MaybeUninit<T>],
+) {
+    let (first, second) = (start, items.len() - start);
+    assert!(room.len() >= first.min(second));
+    let (at, room) = (items.as_mut_ptr(), room.as_mut_ptr().cast::<T>());
+    // SAFETY: the room has that many, and overlaps no items. From then on each item is either in the slice or among those that wait
+    // in the room, for which the slice has a gap as long.
+    unsafe {
+        if first <= second {
+            std::ptr::copy_nonoverlapping(at, room, first);
+            let mut waiting = Waiting { from: room, left: first, to: at };
+            merge_items_forwards(&mut waiting, at.add(first), at.add(items.len()), less);
+        } else {
+            std::ptr::copy_nonoverlapping(at.add(first), room, second);
+            let mut waiting = Waiting { from: room, left: second, to: at.add(first) };
+            merge_items_backwards(&mut waiting, at, less);
+        }
+    }
+}
+
+/// Items in a room, and the gap in a slice to which they are copied at last.
+struct Waiting<T> {
+    from: *const T,
+    left: usize,
+    to: *mut T,
+}
+
+impl<T> Drop for Waiting<T> {
+    fn drop(&mut self) {
+        // SAFETY: the gap has as many.
+        unsafe { std::ptr::copy_nonoverlapping(self.from, self.to, self.left) };
+    }
+}
+
+/// The first run waits. The second lies from `next` to `end`, right behind the gap.
+///
+/// # Safety
+/// As said.
+unsafe fn merge_items_forwards<T>(
+    first: &mut Waiting<T>,
+    mut next: *const T,
+    end: *const T,
+    less: impl Fn(&T, &T) -> bool,
+) {
+    // SAFETY: of each run no more is read than is left, and the gap is as long as what waits.
+    unsafe {
+        while first.left > 0 && next < end {
+            let of_first = first.left.min(MERGED_AT_ONCE);
+            let of_second = (end.offset_from(next) as usize).min(MERGED_AT_ONCE);
+            if less(&*next.add(of_second - 1), &*first.from) {
+                std::ptr::copy(next, first.to, of_second);
+                next = next.add(of_second);
+                first.to = first.to.add(of_second);
+            } else if !less(&*next, &*first.from.add(of_first - 1)) {
+                std::ptr::copy_nonoverlapping(first.from, first.to, of_first);
+                first.from = first.from.add(of_first);
+                first.to = first.to.add(of_first);
+                first.left -= of_first;
+            } else {
+                // Without a branch: which run is next cannot be predicted.
+                let steps = if of_first.min(of_second) == MERGED_AT_ONCE { MERGED_AT_ONCE } else { 1 };
+                for _ in 0..steps {
+                    let second = less(&*next, &*first.from);
+                    std::ptr::copy_nonoverlapping(if second { next } else { first.from }, first.to, 1);
+                    next = next.add(usize::from(second));
+                    first.from = first.from.add(usize::from(!second));
+                    first.left -= usize::from(!second);
+                    first.to = first.to.add(1);
+                }
+            }
+        }
+    }
+}
+
+/// The second run waits. The first lies from `start` to the gap.
+///
+/// # Safety
+/// As said.
+unsafe fn merge_items_backwards<T>(second: &mut Waiting<T>, start: *const T, less: impl Fn(&T, &T) -> bool) {
+    // SAFETY: of each run no more is read than is left, and the gap is as long as what waits.
+    unsafe {
+        while second.left > 0 && start < second.to {
+            let of_first = (second.to.cast_const().offset_from(start) as usize).min(MERGED_AT_ONCE);
+            let of_second = second.left.min(MERGED_AT_ONCE);
+            if less(&*second.from.add(second.left - 1), &*second.to.sub(of_first)) {
+                second.to = second.to.sub(of_first);
+                std::ptr::copy(second.to, second.to.add(second.left), of_first);
+            } else if !less(&*second.from.add(second.left - of_second), &*second.to.sub(1)) {
+                second.left -= of_second;
+                let from = second.from.add(second.left);
+                std::ptr::copy_nonoverlapping(from, second.to.add(second.left), of_second);
+            } else {
+                let steps = if of_first.min(of_second) == MERGED_AT_ONCE { MERGED_AT_ONCE } else { 1 };
+                for _ in 0..steps {
+                    let (last, to) = (second.from.add(second.left - 1), second.to.add(second.left - 1));
+                    let first = less(&*last, &*second.to.sub(1));
+                    let from = if first { second.to.sub(1).cast_const() } else { last };
+                    std::ptr::copy_nonoverlapping(from, to, 1);
+                    second.to = second.to.sub(usize::from(first));
+                    second.left -= usize::from(!first);
+                }
+            }
+        }
+    }
 }
 
 /// Merges two runs of keys in place and moves each payload with its key. Stable.
 ///
 /// # Panics
-/// Where the room has less than the shorter run, before anything has moved.
+/// Where the room has less than the shorter run, before anything has moved, and where codes do not tell the keys.
 pub(crate) fn merge_pairs_in_place<B: Bits, V>(
     keys: &mut [B],
     payload: &mut [V],
@@ -213,14 +347,16 @@ pub(crate) fn merge_pairs_in_place<B: Bits, V>(
     // SAFETY: `MaybeUninit<V>` has the layout of V and drops nothing. The merge does not panic, and after it each payload is
     // in the slice once.
     let payload = unsafe { std::slice::from_raw_parts_mut(payload.as_mut_ptr().cast(), payload.len()) };
-    // The transform is chosen here once, not again for every key.
-    if transform.is_integer() {
-        merge_at(keys, payload, start, |key| transform.encode_integer(key), room);
-    } else if transform.is_plain_float() {
-        merge_at(keys, payload, start, |key| transform.encode_plain_float(key), room);
+    assert!(transform.is_bijection(), "keys are to be had from their codes");
+    // Codes compare in less time.
+    let isa = Isa::detect();
+    vector::compiled_for!(isa, || transform.encode_slice(keys));
+    if start <= keys.len() - start {
+        merge_forwards(keys, payload, start, room);
     } else {
-        merge_at(keys, payload, start, |key| transform.encode(key), room);
+        merge_backwards(keys, payload, start, room);
     }
+    vector::compiled_for!(isa, || transform.decode_slice(keys));
 }
 
 /// Room for keys and their payloads.
@@ -229,30 +365,14 @@ pub(crate) struct Rows<'a, B, V> {
     pub payload: &'a mut [MaybeUninit<V>],
 }
 
-/// Merges the keys before `start` with those from it on.
-fn merge_at<B: Bits, V>(
-    keys: &mut [B],
-    payload: &mut [MaybeUninit<V>],
-    start: usize,
-    code: impl Fn(B) -> B,
-    room: Rows<'_, B, V>,
-) {
-    if start <= keys.len() - start {
-        merge_forwards(keys, payload, start, code, room);
-    } else {
-        merge_backwards(keys, payload, start, code, room);
-    }
-}
-
 /// Keys of one run that are moved at once where all of them come before the other's next.
 const MERGED_AT_ONCE: usize = 16;
 
-/// The first run waits in the room.
+/// Merges codes and what is beside them. The first run waits in the room.
 fn merge_forwards<B: Bits, V>(
     keys: &mut [B],
     payload: &mut [MaybeUninit<V>],
     start: usize,
-    code: impl Fn(B) -> B,
     room: Rows<'_, B, V>,
 ) {
     let first = fill(room.keys, keys[..start].iter().copied());
@@ -262,11 +382,11 @@ fn merge_forwards<B: Bits, V>(
     while a < first.len() && b < keys.len() {
         let (of_first, of_second) = (MERGED_AT_ONCE.min(first.len() - a), MERGED_AT_ONCE.min(keys.len() - b));
         let to = a + b - start;
-        if code(keys[b + of_second - 1]) < code(first[a]) {
+        if keys[b + of_second - 1] < first[a] {
             keys.copy_within(b..b + of_second, to);
             copy_within(payload, b..b + of_second, to);
             b += of_second;
-        } else if code(first[a + of_first - 1]) <= code(keys[b]) {
+        } else if first[a + of_first - 1] <= keys[b] {
             keys[to..][..of_first].copy_from_slice(&first[a..][..of_first]);
             copy(&first_payload[a..][..of_first], &mut payload[to..][..of_first]);
             a += of_first;
@@ -274,7 +394,7 @@ fn merge_forwards<B: Bits, V>(
             // Without a branch: which run is next cannot be predicted.
             let steps = if of_first.min(of_second) == MERGED_AT_ONCE { MERGED_AT_ONCE } else { 1 };
             for to in to..to + steps {
-                let second = code(keys[b]) < code(first[a]);
+                let second = keys[b] < first[a];
                 keys[to] = if second { keys[b] } else { first[a] };
                 payload[to] = same(if second { &payload[b] } else { &first_payload[a] });
                 a += usize::from(!second);
@@ -287,12 +407,11 @@ fn merge_forwards<B: Bits, V>(
     copy(&first_payload[a..][..left], &mut payload[to..][..left]);
 }
 
-/// The second run waits in the room.
+/// The same, where the second run waits in the room.
 fn merge_backwards<B: Bits, V>(
     keys: &mut [B],
     payload: &mut [MaybeUninit<V>],
     start: usize,
-    code: impl Fn(B) -> B,
     room: Rows<'_, B, V>,
 ) {
     let second = fill(room.keys, keys[start..].iter().copied());
@@ -301,18 +420,18 @@ fn merge_backwards<B: Bits, V>(
     let (mut a, mut b) = (start, second.len());
     while a > 0 && b > 0 {
         let (of_first, of_second) = (MERGED_AT_ONCE.min(a), MERGED_AT_ONCE.min(b));
-        if code(keys[a - of_first]) > code(second[b - 1]) {
+        if keys[a - of_first] > second[b - 1] {
             a -= of_first;
             keys.copy_within(a..a + of_first, a + b);
             copy_within(payload, a..a + of_first, a + b);
-        } else if code(second[b - of_second]) >= code(keys[a - 1]) {
+        } else if second[b - of_second] >= keys[a - 1] {
             b -= of_second;
             keys[a + b..][..of_second].copy_from_slice(&second[b..][..of_second]);
             copy(&second_payload[b..][..of_second], &mut payload[a + b..][..of_second]);
         } else {
             let steps = if of_first.min(of_second) == MERGED_AT_ONCE { MERGED_AT_ONCE } else { 1 };
             for _ in 0..steps {
-                let first = code(keys[a - 1]) > code(second[b - 1]);
+                let first = keys[a - 1] > second[b - 1];
                 keys[a + b - 1] = if first { keys[a - 1] } else { second[b - 1] };
                 payload[a + b - 1] = same(if first { &payload[a - 1] } else { &second_payload[b - 1] });
                 a -= usize::from(first);
@@ -392,6 +511,34 @@ mod tests {
         merge_pairs_in_place(&mut keys, &mut payload, &runs, transform, room);
         assert_eq!(alone, keys);
         assert!(keys.into_iter().zip(payload).eq(expected));
+    }
+
+    /// Wherever the comparison panics, no item is lost, and none is there twice.
+    #[test]
+    fn a_comparison_that_panics_leaves_a_permutation() {
+        for (n, start) in [(50, 20), (50, 30), (90, 5)] {
+            for calls in 0.. {
+                let key = |i: usize| if i < start { 2 * i } else { 2 * (i - start) + 1 };
+                let mut items: Vec<String> = (0..n).map(|i| format!("{:09}", key(i))).collect();
+                let mut expected = items.clone();
+                expected.sort();
+                let left = std::cell::Cell::new(calls);
+                let less = |a: &String, b: &String| {
+                    assert_ne!(left.replace(left.get().saturating_sub(1)), 0, "no more comparisons");
+                    a < b
+                };
+                let mut room = Vec::with_capacity(start.min(n - start));
+                let merge = || merge_items(&mut items, start, less, room.spare_capacity_mut());
+                let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(merge)).is_ok();
+                if !ended {
+                    items.sort();
+                }
+                assert_eq!(items, expected, "{start} of {n}, {calls} comparisons");
+                if ended {
+                    break;
+                }
+            }
+        }
     }
 
     #[test]

@@ -4,11 +4,11 @@
 use rayon::slice::ParallelSliceMut;
 
 use super::by_code::{self, StdSort};
+use super::runs::Run;
 use super::sorts::CpuSorts;
 use super::{Job, compare, permute_pairs, segment_pairs, segments};
 use crate::key::{Code, Transform};
-use crate::plan::{CpuWay, FEW, ITEMS_A_TASK};
-use crate::profile::Runs;
+use crate::plan::{CpuWay, FEW, ITEMS_A_TASK, MERGED_BY_THREADS};
 use crate::{Error, Index, Key, Order, Report, Segments};
 
 pub(crate) fn sort<K: Key>(keys: &mut [K], order: Order, job: &Job) -> Result<Report, Error> {
@@ -19,14 +19,16 @@ pub(crate) fn sort<K: Key>(keys: &mut [K], order: Order, job: &Job) -> Result<Re
     if size_of::<K>() == 0 {
         return Ok(report);
     }
-    let bytes = size_of_val(keys);
-    match report.phase("profile", bytes, 0, || runs(keys, order)) {
-        Runs::Ascending => return Ok(report),
-        Runs::Descending => {
-            report.phase("finish", bytes, bytes, || keys.reverse());
-            return Ok(report);
-        }
-        Runs::Mixed => {}
+    let (bytes, n) = (size_of_val(keys), keys.len());
+    let run = report.phase("profile", bytes, 0, || first_run(keys, order));
+    let merged = run.range.end == n || job.budget.threads <= MERGED_BY_THREADS && by_code::is_long(&run, n);
+    if merged && job.budget.scratch(by_code::merge_scratch::<K>(&run, n), "", &mut report).is_ok() {
+        let mut rest = Ok(Report::default());
+        report.phase("finish", bytes, bytes, || {
+            sort_after_run(keys, &run, order, |keys| rest = sort(keys, order, job));
+        });
+        report.scratch_peak = report.scratch_peak.max(rest?.scratch_peak);
+        return Ok(report);
     }
     let std_sort = std_sort(keys, order, job.budget.threads)
         .filter(|by| job.budget.scratch(by.scratch(bytes), "", &mut report).is_ok());
@@ -72,19 +74,24 @@ pub(crate) fn sort_by_std<K: Key>(keys: &mut [K], order: Order, std_sort: StdSor
     }
 }
 
-/// Whether keys are one run.
-pub(crate) fn runs<K: Key>(keys: &[K], order: Order) -> Runs {
-    let [first, .., last] = keys else { return Runs::Ascending };
-    if last.compare(first, order).is_lt() {
-        // The order is chosen here once, not again for every key.
-        let descend = if order == Order::default() {
-            keys.is_sorted_by(|a, b| !a.compare(b, Order::default()).is_lt())
-        } else {
-            keys.is_sorted_by(|a, b| !a.compare(b, order).is_lt())
-        };
-        return if descend { Runs::Descending } else { Runs::Mixed };
+/// The longest run that keys begin with.
+pub(crate) fn first_run<K: Key>(keys: &[K], order: Order) -> Run {
+    // The order is chosen here once, not again for every key.
+    if order == Order::default() {
+        by_code::first_run(keys, |a, b| a.compare(b, Order::default()).is_lt())
+    } else {
+        by_code::first_run(keys, |a, b| a.compare(b, order).is_lt())
     }
-    if is_sorted(keys, order) { Runs::Ascending } else { Runs::Mixed }
+}
+
+/// Sorts keys that begin with a run, those that follow by `sort`.
+pub(crate) fn sort_after_run<K: Key>(keys: &mut [K], run: &Run, order: Order, sort: impl FnOnce(&mut [K])) {
+    // The order is chosen here once, not again for every key.
+    if order == Order::default() {
+        by_code::sort_after_run(keys, run, |a, b| a.compare(b, Order::default()).is_lt(), sort);
+    } else {
+        by_code::sort_after_run(keys, run, |a, b| a.compare(b, order).is_lt(), sort);
+    }
 }
 
 /// Whether keys are in order.
