@@ -184,7 +184,22 @@ fn kinds_of_strings(n: usize) -> Vec<Vec<Vec<u8>>> {
     let nested: Vec<Vec<u8>> = draw(&mut |rng| vec![b'a'; rng.usize(0..90)]);
     let mut falling = nested.clone();
     falling.sort_by(|a, b| b.cmp(a));
+    let words: Vec<Vec<u8>> = draw(&mut |rng| format!("a word {}", rng.usize(0..n)).into_bytes());
+    let mut sorted = words.clone();
+    sorted.sort();
+    let rotated = [&sorted[n / 3..], &sorted[..n / 3]].concat();
+    let up_and_down =
+        sorted.iter().step_by(2).chain(sorted.iter().skip(1).step_by(2).rev()).cloned().collect();
+    let with_tail = |count: usize| {
+        let mut strings = words.clone();
+        strings[..n - n.min(count)].sort();
+        strings
+    };
     vec![
+        rotated,
+        up_and_down,
+        with_tail(1),
+        with_tail(n / 3),
         nested,
         falling,
         draw(&mut |_| b"one string that all of them are".to_vec()),

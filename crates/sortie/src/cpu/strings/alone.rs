@@ -36,8 +36,8 @@ impl<F> Sort<'_, F> {
         if items.len() <= COMPARE_STRINGS_UP_TO {
             return self.compare_few(items, lcps, 0);
         }
-        if let Some(run) = self.run_of(items, 0, None) {
-            self.straighten(items, &run, 0);
+        let rest = |items: &mut [P], lcps: &mut [L]| self.sort_alone(items, lcps);
+        if self.sort_after_run(items, lcps, 0, rest) {
             return self.compare_neighbours(items, lcps, 0);
         }
         let whole = Tie { range: 0..items.len(), depth: 0, alike: false };

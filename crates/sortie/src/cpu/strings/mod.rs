@@ -40,7 +40,7 @@ use crate::key::Transform;
 use crate::parallel;
 use crate::plan::{
     ALPHABET_SAMPLE, COMPARE_STRINGS_UP_TO, CpuWay, DISTRIBUTE_STRINGS_FROM, FEW, ITEMS_A_TASK,
-    STRINGS_A_TASK,
+    MERGED_BY_THREADS, STRINGS_A_TASK,
 };
 use crate::report::Work;
 use crate::request::Budget;
@@ -207,12 +207,15 @@ fn scratch<P>(n: usize) -> usize {
 
 const SCRATCH_HINT: &str = "a copy of the references and 16 bytes for each; sort in parts, or by comparison";
 
-/// The order of two strings: mostly the first eight bytes decide it, which needs no call.
+/// The order of two strings: mostly their first eight bytes decide it, or the first and the last eight, which needs no call.
 #[inline(always)]
 fn compare_bytes(a: &[u8], b: &[u8], descending: bool) -> Ordering {
-    let order = match (a.first_chunk::<8>(), b.first_chunk::<8>()) {
-        (Some(first), Some(second)) if first != second => {
-            u64::from_be_bytes(*first).cmp(&u64::from_be_bytes(*second))
+    let of = |eight: &[u8; 8]| u64::from_be_bytes(*eight);
+    let order = match (a.first_chunk(), b.first_chunk()) {
+        (Some(first), Some(second)) if first != second => of(first).cmp(&of(second)),
+        (Some(_), Some(_)) if a.len() == b.len() && a.len() <= 16 => {
+            // They overlap the first, which are equal.
+            a.last_chunk().map(of).cmp(&b.last_chunk().map(of))
         }
         _ => a.cmp(b),
     };
@@ -327,6 +330,9 @@ impl<F> Sort<'_, F> {
             phase.phase_of_one("finish", refs, refs, || self.straighten(items, &run, depth));
             self.lcps_phase(items, lcps, depth, &mut phase);
             Vec::new()
+        } else if threads <= MERGED_BY_THREADS && self.merge_run(items, lcps, depth, &mut phase)? {
+            self.lcps_phase(items, lcps, depth, &mut phase);
+            Vec::new()
         } else {
             let mut encoded = Scratch::<u64>::new(n)?;
             let pairs = Scratch::<Pair<u64, P>>::new(n)?;
@@ -352,6 +358,31 @@ impl<F> Sort<'_, F> {
         };
         report.absorb(phase);
         Ok(large)
+    }
+
+    /// Sorts items that begin with a long run, of which the others are distributed. Returns whether they do.
+    fn merge_run<P: Send + Sync, L: Lcp>(
+        &self,
+        items: &mut [P],
+        lcps: &mut [L],
+        depth: usize,
+        phase: &mut Report,
+    ) -> Result<bool, Error>
+    where
+        F: Strings<P>,
+    {
+        let (refs, mut of_rest) = (size_of_val(items), Ok(()));
+        let rest = |items: &mut [P], lcps: &mut [L]| {
+            let mut all = vec![Tie::new(0..items.len(), depth)];
+            if items.len() < DISTRIBUTE_STRINGS_FROM {
+                self.sort_ties(items, lcps, &mut all, &mut State::default());
+            } else {
+                of_rest = self.distribute_all(items, lcps, all, &mut Report::default());
+            }
+        };
+        let merged =
+            phase.phase_of_one("finish", refs, refs, || self.sort_after_run(items, lcps, depth, rest));
+        of_rest.map(|()| merged)
     }
 
     /// Brings each bucket back in order, and returns the ties that are left for later.

@@ -1,9 +1,12 @@
-//! Strings that are one run already: kept, or reversed.
+//! Strings that are one run already, which is kept or reversed, or begin with a long one, with which the others are merged.
 
 use std::cmp::Ordering;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use super::{Sort, Strings};
+use super::lcps::Lcp;
+use super::{Sort, Strings, compare_bytes};
+use crate::cpu::by_code::LONG_RUN;
+use crate::cpu::runs::merge_items;
 use crate::parallel;
 use crate::plan::STRINGS_A_TASK;
 use crate::report::Work;
@@ -25,15 +28,18 @@ impl<F> Sort<'_, F> {
     where
         F: Strings<P>,
     {
-        let order = |pair: &[P]| self.compare(&pair[0], &pair[1], depth);
+        let order = |a: &[u8], b: &[u8]| compare_bytes(a, b, self.descending);
         // Equal items at the start fit either direction. A whole stretch of them is taken to ascend.
-        let level = items.windows(2).take(STRINGS_A_TASK).position(|pair| order(pair).is_ne());
-        let Some(level) = level.filter(|&level| order(&items[level..level + 2]).is_gt()) else {
-            let ascends = |pair: &[P]| order(pair).is_le();
-            return all_neighbours(items, level.unwrap_or(0), work, ascends).then_some(Run::Ascending);
-        };
-        let ties = AtomicBool::new(level > 0);
-        let falls = |pair: &[P]| match order(pair) {
+        let start = items.len().min(STRINGS_A_TASK + 1);
+        let level = self.in_a_row(&items[..start], depth, |a, b| order(a, b).is_eq());
+        let falls = level < start && self.compare(&items[level - 1], &items[level], depth).is_gt();
+        let from = level.saturating_sub(1);
+        if !falls {
+            let ascends = |a: &[u8], b: &[u8]| order(a, b).is_le();
+            return self.all_neighbours(items, depth, from, work, ascends).then_some(Run::Ascending);
+        }
+        let ties = AtomicBool::new(from > 0);
+        let falls = |a: &[u8], b: &[u8]| match order(a, b) {
             Ordering::Less => false,
             Ordering::Equal => {
                 ties.store(true, Relaxed);
@@ -41,7 +47,94 @@ impl<F> Sort<'_, F> {
             }
             Ordering::Greater => true,
         };
-        all_neighbours(items, level, work, falls).then(|| Run::Descending { ties: ties.into_inner() })
+        let all = self.all_neighbours(items, depth, from, work, falls);
+        all.then(|| Run::Descending { ties: ties.into_inner() })
+    }
+
+    /// The longest run that items begin with, and its length.
+    fn first_run<P>(&self, items: &[P], depth: usize) -> (Run, usize)
+    where
+        F: Strings<P>,
+    {
+        let order = |a: &[u8], b: &[u8]| compare_bytes(a, b, self.descending);
+        let level = self.in_a_row(items, depth, |a, b| order(a, b).is_eq());
+        let from = level.saturating_sub(1);
+        if level == items.len() || self.compare(&items[from], &items[level], depth).is_lt() {
+            return (Run::Ascending, from + self.in_a_row(&items[from..], depth, |a, b| order(a, b).is_le()));
+        }
+        let mut ties = from > 0;
+        let falls = |a: &[u8], b: &[u8]| {
+            let order = order(a, b);
+            ties |= order.is_eq();
+            order.is_ge()
+        };
+        let end = from + self.in_a_row(&items[from..], depth, falls);
+        (Run::Descending { ties }, end)
+    }
+
+    /// Puts items in order that begin with a long run: those that follow by `sort`, then both are merged. Stable. Returns whether they
+    /// do.
+    pub(super) fn sort_after_run<P, L: Lcp>(
+        &self,
+        items: &mut [P],
+        lcps: &mut [L],
+        depth: usize,
+        sort: impl FnOnce(&mut [P], &mut [L]),
+    ) -> bool
+    where
+        F: Strings<P>,
+    {
+        let (n, (run, end)) = (items.len(), self.first_run(items, depth));
+        if end < n / LONG_RUN {
+            return false;
+        }
+        self.straighten(&mut items[..end], &run, depth);
+        if end < n {
+            sort(&mut items[end..], &mut lcps[end..]);
+            let mut room = Vec::with_capacity(end.min(n - end));
+            let less = |a: &P, b: &P| self.compare(a, b, depth).is_lt();
+            merge_items(items, end, less, room.spare_capacity_mut());
+        }
+        true
+    }
+
+    /// How many of the first items follow each other as `good` wants it.
+    fn in_a_row<P>(&self, items: &[P], depth: usize, mut good: impl FnMut(&[u8], &[u8]) -> bool) -> usize
+    where
+        F: Strings<P>,
+    {
+        let Some((first, rest)) = items.split_first() else { return 0 };
+        let mut before = self.rest(first, depth);
+        let steps = rest.iter().take_while(|item| {
+            let string = self.rest(item, depth);
+            good(std::mem::replace(&mut before, string), string)
+        });
+        1 + steps.count()
+    }
+
+    /// Whether all neighbours from an item on are as `good` wants them: by the threads of a phase, or by this one alone.
+    fn all_neighbours<P: Sync>(
+        &self,
+        items: &[P],
+        depth: usize,
+        from: usize,
+        work: Option<&Work>,
+        good: impl Fn(&[u8], &[u8]) -> bool + Sync,
+    ) -> bool
+    where
+        F: Strings<P>,
+    {
+        let all = |from: usize, to: usize| self.in_a_row(&items[from..to], depth, &good) == to - from;
+        let Some(work) = work else { return all(from, items.len()) };
+        let first = items.len().min(from + STRINGS_A_TASK);
+        // Most inputs break the run at once: no thread is woken for those.
+        if !work.task(|| all(from, first)) {
+            return false;
+        }
+        let starts = (first - 1..items.len() - 1).step_by(STRINGS_A_TASK);
+        parallel::all(work.threads(), starts, |from| {
+            work.task(|| all(from, items.len().min(from + STRINGS_A_TASK + 1)))
+        })
     }
 
     /// Puts a run in order. Stable.
@@ -56,24 +149,4 @@ impl<F> Sort<'_, F> {
             items.chunk_by_mut(equal).for_each(<[P]>::reverse);
         }
     }
-}
-
-/// Whether all neighbours from an item on are as `good` wants them: by the threads of a phase, or by this one alone.
-fn all_neighbours<P: Sync>(
-    items: &[P],
-    from: usize,
-    work: Option<&Work>,
-    good: impl Fn(&[P]) -> bool + Sync,
-) -> bool {
-    let all = |from: usize, to: usize| items[from..to].windows(2).all(&good);
-    let Some(work) = work else { return all(from, items.len()) };
-    let first = items.len().min(from + STRINGS_A_TASK);
-    // Most inputs break the run at once: no thread is woken for those.
-    if !work.task(|| all(from, first)) {
-        return false;
-    }
-    let starts = (first - 1..items.len() - 1).step_by(STRINGS_A_TASK);
-    parallel::all(work.threads(), starts, |from| {
-        work.task(|| all(from, items.len().min(from + STRINGS_A_TASK + 1)))
-    })
 }
