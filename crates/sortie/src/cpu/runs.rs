@@ -517,7 +517,7 @@ mod tests {
     #[test]
     fn a_comparison_that_panics_leaves_a_permutation() {
         for (n, start) in [(50, 20), (50, 30), (90, 5)] {
-            for calls in 0.. {
+            for calls in 0u32.. {
                 let key = |i: usize| if i < start { 2 * i } else { 2 * (i - start) + 1 };
                 let mut items: Vec<String> = (0..n).map(|i| format!("{:09}", key(i))).collect();
                 let mut expected = items.clone();
