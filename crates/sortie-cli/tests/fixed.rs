@@ -160,6 +160,7 @@ fn refusals_are_one_clear_line() {
         ("--record-size 10 -z", "--zero-terminated is for lines; it does not go with --record-size"),
         ("--record-size 10 -m", "--merge is for lines; it does not go with --record-size"),
         ("--record-size 10 --type u8", "--type is for arrays; it does not go with --record-size"),
+        ("--record-size 10 -c", "options '-co' are incompatible"),
         ("--record-size 10 absent", "cannot read: absent: No such file or directory"),
     ] {
         for limit in ["", "-S 64K"] {

@@ -339,7 +339,7 @@ fn options_that_contradict_are_refused() {
     }
     for (args, option) in [("--by name in", "--by"), ("--dedup in", "--dedup")] {
         let said = complaint(&run(sortie(folder.path()).args(args.split_whitespace()), b""), 2);
-        assert_eq!(said, format!("sortie: {option} is for records of FASTA and FASTQ; give --format too\n"));
+        assert_eq!(said, format!("sortie: {option} is for FASTA or FASTQ records; give --format too\n"));
     }
     assert_eq!(names(folder.path()), ["in"]);
     // These say nothing else than what is done.

@@ -32,7 +32,7 @@
 //! | call | scratch | panics | GPU |
 //! |---|---|---|---|
 //! | [`sort`], numbers | 262 KiB a thread and `nK` / 1024 from 8 MiB of keys on (1 MiB for 128 bits); 4 KiB for 8 bits, 256 KiB for 16; `nK / 2` for two runs | no | yes |
-//! | [`sort`], tuples, options and byte arrays | none; for long runs as [`sort_by`] by one thread | no | no |
+//! | [`sort`], tuples, options and byte arrays | none; for runs see below | no | no |
 //! | [`sort_strings`], [`sort`] of strings | `n(K + 16)`, `K` being the size of a reference | memory | yes |
 //! | [`sort_string_array`] | the bytes, and `56n` | memory, offsets | yes |
 //! | [`sort_pairs`], numbers | `n(K + V)`, at least `2n`, and `n(K + 8)` up to 131,072 keys | memory, lengths | yes |
@@ -49,7 +49,8 @@
 //! | [`argsort_segments`] | as [`Sorter::argsort_segments`] | memory, segments | numbers |
 //!
 //! - Two runs are merged where a sort has one or two threads, keys alone only where that is predicted to be faster, and the limit of a [`Sorter`] has room for the scratch. Keys of 128
-//!   bits with long runs take as much as in [`sort_by`] by one thread.
+//!   bits, tuples, options and byte arrays with a long run at the start take `nK / 2` at most, and with several runs as much as in
+//!   [`sort_by`] by one thread.
 //! - Up to 1024 elements with keys that are not strings take 40 KiB at most, mostly none, which no limit counts; in [`sort_by_key`]
 //!   also the keys where they are not numbers.
 //! - From 2^32 keys on, indices of 4 bytes in this table have 8.

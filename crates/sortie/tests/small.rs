@@ -376,13 +376,15 @@ impl AsRef<[u8]> for Freeing<'_> {
 #[test]
 fn a_panic_in_as_ref_restores_nothing_that_as_ref_may_have_changed() {
     let n = if cfg!(miri) { 60 } else { 100_000 };
-    for threads in [1, 2, 3] {
+    for (threads, rotated) in [1, 2, 3].into_iter().flat_map(|threads| [(threads, false), (threads, true)]) {
         let sorter = Sorter::builder().threads(threads).build().unwrap();
+        // Rotated ones are two runs, which one or two threads merge.
+        let key = |i: usize| if rotated { (0, (i + n / 3) % n) } else { (i % 3, i * 7919 % n) };
         let asked_when_it = |frees_from, panics_from| {
             let (asked, dropped) = (AtomicUsize::new(0), Vec::from_iter((0..n).map(|_| AtomicUsize::new(0))));
             let owner = |(i, dropped)| Freeing {
                 // Long enough to be asked for again once all strings have moved.
-                bytes: format!("{}{:060}", i % 3, i * 7919 % n),
+                bytes: format!("{}{:060}", key(i).0, key(i).1),
                 owned: Mutex::new(Some(Box::new(Dropped(dropped)))),
                 asked: &asked,
                 frees_from,
@@ -402,6 +404,40 @@ fn a_panic_in_as_ref_restores_nothing_that_as_ref_may_have_changed() {
         for eighth in 1..8 {
             let panics_from = asked * eighth / 8;
             asked_when_it(panics_from.saturating_sub(n / 4), panics_from);
+        }
+    }
+}
+
+/// Each of those keys was once inserted into the run by itself, in time quadratic in their number.
+#[test]
+#[cfg_attr(miri, ignore = "takes hours")]
+fn many_wide_keys_after_a_long_run() {
+    let sorter = Sorter::builder().threads(1).build().unwrap();
+    let mut keys: Vec<u128> = numbers(2_000_000).into_iter().map(u128::from).collect();
+    let run = keys.len() - keys.len() / 100;
+    keys[..run].sort_unstable();
+    let (mut expected, mut tuples) = (keys.clone(), keys.iter().map(|&key| (key, key)).collect::<Vec<_>>());
+    expected.sort_unstable();
+    sorter.sort(&mut keys).unwrap();
+    assert!(keys == expected);
+    sorter.sort(&mut tuples).unwrap();
+    assert!(tuples.into_iter().eq(expected.into_iter().map(|key| (key, key))));
+}
+
+/// Such keys were once taken for a run of two, and sorted.
+#[test]
+fn wide_keys_that_descend_from_equal_ones() {
+    for n in [7, 20, 100, if cfg!(miri) { 200 } else { 20_000 }] {
+        for equal in [2, n / 2, n] {
+            let key = |i: usize| if i < equal { n as u128 } else { (n - i) as u128 / 2 };
+            let mut keys: Vec<u128> = (0..n).map(key).collect();
+            let mut tuples: Vec<(u128, u8)> = keys.iter().map(|&key| (key, 0)).collect();
+            keys.iter().zip(&keys[1..]).for_each(|(a, b)| assert!(a >= b));
+            sortie::sort(&mut keys);
+            sortie::sort(&mut tuples);
+            let expected: Vec<u128> = (0..n).rev().map(key).collect();
+            assert_eq!(keys, expected);
+            assert!(tuples.into_iter().map(|tuple| tuple.0).eq(expected));
         }
     }
 }

@@ -33,7 +33,7 @@ pub const fn shared<A: AsMut<ArrayOptions>>() -> [Flag<A>; 3] {
             name: Name::Long("descending"),
             gnu: false,
             of: &[Array],
-            help: "The largest first",
+            help: "The largest first; lines and records have -r",
             effect: Effect::Switch(|args| args.as_mut().descending = true),
         },
         Flag {

@@ -28,7 +28,7 @@ pub trait Arguments: Default + 'static {
     /// Whether the command takes the place of GNU sort: see [`Flag::gnu`].
     const IS_GNU: bool = false;
 
-    /// Hears of each option that was given.
+    /// Called once for each option that was given.
     fn note(&mut self, _option: &Flag<Self>) {}
 
     /// Takes an argument that is no option.

@@ -28,17 +28,17 @@ pub enum JobKind {
 impl JobKind {
     pub const ANY: &'static [JobKind] = &[JobKind::Lines, JobKind::Array, JobKind::Records, JobKind::Fixed];
 
-    /// What is sorted, several of them.
+    /// What the job sorts, in the plural.
     pub fn items(self) -> &'static str {
         match self {
             JobKind::Lines => "lines",
             JobKind::Array => "arrays",
-            JobKind::Records => "records of FASTA and FASTQ",
+            JobKind::Records => "FASTA or FASTQ records",
             JobKind::Fixed => "records of one length",
         }
     }
 
-    /// What makes a job of this kind.
+    /// The option or the input that selects this job.
     pub fn asked_by(self) -> &'static str {
         match self {
             JobKind::Lines => "text",
@@ -50,7 +50,7 @@ impl JobKind {
 }
 
 impl Display for JobKind {
-    /// The job, as what an option does not go with.
+    /// The job's name in "it does not go with ...".
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             JobKind::Array => "an array",
@@ -138,10 +138,10 @@ pub struct Sources {
     pub check: Option<Check>,
 }
 
-/// Where what is larger than memory waits.
+/// Where temporary files go, and how they are merged.
 #[derive(Debug, Default)]
 pub struct Temporary {
-    /// One at least.
+    /// Never empty.
     pub folders: Vec<PathBuf>,
     pub batch_size: Option<NonZeroUsize>,
     pub compress_program: Option<PathBuf>,

@@ -1,8 +1,11 @@
 //! Sorts items in place by a code of each: those that no vector holds, or that are no numbers. A quicksort, until a part is
-//! small enough for `few.rs`.
+//! small enough for `few.rs`. Here too is what comes before: a long run at the start is merged with the rest, and std's sorts take what they
+//! sort in less time.
 //!
 //! As in the vectorised quicksort, each part knows a lower bound of its codes: a pivot equal to it says that the codes up to
 //! it are equal. Too many bad pivots hand the part to std's sort, hence O(n log n) whatever the input.
+
+use std::mem::MaybeUninit;
 
 use rayon::slice::ParallelSliceMut;
 
@@ -129,39 +132,49 @@ fn native<B: Bits>(keys: &mut [B], transform: Transform<B>) -> Option<Native<'_>
 
 /// The longest run that items begin with. Where it descends, it may have equal items.
 pub(crate) fn first_run<T>(items: &[T], less: impl Fn(&T, &T) -> bool) -> Run {
-    let descends = items.len() > 1 && less(&items[1], &items[0]);
-    let in_row = |pair: &&[T]| if descends { !less(&pair[0], &pair[1]) } else { !less(&pair[1], &pair[0]) };
-    let steps = items.windows(2).take_while(in_row).count();
-    let order = if descends { InRun::Descending } else { InRun::Ascending };
-    Run { range: 0..(steps + 1).min(items.len()), order }
+    let steps = |items: &[T], falls: bool| {
+        let in_order =
+            |pair: &&[T]| if falls { !less(&pair[0], &pair[1]) } else { !less(&pair[1], &pair[0]) };
+        items.windows(2).take_while(in_order).count()
+    };
+    let end = (steps(items, false) + 1).min(items.len());
+    // Equal items at the start fit either direction.
+    if end == items.len() || less(&items[0], &items[end - 1]) {
+        return Run { range: 0..end, order: InRun::Ascending };
+    }
+    Run { range: 0..end + steps(&items[end - 1..], true), order: InRun::Descending }
 }
 
-/// Whether it takes less time to merge such a run with what follows, of `n` items in all, than to sort all of them.
-pub(crate) fn is_long(run: &Run, n: usize) -> bool {
-    run.range.end >= n / if n <= COMPARED { LONG_OF_FEW } else { LONG_RUN }
+/// Whether it takes less time to merge the first `end` of `n` items, which are a run, with the others than to sort all of them.
+pub(crate) fn is_long(end: usize, n: usize) -> bool {
+    end >= n / if n <= COMPARED { LONG_OF_FEW } else { LONG_RUN }
 }
 
-/// Bytes of scratch to merge such a run with what follows, of `n` items in all.
-pub(crate) fn merge_scratch<T>(run: &Run, n: usize) -> usize {
-    let start = run.range.end;
-    if few::are_inserted(start, n) { 0 } else { start.min(n - start) * size_of::<T>() }
+/// How many items the scratch must hold in which a run of `end` items is merged with the others, of `n` in all.
+pub(crate) fn merge_room(end: usize, n: usize) -> usize {
+    if are_inserted(end, n) { 0 } else { end.min(n - end) }
 }
 
-/// Sorts items that begin with a run: those that follow by `sort`, and then merges both.
+/// Whether what follows a run is so little that each item is inserted into it.
+fn are_inserted(end: usize, n: usize) -> bool {
+    n <= FEW && few::are_inserted(end, n)
+}
+
+/// Sorts items that begin with a run: sorts the others with `sort`, and merges both by way of the room, see [`merge_room`].
 pub(crate) fn sort_after_run<T>(
     items: &mut [T],
     run: &Run,
     less: impl Fn(&T, &T) -> bool,
+    room: &mut [MaybeUninit<T>],
     sort: impl FnOnce(&mut [T]),
 ) {
     let (start, n) = (run.range.end, items.len());
     if run.order == InRun::Descending {
         items[..start].reverse();
     }
-    if !few::are_inserted(start, n) {
+    if !are_inserted(start, n) {
         sort(&mut items[start..]);
-        let mut room = Vec::with_capacity(start.min(n - start));
-        return runs::merge_items(items, start, less, room.spare_capacity_mut());
+        return runs::merge_items(items, start, less, room);
     }
     for end in start..n {
         let (sorted, next) = items[..=end].split_at(end);
@@ -184,20 +197,17 @@ pub(crate) fn sort_integers_after_run<B: Bits>(
     keys: &mut [B],
     run: &Run,
     transform: Transform<B>,
+    room: &mut [MaybeUninit<B>],
     sort: impl FnOnce(&mut [B]),
 ) {
-    match native(keys, transform) {
-        Some(Native::Unsigned(keys)) => {
-            sort_after_run(keys, run, |a, b| a < b, |rest| sort(bytemuck::cast_slice_mut(rest)));
-        }
-        Some(Native::Signed(keys)) => {
-            sort_after_run(keys, run, |a, b| a < b, |rest| sort(bytemuck::cast_slice_mut(rest)));
-        }
-        None => {
-            let code = |key: &B| transform.encode_integer(*key);
-            sort_after_run(keys, run, |a, b| code(a) < code(b), sort);
-        }
+    let (start, n) = (run.range.end, keys.len());
+    if start == n || are_inserted(start, n) {
+        let code = |key: &B| transform.encode_integer(*key);
+        return sort_after_run(keys, run, |a, b| code(a) < code(b), room, sort);
     }
+    sort(&mut keys[start..]);
+    let sorted = Run { range: start..n, order: InRun::Ascending };
+    runs::merge_in_place(keys, &[run.clone(), sorted], transform, room);
 }
 
 /// Whether so many codes of a sample repeat that there are few distinct ones. `n` is not 0.
@@ -218,8 +228,8 @@ fn count_repeats<B: Bits>(mut sample: [B; PIVOT_OF]) -> usize {
 /// Codes of a sample that repeat, at least, where there are few distinct ones.
 pub(crate) const FEW_CODES: usize = PIVOT_OF / 4;
 
-/// A run is long if it has at least one in so many items; and of up to [`COMPARED`] items.
-pub(crate) const LONG_RUN: usize = 6;
+/// A run is long if it has at least one in so many items; the second is for up to [`COMPARED`] items.
+const LONG_RUN: usize = 6;
 const LONG_OF_FEW: usize = 2;
 
 struct Quicksort<C, E> {

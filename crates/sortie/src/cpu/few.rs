@@ -104,10 +104,11 @@ pub(crate) fn sort<B: Bits>(keys: &mut [B], transform: Transform<B>) {
 /// Sorts integers of 128 bits.
 fn sort_integers<B: Bits>(keys: &mut [B], transform: Transform<B>) {
     let run = by_code::first_run_of_integers(keys, transform);
-    if by_code::is_long(&run, keys.len()) {
-        return by_code::sort_integers_after_run(keys, &run, transform, |rest| {
-            sort_integers(rest, transform)
-        });
+    if by_code::is_long(run.range.end, keys.len()) {
+        let mut room = Vec::with_capacity(by_code::merge_room(run.range.end, keys.len()));
+        let rest = |rest: &mut [B]| sort_integers(rest, transform);
+        let room = room.spare_capacity_mut();
+        return by_code::sort_integers_after_run(keys, &run, transform, room, rest);
     }
     match StdSort::for_integers(keys, transform, 1) {
         Some(std_sort) => std_sort.sort_integers(keys, transform),
@@ -250,8 +251,10 @@ fn order_by_code<T, B: Bits>(items: &mut [T], code: impl Fn(&T) -> B) {
 /// Sorts up to [`FEW`] keys that are no numbers.
 pub(crate) fn sort_wide<K: Key>(keys: &mut [K], order: Order) {
     let run = wide::first_run(keys, order);
-    if by_code::is_long(&run, keys.len()) {
-        return wide::sort_after_run(keys, &run, order, |rest| sort_wide(rest, order));
+    if by_code::is_long(run.range.end, keys.len()) {
+        let mut room = Vec::with_capacity(by_code::merge_room(run.range.end, keys.len()));
+        let room = room.spare_capacity_mut();
+        return wide::sort_after_run(keys, &run, order, room, |rest| sort_wide(rest, order));
     }
     if let Some(std_sort) = wide::std_sort(keys, order, 1) {
         return wide::sort_by_std(keys, order, std_sort);

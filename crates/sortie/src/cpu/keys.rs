@@ -53,12 +53,15 @@ pub(crate) fn sort<B: Bits>(keys: &mut [B], transform: Transform<B>, job: &Job) 
 fn sort_integers<B: Bits>(keys: &mut [B], transform: Transform<B>, job: &Job) -> Result<Report, Error> {
     let (n, bytes, mut report) = (keys.len(), size_of_val(keys), Report::default());
     let run = report.phase("profile", bytes, 0, || by_code::first_run_of_integers(keys, transform));
-    if by_code::is_long(&run, n)
-        && job.budget.scratch(by_code::merge_scratch::<B>(&run, n), "", &mut report).is_ok()
+    let room = by_code::merge_room(run.range.end, n);
+    if by_code::is_long(run.range.end, n)
+        && job.budget.scratch(room * size_of::<B>(), "", &mut report).is_ok()
+        && let Ok(mut scratch) = Scratch::new(room)
     {
-        let mut rest = Ok(Report::default());
+        let (job, mut rest) = (job.holding(room * size_of::<B>()), Ok(Report::default()));
         report.phase("finish", bytes, bytes, || {
-            by_code::sort_integers_after_run(keys, &run, transform, |keys| rest = sort(keys, transform, job));
+            let sort = |keys: &mut [B]| rest = sort(keys, transform, &job);
+            by_code::sort_integers_after_run(keys, &run, transform, &mut scratch, sort);
         });
         report.scratch_peak = report.scratch_peak.max(rest?.scratch_peak);
         return Ok(report);
@@ -75,11 +78,7 @@ fn sort_integers<B: Bits>(keys: &mut [B], transform: Transform<B>, job: &Job) ->
 /// Merges keys that are two runs, where there is room for the shorter. Returns whether it did.
 fn merge_runs<B: Bits>(keys: &mut [B], transform: Transform<B>, job: &Job, report: &mut Report) -> bool {
     // Counting takes less time for keys of 8 bits.
-    if B::WIDTH == u8::BITS
-        || B::WIDTH > u64::BITS
-        || job.budget.threads > MERGED_BY_THREADS
-        || job.way != CpuWay::Distribute
-    {
+    if B::WIDTH == u8::BITS || job.budget.threads > MERGED_BY_THREADS || job.way != CpuWay::Distribute {
         return false;
     }
     let isa = Isa::detect();

@@ -137,7 +137,7 @@ const RANKED_FROM: usize = 1 << 10;
 /// Codes that are ranked together, in vectors.
 const RANK_BLOCK: usize = 64;
 
-/// Odd numbers without a pattern, each of which gives most sets of 16 codes a slot each.
+/// Odd multipliers. Each maps most sets of 16 codes to 16 slots; the first that does is used.
 const RANK_FACTORS: [u64; 8] = [
     0x9e37_79b9_7f4a_7c15,
     0xbf58_476d_1ce4_e5b9,

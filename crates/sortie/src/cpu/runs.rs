@@ -1,7 +1,7 @@
 //! Finds two runs and merges them: keys that ascend or descend up to some index and again from there, or that have few
-//! others after them.
+//! others after them. Merges two sorted parts of any items.
 //!
-//! It does not look for more than two: sorting takes no longer than merging those.
+//! Of keys it does not look for more than two runs: sorting takes no longer than merging those.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -193,12 +193,16 @@ pub(crate) fn merge<B: Bits>(runs: &[Run; 2], code: impl Fn(usize) -> B, mut put
 }
 
 /// Merges two runs of keys in place, by way of room for the shorter.
+///
+/// # Panics
+/// If the room is shorter than that, before anything has moved.
 pub(crate) fn merge_in_place<B: Bits>(
     keys: &mut [B],
     runs: &[Run; 2],
     transform: Transform<B>,
     room: &mut [MaybeUninit<B>],
 ) {
+    assert!(room.len() >= shorter(runs));
     for Run { range, order } in runs {
         if *order == InRun::Descending {
             keys[range.clone()].reverse();
@@ -210,17 +214,18 @@ pub(crate) fn merge_in_place<B: Bits>(
     vector::compiled_for!(isa, || transform.decode_slice(keys));
 }
 
-/// Merges the items before `start` with those from it on, both of which are in order, by way of room for the fewer. Stable. If
-/// `less` panics, they are a permutation of what they were.
+/// Merges `items[..start]` and `items[start..]`, each of which is sorted, by way of room for the shorter. Stable. If `less` panics,
+/// the items are a permutation of what they were.
 ///
 /// # Panics
-/// Where the room has less than the fewer, before anything has moved.
+/// If the room is shorter than the shorter part, before anything has moved.
 pub(crate) fn merge_items<T>(
     items: &mut [T],
     start: usize,
     less: impl Fn(&T, &T) -> bool,
     room: &mut [MaybeUninit<T>],
 ) {
+    assert!(start <= items.len());
     let (first, second) = (start, items.len() - start);
     assert!(room.len() >= first.min(second));
     let (at, room) = (items.as_mut_ptr(), room.as_mut_ptr().cast::<T>());
@@ -239,7 +244,7 @@ pub(crate) fn merge_items<T>(
     }
 }
 
-/// Items in a room, and the gap in a slice to which they are copied at last.
+/// Items that wait in scratch, and the gap in the slice that they fill when this is dropped.
 struct Waiting<T> {
     from: *const T,
     left: usize,
@@ -253,10 +258,10 @@ impl<T> Drop for Waiting<T> {
     }
 }
 
-/// The first run waits. The second lies from `next` to `end`, right behind the gap.
+/// Merges the first part, which waits, with the second.
 ///
 /// # Safety
-/// As said.
+/// The second part lies from `next` to `end`, right behind the gap, which is as long as the first.
 unsafe fn merge_items_forwards<T>(
     first: &mut Waiting<T>,
     mut next: *const T,
@@ -293,10 +298,10 @@ unsafe fn merge_items_forwards<T>(
     }
 }
 
-/// The second run waits. The first lies from `start` to the gap.
+/// Merges the second part, which waits, with the first.
 ///
 /// # Safety
-/// As said.
+/// The first part lies from `start` up to the gap, which is as long as the second.
 unsafe fn merge_items_backwards<T>(second: &mut Waiting<T>, start: *const T, less: impl Fn(&T, &T) -> bool) {
     // SAFETY: of each run no more is read than is left, and the gap is as long as what waits.
     unsafe {
@@ -328,7 +333,7 @@ unsafe fn merge_items_backwards<T>(second: &mut Waiting<T>, start: *const T, les
 /// Merges two runs of keys in place and moves each payload with its key. Stable.
 ///
 /// # Panics
-/// Where the room has less than the shorter run, before anything has moved, and where codes do not tell the keys.
+/// If the room is shorter than the shorter run, or keys cannot be decoded from their codes, before anything has moved.
 pub(crate) fn merge_pairs_in_place<B: Bits, V>(
     keys: &mut [B],
     payload: &mut [V],
@@ -337,6 +342,8 @@ pub(crate) fn merge_pairs_in_place<B: Bits, V>(
     room: Rows<'_, B, V>,
 ) {
     assert_eq!(keys.len(), payload.len());
+    assert!(room.keys.len().min(room.payload.len()) >= shorter(runs));
+    assert!(transform.is_bijection());
     for Run { range, order } in runs {
         if *order == InRun::Descending {
             keys[range.clone()].reverse();
@@ -347,7 +354,6 @@ pub(crate) fn merge_pairs_in_place<B: Bits, V>(
     // SAFETY: `MaybeUninit<V>` has the layout of V and drops nothing. The merge does not panic, and after it each payload is
     // in the slice once.
     let payload = unsafe { std::slice::from_raw_parts_mut(payload.as_mut_ptr().cast(), payload.len()) };
-    assert!(transform.is_bijection(), "keys are to be had from their codes");
     // Codes compare in less time.
     let isa = Isa::detect();
     vector::compiled_for!(isa, || transform.encode_slice(keys));
@@ -357,6 +363,11 @@ pub(crate) fn merge_pairs_in_place<B: Bits, V>(
         merge_backwards(keys, payload, start, room);
     }
     vector::compiled_for!(isa, || transform.decode_slice(keys));
+}
+
+/// The length of the shorter run.
+fn shorter(runs: &[Run; 2]) -> usize {
+    runs[0].range.len().min(runs[1].range.len())
 }
 
 /// Room for keys and their payloads.

@@ -1,6 +1,8 @@
 //! Keys without a fixed-width code: tuples, byte arrays, options. Keys and indices are sorted by the first 64 bits of each
 //! key's code, and by comparison only where those are equal.
 
+use std::mem::MaybeUninit;
+
 use rayon::slice::ParallelSliceMut;
 
 use super::by_code::{self, StdSort};
@@ -9,6 +11,7 @@ use super::sorts::CpuSorts;
 use super::{Job, compare, permute_pairs, segment_pairs, segments};
 use crate::key::{Code, Transform};
 use crate::plan::{CpuWay, FEW, ITEMS_A_TASK, MERGED_BY_THREADS};
+use crate::scratch::Scratch;
 use crate::{Error, Index, Key, Order, Report, Segments};
 
 pub(crate) fn sort<K: Key>(keys: &mut [K], order: Order, job: &Job) -> Result<Report, Error> {
@@ -21,11 +24,14 @@ pub(crate) fn sort<K: Key>(keys: &mut [K], order: Order, job: &Job) -> Result<Re
     }
     let (bytes, n) = (size_of_val(keys), keys.len());
     let run = report.phase("profile", bytes, 0, || first_run(keys, order));
-    let merged = run.range.end == n || job.budget.threads <= MERGED_BY_THREADS && by_code::is_long(&run, n);
-    if merged && job.budget.scratch(by_code::merge_scratch::<K>(&run, n), "", &mut report).is_ok() {
-        let mut rest = Ok(Report::default());
+    let room = by_code::merge_room(run.range.end, n);
+    if (run.range.end == n || job.budget.threads <= MERGED_BY_THREADS && by_code::is_long(run.range.end, n))
+        && job.budget.scratch(room * size_of::<K>(), "", &mut report).is_ok()
+        && let Ok(mut scratch) = Scratch::new(room)
+    {
+        let (job, mut rest) = (job.holding(room * size_of::<K>()), Ok(Report::default()));
         report.phase("finish", bytes, bytes, || {
-            sort_after_run(keys, &run, order, |keys| rest = sort(keys, order, job));
+            sort_after_run(keys, &run, order, &mut scratch, |keys| rest = sort(keys, order, &job));
         });
         report.scratch_peak = report.scratch_peak.max(rest?.scratch_peak);
         return Ok(report);
@@ -84,13 +90,19 @@ pub(crate) fn first_run<K: Key>(keys: &[K], order: Order) -> Run {
     }
 }
 
-/// Sorts keys that begin with a run, those that follow by `sort`.
-pub(crate) fn sort_after_run<K: Key>(keys: &mut [K], run: &Run, order: Order, sort: impl FnOnce(&mut [K])) {
+/// Sorts keys that begin with a run: sorts the others with `sort`, and merges both by way of the room.
+pub(crate) fn sort_after_run<K: Key>(
+    keys: &mut [K],
+    run: &Run,
+    order: Order,
+    room: &mut [MaybeUninit<K>],
+    sort: impl FnOnce(&mut [K]),
+) {
     // The order is chosen here once, not again for every key.
     if order == Order::default() {
-        by_code::sort_after_run(keys, run, |a, b| a.compare(b, Order::default()).is_lt(), sort);
+        by_code::sort_after_run(keys, run, |a, b| a.compare(b, Order::default()).is_lt(), room, sort);
     } else {
-        by_code::sort_after_run(keys, run, |a, b| a.compare(b, order).is_lt(), sort);
+        by_code::sort_after_run(keys, run, |a, b| a.compare(b, order).is_lt(), room, sort);
     }
 }
 

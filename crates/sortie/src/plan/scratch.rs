@@ -111,8 +111,9 @@ fn of_runs(bytes: Count, request: &Request) -> Count {
         KeyForm::Number { bytes: ..=8, .. } => bytes / count(2),
         _ => Saturating(compare::scratch(bytes.0, 1)),
     };
-    let merged = request.budget.threads <= MERGED_BY_THREADS && copy.0 <= request.budget.left();
-    if merged { copy } else { count(0) }
+    // Where a whole copy is too much, a shorter run may still fit.
+    let most = copy.min(Saturating(request.budget.left()));
+    if request.budget.threads <= MERGED_BY_THREADS { most } else { count(0) }
 }
 
 /// Of a distribution in place, or the counters of narrow keys.

@@ -164,7 +164,7 @@ impl AsMut<Resources> for SortOptions {
 }
 
 impl SortOptions {
-    /// The job that the options ask for. `holds_npy` says whether a file that has no name of such holds a `.npy` array all the same.
+    /// The job that the options ask for. `holds_npy` says whether a file that is not named `.npy` holds a `.npy` array.
     ///
     /// # Errors
     /// Where an option does not go with the job, or with another option.
@@ -193,8 +193,11 @@ impl SortOptions {
         if self.array.element.is_some() || self.files.iter().any(is_npy) {
             return JobKind::Array;
         }
+        // Neither job takes an option such as --by: it is refused whatever the input holds.
+        let fits_neither =
+            |(_, of): &(Name, &[JobKind])| !of.contains(&JobKind::Lines) && !of.contains(&JobKind::Array);
         let only = match self.files.as_slice() {
-            _ if self.files0_from.is_some() => None,
+            _ if self.files0_from.is_some() || self.given.iter().any(fits_neither) => None,
             [] => Some(Path::new("-")),
             [one] => Some(one.as_path()),
             _ => None,

@@ -36,8 +36,13 @@ impl<F> Sort<'_, F> {
         if items.len() <= COMPARE_STRINGS_UP_TO {
             return self.compare_few(items, lcps, 0);
         }
-        let rest = |items: &mut [P], lcps: &mut [L]| self.sort_alone(items, lcps);
-        if self.sort_after_run(items, lcps, 0, rest) {
+        if let Some((run, end)) = self.long_run(items, 0) {
+            self.straighten(&mut items[..end], &run, 0);
+            if end < items.len() {
+                self.sort_alone(&mut items[end..], &mut lcps[end..]);
+                let mut room = Vec::with_capacity(end.min(items.len() - end));
+                self.merge(items, end, 0, room.spare_capacity_mut());
+            }
             return self.compare_neighbours(items, lcps, 0);
         }
         let whole = Tie { range: 0..items.len(), depth: 0, alike: false };

@@ -1,6 +1,7 @@
 //! Strings, by their bytes: references move, never bodies.
 //!
-//! 1. *Profile*: whether the strings are in order, or in reverse (`runs.rs`). The alphabet of a sample, and the prefix that
+//! 1. *Profile*: whether the strings are in order, or in reverse, or begin with a long run, which is merged with the others once
+//!    those are sorted (`runs.rs`). The alphabet of a sample, and the prefix that
 //!    its strings share.
 //! 2. *Distribute*: the next symbols of every string, as a word beside its place, go to buckets: many symbols a
 //!    pass. All threads work on all strings.
@@ -330,7 +331,16 @@ impl<F> Sort<'_, F> {
             phase.phase_of_one("finish", refs, refs, || self.straighten(items, &run, depth));
             self.lcps_phase(items, lcps, depth, &mut phase);
             Vec::new()
-        } else if threads <= MERGED_BY_THREADS && self.merge_run(items, lcps, depth, &mut phase)? {
+        } else if threads <= MERGED_BY_THREADS
+            && let Some((run, end)) = self.long_run(items, depth)
+        {
+            let mut room = Scratch::new(end.min(n - end))?;
+            phase.phase("finish", 2 * refs, 2 * refs, || -> Result<(), Error> {
+                self.straighten(&mut items[..end], &run, depth);
+                self.sort_rest(&mut items[end..], &mut lcps[end..], depth)?;
+                self.merge(items, end, depth, &mut room);
+                Ok(())
+            })?;
             self.lcps_phase(items, lcps, depth, &mut phase);
             Vec::new()
         } else {
@@ -360,29 +370,22 @@ impl<F> Sort<'_, F> {
         Ok(large)
     }
 
-    /// Sorts items that begin with a long run, of which the others are distributed. Returns whether they do.
-    fn merge_run<P: Send + Sync, L: Lcp>(
+    /// Sorts items whose strings share the first `depth` bytes.
+    fn sort_rest<P: Send + Sync, L: Lcp>(
         &self,
         items: &mut [P],
         lcps: &mut [L],
         depth: usize,
-        phase: &mut Report,
-    ) -> Result<bool, Error>
+    ) -> Result<(), Error>
     where
         F: Strings<P>,
     {
-        let (refs, mut of_rest) = (size_of_val(items), Ok(()));
-        let rest = |items: &mut [P], lcps: &mut [L]| {
-            let mut all = vec![Tie::new(0..items.len(), depth)];
-            if items.len() < DISTRIBUTE_STRINGS_FROM {
-                self.sort_ties(items, lcps, &mut all, &mut State::default());
-            } else {
-                of_rest = self.distribute_all(items, lcps, all, &mut Report::default());
-            }
-        };
-        let merged =
-            phase.phase_of_one("finish", refs, refs, || self.sort_after_run(items, lcps, depth, rest));
-        of_rest.map(|()| merged)
+        let mut all = vec![Tie::new(0..items.len(), depth)];
+        if items.len() >= DISTRIBUTE_STRINGS_FROM {
+            return self.distribute_all(items, lcps, all, &mut Report::default());
+        }
+        self.sort_ties(items, lcps, &mut all, &mut State::default());
+        Ok(())
     }
 
     /// Brings each bucket back in order, and returns the ties that are left for later.

@@ -1,11 +1,11 @@
 //! Strings that are one run already, which is kept or reversed, or begin with a long one, with which the others are merged.
 
 use std::cmp::Ordering;
+use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use super::lcps::Lcp;
 use super::{Sort, Strings, compare_bytes};
-use crate::cpu::by_code::LONG_RUN;
+use crate::cpu::by_code::is_long;
 use crate::cpu::runs::merge_items;
 use crate::parallel;
 use crate::plan::STRINGS_A_TASK;
@@ -51,7 +51,15 @@ impl<F> Sort<'_, F> {
         all.then(|| Run::Descending { ties: ties.into_inner() })
     }
 
-    /// The longest run that items begin with, and its length.
+    /// The longest run that items begin with, and its length, if it is to be merged with the others.
+    pub(super) fn long_run<P>(&self, items: &[P], depth: usize) -> Option<(Run, usize)>
+    where
+        F: Strings<P>,
+    {
+        let (run, end) = self.first_run(items, depth);
+        is_long(end, items.len()).then_some((run, end))
+    }
+
     fn first_run<P>(&self, items: &[P], depth: usize) -> (Run, usize)
     where
         F: Strings<P>,
@@ -72,33 +80,15 @@ impl<F> Sort<'_, F> {
         (Run::Descending { ties }, end)
     }
 
-    /// Puts items in order that begin with a long run: those that follow by `sort`, then both are merged. Stable. Returns whether they
-    /// do.
-    pub(super) fn sort_after_run<P, L: Lcp>(
-        &self,
-        items: &mut [P],
-        lcps: &mut [L],
-        depth: usize,
-        sort: impl FnOnce(&mut [P], &mut [L]),
-    ) -> bool
+    /// Merges `items[..start]` and `items[start..]`, each of which is sorted, by way of room for the shorter. Stable.
+    pub(super) fn merge<P>(&self, items: &mut [P], start: usize, depth: usize, room: &mut [MaybeUninit<P>])
     where
         F: Strings<P>,
     {
-        let (n, (run, end)) = (items.len(), self.first_run(items, depth));
-        if end < n / LONG_RUN {
-            return false;
-        }
-        self.straighten(&mut items[..end], &run, depth);
-        if end < n {
-            sort(&mut items[end..], &mut lcps[end..]);
-            let mut room = Vec::with_capacity(end.min(n - end));
-            let less = |a: &P, b: &P| self.compare(a, b, depth).is_lt();
-            merge_items(items, end, less, room.spare_capacity_mut());
-        }
-        true
+        merge_items(items, start, |a, b| self.compare(a, b, depth).is_lt(), room);
     }
 
-    /// How many of the first items follow each other as `good` wants it.
+    /// The length of the longest prefix of which all neighbours are `good`.
     fn in_a_row<P>(&self, items: &[P], depth: usize, mut good: impl FnMut(&[u8], &[u8]) -> bool) -> usize
     where
         F: Strings<P>,
@@ -112,7 +102,7 @@ impl<F> Sort<'_, F> {
         1 + steps.count()
     }
 
-    /// Whether all neighbours from an item on are as `good` wants them: by the threads of a phase, or by this one alone.
+    /// Whether all neighbours from an item on are `good`: by the threads of a phase, or by this one alone.
     fn all_neighbours<P: Sync>(
         &self,
         items: &[P],
