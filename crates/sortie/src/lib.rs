@@ -49,8 +49,7 @@
 //! | [`argsort_segments`] | as [`Sorter::argsort_segments`] | memory, segments | numbers |
 //!
 //! - Two runs are merged where a sort has one or two threads, keys alone only where that is predicted to be faster, and the limit of a [`Sorter`] has room for the scratch. Keys of 128
-//!   bits, tuples, options and byte arrays with a long run at the start take `nK / 2` at most, and with several runs as much as in
-//!   [`sort_by`] by one thread.
+//!   bits, tuples, options and byte arrays take `nK` at most where they have long runs: half of that for two of them.
 //! - Up to 1024 elements with keys that are not strings take 40 KiB at most, mostly none, which no limit counts; in [`sort_by_key`]
 //!   also the keys where they are not numbers.
 //! - From 2^32 keys on, indices of 4 bytes in this table have 8.

@@ -109,7 +109,8 @@ pub(super) fn on_cpu(request: &Request) -> Scratch {
 fn of_runs(bytes: Count, request: &Request) -> Count {
     let copy = match request.keys {
         KeyForm::Number { bytes: ..=8, .. } => bytes / count(2),
-        _ => Saturating(compare::scratch(bytes.0, 1)),
+        // One run after the other is merged with what follows it.
+        _ => bytes,
     };
     // Where a whole copy is too much, a shorter run may still fit.
     let most = copy.min(Saturating(request.budget.left()));
