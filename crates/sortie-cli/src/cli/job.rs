@@ -129,7 +129,7 @@ pub struct FixedJob {
     pub temporary: Temporary,
 }
 
-/// What is read, and whether it is only checked.
+/// The inputs, and how they are checked where they are not to be sorted.
 #[derive(Debug, Default)]
 pub struct Sources {
     pub files: Vec<PathBuf>,

@@ -51,8 +51,8 @@ pub(crate) enum StdSort {
 }
 
 impl StdSort {
-    /// The one that sorts items in less time than so many threads take for a quicksort by code: where items are few, where there are
-    /// several runs, or where `repeats` codes of a sample repeat. They do not begin with a long run.
+    /// The sort that is faster than a quicksort by code on `threads` threads, if there is one: for few items, for several runs, and
+    /// where `repeats` codes of a sample repeat. For items that do not begin with a long run.
     pub(crate) fn for_items<T, B: Bits>(
         items: &[T],
         code: impl Fn(&T) -> B,
@@ -228,7 +228,7 @@ fn count_repeats<B: Bits>(mut sample: [B; PIVOT_OF]) -> usize {
 /// Codes of a sample that repeat, at least, where there are few distinct ones.
 pub(crate) const FEW_CODES: usize = PIVOT_OF / 4;
 
-/// A run is long if it has at least one in so many items; the second is for up to [`COMPARED`] items.
+/// A run is long if it has at least 1/`LONG_RUN` of the items; of up to [`COMPARED`] items, 1/`LONG_OF_FEW`.
 const LONG_RUN: usize = 6;
 const LONG_OF_FEW: usize = 2;
 

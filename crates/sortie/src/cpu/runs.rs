@@ -379,7 +379,7 @@ pub(crate) struct Rows<'a, B, V> {
 /// Keys of one run that are moved at once where all of them come before the other's next.
 const MERGED_AT_ONCE: usize = 16;
 
-/// Merges codes and what is beside them. The first run waits in the room.
+/// Merges codes and their payloads. The first run waits in the room.
 fn merge_forwards<B: Bits, V>(
     keys: &mut [B],
     payload: &mut [MaybeUninit<V>],
