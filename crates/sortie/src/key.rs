@@ -299,17 +299,20 @@ pub struct Transform<B> {
 }
 
 impl<B: Bits> Transform<B> {
+    /// That of codes, which are their own.
+    pub(crate) const IDENTITY: Self = Transform {
+        flip: B::ZERO,
+        float: false,
+        nans: B::ZERO,
+        top: B::MAX,
+        descending: false,
+        ties_nans: false,
+        rotate: B::ZERO,
+    };
+
     #[inline]
     pub(crate) fn new(code: Code, order: Order) -> Self {
-        let mut t = Transform {
-            flip: B::ZERO,
-            float: false,
-            nans: B::ZERO,
-            top: B::MAX,
-            descending: order.descending,
-            ties_nans: false,
-            rotate: B::ZERO,
-        };
+        let mut t = Transform { descending: order.descending, ..Self::IDENTITY };
         match code {
             Code::Unsigned | Code::Signed => {
                 if code == Code::Signed {

@@ -14,10 +14,10 @@ use sortie_device::{Device, Properties};
 pub use crate::compose::hybrid::share::{Share, known_shares, tune};
 use crate::cpu::vector::Isa;
 use crate::cpu::{self, Job};
-use crate::key::{Bits, Code, Transform};
+use crate::key::{Bits, Transform};
 use crate::plan::CpuWay;
 use crate::request::Budget;
-use crate::{Order, Segments, copy};
+use crate::{Segments, copy};
 
 /// Logarithms to base 2 of the lengths of segments that are measured.
 const LENGTHS: [u32; 3] = [3, 9, 15];
@@ -100,7 +100,7 @@ fn measured(bytes_a_thread: usize) -> CpuRates {
 /// Seconds a key of this width, by length.
 fn sorting<B: Bits>(bytes: usize, threads: usize) -> [f64; LENGTHS.len()] {
     let unsorted: Vec<B> = random(bytes / size_of::<B>());
-    let transform = Transform::new(Code::Unsigned, Order::default());
+    let transform = Transform::IDENTITY;
     let job = Job { way: CpuWay::Distribute, stable: false, budget: Budget::of_threads(threads) };
     LENGTHS.map(|log| {
         let sort = |keys: &mut Vec<B>| {

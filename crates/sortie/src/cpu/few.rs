@@ -4,12 +4,13 @@
 use std::mem::MaybeUninit;
 
 use super::by_code::{self, StdSort};
-use super::order::{Distinct, order_few, order_ranked};
+use super::order::order_few;
+use super::ranks::Distinct;
 use super::runs::{self, InRun, Run};
 use super::sorts::CpuSorts;
 use super::vector::{self, Isa};
 use super::{counting, permute, wide};
-use crate::key::{self, Bits, Code, Transform};
+use crate::key::{self, Bits, Transform};
 use crate::plan::FEW;
 use crate::{Index, Key, Order};
 
@@ -241,7 +242,7 @@ pub(crate) fn sort_by_code<T, B: Bits>(items: &mut [T], code: impl Fn(&T) -> B) 
 fn order_by_code<T, B: Bits>(items: &mut [T], code: impl Fn(&T) -> B) {
     let (mut codes, mut order) = (room(), room());
     let codes = fill(&mut codes, items.iter().map(code));
-    match B::order_few(codes, unsigned(), &mut order) {
+    match B::order_few(codes, Transform::IDENTITY, &mut order) {
         Ordered::AsIs => {}
         Ordered::Reversed => items.reverse(),
         Ordered::By(order) => bring(items, order),
@@ -294,7 +295,7 @@ fn order_of_wide<'r, K: Key>(keys: &[K], order: Order, indices: &'r mut Room<u32
     let (mut prefixes, mut sorted) = (room(), room());
     let prefixes = fill(&mut prefixes, keys.iter().map(|key| key.prefix(order)));
     let indices = fill(indices, keys.iter().map(|_| 0));
-    u64::order_few(prefixes, unsigned(), &mut sorted).write(indices);
+    u64::order_few(prefixes, Transform::IDENTITY, &mut sorted).write(indices);
     if K::IS_PREFIX {
         return indices;
     }
@@ -365,7 +366,7 @@ fn order_mixed<'r, B: Bits>(keys: &[B], transform: Transform<B>, order: &'r mut 
     let codes = &*vector::compiled_for!(Isa::detect(), || {
         fill(&mut codes, keys.iter().map(|&key| transform.encode(key)))
     });
-    let runs = if codes.len() < MERGED_FROM { None } else { runs::two(codes, unsigned()) };
+    let runs = if codes.len() < MERGED_FROM { None } else { runs::two(codes, Transform::IDENTITY) };
     match runs {
         Some(runs) => order_runs(codes, &runs, order),
         None => order_by_rank(codes, order).unwrap_or_else(|order| order_few(order, codes)),
@@ -380,14 +381,15 @@ fn order_by_rank<'r, B: Bits>(
     if codes.len() < RANKED_FROM {
         return Err(order);
     }
-    let Some(distinct) = Distinct::sampled::<RANKED_OF_FEW>(codes) else { return Err(order) };
-    let mut ranks = [0; FEW];
-    let ranks = &mut ranks[..codes.len()];
-    if !distinct.rank(codes, ranks, Isa::detect()) {
+    let Some(distinct) = Distinct::sampled::<RANKED_OF_FEW>(codes, Transform::IDENTITY) else {
         return Err(order);
-    }
+    };
+    let mut ranks = [0; FEW];
+    let Some(ranked) = distinct.rank(codes, Transform::IDENTITY, &mut ranks[..codes.len()]) else {
+        return Err(order);
+    };
     let order = fill(order, codes.iter().map(|_| 0));
-    order_ranked(ranks, order);
+    ranked.place(|to, from| order[to] = from as u32);
     Ok(order)
 }
 
@@ -411,11 +413,6 @@ fn order_runs<'r, B: Bits>(codes: &[B], runs: &[Run; 2], order: &'r mut Room<u32
     let sorted = fill(&mut sorted, (0..codes.len()).map(|i| codes[place(i)]));
     runs::merge(runs, |i| sorted[i], |to, from| order[to] = place(from) as u32);
     order
-}
-
-/// Codes are their own codes.
-fn unsigned<B: Bits>() -> Transform<B> {
-    Transform::new(Code::Unsigned, Order::default())
 }
 
 /// Codes from which runs are looked for: fewer are sorted as fast.

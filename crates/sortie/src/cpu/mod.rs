@@ -13,6 +13,7 @@ pub(crate) mod pace;
 pub(crate) mod pairs;
 pub(crate) mod parallel_partition;
 pub(crate) mod prefetch;
+pub(crate) mod ranks;
 pub(crate) mod runs;
 pub(crate) mod scatter;
 pub(crate) mod segment_pairs;

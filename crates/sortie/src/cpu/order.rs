@@ -9,6 +9,7 @@
 
 use super::by_code::has_few_codes;
 use super::few::{Room, fill, room};
+use super::ranks::Distinct;
 use super::vector::{self, Isa};
 use crate::key::{Bits, Transform};
 use crate::plan::{INSERT_UP_TO, NARROW_SLACK_BITS, PAIRS_AT_ONCE};
@@ -104,12 +105,12 @@ pub(crate) fn find<'w, B: Bits>(codes: &[B], words: &'w mut Words) -> Found<'w> 
     }
     let (n, isa) = (codes.len(), Isa::detect());
     if (RANKED_FROM..u32::MAX as usize).contains(&n)
-        && let Some(distinct) = Distinct::sampled::<RANKED_SAMPLE>(codes)
+        && let Some(distinct) = Distinct::sampled::<RANKED_SAMPLE>(codes, Transform::IDENTITY)
     {
         ranks.resize(n, 0);
-        if distinct.rank(codes, ranks, isa) {
+        if let Some(ranked) = distinct.rank(codes, Transform::IDENTITY, ranks) {
             narrow.resize(n, 0);
-            order_ranked(ranks, narrow);
+            ranked.place(|to, from| narrow[to] = from as u32);
             return Found::Narrow(narrow, u32::MAX);
         }
         *ranks = Vec::new();
@@ -129,139 +130,9 @@ pub(crate) fn find<'w, B: Bits>(codes: &[B], words: &'w mut Words) -> Found<'w> 
     }
 }
 
-/// The most distinct codes that are ordered by rank; how many codes are sampled to find them; from how many codes on.
-const RANKED: usize = 16;
-const RANKED_SAMPLE: usize = 256;
+/// Codes from which they are ranked if few are distinct, and how many are looked at for those.
 const RANKED_FROM: usize = 1 << 10;
-
-/// Codes that are ranked together, in vectors.
-const RANK_BLOCK: usize = 64;
-
-/// Odd multipliers. Each maps most sets of 16 codes to 16 slots; the first that does is used.
-const RANK_FACTORS: [u64; 8] = [
-    0x9e37_79b9_7f4a_7c15,
-    0xbf58_476d_1ce4_e5b9,
-    0x94d0_49bb_1331_11eb,
-    0xd6e8_feb8_6659_fd93,
-    0xc2b2_ae3d_27d4_eb4f,
-    0x1656_67b1_9e37_79f9,
-    0x27d4_eb2f_1656_67c5,
-    0xff51_afd7_ed55_8ccd,
-];
-
-/// Stripes of ranks that are counted and placed in turn: a counter is not ready again at once where neighbours are equal.
-const STRIPES: usize = 4;
-
-/// Few distinct codes, in order.
-pub(crate) struct Distinct<B> {
-    codes: [B; RANKED],
-    count: usize,
-}
-
-impl<B: Bits> Distinct<B> {
-    /// Those of a sample; none if there are too many.
-    pub(crate) fn sampled<const SAMPLE: usize>(codes: &[B]) -> Option<Self> {
-        let n = codes.len();
-        if !has_few_codes(n, |place| codes[place]) {
-            return None;
-        }
-        let mut sample: [B; SAMPLE] = std::array::from_fn(|i| codes[i * n / SAMPLE]);
-        sample.sort_unstable();
-        let mut distinct = Distinct { codes: [sample[0]; RANKED], count: 0 };
-        for equal in sample.chunk_by(|a, b| a == b) {
-            *distinct.codes.get_mut(distinct.count)? = equal[0];
-            distinct.count += 1;
-        }
-        Some(distinct)
-    }
-
-    /// Writes the rank of each code among these. Returns false if a code is none of them.
-    pub(crate) fn rank(&self, codes: &[B], ranks: &mut [u8], isa: Isa) -> bool {
-        if B::WIDTH > u64::BITS {
-            return self.rank_by_table(codes, ranks);
-        }
-        let distinct = &self.codes[..self.count];
-        let mut last = [distinct[0]; RANK_BLOCK];
-        codes.chunks(RANK_BLOCK).zip(ranks.chunks_mut(RANK_BLOCK)).all(|(block, ranks)| {
-            let block: &[B; RANK_BLOCK] = block.try_into().unwrap_or_else(|_| {
-                last[..block.len()].copy_from_slice(block);
-                &last
-            });
-            vector::compiled_for!(isa, || rank_block(block, distinct, ranks))
-        })
-    }
-
-    /// [`Distinct::rank`] of codes that no vector holds: by a table, in which each of the distinct ones has a slot of its own.
-    fn rank_by_table(&self, codes: &[B], ranks: &mut [u8]) -> bool {
-        let slot = |code: B, factor: u64| {
-            let (low, high) = (code.low(), code.shr(64).low());
-            let mixed = low.wrapping_mul(factor).wrapping_add(high.wrapping_mul(factor.rotate_left(32)));
-            (mixed >> 56) as usize
-        };
-        let table_for = |factor: u64| {
-            let mut table = [None; 1 << 8];
-            for (rank, &code) in (0..).zip(&self.codes[..self.count]) {
-                if table[slot(code, factor)].replace(rank).is_some() {
-                    return None;
-                }
-            }
-            Some((factor, table.map(Option::unwrap_or_default)))
-        };
-        let Some((factor, table)) = RANK_FACTORS.into_iter().find_map(table_for) else { return false };
-        let blocks = codes.chunks(RANK_BLOCK).zip(ranks.chunks_mut(RANK_BLOCK));
-        blocks.into_iter().all(|(block, ranks)| {
-            let mut all = true;
-            for (&code, rank) in block.iter().zip(ranks) {
-                *rank = table[slot(code, factor)];
-                all &= self.codes[usize::from(*rank)] == code;
-            }
-            all
-        })
-    }
-}
-
-/// Writes the indices of ranks in order. Stable.
-pub(crate) fn order_ranked(ranks: &[u8], order: &mut [u32]) {
-    let mut starts = [[0u32; RANKED]; STRIPES];
-    for_striped(ranks, |in_stripe, i| starts[in_stripe][usize::from(ranks[i])] += 1);
-    let mut sum = 0;
-    for rank in 0..RANKED {
-        for starts in &mut starts {
-            sum += std::mem::replace(&mut starts[rank], sum);
-        }
-    }
-    for_striped(ranks, |in_stripe, i| {
-        let start = &mut starts[in_stripe][usize::from(ranks[i])];
-        order[*start as usize] = i as u32;
-        *start += 1;
-    });
-}
-
-/// Writes the rank of each code of a block among the distinct ones. Returns false if a code is none of those.
-#[inline(always)]
-fn rank_block<B: Bits>(block: &[B; RANK_BLOCK], distinct: &[B], ranks: &mut [u8]) -> bool {
-    /// More than any rank.
-    const NONE: u64 = u8::MAX as u64;
-    let mut found = [B::from_low(NONE); RANK_BLOCK];
-    for (rank, &other) in distinct.iter().enumerate() {
-        let rank = B::from_low(rank as u64);
-        for (found, &code) in found.iter_mut().zip(block) {
-            *found = if other == code { rank } else { *found };
-        }
-    }
-    ranks.iter_mut().zip(&found).for_each(|(rank, found)| *rank = found.low() as u8);
-    found.iter().fold(true, |all, found| all & (found.low() < NONE))
-}
-
-/// Calls `work` with the stripe and the index of each rank: of each stripe in order, of all stripes in turn.
-#[inline(always)]
-fn for_striped(ranks: &[u8], mut work: impl FnMut(usize, usize)) {
-    let stripe = ranks.len() / STRIPES;
-    for i in 0..stripe {
-        (0..STRIPES).for_each(|in_stripe| work(in_stripe, in_stripe * stripe + i));
-    }
-    (STRIPES * stripe..ranks.len()).for_each(|i| work(STRIPES - 1, i));
-}
+const RANKED_SAMPLE: usize = 256;
 
 /// The stable order of up to [`FEW`](crate::plan::FEW) codes, of which there are some: a permutation.
 pub(crate) fn order_few<'r, B: Bits>(order: &'r mut Room<u32>, codes: &[B]) -> &'r mut [u32] {

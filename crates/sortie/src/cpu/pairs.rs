@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use std::mem::MaybeUninit;
 
 use super::order::Orderer;
+use super::ranks::Distinct;
 use super::runs::{self, InRun, Rows, Run};
 use super::scatter::{self, Pair, Pointers};
 use super::vector::Isa;
@@ -64,6 +65,9 @@ pub(crate) fn sort<B: Bits, V: Send>(
         });
         return Ok(report);
     }
+    if job.budget.threads == 1 && sort_by_rank(keys, payload, transform, &mut report)? {
+        return Ok(report);
+    }
     if is_ordered_at_once::<B>(n, &job.holding(bytes), &mut report) {
         let mut copies = Copies::new(n)?;
         report.phase_of_one("finish", 2 * bytes, 2 * bytes, || {
@@ -106,6 +110,36 @@ pub(crate) fn sort<B: Bits, V: Send>(
         );
     });
     Ok(report)
+}
+
+/// Keys that are looked at for whether few of them are distinct.
+const RANKED_SAMPLE: usize = 256;
+
+/// Sorts keys of few distinct codes by the ranks of those, and their payloads with them. Returns false, and has moved nothing,
+/// if there are more codes. Takes less scratch than a copy of both.
+fn sort_by_rank<B: Bits, V>(
+    keys: &mut [B],
+    payload: &mut [V],
+    transform: Transform<B>,
+    report: &mut Report,
+) -> Result<bool, Error> {
+    let Some(distinct) = Distinct::sampled::<RANKED_SAMPLE>(keys, transform) else { return Ok(false) };
+    let n = keys.len();
+    assert_eq!(n, payload.len());
+    let (mut ranks, mut copy) = (vec![0; n], Scratch::<V>::new(n)?);
+    let count = || distinct.rank(keys, transform, &mut ranks);
+    let Some(ranked) = report.phase_of_one("count", size_of_val(keys), n, count) else { return Ok(false) };
+    let bytes = size_of_val(keys) + 2 * size_of_val(payload);
+    report.phase_of_one("finish", bytes, bytes, || {
+        ranked.write_keys(keys, transform);
+        // SAFETY: as many items. Each comes back once, and nothing panics meanwhile.
+        unsafe {
+            std::ptr::copy_nonoverlapping(payload.as_ptr(), copy.as_mut_ptr().cast(), n);
+        }
+        // SAFETY: each index is the target once and the source once; what is overwritten was moved to the copy.
+        ranked.place(|to, from| unsafe { std::ptr::write(&mut payload[to], copy[from].assume_init_read()) });
+    });
+    Ok(true)
 }
 
 /// Whether so many keys are put in order without a distribution.
@@ -202,6 +236,8 @@ pub(crate) fn argsort<B: Bits, I: Index>(
                 && let Some(runs) = runs::two(keys, transform)
             {
                 merge_places(keys, transform, places, &runs, job, &mut report)?;
+            } else if job.budget.threads == 1 && argsort_by_rank(keys, transform, places, &mut report) {
+                return Ok(report);
             } else if is_ordered_at_once::<B>(n, job, &mut report) {
                 report.phase_of_one("finish", scratch, size_of_val(places), || {
                     order_keys(keys, transform, |to, from| places[to] = I::from_place(from));
@@ -214,6 +250,25 @@ pub(crate) fn argsort<B: Bits, I: Index>(
         }
     }
     Ok(report)
+}
+
+/// Writes the indices of keys of few distinct codes in order. Returns false, and has written none, if there are more codes.
+fn argsort_by_rank<B: Bits, I: Index>(
+    keys: &[B],
+    transform: Transform<B>,
+    places: &mut [I],
+    report: &mut Report,
+) -> bool {
+    let Some(distinct) = Distinct::sampled::<RANKED_SAMPLE>(keys, transform) else { return false };
+    let mut ranks = vec![0; keys.len()];
+    let count = || distinct.rank(keys, transform, &mut ranks);
+    let Some(ranked) = report.phase_of_one("count", size_of_val(keys), keys.len(), count) else {
+        return false;
+    };
+    report.phase_of_one("finish", keys.len(), size_of_val(places), || {
+        ranked.place(|to, from| places[to] = I::from_place(from));
+    });
+    true
 }
 
 /// Writes the indices of two runs of keys in order.

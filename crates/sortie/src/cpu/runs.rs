@@ -508,7 +508,7 @@ mod tests {
 
     /// Merges keys that are two runs, whose payloads own memory, and compares with std's stable sort.
     fn check(keys: &[u32]) {
-        let transform = Transform::new(Code::Unsigned, Order::default());
+        let transform = Transform::IDENTITY;
         let payload: Vec<String> = (0..keys.len()).map(|i| i.to_string()).collect();
         let mut expected: Vec<(u32, String)> = keys.iter().copied().zip(payload.iter().cloned()).collect();
         expected.sort_by_key(|&(key, _)| key);

@@ -9,7 +9,7 @@ use super::by_code::{self, StdSort};
 use super::runs::Run;
 use super::sorts::CpuSorts;
 use super::{Job, compare, permute_pairs, segment_pairs, segments};
-use crate::key::{Code, Transform};
+use crate::key::Transform;
 use crate::plan::{CpuWay, FEW, ITEMS_A_TASK, MERGED_BY_THREADS};
 use crate::scratch::Scratch;
 use crate::{Error, Index, Key, Order, Report, Segments};
@@ -163,7 +163,7 @@ pub(crate) fn argsort<K: Key, I: Index>(
     let prefixes: Vec<u64> = keys.iter().map(|key| key.prefix(order)).collect();
     let job = job.holding(size_of_val(&*prefixes));
     compare::check(size_of_val(places), &job)?;
-    let ascending = Transform::new(Code::Unsigned, Order::default());
+    let ascending = Transform::IDENTITY;
     let mut report = u64::argsort(&prefixes, I::by_width(places), ascending, &job)?;
     if K::IS_PREFIX {
         return Ok(report);

@@ -7,14 +7,14 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use super::distribute::Part;
 use super::{Moved, as_arrays};
+use crate::Error;
 use crate::copy;
 use crate::cpu::vector::{self, Isa};
 use crate::cpu::{self, Job};
 use crate::gpu::{Clock, HostShare, Ring};
-use crate::key::{Bits, Code, Transform};
+use crate::key::{Bits, Transform};
 use crate::plan::{COPIERS, CpuWay};
 use crate::request::Budget;
-use crate::{Error, Order};
 
 /// Where what is in order goes.
 pub(super) struct Target<'a, B, const N: usize> {
@@ -160,7 +160,7 @@ impl<'a, B: Bits, const N: usize> Finish<'a, B, N> {
             vector::sort(keys, isa);
         } else {
             let job = Job { way: CpuWay::Distribute, stable: true, budget: Budget::of_threads(1) };
-            let codes = Transform::new(Code::Unsigned, Order::default());
+            let codes = Transform::IDENTITY;
             cpu::pairs::sort(keys, payload, codes, &job)?;
         }
         vector::compiled_for!(isa, || self.transform.decode_slice(keys));

@@ -88,7 +88,7 @@ fn fastest<B: Bits>(
     let n = bytes / (size_of::<B>() + payload_bytes);
     let before: Vec<B> = random(n);
     let (mut keys, mut payload) = (before.clone(), vec![0u8; n * payload_bytes]);
-    let transform = Transform::new(Code::Unsigned, Order::default());
+    let transform = Transform::IDENTITY;
     let mut seconds = |share: f64| -> Result<f64, Error> {
         let mut least = f64::INFINITY;
         // The first one has all memory to get.
