@@ -20,13 +20,10 @@
 use std::cmp::Ordering;
 
 use bytemuck::{Pod, PodCastError};
-use half::{bf16, f16};
-use sortie_device::{Stream, View};
 
 use crate::error::same_length;
-use crate::gpu::{DevicePayload, DeviceSegments, Gpu, Pending};
-use crate::key::{Bits, Code, Number, Transform};
-use crate::request::{Beside, KeyForm};
+use crate::key::{Bits, Code, Transform};
+use crate::request::KeyForm;
 use crate::{Error, Index, Order, Report, Segments, Sorter};
 
 /// A type of number, in the byte order of the machine.
@@ -51,30 +48,34 @@ pub enum Dtype {
     F64,
 }
 
+/// Evaluates an expression with `$name` as a type.
+macro_rules! with_type {
+    ($type:ty, $name:ident, $body:expr) => {{
+        type $name = $type;
+        $body
+    }};
+}
+
 /// Evaluates an expression with `$key` as the type of the keys.
 macro_rules! with_key {
     ($dtype:expr, $key:ident => $body:expr) => {
         match $dtype {
-            Dtype::Bool | Dtype::U8 => with_key!(u8, $key, $body),
-            Dtype::U16 => with_key!(u16, $key, $body),
-            Dtype::U32 => with_key!(u32, $key, $body),
-            Dtype::U64 => with_key!(u64, $key, $body),
-            Dtype::U128 => with_key!(u128, $key, $body),
-            Dtype::I8 => with_key!(i8, $key, $body),
-            Dtype::I16 => with_key!(i16, $key, $body),
-            Dtype::I32 => with_key!(i32, $key, $body),
-            Dtype::I64 => with_key!(i64, $key, $body),
-            Dtype::I128 => with_key!(i128, $key, $body),
-            Dtype::F16 => with_key!(f16, $key, $body),
-            Dtype::Bf16 => with_key!(bf16, $key, $body),
-            Dtype::F32 => with_key!(f32, $key, $body),
-            Dtype::F64 => with_key!(f64, $key, $body),
+            Dtype::Bool | Dtype::U8 => with_type!(u8, $key, $body),
+            Dtype::U16 => with_type!(u16, $key, $body),
+            Dtype::U32 => with_type!(u32, $key, $body),
+            Dtype::U64 => with_type!(u64, $key, $body),
+            Dtype::U128 => with_type!(u128, $key, $body),
+            Dtype::I8 => with_type!(i8, $key, $body),
+            Dtype::I16 => with_type!(i16, $key, $body),
+            Dtype::I32 => with_type!(i32, $key, $body),
+            Dtype::I64 => with_type!(i64, $key, $body),
+            Dtype::I128 => with_type!(i128, $key, $body),
+            Dtype::F16 => with_type!(f16, $key, $body),
+            Dtype::Bf16 => with_type!(bf16, $key, $body),
+            Dtype::F32 => with_type!(f32, $key, $body),
+            Dtype::F64 => with_type!(f64, $key, $body),
         }
     };
-    ($type:ty, $key:ident, $body:expr) => {{
-        type $key = $type;
-        $body
-    }};
 }
 
 /// Evaluates an expression with `$bits` as the unsigned integer of `$width` bytes. The CPU sorts all keys of that width as such
@@ -82,11 +83,11 @@ macro_rules! with_key {
 macro_rules! with_bits {
     ($width:expr, $bits:ident => $body:expr) => {
         match $width {
-            1 => with_key!(u8, $bits, $body),
-            2 => with_key!(u16, $bits, $body),
-            4 => with_key!(u32, $bits, $body),
-            8 => with_key!(u64, $bits, $body),
-            16 => with_key!(u128, $bits, $body),
+            1 => with_type!(u8, $bits, $body),
+            2 => with_type!(u16, $bits, $body),
+            4 => with_type!(u32, $bits, $body),
+            8 => with_type!(u64, $bits, $body),
+            16 => with_type!(u128, $bits, $body),
             other => unreachable!("no type has {other} bytes"),
         }
     };
@@ -96,9 +97,9 @@ macro_rules! with_bits {
 macro_rules! with_payload {
     ($bytes:expr, $payload:ident => $body:expr, else $other:expr) => {
         match $bytes {
-            4 => with_key!([u8; 4], $payload, $body),
-            8 => with_key!([u8; 8], $payload, $body),
-            16 => with_key!([u8; 16], $payload, $body),
+            4 => with_type!([u8; 4], $payload, $body),
+            8 => with_type!([u8; 8], $payload, $body),
+            16 => with_type!([u8; 16], $payload, $body),
             _ => $other,
         }
     };
@@ -108,7 +109,7 @@ impl Dtype {
     /// The bytes of a number.
     #[must_use]
     pub fn width(self) -> usize {
-        with_key!(self, K => size_of::<K>())
+        self.layout().0
     }
 
     /// What a [`Request`](crate::request::Request) says of keys of this type, for [`Sorter::explain`].
@@ -126,12 +127,33 @@ impl Dtype {
     /// ```
     #[must_use]
     pub fn form(self) -> KeyForm {
-        with_key!(self, K => KeyForm::of::<K>())
+        let (bytes, code) = self.layout();
+        KeyForm::Number { bytes, float: code.is_float() }
     }
 
     /// What the bits of a number mean.
     fn code(self) -> Code {
-        with_key!(self, K => K::CODE)
+        self.layout().1
+    }
+
+    /// The bytes of a number, and what its bits mean.
+    fn layout(self) -> (usize, Code) {
+        match self {
+            Dtype::Bool | Dtype::U8 => (1, Code::Unsigned),
+            Dtype::U16 => (2, Code::Unsigned),
+            Dtype::U32 => (4, Code::Unsigned),
+            Dtype::U64 => (8, Code::Unsigned),
+            Dtype::U128 => (16, Code::Unsigned),
+            Dtype::I8 => (1, Code::Signed),
+            Dtype::I16 => (2, Code::Signed),
+            Dtype::I32 => (4, Code::Signed),
+            Dtype::I64 => (8, Code::Signed),
+            Dtype::I128 => (16, Code::Signed),
+            Dtype::F16 => (2, Code::F16),
+            Dtype::Bf16 => (2, Code::BF16),
+            Dtype::F32 => (4, Code::F32),
+            Dtype::F64 => (8, Code::F64),
+        }
     }
 }
 
@@ -279,111 +301,6 @@ pub fn codes(dtype: Dtype, keys: &[u8], order: Order, codes: &mut [u64]) -> Resu
     })
 }
 
-/// [`Gpu::sort`] of keys in device memory.
-///
-/// # Errors
-/// As [`Gpu::sort`]; [`Error::Unsupported`] where the bytes are not aligned for the type, or end within a key.
-///
-/// # Safety
-/// As [`Gpu::sort`].
-#[inline]
-pub unsafe fn sort_on_device<'gpu>(
-    gpu: &'gpu Gpu,
-    stream: &Stream,
-    dtype: Dtype,
-    keys: View<'_, u8>,
-    order: Order,
-) -> Result<Pending<'gpu>, Error> {
-    // SAFETY: as the caller states.
-    with_key!(dtype, K => unsafe { gpu.sort(stream, typed_view::<K>("keys", keys)?, order) })
-}
-
-/// [`Gpu::sort_pairs`] of keys in device memory, each with a payload of `payload_bytes` bytes, a multiple of 4.
-///
-/// # Errors
-/// As [`Gpu::sort_pairs`] and [`sort_on_device`].
-///
-/// # Safety
-/// As [`Gpu::sort_pairs`].
-#[inline]
-pub unsafe fn sort_pairs_on_device<'gpu>(
-    gpu: &'gpu Gpu,
-    stream: &Stream,
-    dtype: Dtype,
-    keys: View<'_, u8>,
-    payload_bytes: usize,
-    payload: View<'_, u8>,
-    order: Order,
-) -> Result<Pending<'gpu>, Error> {
-    with_key!(dtype, K => {
-        let keys = typed_view::<K>("keys", keys)?;
-        let payload = DevicePayload::of_bytes(keys.len(), payload, payload_bytes)?;
-        // SAFETY: as the caller states.
-        unsafe { gpu.sort_array_of_pairs(stream, keys, payload, order, true) }
-    })
-}
-
-/// [`Gpu::argsort`] of keys in device memory.
-///
-/// # Errors
-/// As [`Gpu::argsort`] and [`sort_on_device`].
-///
-/// # Safety
-/// As [`Gpu::argsort`].
-#[inline]
-pub unsafe fn argsort_on_device<'gpu>(
-    gpu: &'gpu Gpu,
-    stream: &Stream,
-    dtype: Dtype,
-    keys: View<'_, u8>,
-    indices: View<'_, u32>,
-    order: Order,
-) -> Result<Pending<'gpu>, Error> {
-    // SAFETY: as the caller states.
-    with_key!(dtype, K => unsafe { gpu.argsort(stream, typed_view::<K>("keys", keys)?, indices, order) })
-}
-
-/// [`Gpu::sort_segments`] of keys in device memory.
-///
-/// # Errors
-/// As [`Gpu::sort_segments`] and [`sort_on_device`].
-///
-/// # Safety
-/// As [`Gpu::sort_segments`].
-#[inline]
-pub unsafe fn sort_segments_on_device<'gpu>(
-    gpu: &'gpu Gpu,
-    stream: &Stream,
-    dtype: Dtype,
-    keys: View<'_, u8>,
-    segments: DeviceSegments<'_>,
-    order: Order,
-) -> Result<Pending<'gpu>, Error> {
-    // SAFETY: as the caller states.
-    with_key!(dtype, K => unsafe { gpu.sort_segments(stream, typed_view::<K>("keys", keys)?, segments, order) })
-}
-
-/// [`Gpu::workspace_bytes`] of the calls above on one array.
-///
-/// # Errors
-/// As [`Gpu::workspace_bytes`].
-pub fn workspace_bytes(gpu: &Gpu, dtype: Dtype, keys: usize, beside: Beside) -> Result<usize, Error> {
-    with_key!(dtype, K => gpu.workspace_bytes::<K>(keys, beside))
-}
-
-/// [`Gpu::workspace_bytes_of_segments`] of the call above on segments.
-///
-/// # Errors
-/// As [`Gpu::workspace_bytes`].
-pub fn workspace_bytes_of_segments(
-    gpu: &Gpu,
-    dtype: Dtype,
-    keys: usize,
-    segments: DeviceSegments<'_>,
-) -> Result<usize, Error> {
-    with_key!(dtype, K => gpu.workspace_bytes_of_segments::<K>(keys, segments, Beside::Nothing))
-}
-
 fn typed<'a, T: Pod>(what: &str, bytes: &'a [u8]) -> Result<&'a [T], Error> {
     let (address, len) = (bytes.as_ptr() as u64, bytes.len());
     bytemuck::try_cast_slice(bytes).map_err(|error| refused::<T>(what, address, len, error))
@@ -392,18 +309,6 @@ fn typed<'a, T: Pod>(what: &str, bytes: &'a [u8]) -> Result<&'a [T], Error> {
 fn typed_mut<'a, T: Pod>(what: &str, bytes: &'a mut [u8]) -> Result<&'a mut [T], Error> {
     let (address, len) = (bytes.as_ptr() as u64, bytes.len());
     bytemuck::try_cast_slice_mut(bytes).map_err(|error| refused::<T>(what, address, len, error))
-}
-
-fn typed_view<'a, T: Pod>(what: &str, bytes: View<'a, u8>) -> Result<View<'a, T>, Error> {
-    let (address, len) = (bytes.address(), bytes.len());
-    let refused = |error| Err(refused::<T>(what, address, len, error));
-    if !len.is_multiple_of(size_of::<T>()) {
-        return refused(PodCastError::OutputSliceWouldHaveSlop);
-    }
-    if !address.is_multiple_of(align_of::<T>() as u64) {
-        return refused(PodCastError::TargetAlignmentGreaterAndInputNotAligned);
-    }
-    Ok(bytes.cast())
 }
 
 fn refused<T>(what: &str, address: u64, bytes: usize, error: PodCastError) -> Error {
@@ -421,5 +326,11 @@ fn refused<T>(what: &str, address: u64, bytes: usize, error: PodCastError) -> Er
     })
 }
 
+mod on_device;
 #[cfg(test)]
 mod tests;
+
+pub use on_device::{
+    argsort_on_device, sort_on_device, sort_pairs_on_device, sort_segments_on_device, workspace_bytes,
+    workspace_bytes_of_segments,
+};

@@ -200,6 +200,11 @@ pub enum Code {
 }
 
 impl Code {
+    pub(crate) const F16: Code = Code::Float { mantissa: 10 };
+    pub(crate) const BF16: Code = Code::Float { mantissa: 7 };
+    pub(crate) const F32: Code = Code::Float { mantissa: 23 };
+    pub(crate) const F64: Code = Code::Float { mantissa: 52 };
+
     pub(crate) fn is_float(self) -> bool {
         matches!(self, Code::Float { .. })
     }
@@ -525,10 +530,10 @@ fixed! {
     i64 as u64, Code::Signed, |x: i64| x as u64, |b| Some(b as i64);
     i128 as u128, Code::Signed, |x: i128| x as u128, |b| Some(b as i128);
     isize as Word, Code::Signed, |x: isize| x as Word, |b| Some(b as isize);
-    f16 as u16, Code::Float { mantissa: 10 }, f16::to_bits, |b| Some(f16::from_bits(b));
-    bf16 as u16, Code::Float { mantissa: 7 }, bf16::to_bits, |b| Some(bf16::from_bits(b));
-    f32 as u32, Code::Float { mantissa: 23 }, f32::to_bits, |b| Some(f32::from_bits(b));
-    f64 as u64, Code::Float { mantissa: 52 }, f64::to_bits, |b| Some(f64::from_bits(b));
+    f16 as u16, Code::F16, f16::to_bits, |b| Some(f16::from_bits(b));
+    bf16 as u16, Code::BF16, bf16::to_bits, |b| Some(bf16::from_bits(b));
+    f32 as u32, Code::F32, f32::to_bits, |b| Some(f32::from_bits(b));
+    f64 as u64, Code::F64, f64::to_bits, |b| Some(f64::from_bits(b));
     bool as u8, Code::Unsigned, u8::from, |b| [false, true].get(usize::from(b)).copied();
 }
 

@@ -90,7 +90,7 @@ mod threads;
 pub use compose::devices as gpus;
 pub use error::{Bound, Error};
 pub use key::{Index, Key, Nans, Nulls, Order};
-pub use plan::auto::{Enabled, enable as enable_gpu};
+pub use plan::on_gpus::auto::{Enabled, enable as enable_gpu};
 pub use report::{Phase, Ran, Report};
 pub use request::Request;
 pub use segments::Segments;

@@ -27,6 +27,18 @@ enum Memory<T> {
     Map(MmapMut),
 }
 
+/// Room for so many items on the host, or what is missing.
+pub(crate) fn reserve<T>(count: usize) -> Result<Vec<T>, Error> {
+    let mut held = Vec::new();
+    held.try_reserve_exact(count).map_err(|_| Error::Memory {
+        bound: Bound::Host,
+        needed: count.saturating_mul(size_of::<T>()) as u64,
+        available: 0,
+        hint: "sort in parts, or free some",
+    })?;
+    Ok(held)
+}
+
 impl<T> Scratch<T> {
     /// Room for `len` items, or an error that says how much that is.
     pub(crate) fn new(len: usize) -> Result<Self, Error> {

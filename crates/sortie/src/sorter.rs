@@ -7,20 +7,17 @@ mod on_gpus;
 mod strings;
 
 use std::cmp::Ordering;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Instant;
-
-use sortie_device::rates::Rates;
 
 use crate::cpu::sorts::{self, CpuSorts};
 use crate::cpu::{self, Job};
 use crate::error::same_length;
-use crate::gpu::Gpu;
 use crate::key::{self, Bits, Code, Transform};
 use crate::parallel;
 use crate::plan::{
-    self, CpuWay, FEW, MERGED_BY_THREADS, MOVED_WITH_KEYS_BYTES, Machine, MachineGpu, PARALLEL_FROM,
-    PARALLEL_FROM_COMPARED, Plan, auto,
+    self, CpuWay, FEW, MERGED_BY_THREADS, MOVED_WITH_KEYS_BYTES, Machine, PARALLEL_FROM,
+    PARALLEL_FROM_COMPARED, Plan, Vectors,
 };
 use crate::profile::Runs;
 use crate::request::{Beside, Budget, KeyForm, Lengths, Operation, Request};
@@ -29,7 +26,7 @@ use crate::{Error, Index, Key, Nans, Nulls, Order, Ran, Report, Segments};
 pub use devices::Devices;
 pub use engine::Engine;
 pub use on_gpus::GpuSorts;
-use on_gpus::{OnGpus, known_rates, machine_without_gpu};
+use on_gpus::OnGpus;
 
 /// How a sort goes about its work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -195,8 +192,8 @@ impl Sorter {
 
     /// The sorter behind the free functions: every choice at its default.
     pub(crate) fn shared() -> &'static Sorter {
-        static SHARED: std::sync::LazyLock<Sorter> =
-            std::sync::LazyLock::new(|| Sorter { choices: SorterBuilder::default(), pool: None });
+        static SHARED: LazyLock<Sorter> =
+            LazyLock::new(|| Sorter { choices: SorterBuilder::default(), pool: None });
         &SHARED
     }
 
@@ -237,34 +234,7 @@ impl Sorter {
     /// # Errors
     /// [`Error::Unsupported`] for what no engine does; [`Error::Device`] where a device that was named cannot be had.
     pub fn explain(&self, request: &Request) -> Result<Plan, Error> {
-        let mut machine =
-            self.machine(request, known_rates)?.unwrap_or_else(|| machine_without_gpu().clone());
-        if let Some(measured) = crate::rates::known() {
-            machine.cpu = measured;
-        }
-        plan::plan(request, &machine)
-    }
-
-    /// What the plan of a request depends on, with these rates of GPUs that were named. None where there is only the CPU.
-    fn machine(
-        &self,
-        request: &Request,
-        rates: impl Fn(&Gpu) -> Option<Rates>,
-    ) -> Result<Option<Machine>, Error> {
-        let named: Vec<u32> = match request.engine {
-            Engine::Auto => return Ok(auto::machine(request)),
-            Engine::Cpu => return Ok(None),
-            Engine::Cuda(ordinal) | Engine::Hybrid(ordinal) => vec![ordinal],
-            Engine::CudaDevices(devices) => devices.numbers().collect(),
-        };
-        // Before a device is asked for.
-        plan::check(request)?;
-        let mut machine = machine_without_gpu().clone();
-        for ordinal in named {
-            let gpu = Gpu::cuda(ordinal)?;
-            machine = machine.with_gpu(MachineGpu { rates: rates(&gpu), ..gpu.for_plan(request)? });
-        }
-        Ok(Some(machine))
+        plan::plan(request, &on_gpus::machine_to_explain(request)?)
     }
 
     /// Sorts keys. In place; scratch on the CPU as in the [table](crate#memory-panics-and-gpus), with [`Algorithm::Merge`]
@@ -686,7 +656,7 @@ impl Sorter {
     ) -> Result<Request, Error> {
         segments.check(n)?;
         let mut request = self.request(Operation::Segments(None), keys, beside, n);
-        if request.engine.has_gpu() || request.engine == Engine::Auto && auto::may_take(&request) {
+        if on_gpus::may_take(&request) {
             request.operation = Operation::Segments(Some(Box::new(Lengths::of(n, segments))));
         }
         Ok(request)
@@ -730,22 +700,12 @@ impl Sorter {
         on_gpus: impl FnOnce(&mut D, &OnGpus) -> Result<Report, Error>,
         on_cpu: impl FnOnce(&mut D, &Job) -> Result<Report, Error> + Send,
     ) -> Result<Report, Error> {
-        // To make a plan, the CPU is asked for its vector instructions, which takes as long as a small sort.
-        let on = match self.machine(&request, |_| None)? {
-            Some(machine) => OnGpus::of(&plan::plan(&request, &machine)?, &request)?,
-            None => {
-                plan::check(&request)?;
-                None
-            }
-        };
         let mut abandoned = Report::default();
-        if let Some(on) = on {
+        if let Some(on) = OnGpus::planned(&request)? {
             let start = Instant::now();
             match on_gpus(data, &on) {
                 Err(error) if request.engine == Engine::Auto => {
-                    if !matches!(error, Error::Memory { .. }) {
-                        auto::give_up();
-                    }
+                    on.abandon(&error);
                     abandoned.push(Ran::Cuda, "abandoned", start.elapsed(), 0, 0);
                 }
                 decided => return decided,
@@ -788,6 +748,12 @@ impl Sorter {
     fn collect<T: Sync, K: Send>(&self, v: &[T], key: impl Fn(&T) -> K + Sync) -> Vec<K> {
         self.in_pool(self.threads(v.len(), PARALLEL_FROM), |threads| parallel::collect(threads, v, &key))
     }
+}
+
+/// This machine without its GPUs.
+fn machine_without_gpu() -> &'static Machine {
+    static MACHINE: LazyLock<Machine> = LazyLock::new(|| Machine::of_cpu(Vectors::detect()));
+    &MACHINE
 }
 
 /// What moves with `n` keys: a payload each.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::{chunks, hybrid, ranges};
 use crate::gpu::{self, Allowed, Gpu, HostArray, HostPayload};
 use crate::key::{Bits, Code, Transform};
-use crate::plan::HYBRID_FROM;
+use crate::plan::on_gpus::constants::HYBRID_FROM;
 use crate::profile::{self, Runs};
 use crate::{Algorithm, Bound, Error, Order, Report};
 

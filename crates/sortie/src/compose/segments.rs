@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::array::{self, Chosen};
 use crate::gpu::{self, Allowed, Gpu, HostArray};
 use crate::key::{Bits, Code};
-use crate::plan::LEAST_CHUNK_BYTES;
+use crate::plan::on_gpus::constants::LEAST_CHUNK_BYTES;
 use crate::{Algorithm, Error, Order, Report, Segments};
 
 /// Sorts every segment by itself, stably, or writes its indices. Too little memory for the longest leaves all keys as they are; too little for many short

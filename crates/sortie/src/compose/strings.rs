@@ -12,7 +12,8 @@ mod ranges;
 use crate::cpu::Job;
 use crate::cpu::strings::Cut;
 use crate::gpu::{self, Allowed, Gpu};
-use crate::plan::{CpuWay, FINISH_A_TIE_NS, WHOLE_BYTES_A_NS};
+use crate::plan::CpuWay;
+use crate::plan::on_gpus::constants::{FINISH_A_TIE_NS, WHOLE_BYTES_A_NS};
 use crate::request::Budget;
 use crate::{Bound, Error, Index, Order, Report};
 

@@ -1,6 +1,9 @@
 use bytemuck::{bytes_of_mut, cast_slice, cast_slice_mut};
 
+use half::{bf16, f16};
+
 use super::*;
+use crate::key::Number;
 use crate::rates::random;
 use crate::{Key, Nans, argsort as static_argsort};
 
@@ -37,7 +40,7 @@ fn every_type_is_sorted_as_its_slice_is() {
         let unsorted = bits();
         let bytes: &[u8] = cast_slice(&unsorted);
         with_key!(dtype, K => {
-            assert_eq!(dtype.width(), size_of::<K>(), "{dtype:?}");
+            assert_eq!(dtype.layout(), (size_of::<K>(), K::CODE), "{dtype:?}");
             let keys: &[K] = cast_slice(bytes);
             let mut expected = keys.to_vec();
             crate::sort(&mut expected);

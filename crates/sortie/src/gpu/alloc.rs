@@ -56,15 +56,3 @@ fn too_small(needed: u64, given: usize) -> Error {
 pub(super) fn too_little(needed: u64, available: u64) -> Error {
     Error::Memory { bound: Bound::Device, needed, available, hint: "sort in parts, or free some" }
 }
-
-/// Room for so many items on the host, or what is missing.
-pub(crate) fn reserve<T>(count: usize) -> Result<Vec<T>, Error> {
-    let mut held = Vec::new();
-    held.try_reserve_exact(count).map_err(|_| Error::Memory {
-        bound: Bound::Host,
-        needed: count.saturating_mul(size_of::<T>()) as u64,
-        available: 0,
-        hint: "sort in parts, or use the CPU engine",
-    })?;
-    Ok(held)
-}

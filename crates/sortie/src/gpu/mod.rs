@@ -65,7 +65,6 @@ pub(crate) mod segments;
 mod strings;
 mod workspace;
 
-pub(crate) use alloc::reserve;
 pub use array::Compared;
 pub(crate) use array::{Divided, Place};
 pub use engine::{Gpu, Pending};

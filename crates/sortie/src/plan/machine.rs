@@ -1,8 +1,6 @@
 //! [`Machine`]: what a plan depends on besides the request. A test can make one up.
 
-use sortie_device::Properties;
-use sortie_device::rates::Rates;
-
+use super::MachineGpu;
 use crate::cpu::vector::Isa;
 use crate::rates::CpuRates;
 
@@ -15,21 +13,6 @@ pub struct Machine {
     pub cpu: CpuRates,
     /// The GPUs that a sort may take. [`Engine::Auto`](crate::Engine::Auto) takes one of them where it is faster.
     pub gpus: Vec<MachineGpu>,
-}
-
-/// A GPU of a [`Machine`].
-#[derive(Debug, Clone, PartialEq)]
-pub struct MachineGpu {
-    /// What is known of it before any work.
-    pub properties: Properties,
-    /// Bytes of its memory that are free.
-    pub free: u64,
-    /// How fast it copies and is copied to, where that is known.
-    pub rates: Option<Rates>,
-    /// Whether the process has started it.
-    pub started: bool,
-    /// What part of the keys it has under [`Engine::Hybrid`](crate::Engine::Hybrid), where that was tuned; else all.
-    pub share: f64,
 }
 
 /// Vector instructions.
@@ -61,45 +44,5 @@ impl Machine {
     #[must_use]
     pub fn of_cpu(vectors: Vectors) -> Machine {
         Machine { vectors, cpu: CpuRates::shipped(vectors), gpus: Vec::new() }
-    }
-
-    /// The same machine with one more GPU.
-    #[must_use]
-    pub fn with_gpu(mut self, gpu: MachineGpu) -> Machine {
-        self.gpus.push(gpu);
-        self
-    }
-}
-
-impl MachineGpu {
-    /// A GPU of this name, as its maker writes it, with the number that it has on the machine. None where no rates ship for it,
-    /// see [`shipped_gpus`](super::shipped_gpus).
-    #[must_use]
-    pub fn shipped(name: &str, ordinal: u32) -> Option<MachineGpu> {
-        let gpu = super::shipped::GPUS.iter().find(|gpu| gpu.names.contains(&name))?;
-        let properties = Properties {
-            name: name.into(),
-            kind: "cuda",
-            ordinal,
-            id: String::new(),
-            compute_capability: gpu.compute_capability,
-            multiprocessors: gpu.multiprocessors,
-            shared_per_block: gpu.shared_per_block,
-            memory_total: gpu.memory,
-            l2_bytes: gpu.l2_bytes,
-        };
-        let free = gpu.memory;
-        Some(MachineGpu {
-            properties,
-            free,
-            rates: Some(gpu.rates),
-            started: false,
-            share: super::DEFAULT_SHARE,
-        })
-    }
-
-    /// The name that a sort calls it by.
-    pub(super) fn name(&self) -> String {
-        format!("{}:{} ({})", self.properties.kind, self.properties.ordinal, self.properties.name)
     }
 }

@@ -1,19 +1,16 @@
-//! How much scratch a plan takes at most.
+//! How much scratch a plan takes at most. What one for GPUs takes is in `on_gpus/scratch.rs`.
 
 use std::fmt;
 use std::num::Saturating;
 
-use super::{
-    CARRIERS, CHUNK_BYTES, CHUNKS_UNDER_WAY, CpuWay, MERGED_BY_THREADS, MachineGpu, PAIRS_A_BUCKET,
-    PAIRS_AT_ONCE, PIECE_BYTES, RING_SLOT_BYTES, RING_SLOTS, SHARED_SLOTS, TRIP_BYTES,
-};
+use super::{CpuWay, MERGED_BY_THREADS, PAIRS_A_BUCKET, PAIRS_AT_ONCE};
 use crate::cpu::{compare, counting, distribute, pairs, segment_pairs};
 use crate::request::{Beside, KeyForm, Operation, Request};
 
 /// A number of bytes, or of items. Saturates: a [`Request`] may state more than any memory holds.
-type Count = Saturating<u64>;
+pub(super) type Count = Saturating<u64>;
 
-fn count(items: usize) -> Count {
+pub(super) fn count(items: usize) -> Count {
     Saturating(items as u64)
 }
 
@@ -130,47 +127,4 @@ fn buffers(bytes: Count, request: &Request) -> Count {
     let each = distribute::scratch::<u8>((bytes.0 as usize) / threads);
     let distribution = if large { count(threads) * count(each) } else { count(0) };
     distribution.max(count(counters))
-}
-
-/// Of strings on a GPU: pieces in pinned memory, words, indices and what is beside them.
-pub(super) fn of_strings(request: &Request) -> Scratch {
-    let n = count(request.n);
-    // A copy of the references, and their indices.
-    let moved = match request.beside {
-        Beside::Payload { bytes, .. } => n * (count(bytes) + count(size_of::<u32>())),
-        _ => count(0),
-    };
-    Scratch { host: (count(SHARED_SLOTS * PIECE_BYTES) + moved).0, device: (count(110) * n).0 }
-}
-
-/// Of segments on a GPU: chunks under way, in pinned memory and on the device, with copies of long segments.
-pub(super) fn of_segments(request: &Request) -> Scratch {
-    let each = count(request.bytes_on_device());
-    let longest = match &request.operation {
-        Operation::Segments(Some(lengths)) => Saturating(lengths.longest),
-        _ => count(0),
-    };
-    let all = count(request.n) * each;
-    let chunk = count(CHUNK_BYTES).max(longest * each);
-    let chunks = (count(CHUNKS_UNDER_WAY) * chunk).min(all);
-    Scratch { host: (chunks + Saturating(request.held_for_device())).0, device: (chunks + chunk.min(all)).0 }
-}
-
-/// Of an array that goes in chunks: a copy on the host, and as much of the device as there is for the chunks under way.
-pub(super) fn in_chunks(request: &Request, gpu: &MachineGpu) -> Scratch {
-    let copy = count(request.n) * count(request.bytes_on_device());
-    let carriers = CARRIERS.min(request.budget.threads.max(1));
-    let device = (3 * carriers * TRIP_BYTES) as u64;
-    let held = Saturating(request.held_for_device());
-    let host = (copy + count(carriers * RING_SLOTS * RING_SLOT_BYTES) + held).0;
-    let within_limit = request.budget.left().saturating_sub(host);
-    Scratch { host, device: device.min(gpu.free).min(within_limit.max(1)) }
-}
-
-/// Of an array that goes in ranges: those that the limit allows.
-pub(super) fn in_ranges(request: &Request, gpu: &MachineGpu) -> Scratch {
-    let all = count(request.n) * count(request.bytes_on_device());
-    let pinned = (count(SHARED_SLOTS) * count(PIECE_BYTES).min(all)).0;
-    let pinned = pinned.min(request.budget.left() / 2);
-    Scratch { host: pinned, device: (request.budget.left() - pinned).min(gpu.free) }
 }

@@ -1,11 +1,9 @@
 //! Several devices as one engine, as [`Engine::CudaDevices`] names them.
 
 use std::fmt;
-use std::sync::Arc;
 
 use super::Engine;
 use crate::Error;
-use crate::gpu::Gpu;
 
 /// CUDA devices by their numbers, which are below 64: at least two.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -36,11 +34,6 @@ impl Devices {
     /// Their numbers, in ascending order.
     pub fn numbers(self) -> impl Iterator<Item = u32> {
         (0..u64::BITS).filter(move |number| self.0 >> number & 1 != 0)
-    }
-
-    /// The engine on each.
-    pub(super) fn gpus(self) -> Result<Vec<Arc<Gpu>>, Error> {
-        self.numbers().map(Gpu::cuda).collect()
     }
 }
 

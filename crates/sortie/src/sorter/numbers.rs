@@ -7,10 +7,9 @@ use super::on_gpus::GpuSorts;
 use super::{Sorter, SorterBuilder, payload_for};
 use crate::cpu::sorts;
 use crate::error::same_length;
-use crate::gpu::{self, HostArray};
 use crate::key::{Bits, Code, Transform};
 use crate::request::{Beside, KeyForm, Operation};
-use crate::{Bound, Error, Index, Report, Segments, cpu};
+use crate::{Bound, Error, Index, Report, Segments, cpu, scratch};
 
 impl Sorter {
     /// [`Sorter::sort`]; leaves a permutation, as the others here do.
@@ -22,7 +21,7 @@ impl Sorter {
         self.run(
             self.request(Operation::Array, form::<B>(code), Beside::Nothing, keys.len()),
             keys,
-            |keys, on| B::array_on_gpus(self, on, HostArray::Sorted { keys, payload: None }, code, 0),
+            |keys, on| self.keys_on_gpus(on, keys, code),
             |keys, job| B::sort(keys, Transform::new(code, self.choices.order), job),
         )
     }
@@ -78,9 +77,7 @@ impl Sorter {
         self.run(
             self.segments_request(form::<B>(code), Beside::Nothing, keys.len(), segments)?,
             keys,
-            |keys, on| {
-                B::segments_on_gpu(self, on, HostArray::Sorted { keys, payload: None }, segments, code, 0)
-            },
+            |keys, on| self.segments_of_keys_on_gpu(on, keys, segments, code),
             |keys, job| B::sort_segments(keys, segments, Transform::new(code, self.choices.order), job),
         )
     }
@@ -142,7 +139,7 @@ impl Sorter {
             choices: SorterBuilder { memory_limit: left.transpose()?, ..self.choices.clone() },
             pool: self.pool.clone(),
         };
-        let mut indices: Vec<usize> = gpu::reserve(n)?;
+        let mut indices: Vec<usize> = scratch::reserve(n)?;
         indices.extend(0..n);
         let sorted = sort(&sorter, keys, &mut indices);
         // Whatever failed: what was sorted by then has its indices.

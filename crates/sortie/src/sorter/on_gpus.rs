@@ -1,17 +1,19 @@
-//! How a [`Sorter`] runs a plan on GPUs: arrays and segments. Strings are in `strings.rs`.
+//! How a [`Sorter`] runs a plan on GPUs. In a build without them, `no_gpus.rs` is in this file's place.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use sortie_device::rates::Rates;
 
-use super::{Sorter, SorterBuilder};
+use super::{Sorter, SorterBuilder, machine_without_gpu};
 use crate::compose::hybrid::share;
 use crate::compose::{self, array::Chosen};
 use crate::gpu::{self, Allowed, Gpu, HostArray};
 use crate::key::{Bits, Code};
-use crate::plan::{DEFAULT_SHARE, GpuWay, Machine, MachineGpu, Plan, Route, Vectors, auto};
+use crate::plan::on_gpus::auto;
+use crate::plan::on_gpus::constants::DEFAULT_SHARE;
+use crate::plan::{self, GpuWay, Machine, MachineGpu, Plan, Route};
 use crate::request::{Budget, KeyForm, Request};
-use crate::{Bound, Engine, Error, Index, Report, Segments, cpu};
+use crate::{Bound, Engine, Error, Index, Report, Segments, cpu, scratch};
 
 /// The GPUs of a plan, and what they may take.
 pub struct OnGpus {
@@ -23,21 +25,47 @@ pub struct OnGpus {
 }
 
 /// What is known of how fast a GPU is.
-pub(super) fn known_rates(gpu: &Gpu) -> Option<Rates> {
+fn known_rates(gpu: &Gpu) -> Option<Rates> {
     let properties = gpu.device().properties();
     let shipped = || MachineGpu::shipped(&properties.name, properties.ordinal)?.rates;
     sortie_device::rates::known(gpu.device()).or_else(shipped)
 }
 
-/// This machine without its GPUs.
-pub(super) fn machine_without_gpu() -> &'static Machine {
-    static MACHINE: LazyLock<Machine> = LazyLock::new(|| Machine::of_cpu(Vectors::detect()));
-    &MACHINE
+/// This machine, with what is known of the GPUs that the request may take, for [`Sorter::explain`].
+pub(super) fn machine_to_explain(request: &Request) -> Result<Machine, Error> {
+    let mut machine = machine(request, known_rates)?.unwrap_or_else(|| machine_without_gpu().clone());
+    if let Some(measured) = crate::rates::known() {
+        machine.cpu = measured;
+    }
+    Ok(machine)
+}
+
+/// Whether the request may go to a GPU, so that it is worth a look at the lengths of its segments.
+pub(super) fn may_take(request: &Request) -> bool {
+    request.engine.has_gpu() || request.engine == Engine::Auto && auto::may_take(request)
+}
+
+/// What the plan of a request depends on, with these rates of GPUs that were named. None where there is only the CPU.
+fn machine(request: &Request, rates: impl Fn(&Gpu) -> Option<Rates>) -> Result<Option<Machine>, Error> {
+    let named: Vec<u32> = match request.engine {
+        Engine::Auto => return Ok(auto::machine(request)),
+        Engine::Cpu => return Ok(None),
+        Engine::Cuda(ordinal) | Engine::Hybrid(ordinal) => vec![ordinal],
+        Engine::CudaDevices(devices) => devices.numbers().collect(),
+    };
+    // Before a device is asked for.
+    plan::check(request)?;
+    let mut machine = machine_without_gpu().clone();
+    for ordinal in named {
+        let gpu = Gpu::cuda(ordinal)?;
+        machine = machine.with_gpu(MachineGpu { rates: rates(&gpu), ..gpu.for_plan(request)? });
+    }
+    Ok(Some(machine))
 }
 
 impl Gpu {
     /// What a plan depends on, without its rates: what was measured is on a disk.
-    pub(super) fn for_plan(&self, request: &Request) -> Result<MachineGpu, Error> {
+    fn for_plan(&self, request: &Request) -> Result<MachineGpu, Error> {
         let properties = self.device().properties();
         let share = match (request.engine, request.keys) {
             (Engine::Hybrid(_), KeyForm::Number { bytes, .. }) => {
@@ -56,8 +84,16 @@ impl Gpu {
 }
 
 impl OnGpus {
-    /// None where the plan is the CPU's, or the GPU that was to win cannot be had.
-    pub fn of(plan: &Plan, request: &Request) -> Result<Option<OnGpus>, Error> {
+    /// The GPUs that sort what is asked for. None where the plan is the CPU's, or the GPU that was to win cannot be had.
+    pub fn planned(request: &Request) -> Result<Option<OnGpus>, Error> {
+        // To make a plan, the CPU is asked for its vector instructions, which takes as long as a small sort.
+        match machine(request, |_| None)? {
+            Some(machine) => OnGpus::of(&plan::plan(request, &machine)?, request),
+            None => plan::check(request).map(|()| None),
+        }
+    }
+
+    fn of(plan: &Plan, request: &Request) -> Result<Option<OnGpus>, Error> {
         let has_second_try = request.engine == Engine::Auto;
         let gpus = match plan.route {
             Route::Cpu(_) => return Ok(None),
@@ -67,13 +103,20 @@ impl OnGpus {
             },
             Route::Gpu(ordinal, _) => match request.engine {
                 // What does not fit the first after all is for all of them.
-                Engine::CudaDevices(devices) => devices.gpus()?,
+                Engine::CudaDevices(devices) => devices.numbers().map(Gpu::cuda).collect::<Result<_, _>>()?,
                 _ => vec![Gpu::cuda(ordinal)?],
             },
-            Route::Gpus(devices) => devices.gpus()?,
+            Route::Gpus(devices) => devices.numbers().map(Gpu::cuda).collect::<Result<_, _>>()?,
         };
         let share = if let Route::Gpu(_, GpuWay::WithCpu(share)) = plan.route { share } else { 1.0 };
         Ok(Some(OnGpus { gpus, share, budget: request.budget, has_second_try }))
+    }
+
+    /// Takes note of a sort that failed, which the CPU is to try again: a device that failed is not asked again.
+    pub fn abandon(&self, error: &Error) {
+        if !matches!(error, Error::Memory { .. }) {
+            auto::give_up();
+        }
     }
 
     /// What is allowed beside so many bytes that are held.
@@ -94,7 +137,7 @@ impl OnGpus {
     fn hold_indices(&self, n: usize) -> Result<(u64, Vec<u32>), Error> {
         let hint = "indices come from a GPU as 32 bits; use the CPU engine";
         let held = self.check_held((size_of::<u32>() * n) as u64, hint)?;
-        let mut indices = gpu::reserve(n)?;
+        let mut indices = scratch::reserve(n)?;
         indices.resize(n, 0);
         Ok((held, indices))
     }
@@ -158,6 +201,16 @@ macro_rules! gpu_sorts {
 gpu_sorts!(u8, u16, u32, u64, u128);
 
 impl Sorter {
+    /// Sorts keys alone.
+    pub(super) fn keys_on_gpus<B: GpuSorts>(
+        &self,
+        on: &OnGpus,
+        keys: &mut [B],
+        code: Code,
+    ) -> Result<Report, Error> {
+        B::array_on_gpus(self, on, HostArray::Sorted { keys, payload: None }, code, 0)
+    }
+
     /// Sorts one array, beside so many bytes that are held.
     fn array_on_gpus<B: Bits>(
         &self,
@@ -174,7 +227,7 @@ impl Sorter {
         };
         // A device that fails while it sends keys back leaves some twice.
         let held = held + on.check_held(size_of_val(*keys) as u64, "a copy of the keys is kept")?;
-        let mut before = gpu::reserve(keys.len())?;
+        let mut before = scratch::reserve(keys.len())?;
         before.extend_from_slice(keys);
         let sorted = self.array_at_once(on, array.reborrow(), code, held);
         if let (Err(_), HostArray::Sorted { keys, .. }) = (&sorted, array) {
@@ -233,7 +286,7 @@ impl Sorter {
             return B::array_on_gpus(self, on, array, code, 0);
         }
         let held = on.hold_places(keys.len())?;
-        let mut places: Vec<usize> = gpu::reserve(keys.len())?;
+        let mut places: Vec<usize> = scratch::reserve(keys.len())?;
         places.extend(0..keys.len());
         let moved = gpu::HostPayload::of_pod(&mut places).map(|moved| (moved, stable));
         let report = B::array_on_gpus(self, on, HostArray::Sorted { keys, payload: moved }, code, held)?;
@@ -276,6 +329,17 @@ impl Sorter {
         };
         widen(&mut indices[within.clone()], &found[within]);
         Ok(report)
+    }
+
+    /// Sorts segments of keys alone.
+    pub(super) fn segments_of_keys_on_gpu<B: GpuSorts>(
+        &self,
+        on: &OnGpus,
+        keys: &mut [B],
+        segments: Segments<'_>,
+        code: Code,
+    ) -> Result<Report, Error> {
+        B::segments_on_gpu(self, on, HostArray::Sorted { keys, payload: None }, segments, code, 0)
     }
 
     /// Sorts segments, beside so many bytes that are held.
@@ -323,6 +387,58 @@ impl Sorter {
         // Whatever failed: what was sorted by then has its places.
         cpu::permute(payload, &mut places);
         result
+    }
+
+    /// Sorts strings, by a GPU; so many bytes of scratch are held beside.
+    pub(super) fn sort_strings_on_gpu<S: Send + Sync>(
+        &self,
+        on: &OnGpus,
+        strings: &mut [S],
+        bytes: &(impl Fn(&S) -> &[u8] + Sync),
+        held: usize,
+    ) -> Result<Report, Error> {
+        let gathered = cpu::gather::scratch::<S>(strings.len());
+        let mut places = scratch::reserve(strings.len())?;
+        let held = held.saturating_add(gathered).saturating_add(size_of::<u32>() * strings.len());
+        places.resize(strings.len(), 0u32);
+        let mut report = self.strings_on_gpu(on, strings, bytes, &mut places, held)?;
+        let bytes = size_of_val(strings);
+        self.in_pool(on.budget.threads, |threads| {
+            report.phase("move", bytes, bytes, || cpu::gather::gather(strings, &places, threads))
+        })?;
+        Ok(report)
+    }
+
+    /// Writes the places of strings in order, by a GPU; so many bytes of scratch are held beside.
+    pub(super) fn strings_on_gpu<S: Sync, I: Index>(
+        &self,
+        on: &OnGpus,
+        strings: &[S],
+        bytes: &(impl Fn(&S) -> &[u8] + Sync),
+        places: &mut [I],
+        held: usize,
+    ) -> Result<Report, Error> {
+        let (limit, held) = (on.budget.memory, held as u64 + on.budget.held);
+        let memory_limit = limit.saturating_sub(held);
+        let sorted = self.in_pool(on.budget.threads, |threads| {
+            let allowed = Allowed { threads, memory_limit };
+            compose::strings::argsort_strings(
+                &on.gpus[0],
+                strings,
+                bytes,
+                self.choices.order,
+                places,
+                allowed,
+            )
+        });
+        sorted.map(|report| Report { scratch_peak: report.scratch_peak + held, ..report }).map_err(|error| {
+            match error {
+                Error::Memory { bound: Bound::Limit, needed, hint, .. } => {
+                    Error::Memory { bound: Bound::Limit, needed: needed + held, available: limit, hint }
+                }
+                other => other,
+            }
+        })
     }
 }
 

@@ -1,14 +1,13 @@
 //! How a [`Sorter`]'s calls for strings reach an engine.
 
-use super::{OnGpus, Sorter, index_fits};
+use super::{Sorter, index_fits};
 #[cfg(doc)]
 use crate::Algorithm;
 use crate::cpu::Job;
 use crate::error::same_length;
-use crate::gpu;
 use crate::plan::CpuWay;
 use crate::request::{Beside, KeyForm, Operation, Request};
-use crate::{Bound, Error, Index, Report, compose, cpu};
+use crate::{Error, Index, Report, cpu};
 
 impl Sorter {
     /// Sorts strings by their bytes; moves references, never bodies. Stable, unless the sorter was built with
@@ -68,7 +67,7 @@ impl Sorter {
     ///
     /// On a GPU, the CPU helps: it cuts the first symbols of every string to a word of 8 bytes, the GPU sorts the
     /// words, and the CPU sorts what ties; O(n) of transfers, however long the strings are. Where a sample has many
-    /// ties and short strings, all bytes go there instead, as by [`gpu::Gpu::argsort_strings`]. Scratch: two pieces of
+    /// ties and short strings, all bytes go there instead, as by `Gpu::argsort_strings`. Scratch: two pieces of
     /// 16 MiB in pinned memory at most, and some 110 bytes a string, on the device for the most part, where perhaps the
     /// bytes are too. Where the device or the limit has less, the CPU first splits the strings to ranges by the
     /// splitters of a sample, at a comparison with some of those for each and 16 bytes of scratch, and each range is
@@ -190,58 +189,6 @@ impl Sorter {
         let descending = self.choices.order.descending;
         self.run_on_cpu(self.places_request(Operation::Lcps, strings.len()), |job| {
             cpu::strings::argsort_with_lcps(strings, S::as_ref, places, lcps, descending, job)
-        })
-    }
-
-    /// Sorts strings, by a GPU; so many bytes of scratch are held beside.
-    fn sort_strings_on_gpu<S: Send + Sync>(
-        &self,
-        on: &OnGpus,
-        strings: &mut [S],
-        bytes: &(impl Fn(&S) -> &[u8] + Sync),
-        held: usize,
-    ) -> Result<Report, Error> {
-        let gathered = cpu::gather::scratch::<S>(strings.len());
-        let mut places = gpu::reserve(strings.len())?;
-        let held = held.saturating_add(gathered).saturating_add(size_of::<u32>() * strings.len());
-        places.resize(strings.len(), 0u32);
-        let mut report = self.strings_on_gpu(on, strings, bytes, &mut places, held)?;
-        let bytes = size_of_val(strings);
-        self.in_pool(on.budget.threads, |threads| {
-            report.phase("move", bytes, bytes, || cpu::gather::gather(strings, &places, threads))
-        })?;
-        Ok(report)
-    }
-
-    /// Writes the places of strings in order, by a GPU; so many bytes of scratch are held beside.
-    fn strings_on_gpu<S: Sync, I: Index>(
-        &self,
-        on: &OnGpus,
-        strings: &[S],
-        bytes: &(impl Fn(&S) -> &[u8] + Sync),
-        places: &mut [I],
-        held: usize,
-    ) -> Result<Report, Error> {
-        let (limit, held) = (on.budget.memory, held as u64 + on.budget.held);
-        let memory_limit = limit.saturating_sub(held);
-        let sorted = self.in_pool(on.budget.threads, |threads| {
-            let allowed = gpu::Allowed { threads, memory_limit };
-            compose::strings::argsort_strings(
-                &on.gpus[0],
-                strings,
-                bytes,
-                self.choices.order,
-                places,
-                allowed,
-            )
-        });
-        sorted.map(|report| Report { scratch_peak: report.scratch_peak + held, ..report }).map_err(|error| {
-            match error {
-                Error::Memory { bound: Bound::Limit, needed, hint, .. } => {
-                    Error::Memory { bound: Bound::Limit, needed: needed + held, available: limit, hint }
-                }
-                other => other,
-            }
         })
     }
 

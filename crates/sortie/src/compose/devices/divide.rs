@@ -10,7 +10,7 @@ use crate::cpu::vector::{self, Isa};
 use crate::gpu::Place;
 use crate::gpu::kernels::array::RANGES;
 use crate::key::{Bits, Transform};
-use crate::plan::DIVIDED_BY;
+use crate::plan::on_gpus::constants::DIVIDED_BY;
 
 /// Samples that are drawn, each four times the one before, until parts are even.
 const TRIES: u32 = 3;

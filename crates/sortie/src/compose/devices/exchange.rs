@@ -8,7 +8,7 @@ use super::split::{self, Division, Step};
 use crate::gpu::Place;
 use crate::gpu::alloc::workspace;
 use crate::key::Bits;
-use crate::plan::LINKS;
+use crate::plan::on_gpus::constants::LINKS;
 use crate::{Error, threads};
 
 impl<B: Bits> Members<'_, B> {

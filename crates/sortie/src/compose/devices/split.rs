@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use crate::gpu::kernels::array::RANGES;
 use crate::key::Bits;
-use crate::plan::{MOST_UNEVEN, SUB_RANGES};
+use crate::plan::on_gpus::constants::{MOST_UNEVEN, SUB_RANGES};
 
 /// Ranges of codes, in order.
 #[derive(Debug)]

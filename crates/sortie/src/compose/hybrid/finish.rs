@@ -13,7 +13,8 @@ use crate::cpu::vector::{self, Isa};
 use crate::cpu::{self, Job};
 use crate::gpu::{Clock, HostShare, Ring};
 use crate::key::{Bits, Transform};
-use crate::plan::{COPIERS, CpuWay};
+use crate::plan::CpuWay;
+use crate::plan::on_gpus::constants::COPIERS;
 use crate::request::Budget;
 
 /// Where what is in order goes.

@@ -29,7 +29,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize};
 
 use crate::gpu::{Allowed, Gpu, HostPayload, HostShare, Room};
 use crate::key::{Bits, Transform};
-use crate::plan::{HYBRID_STRETCH_LEAST, RING_SLOT_BYTES, SHARE_SLACK};
+use crate::plan::on_gpus::constants::{HYBRID_STRETCH_LEAST, RING_SLOT_BYTES, SHARE_SLACK};
 use crate::scratch::Scratch;
 use crate::{Error, Report, copy};
 use distribute::Distribution;

@@ -8,7 +8,7 @@ use sortie_device::cache::{Cache, Key};
 
 use crate::gpu::{self, Allowed, Gpu, HostArray, HostPayload};
 use crate::key::{Bits, Code, Transform};
-use crate::plan::{DEFAULT_SHARE, TUNED_BYTES};
+use crate::plan::on_gpus::constants::{DEFAULT_SHARE, TUNED_BYTES};
 use crate::rates::random;
 use crate::{Algorithm, Error, Order, copy};
 

@@ -5,12 +5,12 @@ use std::mem::MaybeUninit;
 use crate::cpu::distribute::{self, Classifier};
 use crate::cpu::vector::{self, Isa};
 use crate::key::{Bits, Transform};
-use crate::plan::{
+use crate::plan::on_gpus::constants::{
     BUCKETS_A_THREAD, HYBRID_BUCKET_BYTES, HYBRID_SAMPLE, MOST_HYBRID_BUCKETS, TAIL_SAMPLED_A_BUCKET,
 };
 
 use super::Moved;
-use crate::{Error, gpu};
+use crate::{Error, scratch};
 
 /// Keys that are encoded before they are split: 8 KB of the L1 cache at most.
 const ENCODED_AT_ONCE: usize = 1 << 10;
@@ -185,7 +185,7 @@ impl<B: Bits, const N: usize> Tail<B, N> {
 }
 
 fn filled<T: Copy>(item: T, count: usize) -> Result<Vec<T>, Error> {
-    let mut items = gpu::reserve(count)?;
+    let mut items = scratch::reserve(count)?;
     items.resize(count, item);
     Ok(items)
 }

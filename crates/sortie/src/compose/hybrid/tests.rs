@@ -6,7 +6,7 @@ use super::*;
 use crate::cpu::distribute;
 use crate::cpu::vector::Isa;
 use crate::gpu::on_bench::{ALLOWED, code, on_bench, on_bench_of};
-use crate::plan::HYBRID_SAMPLE;
+use crate::plan::on_gpus::constants::HYBRID_SAMPLE;
 use crate::{Key, Order, Sorter, key};
 
 /// Sorts keys with payloads that must neither be lost nor be there twice, as the CPU does.

@@ -9,8 +9,9 @@ use rayon::prelude::*;
 
 use super::at_once;
 use crate::cpu::prefetch::ahead;
-use crate::gpu::{Allowed, Gpu, reserve};
-use crate::plan::{MOST_STRING_RANGES, SPLITTER_SAMPLE};
+use crate::gpu::{Allowed, Gpu};
+use crate::plan::on_gpus::constants::{MOST_STRING_RANGES, SPLITTER_SAMPLE};
+use crate::scratch::reserve;
 use crate::{Bound, Error, Index, Order, Report};
 
 /// Stretches that strings are taken in, for each thread: enough that none waits long for another.

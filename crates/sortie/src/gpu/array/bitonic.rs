@@ -15,7 +15,9 @@ use crate::gpu::kernels::{CodeTransform, Define, File, Instance, blocks, kind, n
 use crate::gpu::segments::code;
 use crate::gpu::{DevicePayload, Gpu, Pending};
 use crate::key::{Bits, Code};
-use crate::plan::{BITONIC_COALESCED_BYTES, BITONIC_FEW_TILE_BITS, BITONIC_ROW_BITS, BITONIC_TILE_BITS};
+use crate::plan::on_gpus::constants::{
+    BITONIC_COALESCED_BYTES, BITONIC_FEW_TILE_BITS, BITONIC_ROW_BITS, BITONIC_TILE_BITS,
+};
 use crate::{Error, Key, Order};
 
 /// Of a larger item a thread's registers hold too few.

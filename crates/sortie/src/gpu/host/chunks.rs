@@ -15,7 +15,9 @@ use crate::gpu::alloc::{alloc, workspace_bytes};
 use crate::gpu::array::Wanted;
 use crate::gpu::ring::{Kept, Ring, Slots};
 use crate::key::{Bits, Code};
-use crate::plan::{CARRIERS, LEAST_TRIP_BYTES, LEFT_FREE, MOST_RUNS, OVERLAPPED_CHUNK_BYTES, TRIP_BYTES};
+use crate::plan::on_gpus::constants::{
+    CARRIERS, LEAST_TRIP_BYTES, LEFT_FREE, MOST_RUNS, OVERLAPPED_CHUNK_BYTES, TRIP_BYTES,
+};
 use crate::request::Beside;
 use crate::{Bound, Error, Order, threads};
 

@@ -13,7 +13,7 @@ use crate::gpu::array::{MOST_KEYS, Wanted};
 use crate::gpu::ring::{Origin, Ring, Slots, Span, between};
 use crate::gpu::{Gpu, Pending};
 use crate::key::{Bits, Code};
-use crate::plan::{LEFT_FREE, RING_SLOTS};
+use crate::plan::on_gpus::constants::{LEFT_FREE, RING_SLOTS};
 use crate::request::Beside;
 use crate::{Algorithm, Bound, Error, Order};
 

@@ -10,11 +10,12 @@ use sortie_device::View;
 use super::segments::Allowed;
 use crate::copy::{self, bytes};
 use crate::gpu::Gpu;
-use crate::gpu::alloc::{alloc, reserve};
+use crate::gpu::alloc::alloc;
 use crate::gpu::ring::{Ring, Slots};
 use crate::gpu::strings::{Offsets, Strings};
 use crate::gpu::strings::{check_count, scratch_of_strings};
 use crate::plan::COPIED_BY_A_TASK_BYTES;
+use crate::scratch::reserve;
 use crate::{Bound, Error, Index, Order, Ran, Report};
 
 const HINT: &str = "their bytes, and some 110 bytes for each string; sort in parts, or use the CPU engine";

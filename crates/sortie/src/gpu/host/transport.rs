@@ -10,7 +10,7 @@ use sortie_device::{Stream, View};
 use crate::copy::{self, bytes, bytes_mut};
 use crate::gpu::Gpu;
 use crate::gpu::ring::{Clock, Ring, Slots, pieces};
-use crate::plan::{LEAST_PIECE_BYTES, OWN_RINGS_FROM_BYTES, RING_SLOT_BYTES};
+use crate::plan::on_gpus::constants::{LEAST_PIECE_BYTES, OWN_RINGS_FROM_BYTES, RING_SLOT_BYTES};
 use crate::{Error, threads};
 
 /// The number of rings, and the slots of each.

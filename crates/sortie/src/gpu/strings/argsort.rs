@@ -22,7 +22,7 @@ use crate::gpu::segments::{Content, Payload};
 use crate::gpu::segments::{DeviceSegments, Moved, copies_words, listed_words};
 use crate::gpu::{Gpu, Pending};
 use crate::key::Code;
-use crate::plan::{CUT_OFF_LARGE_ALPHABET, CUT_OFF_SMALL_ALPHABET, SMALL_ALPHABET};
+use crate::plan::on_gpus::constants::{CUT_OFF_LARGE_ALPHABET, CUT_OFF_SMALL_ALPHABET, SMALL_ALPHABET};
 use crate::request::Beside;
 use crate::{Algorithm, Error, Order};
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::Error;
-use crate::gpu::alloc::reserve;
+use crate::scratch::reserve;
 
 /// Runs of places, in ascending order, whose strings are equal as far as they were sorted and did not end before.
 #[derive(Debug, Default)]

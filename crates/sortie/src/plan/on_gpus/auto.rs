@@ -1,10 +1,12 @@
 //! Whether [`Engine::Auto`](crate::Engine::Auto) may take a GPU: only when the program has opted in, and only one whose rates are
-//! known. Whether it is faster, the [plan](super::plan) says.
+//! known. Whether it is faster, the [plan](crate::plan) says.
 
 use std::sync::{Arc, Mutex, OnceLock};
 
-use super::{DEFAULT_SHARE, GPU_FROM_BYTES, Machine, MachineGpu, Vectors};
+use super::MachineGpu;
+use super::constants::{DEFAULT_SHARE, GPU_FROM_BYTES};
 use crate::gpu::Gpu;
+use crate::plan::{Machine, Vectors};
 use crate::rates;
 use crate::rates::CpuRates;
 use crate::request::Request;

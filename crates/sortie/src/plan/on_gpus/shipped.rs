@@ -1,11 +1,8 @@
-//! Rates that ship with the library, until [`rates::measure`](crate::rates::measure) replaces them by a machine's own.
+//! Rates of GPUs that ship with the library, until [`rates::measure`](crate::rates::measure) replaces them by a machine's own.
 
 use std::fmt::Write;
 
 use sortie_device::rates::Rates;
-
-use super::Vectors;
-use crate::rates::CpuRates;
 
 /// A GPU architecture whose rates are known.
 pub(super) struct Shipped {
@@ -101,23 +98,4 @@ pub fn shipped_gpus() -> String {
             .expect("a string takes all that is written");
     }
     text
-}
-
-impl CpuRates {
-    /// What 16 cores of a Xeon (Sapphire Rapids) do with these instructions, measured on 2026-11-23. Fewer or more threads are
-    /// taken to sort as much each.
-    #[must_use]
-    pub fn shipped(vectors: Vectors) -> CpuRates {
-        let nanoseconds: [[f64; 3]; 4] = match vectors {
-            Vectors::Avx512 => {
-                [[0.99, 0.18, 0.06], [1.04, 0.95, 1.37], [0.49, 0.13, 0.30], [0.44, 0.28, 0.51]]
-            }
-            Vectors::Avx2 => [[0.95, 0.19, 0.06], [1.00, 1.01, 1.44], [0.44, 0.26, 0.38], [0.50, 0.90, 1.11]],
-            Vectors::Portable => {
-                [[1.04, 0.19, 0.06], [1.01, 0.90, 1.27], [1.01, 1.01, 1.61], [1.10, 1.14, 1.58]]
-            }
-        };
-        let seconds_a_key = nanoseconds.map(|lengths| lengths.map(|nanoseconds| nanoseconds * 1e-9));
-        CpuRates { threads: 16, copy: 55e9, seconds_a_key }
-    }
 }

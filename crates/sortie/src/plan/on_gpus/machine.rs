@@ -1,0 +1,59 @@
+//! [`MachineGpu`]: what a plan depends on of a GPU.
+
+use sortie_device::Properties;
+use sortie_device::rates::Rates;
+
+use super::constants::DEFAULT_SHARE;
+use super::shipped::GPUS;
+use crate::plan::Machine;
+
+/// A GPU of a [`Machine`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct MachineGpu {
+    /// What is known of it before any work.
+    pub properties: Properties,
+    /// Bytes of its memory that are free.
+    pub free: u64,
+    /// How fast it copies and is copied to, where that is known.
+    pub rates: Option<Rates>,
+    /// Whether the process has started it.
+    pub started: bool,
+    /// What part of the keys it has under [`Engine::Hybrid`](crate::Engine::Hybrid), where that was tuned; else all.
+    pub share: f64,
+}
+
+impl Machine {
+    /// The same machine with one more GPU.
+    #[must_use]
+    pub fn with_gpu(mut self, gpu: MachineGpu) -> Machine {
+        self.gpus.push(gpu);
+        self
+    }
+}
+
+impl MachineGpu {
+    /// A GPU of this name, as its maker writes it, with the number that it has on the machine. None where no rates ship for it,
+    /// see [`shipped_gpus`](super::shipped_gpus).
+    #[must_use]
+    pub fn shipped(name: &str, ordinal: u32) -> Option<MachineGpu> {
+        let gpu = GPUS.iter().find(|gpu| gpu.names.contains(&name))?;
+        let properties = Properties {
+            name: name.into(),
+            kind: "cuda",
+            ordinal,
+            id: String::new(),
+            compute_capability: gpu.compute_capability,
+            multiprocessors: gpu.multiprocessors,
+            shared_per_block: gpu.shared_per_block,
+            memory_total: gpu.memory,
+            l2_bytes: gpu.l2_bytes,
+        };
+        let free = gpu.memory;
+        Some(MachineGpu { properties, free, rates: Some(gpu.rates), started: false, share: DEFAULT_SHARE })
+    }
+
+    /// The name that a sort calls it by.
+    pub(super) fn name(&self) -> String {
+        format!("{}:{} ({})", self.properties.kind, self.properties.ordinal, self.properties.name)
+    }
+}
