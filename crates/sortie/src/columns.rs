@@ -23,6 +23,8 @@
 //! byte 0 written as 1 1 and byte 1 as 1 2, closed by a 0; where it descends, all of that complemented. So a
 //! cell says where it ends, and no cell's encoding is the beginning of another's in its column.
 
+use std::fmt;
+
 use crate::Error;
 use crate::key::{Bits, Nulls, Order, Transform};
 
@@ -95,16 +97,25 @@ pub struct Cursor<'a> {
 }
 
 /// Why a cell cannot be read. The [`Cursor`] still stands before it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "the cell at byte {at} of the row {problem}; read each column with the type and order it was written with"
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CellError {
     /// Where the cell starts.
     pub at: usize,
     /// What is wrong with it.
     pub problem: &'static str,
 }
+
+impl fmt::Display for CellError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let CellError { at, problem } = self;
+        write!(
+            f,
+            "the cell at byte {at} of the row {problem}; read each column with the type and order it was written with"
+        )
+    }
+}
+
+impl std::error::Error for CellError {}
 
 impl<'a> Cursor<'a> {
     /// Stands before the first cell of a row.

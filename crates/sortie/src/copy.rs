@@ -1,14 +1,12 @@
 //! Copies: as bytes, by all threads, and past the caches where what is written is not read soon.
-//!
-//! Written straight to its place, a line would first be fetched, and others would leave the cache for it. A whole line needs no
-//! fetch and, on x86-64, goes to memory alone.
 
 use std::mem::MaybeUninit;
 
 use bytemuck::Pod;
 
+use crate::cpu::cache_line::{LINE, fence, store_line};
 use crate::parallel;
-use crate::plan::COPIED_BY_A_TASK_BYTES;
+use crate::plan::on_gpus::constants::COPIED_BY_A_TASK_BYTES;
 
 /// The bytes of these items.
 pub(crate) fn bytes<T: Pod>(slice: &[T]) -> &[MaybeUninit<u8>] {
@@ -33,9 +31,6 @@ pub(crate) fn by_threads<T: Copy + Send + Sync>(to: &mut [T], from: &[T], thread
     parallel::for_each(threads, parts, |(to, from)| to.copy_from_slice(from));
 }
 
-/// Bytes of a cache line.
-pub(crate) const LINE: usize = 64;
-
 /// Copies; whole lines pass the caches by.
 pub(crate) fn past_caches<T: Copy>(to: &mut [MaybeUninit<T>], from: &[T]) {
     assert_eq!(to.len(), from.len());
@@ -52,40 +47,6 @@ pub(crate) fn past_caches<T: Copy>(to: &mut [MaybeUninit<T>], from: &[T]) {
         std::ptr::copy_nonoverlapping(from.add(end), to.add(end), bytes - end);
     }
     fence();
-}
-
-/// Stores a line past the caches.
-///
-/// # Safety
-/// Both are as long as a line, and the one that is written is aligned.
-#[cfg(all(target_arch = "x86_64", not(miri)))]
-#[inline(always)]
-pub(crate) unsafe fn store_line(from: *const u8, to: *mut u8) {
-    use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_stream_si128};
-    for i in 0..LINE / 16 {
-        // SAFETY: as the caller states; every x86-64 has the instruction.
-        unsafe {
-            _mm_stream_si128(to.cast::<__m128i>().add(i), _mm_loadu_si128(from.cast::<__m128i>().add(i)))
-        };
-    }
-}
-
-/// # Safety
-/// Both are as long as a line.
-#[cfg(not(all(target_arch = "x86_64", not(miri))))]
-#[inline(always)]
-pub(crate) unsafe fn store_line(from: *const u8, to: *mut u8) {
-    // SAFETY: as the caller states.
-    unsafe { std::ptr::copy_nonoverlapping(from, to, LINE) };
-}
-
-/// Makes what was stored past the caches visible to the threads that this one wakes.
-pub(crate) fn fence() {
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
-    // SAFETY: every x86-64 has the instruction.
-    unsafe {
-        std::arch::x86_64::_mm_sfence();
-    }
 }
 
 #[cfg(test)]

@@ -56,6 +56,7 @@ macro_rules! with_type {
     }};
 }
 
+#[cfg(feature = "gpu")]
 /// Evaluates an expression with `$key` as the type of the keys.
 macro_rules! with_key {
     ($dtype:expr, $key:ident => $body:expr) => {
@@ -326,10 +327,12 @@ fn refused<T>(what: &str, address: u64, bytes: usize, error: PodCastError) -> Er
     })
 }
 
+#[cfg(feature = "gpu")]
 mod on_device;
 #[cfg(test)]
 mod tests;
 
+#[cfg(feature = "gpu")]
 pub use on_device::{
     argsort_on_device, sort_on_device, sort_pairs_on_device, sort_segments_on_device, workspace_bytes,
     workspace_bytes_of_segments,

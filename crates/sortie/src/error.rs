@@ -1,33 +1,67 @@
 //! What can go wrong in a sort, said so that the caller can mend it.
 
+use std::fmt;
+
 /// Why a [`Sorter`](crate::Sorter) call did not sort. The data is as it was before the call, unless a device failed
 /// meanwhile.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
     /// Two slices that belong together differ in length.
-    #[error("{what} has {found} elements where the keys have {expected}; give both the same length")]
     LengthMismatch { what: &'static str, expected: usize, found: usize },
 
     /// The segments do not fit the keys.
-    #[error("segments: {0}")]
     Segments(String),
 
     /// No plan gets by with the memory there is. Bytes: of the plan that needs least, and what there is of that kind.
-    #[error("{}", bound.refusal(*needed, *available, hint))]
     Memory { bound: Bound, needed: u64, available: u64, hint: &'static str },
 
     /// The request cannot be met as it was put.
-    #[error("{0}")]
     Unsupported(String),
 
     /// A device could not be had, or did not do what was asked.
-    #[error(transparent)]
-    Device(#[from] sortie_device::Error),
+    #[cfg(feature = "gpu")]
+    Device(sortie_device::Error),
 
     /// Threads could not be started.
-    #[error("could not start {threads} threads: {reason}")]
     Threads { threads: usize, reason: String },
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::LengthMismatch { what, expected, found } => write!(
+                f,
+                "{what} has {found} elements where the keys have {expected}; give both the same length"
+            ),
+            Error::Segments(problem) => write!(f, "segments: {problem}"),
+            Error::Memory { bound, needed, available, hint } => {
+                f.write_str(&bound.refusal(*needed, *available, hint))
+            }
+            Error::Unsupported(what) => f.write_str(what),
+            #[cfg(feature = "gpu")]
+            Error::Device(error) => error.fmt(f),
+            Error::Threads { threads, reason } => write!(f, "could not start {threads} threads: {reason}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            // What it says is said here.
+            #[cfg(feature = "gpu")]
+            Error::Device(error) => error.source(),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(feature = "gpu")]
+impl From<sortie_device::Error> for Error {
+    fn from(error: sortie_device::Error) -> Error {
+        Error::Device(error)
+    }
 }
 
 /// Which memory does not suffice.

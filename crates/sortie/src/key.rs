@@ -10,6 +10,7 @@
 use std::cmp::Ordering;
 use std::fmt::Debug;
 
+#[cfg(feature = "half")]
 use half::{bf16, f16};
 
 use crate::Error;
@@ -92,6 +93,7 @@ impl Order {
     }
 
     /// Refuses what no GPU does: a stable sort of something with keys whose NaNs are equal.
+    #[cfg(feature = "gpu")]
     pub(crate) fn carries_on_gpu(self, code: Code) -> Result<(), Error> {
         if code.is_float() { self.tells_nans_apart() } else { Ok(()) }
     }
@@ -113,8 +115,8 @@ impl Order {
     }
 }
 
-/// A type that Sortie can sort: `u8..u128`, `i8..i128`, `usize`, `isize`, `f32`, `f64`, `half::f16`,
-/// `half::bf16`, `bool`, `[u8; N]`, strings (`&str`, `String`, `&[u8]`, `Vec<u8>`), `Option` and tuples of these.
+/// A type that Sortie can sort: `u8..u128`, `i8..i128`, `usize`, `isize`, `f32`, `f64`, `half::f16` and
+/// `half::bf16` (with the feature `half`), `bool`, `[u8; N]`, strings (`&str`, `String`, `&[u8]`, `Vec<u8>`), `Option` and tuples of these.
 ///
 /// Sealed: for other types use [`sort_by_key`](crate::sort_by_key) or [`sort_by`](crate::sort_by).
 pub trait Key: Send + Sync + sealed::Sealed {
@@ -353,6 +355,7 @@ impl<B: Bits> Transform<B> {
 
     /// What the GPU's kernels are told of it: `flip`, `nans`, `top` and `rotate`. Keys of 128 bits are integers, which have no
     /// NaNs: the upper half of `flip` stands there.
+    #[cfg(feature = "gpu")]
     pub(crate) fn numbers(&self) -> [u64; 4] {
         let [flip, nans, top, rotate] = [self.flip, self.nans, self.top, self.rotate].map(Bits::low);
         let second = if B::WIDTH > u64::BITS { self.flip.left_aligned() } else { nans };
@@ -477,8 +480,10 @@ pub trait Number: Key + Copy {
 }
 
 macro_rules! fixed {
-    ($($t:ty as $bits:ty, $code:expr, $raw:expr, $back:expr;)*) => {$(
+    ($($(#[$when:meta])? $t:ty as $bits:ty, $code:expr, $raw:expr, $back:expr;)*) => {$(
+        $(#[$when])?
         impl sealed::Sealed for $t {}
+        $(#[$when])?
         impl Number for $t {
             const CODE: Code = $code;
             #[inline]
@@ -486,6 +491,7 @@ macro_rules! fixed {
             #[inline]
             fn from_bits(bits: $bits) -> Option<Self> { $back(bits) }
         }
+        $(#[$when])?
         impl Key for $t {
             type Bits = $bits;
             const FORM: Form = {
@@ -530,7 +536,9 @@ fixed! {
     i64 as u64, Code::Signed, |x: i64| x as u64, |b| Some(b as i64);
     i128 as u128, Code::Signed, |x: i128| x as u128, |b| Some(b as i128);
     isize as Word, Code::Signed, |x: isize| x as Word, |b| Some(b as isize);
+    #[cfg(feature = "half")]
     f16 as u16, Code::F16, f16::to_bits, |b| Some(f16::from_bits(b));
+    #[cfg(feature = "half")]
     bf16 as u16, Code::BF16, bf16::to_bits, |b| Some(bf16::from_bits(b));
     f32 as u32, Code::F32, f32::to_bits, |b| Some(f32::from_bits(b));
     f64 as u64, Code::F64, f64::to_bits, |b| Some(f64::from_bits(b));

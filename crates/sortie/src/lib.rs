@@ -18,6 +18,14 @@
 //! One total order, see [`Key`]: integers by value, floats ascending with -0.0 before +0.0 and every NaN last,
 //! strings by bytes, tuples left to right.
 //!
+//! # Features
+//!
+//! Both are off by default.
+//!
+//! - `gpu`: the engines for NVIDIA GPUs. Without it, [`Engine::Auto`] is the CPU, and engines that name a GPU return
+//!   [`Error::Unsupported`]. To build and to start a program takes nothing of CUDA either way.
+//! - `half`: keys of type `half::f16` and `half::bf16`. `gpu` turns it on.
+//!
 //! # Stability
 //!
 //! Keys alone need none: equal keys cannot be told apart. Everything that carries something beside its key
@@ -66,12 +74,16 @@
 //!   tell them apart.
 
 pub mod columns;
+#[cfg(feature = "gpu")]
 mod compose;
+#[cfg(feature = "gpu")]
 mod copy;
 mod cpu;
 pub mod dynamic;
 mod error;
+#[cfg(feature = "gpu")]
 pub mod gpu;
+#[cfg(feature = "gpu")]
 #[doc(hidden)]
 pub mod internals;
 mod key;
@@ -87,9 +99,11 @@ mod segments;
 mod sorter;
 mod threads;
 
+#[cfg(feature = "gpu")]
 pub use compose::devices as gpus;
 pub use error::{Bound, Error};
 pub use key::{Index, Key, Nans, Nulls, Order};
+#[cfg(feature = "gpu")]
 pub use plan::on_gpus::auto::{Enabled, enable as enable_gpu};
 pub use report::{Phase, Ran, Report};
 pub use request::Request;

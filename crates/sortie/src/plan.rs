@@ -12,14 +12,18 @@ use crate::cpu::vector::Isa;
 
 mod capability;
 mod machine;
+#[cfg(feature = "gpu")]
 pub(crate) mod on_gpus;
+#[cfg(not(feature = "gpu"))]
+#[path = "plan/no_gpus.rs"]
+mod on_gpus;
 mod predict;
 mod route;
 mod scratch;
 
 pub use capability::capabilities;
-pub(crate) use capability::check_on_gpu;
 pub use machine::{Machine, Vectors};
+#[cfg(feature = "gpu")]
 pub use on_gpus::{MachineGpu, shipped_gpus};
 pub(crate) use route::check;
 pub use route::{CpuWay, DeviceWay, GpuWay, Plan, Predicted, Reason, Route, plan};
@@ -146,16 +150,8 @@ pub(crate) const DISTRIBUTE_STRINGS_FROM: usize = PAIRS_A_BUCKET;
 /// Bytes of scratch from which it is mapped, on huge pages, of which it then takes four or more.
 pub(crate) const MAP_SCRATCH_FROM_BYTES: usize = 8 << 20;
 
-/// Bytes of scratch that one task gives back to the system: some hundred huge pages. A copy of 40 GB took one thread more than a
-/// second.
-pub(crate) const FREED_BY_A_TASK_BYTES: usize = 256 << 20;
-
 /// Strings whose bytes make the alphabet of a string sort.
 pub(crate) const ALPHABET_SAMPLE: usize = 1 << 10;
-
-/// Strings by which is guessed how many will tie by their first words: of 10^8 that differ by chance alone, those tie of which
-/// one in 16,384 ties in the sample.
-pub(crate) const CUT_SAMPLE: usize = 1 << 14;
 
 /// Bytes up to which a key and its element are sorted together; larger elements are moved by indices afterwards.
 pub(crate) const MOVED_WITH_KEYS_BYTES: usize = 40;
@@ -165,9 +161,6 @@ pub(crate) const STRINGS_A_TASK: usize = 1 << 14;
 
 /// Keys up to which a sort makes no plan and no report: reading the clock twice takes as long as sorting some tens.
 pub(crate) const FEW: usize = 1 << 10;
-
-/// Bytes that one task copies to or from pinned memory.
-pub(crate) const COPIED_BY_A_TASK_BYTES: usize = 1 << 20;
 
 /// Times that the CPU engine takes longer to sort an array than segments of 2^15 of its keys, and what each further thread adds, for
 /// all wait for the same memory. On a Xeon with AVX-512, 2^27 u32: 1.5 by 2 threads, 1.8 by 4, 2.2 by 8, 2.9 by 16.

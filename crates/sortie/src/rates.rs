@@ -5,11 +5,15 @@
 //! With the rates of a device, which `sortie_device::rates` measures, this is what
 //! [`Engine::Auto`](crate::Engine::Auto) plans from.
 
+#[cfg(feature = "gpu")]
 mod measured;
 
+#[cfg(feature = "gpu")]
 pub use crate::compose::hybrid::share::{Share, known_shares, tune};
 use crate::plan::Vectors;
+#[cfg(feature = "gpu")]
 pub use measured::{known, measure};
+#[cfg(feature = "gpu")]
 pub(crate) use measured::{known_with_device, random};
 
 /// Logarithms to base 2 of the lengths of segments that are measured.

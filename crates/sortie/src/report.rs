@@ -192,6 +192,7 @@ impl Report {
     }
 
     /// A phase of threads beside a device: how long each of them and the device worked, in milliseconds.
+    #[cfg(feature = "gpu")]
     pub(crate) fn push_shared(
         &mut self,
         engine: Ran,

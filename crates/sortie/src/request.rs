@@ -120,6 +120,7 @@ impl Request {
     }
 }
 
+#[cfg(feature = "gpu")]
 impl Request {
     /// Bytes of the keys, or, of strings, of the words that they are told apart by.
     pub(crate) fn bytes(&self) -> usize {
@@ -180,6 +181,7 @@ impl KeyForm {
 }
 
 /// Whether payloads of so many bytes move with their keys on a GPU; others are brought by their indices.
+#[cfg(feature = "gpu")]
 pub(crate) fn moves_with_keys(payload_bytes: usize) -> bool {
     matches!(payload_bytes, 4 | 8 | 16)
 }
@@ -194,15 +196,18 @@ impl Beside {
     }
 
     /// Whether equal keys may come out in any order, and nobody asked where they were.
+    #[cfg(feature = "gpu")]
     pub(crate) fn may_change_order(self) -> bool {
         matches!(self, Beside::Nothing | Beside::Payload { stable: false, .. })
     }
 
+    #[cfg(feature = "gpu")]
     pub(crate) fn payload_bytes(self) -> usize {
         if let Beside::Payload { bytes, .. } = self { bytes } else { 0 }
     }
 
     /// Bytes of the payload that is brought by the index of its key, where keys move with their indices.
+    #[cfg(feature = "gpu")]
     pub(crate) fn placed_bytes(self) -> Option<usize> {
         (!self.is_nothing()).then_some(self.payload_bytes())
     }

@@ -6,14 +6,15 @@
 use std::mem::MaybeUninit;
 use std::ops::{Deref, DerefMut};
 
+#[cfg(feature = "gpu")]
 use bytemuck::Pod;
 use memmap2::{MmapMut, MmapOptions};
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", feature = "gpu"))]
 use rayon::prelude::*;
 
-#[cfg(target_os = "linux")]
-use crate::plan::FREED_BY_A_TASK_BYTES;
 use crate::plan::MAP_SCRATCH_FROM_BYTES;
+#[cfg(all(target_os = "linux", feature = "gpu"))]
+use crate::plan::on_gpus::constants::FREED_BY_A_TASK_BYTES;
 use crate::{Bound, Error};
 
 /// Room for items that need not be dropped.
@@ -79,6 +80,7 @@ impl<T> Scratch<T> {
     }
 }
 
+#[cfg(feature = "gpu")]
 impl<T: Sync> Scratch<T> {
     /// Gives the memory back by all threads of the current rayon pool. One gives back some 30 GB in a second.
     pub(crate) fn free_in_parallel(self) {
@@ -95,6 +97,7 @@ impl<T: Sync> Scratch<T> {
     }
 }
 
+#[cfg(feature = "gpu")]
 impl<T: Pod> Scratch<T> {
     /// As bytes, to be written.
     pub(crate) fn bytes_mut(&mut self) -> &mut [MaybeUninit<u8>] {

@@ -3,6 +3,10 @@
 mod devices;
 mod engine;
 mod numbers;
+#[cfg(feature = "gpu")]
+mod on_gpus;
+#[cfg(not(feature = "gpu"))]
+#[path = "sorter/no_gpus.rs"]
 mod on_gpus;
 mod strings;
 

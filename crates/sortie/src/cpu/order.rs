@@ -132,7 +132,7 @@ pub(crate) fn find<'w, B: Bits>(codes: &[B], words: &'w mut Words) -> Found<'w> 
 
 /// Codes from which they are ranked if few are distinct, and how many are looked at for those.
 const RANKED_FROM: usize = 1 << 10;
-const RANKED_SAMPLE: usize = 256;
+const RANKED_SAMPLE: usize = 128;
 
 /// The stable order of up to [`FEW`](crate::plan::FEW) codes, of which there are some: a permutation.
 pub(crate) fn order_few<'r, B: Bits>(order: &'r mut Room<u32>, codes: &[B]) -> &'r mut [u32] {

@@ -113,7 +113,7 @@ pub(crate) fn sort<B: Bits, V: Send>(
 }
 
 /// Keys that are looked at for whether few of them are distinct.
-const RANKED_SAMPLE: usize = 256;
+const RANKED_SAMPLE: usize = 128;
 
 /// Sorts keys of few distinct codes by the ranks of those, and their payloads with them. Returns false, and has moved nothing,
 /// if there are more codes. Takes less scratch than a copy of both.

@@ -503,8 +503,6 @@ impl Cursor {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Order;
-    use crate::key::Code;
 
     /// Merges keys that are two runs, whose payloads own memory, and compares with std's stable sort.
     fn check(keys: &[u32]) {

@@ -63,6 +63,7 @@ mod ring;
 mod rows;
 pub(crate) mod segments;
 mod strings;
+pub(crate) mod threads;
 mod workspace;
 
 pub use array::Compared;

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use crate::request::{Beside, Budget, KeyForm, Operation, Request};
-use crate::{Algorithm, Engine, Error, Order};
+use crate::request::{Beside, KeyForm, Operation, Request};
+use crate::{Algorithm, Engine, Error};
 use Algorithm::{Auto, Bitonic, Merge, Quicksort, Radix, SampleSort};
 
 /// One kind of sort, and the algorithms that each engine has for it.
@@ -259,27 +259,12 @@ impl Capability {
     }
 
     /// Whether a GPU can do what is asked for, where nobody said that it must.
+    #[cfg(feature = "gpu")]
     pub(super) fn is_on_a_gpu(&self, request: &Request) -> bool {
         request.algorithm == Auto
             && self.one_gpu.has(Auto, request.is_stable())
             && tells_nans_apart(request).is_ok()
     }
-}
-
-/// Refuses sorts of arrays of numbers on a GPU that the table does not have. `key_bytes` is the width of a key.
-pub(crate) fn check_on_gpu(key_bytes: usize, beside: Beside, algorithm: Algorithm) -> Result<(), Error> {
-    let request = Request {
-        operation: Operation::Array,
-        keys: KeyForm::Number { bytes: key_bytes, float: false },
-        beside,
-        n: 0,
-        order: Order::default(),
-        algorithm,
-        engine: Engine::Cuda(0),
-        gpu_share: None,
-        budget: Budget::of_threads(1),
-    };
-    Capability::of(&request)?.check(&request)
 }
 
 /// Refuses a stable sort on a GPU of something with keys whose NaNs are equal.

@@ -1,5 +1,6 @@
 //! [`Machine`]: what a plan depends on besides the request. A test can make one up.
 
+#[cfg(feature = "gpu")]
 use super::MachineGpu;
 use crate::cpu::vector::Isa;
 use crate::rates::CpuRates;
@@ -11,6 +12,7 @@ pub struct Machine {
     pub vectors: Vectors,
     /// How fast the CPU engine is.
     pub cpu: CpuRates,
+    #[cfg(feature = "gpu")]
     /// The GPUs that a sort may take. [`Engine::Auto`](crate::Engine::Auto) takes one of them where it is faster.
     pub gpus: Vec<MachineGpu>,
 }
@@ -43,6 +45,11 @@ impl Machine {
     /// A machine without a GPU, whose CPU is as fast as those that rates ship for.
     #[must_use]
     pub fn of_cpu(vectors: Vectors) -> Machine {
-        Machine { vectors, cpu: CpuRates::shipped(vectors), gpus: Vec::new() }
+        Machine {
+            vectors,
+            cpu: CpuRates::shipped(vectors),
+            #[cfg(feature = "gpu")]
+            gpus: Vec::new(),
+        }
     }
 }

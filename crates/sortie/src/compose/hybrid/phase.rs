@@ -3,8 +3,9 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
+use crate::gpu::threads;
 use crate::gpu::{Clock, Origin, Ring, Span, busy};
-use crate::{Error, Ran, Report, threads};
+use crate::{Error, Ran, Report};
 
 pub(super) struct Phase<'e> {
     name: &'static str,

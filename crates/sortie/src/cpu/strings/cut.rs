@@ -14,7 +14,8 @@ use super::{Elsewhere, SCRATCH_HINT, Sort, Tie, alphabet_of, lcps, scratch};
 use crate::cpu::Job;
 use crate::cpu::prefetch::ahead;
 use crate::parallel;
-use crate::plan::{CUT_SAMPLE, ITEMS_A_TASK, STRINGS_A_TASK};
+use crate::plan::on_gpus::constants::CUT_SAMPLE;
+use crate::plan::{ITEMS_A_TASK, STRINGS_A_TASK};
 use crate::{Error, Index, Report};
 
 /// How strings become words.

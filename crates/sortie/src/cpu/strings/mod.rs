@@ -15,6 +15,7 @@
 //! "Cache efficient radix sort for string sorting" (2007).
 
 mod alone;
+#[cfg(feature = "gpu")]
 mod cut;
 mod lcps;
 mod pivot;
@@ -29,6 +30,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use self::alone::State;
+#[cfg(feature = "gpu")]
 pub(crate) use self::cut::Cut;
 use self::lcps::Lcp;
 use self::symbols::Symbols;

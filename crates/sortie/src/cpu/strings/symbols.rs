@@ -40,11 +40,13 @@ impl Symbols {
     }
 
     /// How many symbols there are, the end among them.
+    #[cfg(feature = "gpu")]
     pub(super) fn base(&self) -> u32 {
         self.base as u32
     }
 
     /// The alphabet of all bytes.
+    #[cfg(feature = "gpu")]
     pub(super) fn bytes() -> Self {
         Self::new(&[true; 256])
     }

@@ -39,6 +39,7 @@ pub(super) unsafe fn partition_u64(codes: &mut [u64], pivot: u64) -> usize {
 /// # Safety
 /// The machine has the features that are enabled here. There is room for all codes at both places.
 #[target_feature(enable = "avx512f,bmi1,bmi2,popcnt,lzcnt")]
+#[cfg(feature = "gpu")]
 pub(super) unsafe fn split_to_u32(codes: &[u32], pivot: u32, less: *mut u32, others: *mut u32) -> usize {
     // SAFETY: this function is compiled for the instructions; the caller has the room.
     unsafe { quicksort::split_to::<U32x16>(codes, pivot, less, others) }
@@ -47,6 +48,7 @@ pub(super) unsafe fn split_to_u32(codes: &[u32], pivot: u32, less: *mut u32, oth
 /// # Safety
 /// The machine has the features that are enabled here. There is room for all codes at both places.
 #[target_feature(enable = "avx512f,bmi1,bmi2,popcnt,lzcnt")]
+#[cfg(feature = "gpu")]
 pub(super) unsafe fn split_to_u64(codes: &[u64], pivot: u64, less: *mut u64, others: *mut u64) -> usize {
     // SAFETY: this function is compiled for the instructions; the caller has the room.
     unsafe { quicksort::split_to::<U64x8>(codes, pivot, less, others) }

@@ -169,6 +169,7 @@ pub(crate) fn partition<B: Bits>(codes: &mut [B], pivot: B, isa: Isa) -> usize {
 
 /// Copies the codes less than `pivot` to one slice and the others to another, in order, and returns the number of the first. Both
 /// are as long as the codes at least; what is behind those that were copied there is left open.
+#[cfg(feature = "gpu")]
 pub(crate) fn split_to<B: Bits>(codes: &[B], pivot: B, less: &mut [B], others: &mut [B], isa: Isa) -> usize {
     assert!(codes.len() <= less.len() && codes.len() <= others.len());
     #[cfg(target_arch = "x86_64")]
@@ -196,6 +197,7 @@ pub(crate) fn split_to<B: Bits>(codes: &[B], pivot: B, less: &mut [B], others: &
 }
 
 /// Without a branch on a code: each is written as the next of both.
+#[cfg(feature = "gpu")]
 fn split_to_portable<B: Bits>(codes: &[B], pivot: B, less: &mut [B], others: &mut [B]) -> usize {
     let mut count = 0;
     for (i, &code) in codes.iter().enumerate() {

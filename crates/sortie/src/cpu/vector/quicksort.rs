@@ -106,6 +106,7 @@ unsafe fn median_of_sample<V: Vector>(keys: &[V::Lane]) -> V::Lane {
 /// # Safety
 /// The instructions of `V` are present; the caller is compiled for them. There is room for all keys at both places.
 #[inline(always)]
+#[cfg(feature = "gpu")]
 pub(super) unsafe fn split_to<V: Vector>(
     keys: &[V::Lane],
     pivot: V::Lane,

@@ -84,7 +84,7 @@ impl Wanted {
         algorithm: Algorithm,
         device: &Properties,
     ) -> Result<ArrayWay, Error> {
-        plan::check_on_gpu(size_of::<B>(), self.beside, algorithm)?;
+        plan::on_gpus::check_on_gpu(size_of::<B>(), self.beside, algorithm)?;
         if n > isize::MAX as usize / MOST_BYTES_A_KEY {
             return Err(Error::Unsupported(format!("{n} keys are more than any memory holds")));
         }

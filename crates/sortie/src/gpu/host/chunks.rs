@@ -14,12 +14,13 @@ use crate::gpu::Gpu;
 use crate::gpu::alloc::{alloc, workspace_bytes};
 use crate::gpu::array::Wanted;
 use crate::gpu::ring::{Kept, Ring, Slots};
+use crate::gpu::threads;
 use crate::key::{Bits, Code};
 use crate::plan::on_gpus::constants::{
     CARRIERS, LEAST_TRIP_BYTES, LEFT_FREE, MOST_RUNS, OVERLAPPED_CHUNK_BYTES, TRIP_BYTES,
 };
 use crate::request::Beside;
-use crate::{Bound, Error, Order, threads};
+use crate::{Bound, Error, Order};
 
 /// Some keys with their payloads: where they come from, in parts, and where they go to in order.
 pub(crate) struct ArrayChunk<'a, B> {

@@ -7,11 +7,13 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use sortie_device::{Stream, View};
 
+use crate::Error;
 use crate::copy::{self, bytes, bytes_mut};
+use crate::cpu::cache_line::LINE;
 use crate::gpu::Gpu;
 use crate::gpu::ring::{Clock, Ring, Slots, pieces};
+use crate::gpu::threads;
 use crate::plan::on_gpus::constants::{LEAST_PIECE_BYTES, OWN_RINGS_FROM_BYTES, RING_SLOT_BYTES};
-use crate::{Error, threads};
 
 /// The number of rings, and the slots of each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -108,7 +110,7 @@ impl Transport {
     /// Bytes of a piece when `bytes` are copied: several pieces for each ring, each of whole cache lines.
     fn piece(&self, bytes: usize) -> usize {
         let each = bytes / (4 * self.rings.len());
-        each.clamp(LEAST_PIECE_BYTES, RING_SLOT_BYTES) / copy::LINE * copy::LINE
+        each.clamp(LEAST_PIECE_BYTES, RING_SLOT_BYTES) / LINE * LINE
     }
 }
 

@@ -18,8 +18,8 @@ use super::capability::Capability;
 use super::predict::on_cpu;
 use super::route::on_the_cpu;
 use super::{GpuWay, Machine, Plan, Predicted, Reason, Route, Scratch};
-use crate::request::{Beside, KeyForm, Operation, Request};
-use crate::{Algorithm, Bound, Devices, Engine, Error, gpu};
+use crate::request::{Beside, Budget, KeyForm, Operation, Request};
+use crate::{Algorithm, Bound, Devices, Engine, Error, Order, gpu};
 
 /// More copies of a key and of what moves with it than any plan holds on a device and on the host.
 const MOST_COPIES: usize = 64;
@@ -172,4 +172,20 @@ impl Machine {
         let gpu = self.gpus.iter().find(|gpu| gpu.properties.ordinal == ordinal);
         gpu.ok_or_else(|| Error::Unsupported(format!("this machine has no device cuda:{ordinal}")))
     }
+}
+
+/// Refuses sorts of arrays of numbers on a GPU that the table does not have. `key_bytes` is the width of a key.
+pub(crate) fn check_on_gpu(key_bytes: usize, beside: Beside, algorithm: Algorithm) -> Result<(), Error> {
+    let request = Request {
+        operation: Operation::Array,
+        keys: KeyForm::Number { bytes: key_bytes, float: false },
+        beside,
+        n: 0,
+        order: Order::default(),
+        algorithm,
+        engine: Engine::Cuda(0),
+        gpu_share: None,
+        budget: Budget::of_threads(1),
+    };
+    Capability::of(&request)?.check(&request)
 }

@@ -106,7 +106,7 @@ mod tests {
     use crate::plan::on_gpus::constants::GPU_WINS_FROM;
     use crate::plan::predict::on_cpu;
     use crate::plan::{Machine, Vectors};
-    use crate::request::Budget;
+    use crate::request::{Budget, KeyForm};
     use crate::{Segments, Sorter};
 
     /// 16 threads that sort 10^9 keys a second, and a GPU behind PCIe 5.

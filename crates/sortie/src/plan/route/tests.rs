@@ -1,8 +1,8 @@
 //! Plans for machines that are made up.
 
 use super::*;
-use crate::plan::Vectors;
-use crate::request::{Budget, Lengths};
+use crate::plan::{MachineGpu, Vectors};
+use crate::request::{Beside, Budget, Lengths, Operation};
 use crate::{Bound, Nans, Order, Segments, Sorter, SorterBuilder};
 
 const GB: u64 = 1 << 30;

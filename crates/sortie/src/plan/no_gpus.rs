@@ -1,0 +1,19 @@
+//! Stands in for the room `on_gpus` in a build without the feature `gpu`.
+
+use super::capability::Capability;
+use super::route::on_the_cpu;
+use super::{Machine, Plan, Reason};
+use crate::request::Request;
+use crate::{Engine, Error};
+
+/// Plans what is in the table.
+pub(super) fn plan(request: &Request, machine: &Machine, _: &Capability) -> Result<Plan, Error> {
+    match request.engine {
+        Engine::Auto => Ok(on_the_cpu(request, machine, Reason::NoGpu)),
+        Engine::Cpu => Ok(on_the_cpu(request, machine, Reason::Named)),
+        _ => Err(Error::Unsupported(
+            "there is no GPU engine in this build; build sortie with its feature gpu, or choose the CPU"
+                .into(),
+        )),
+    }
+}

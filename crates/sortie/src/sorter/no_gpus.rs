@@ -1,0 +1,116 @@
+//! Stands in for `on_gpus.rs` in a build without the feature `gpu`: no plan has a GPU.
+
+use super::{Sorter, machine_without_gpu};
+use crate::key::{Bits, Code};
+use crate::plan::{self, Machine};
+use crate::request::Request;
+use crate::{Error, Index, Report, Segments};
+
+/// GPUs of a plan, which there are not.
+pub enum OnGpus {}
+
+/// Every width of numbers.
+pub trait GpuSorts: Bits {}
+
+impl<B: Bits> GpuSorts for B {}
+
+pub(super) fn machine_to_explain(_: &Request) -> Result<Machine, Error> {
+    Ok(machine_without_gpu().clone())
+}
+
+pub(super) fn may_take(_: &Request) -> bool {
+    false
+}
+
+impl OnGpus {
+    pub fn planned(request: &Request) -> Result<Option<OnGpus>, Error> {
+        // An engine that is not there is refused by the plan.
+        if request.engine.has_gpu() {
+            plan::plan(request, machine_without_gpu())?;
+        }
+        plan::check(request).map(|()| None)
+    }
+
+    pub fn abandon(&self, _: &Error) {
+        match *self {}
+    }
+}
+
+impl Sorter {
+    pub(super) fn keys_on_gpus<B>(&self, on: &OnGpus, _: &mut [B], _: Code) -> Result<Report, Error> {
+        match *on {}
+    }
+
+    pub(super) fn pairs_on_gpus<B, V>(
+        &self,
+        on: &OnGpus,
+        _: &mut [B],
+        _: &mut [V],
+        _: Code,
+    ) -> Result<Report, Error> {
+        match *on {}
+    }
+
+    pub(super) fn argsort_on_gpus<B, I: Index>(
+        &self,
+        on: &OnGpus,
+        _: &[B],
+        _: &mut [I],
+        _: Code,
+    ) -> Result<Report, Error> {
+        match *on {}
+    }
+
+    pub(super) fn segments_of_keys_on_gpu<B>(
+        &self,
+        on: &OnGpus,
+        _: &mut [B],
+        _: Segments<'_>,
+        _: Code,
+    ) -> Result<Report, Error> {
+        match *on {}
+    }
+
+    pub(super) fn segments_of_pairs_on_gpu<B, V>(
+        &self,
+        on: &OnGpus,
+        _: &mut [B],
+        _: &mut [V],
+        _: Segments<'_>,
+        _: Code,
+    ) -> Result<Report, Error> {
+        match *on {}
+    }
+
+    pub(super) fn argsort_segments_on_gpu<B, I: Index>(
+        &self,
+        on: &OnGpus,
+        _: &[B],
+        _: &mut [I],
+        _: Segments<'_>,
+        _: Code,
+    ) -> Result<Report, Error> {
+        match *on {}
+    }
+
+    pub(super) fn sort_strings_on_gpu<S>(
+        &self,
+        on: &OnGpus,
+        _: &mut [S],
+        _: &(impl Fn(&S) -> &[u8] + Sync),
+        _: usize,
+    ) -> Result<Report, Error> {
+        match *on {}
+    }
+
+    pub(super) fn strings_on_gpu<S, I: Index>(
+        &self,
+        on: &OnGpus,
+        _: &[S],
+        _: &(impl Fn(&S) -> &[u8] + Sync),
+        _: &mut [I],
+        _: usize,
+    ) -> Result<Report, Error> {
+        match *on {}
+    }
+}
