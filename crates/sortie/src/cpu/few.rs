@@ -241,7 +241,18 @@ pub(crate) fn sort_by_code<T, B: Bits>(items: &mut [T], code: impl Fn(&T) -> B) 
 #[inline(never)]
 fn order_by_code<T, B: Bits>(items: &mut [T], code: impl Fn(&T) -> B) {
     let (mut codes, mut order) = (room(), room());
-    let codes = fill(&mut codes, items.iter().map(code));
+    // Items in order are told as they are read.
+    let (mut before, mut ascending) = (B::ZERO, true);
+    let in_turn = |item| {
+        let code = code(item);
+        ascending &= before <= code;
+        before = code;
+        code
+    };
+    let codes = fill(&mut codes, items.iter().map(in_turn));
+    if ascending {
+        return;
+    }
     match B::order_few(codes, Transform::IDENTITY, &mut order) {
         Ordered::AsIs => {}
         Ordered::Reversed => items.reverse(),
