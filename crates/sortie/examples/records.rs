@@ -22,10 +22,10 @@ fn main() -> Result<(), Error> {
 
     let highest_first = Order { descending: true, ..Order::default() };
     let rows = encode(&[Column::new(&teams, Order::default()), Column::new(&scores, highest_first)])?;
-    let mut places = vec![0usize; players.len()];
-    let report = Sorter::builder().build()?.argsort(&rows.strings(), &mut places)?;
+    let mut indices = vec![0usize; players.len()];
+    let report = Sorter::builder().build()?.argsort(&rows.strings(), &mut indices)?;
 
-    let sorted: Vec<_> = places.iter().map(|&place| &players[place]).collect();
+    let sorted: Vec<_> = indices.iter().map(|&place| &players[place]).collect();
     for Player { name, team, score } in &sorted {
         println!("{team:<6} {name:<8} {}", score.map_or("none".into(), |score| score.to_string()));
     }

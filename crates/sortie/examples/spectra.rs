@@ -24,12 +24,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // One array of all keys, the spectra its segments; the payload is each peak's place in its spectrum.
     let segments = &spectra.peaks().offsets;
     let mut keys = spectra.peaks().intensity.clone();
-    let mut places: Vec<u32> = segments.windows(2).flat_map(|s| 0..(s[1] - s[0]) as u32).collect();
+    let mut indices: Vec<u32> = segments.windows(2).flat_map(|s| 0..(s[1] - s[0]) as u32).collect();
     let sorter = Sorter::builder().descending(true).build()?;
-    let report = sorter.sort_pairs_segments(&mut keys, &mut places, Segments::Offsets(segments))?;
+    let report = sorter.sort_pairs_segments(&mut keys, &mut indices, Segments::Offsets(segments))?;
 
     let mut sorted = Vec::new();
-    spectra.write(text.as_bytes(), segments.windows(2).map(|s| &places[s[0]..s[1]]), &mut sorted)?;
+    spectra.write(text.as_bytes(), segments.windows(2).map(|s| &indices[s[0]..s[1]]), &mut sorted)?;
     println!("{}", String::from_utf8_lossy(&sorted));
     eprintln!("{report}");
     Ok(())

@@ -28,26 +28,26 @@ pub enum Sent {
     Cut,
 }
 
-/// Writes the places of the strings in order, by a GPU and the threads of the current rayon pool. Stable. The way is the
+/// Writes the indices of the strings in order, by a GPU and the threads of the current rayon pool. Stable. The way is the
 /// caller's choice; [`Sorter::argsort_strings`](crate::Sorter::argsort_strings) has the same two and takes the one that a
 /// sample says is faster.
 ///
 /// Here a cut is a word of 8 bytes, which holds the more symbols the smaller the alphabet is.
 ///
 /// # Errors
-/// [`Error::LengthMismatch`] where there are not as many places as strings, and those of
+/// [`Error::LengthMismatch`] where there are not as many indices as strings, and those of
 /// [`Sorter::argsort_strings`](crate::Sorter::argsort_strings).
 pub fn argsort_sent_strings<S: AsRef<[u8]> + Sync>(
     gpu: &Gpu,
     strings: &[S],
     sent: Sent,
-    places: &mut [u32],
+    indices: &mut [u32],
 ) -> Result<Report, Error> {
-    same_length("places", strings.len(), places.len())?;
+    same_length("indices", strings.len(), indices.len())?;
     let allowed = Allowed { threads: crate::threads::of_current_pool(), memory_limit: u64::MAX };
     let order = Order::default();
     match sent {
-        Sent::Whole => gpu::argsort_strings(gpu, strings, S::as_ref, order, places, allowed),
-        Sent::Cut => by_cut(gpu, Cut::of_sample(strings, S::as_ref), order, places, allowed),
+        Sent::Whole => gpu::argsort_strings(gpu, strings, S::as_ref, order, indices, allowed),
+        Sent::Cut => by_cut(gpu, Cut::of_sample(strings, S::as_ref), order, indices, allowed),
     }
 }

@@ -29,17 +29,17 @@ use crate::sorter::GpuSorts;
 ///
 /// # fn main() -> Result<(), sortie::Error> {
 /// let keys = [-f64::NAN, 1.0, f64::NAN];
-/// let mut places = [0u32; 3];
-/// Sorter::builder().build()?.argsort(&keys, &mut places)?;
-/// assert_eq!(places, [1, 2, 0]);
-/// Sorter::builder().nans(Nans::EqualLast).build()?.argsort(&keys, &mut places)?;
-/// assert_eq!(places, [1, 0, 2]);
+/// let mut indices = [0u32; 3];
+/// Sorter::builder().build()?.argsort(&keys, &mut indices)?;
+/// assert_eq!(indices, [1, 2, 0]);
+/// Sorter::builder().nans(Nans::EqualLast).build()?.argsort(&keys, &mut indices)?;
+/// assert_eq!(indices, [1, 0, 2]);
 /// # Ok(())
 /// # }
 /// ```
 ///
 /// NaNs keep their bits in any case. Where keys alone are sorted, and where a sort need not be stable, equal NaNs come out in
-/// any order. A GPU does not sort pairs or places stably with NaNs as equals: that is [`Error::Unsupported`](crate::Error).
+/// any order. A GPU does not sort pairs or indices stably with NaNs as equals: that is [`Error::Unsupported`](crate::Error).
 /// Rows of [`columns`](crate::columns), and keys [compared](crate::gpu::Compared) on a GPU, always tell NaNs apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Nans {
@@ -663,10 +663,10 @@ tuples!(A 0, B 1, C 2, D 3, E 4, F 5);
 pub trait Index: Copy + Send + Sync + Default + Debug + sealed::Sealed + 'static {
     /// The largest index that it holds.
     const LARGEST: u64;
-    /// The index of place `i`, at most [`Index::LARGEST`].
-    fn from_place(i: usize) -> Self;
-    /// The place that it is the index of.
-    fn place(self) -> usize;
+    /// `i`, which is at most [`Index::LARGEST`].
+    fn from_usize(i: usize) -> Self;
+    /// The same number.
+    fn to_usize(self) -> usize;
     /// Indices as those of their width.
     #[doc(hidden)]
     fn by_width(indices: &mut [Self]) -> Indices<'_>;
@@ -684,9 +684,9 @@ macro_rules! indices {
         impl Index for $t {
             const LARGEST: u64 = <$t>::MAX as u64;
             #[inline(always)]
-            fn from_place(i: usize) -> Self { i as $t }
+            fn from_usize(i: usize) -> Self { i as $t }
             #[inline(always)]
-            fn place(self) -> usize { self as usize }
+            fn to_usize(self) -> usize { self as usize }
             fn by_width(indices: &mut [Self]) -> Indices<'_> {
                 match size_of::<$t>() {
                     4 => Indices::Narrow(bytemuck::cast_slice_mut(indices)),

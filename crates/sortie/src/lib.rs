@@ -173,9 +173,9 @@ pub fn sort_pairs<K: Key, V: Send>(keys: &mut [K], payload: &mut [V]) {
 /// ```
 #[must_use]
 pub fn argsort<K: Key>(keys: &[K]) -> Vec<usize> {
-    let mut places = vec![0; keys.len()];
-    infallible(Sorter::shared().argsort(keys, &mut places));
-    places
+    let mut indices = vec![0; keys.len()];
+    infallible(Sorter::shared().argsort(keys, &mut indices));
+    indices
 }
 
 /// Sorts every segment of `keys` by itself, in place. On the CPU; after [`enable_gpu`] on a GPU where that is predicted to

@@ -51,7 +51,7 @@ impl<'a> Segments<'a> {
         }
     }
 
-    /// The places of segment `i`.
+    /// The range of segment `i`.
     pub(crate) fn range(self, i: usize) -> Range<usize> {
         match self {
             Segments::Length(length) => i * length..(i + 1) * length,

@@ -298,7 +298,7 @@ impl Sorter {
         self.run_on_cpu(request, |job| cpu::wide::sort_pairs(keys, payload, order, job))
     }
 
-    /// Writes the indices of the keys in order: `keys[places[0]]` comes first. Stable, unless the sorter was built with
+    /// Writes the indices of the keys in order: `keys[indices[0]]` comes first. Stable, unless the sorter was built with
     /// `.unstable()`.
     ///
     /// Scratch on the CPU as in the [table](crate#memory-panics-and-gpus); with [`Algorithm::Merge`] a copy of the indices,
@@ -307,30 +307,30 @@ impl Sorter {
     ///
     /// # Errors
     /// As [`Sorter::sort_pairs`], and [`Error::Unsupported`] where the index type is too narrow for the keys.
-    pub fn argsort<K: Key, I: Index>(&self, keys: &[K], places: &mut [I]) -> Result<Report, Error> {
-        self.argsort_holding(keys, places, 0)
+    pub fn argsort<K: Key, I: Index>(&self, keys: &[K], indices: &mut [I]) -> Result<Report, Error> {
+        self.argsort_holding(keys, indices, 0)
     }
 
     /// The same where so many bytes are held.
     fn argsort_holding<K: Key, I: Index>(
         &self,
         keys: &[K],
-        places: &mut [I],
+        indices: &mut [I],
         held: usize,
     ) -> Result<Report, Error> {
         if const { K::FORM.is_number() } {
-            return self.argsort_numbers(key::as_bits(keys), K::FORM.code(), places, held);
+            return self.argsort_numbers(key::as_bits(keys), K::FORM.code(), indices, held);
         }
         let order = self.choices.order;
-        let request = self.argsort_request(KeyForm::of::<K>(), keys.len(), places, held)?;
+        let request = self.argsort_request(KeyForm::of::<K>(), keys.len(), indices, held)?;
         if const { K::FORM.is_bytes() } {
-            return self.argsort_referred(request, keys, K::bytes, places);
+            return self.argsort_referred(request, keys, K::bytes, indices);
         }
         if self.sorts_at_once(keys.len()) {
-            cpu::few::argsort_wide(keys, places, order);
+            cpu::few::argsort_wide(keys, indices, order);
             return Ok(Report::default());
         }
-        self.run_on_cpu(request, |job| cpu::wide::argsort(keys, places, order, job))
+        self.run_on_cpu(request, |job| cpu::wide::argsort(keys, indices, order, job))
     }
 
     /// The request for indices. `held` are bytes that the caller has taken from the memory limit.
@@ -338,11 +338,11 @@ impl Sorter {
         &self,
         keys: KeyForm,
         n: usize,
-        places: &[I],
+        indices: &[I],
         held: usize,
     ) -> Result<Request, Error> {
         index_fits::<I>(n)?;
-        same_length("places", n, places.len())?;
+        same_length("indices", n, indices.len())?;
         let mut request = self.request(Operation::Array, keys, Beside::Indices { stable: true }, n);
         request.budget = request.budget.holding(held);
         Ok(request)
@@ -502,7 +502,7 @@ impl Sorter {
         let mut keys: Vec<K> = self.collect(v, key);
         let held = size_of_val(&*keys) + size_of::<usize>() * v.len();
         if const { !K::FORM.is_number() } {
-            return self.sort_by_places(v, held, |places| self.argsort_holding(&keys, places, held));
+            return self.sort_by_indices(v, held, |indices| self.argsort_holding(&keys, indices, held));
         }
         let code = K::FORM.code();
         if let Some(report) = self.put_in_order(v, key::as_bits(&keys), code) {
@@ -550,16 +550,16 @@ impl Sorter {
         key: impl Fn(&T) -> K + Sync,
     ) -> Result<Report, Error> {
         let keys: Vec<K> = self.collect(v, key);
-        let mut places: Vec<usize> = (0..v.len()).collect();
+        let mut indices: Vec<usize> = (0..v.len()).collect();
         let order = self.choices.order;
         let beside = Beside::Payload { bytes: size_of::<usize>(), stable: true };
         let mut request = self.request(Operation::Array, KeyForm::Compared, beside, v.len());
-        let held = size_of_val(&*keys) + size_of_val(&*places);
+        let held = size_of_val(&*keys) + size_of_val(&*indices);
         request.budget = request.budget.holding(held);
         let mut report = self.run_on_cpu(request, |job| {
-            cpu::compare::sort(&mut places, |&a, &b| order.direct(keys[a].cmp(&keys[b])), job)
+            cpu::compare::sort(&mut indices, |&a, &b| order.direct(keys[a].cmp(&keys[b])), job)
         })?;
-        self.bring(v, &mut places, held, &mut report);
+        self.bring(v, &mut indices, held, &mut report);
         Ok(report)
     }
 
@@ -597,14 +597,14 @@ impl Sorter {
         request.budget = request.budget.holding(held);
         // Small elements move with their keys, which saves a second pass over them; so do large ones that are merged.
         let together = size_of::<K>() + size_of::<T>();
-        let indices = size_of::<usize>() * keys.len();
-        let fits = (together * keys.len()) as u64 <= request.budget.left() + indices as u64;
+        let index_bytes = size_of::<usize>() * keys.len();
+        let fits = (together * keys.len()) as u64 <= request.budget.left() + index_bytes as u64;
         self.run(
             request,
             &mut (keys, v),
             |(keys, v), on| {
-                self.sort_by_places(v, held, |places| {
-                    self.argsort_on_gpus(on, key::as_bits(keys), places, code)
+                self.sort_by_indices(v, held, |indices| {
+                    self.argsort_on_gpus(on, key::as_bits(keys), indices, code)
                 })
             },
             |(keys, v), job| {
@@ -616,36 +616,36 @@ impl Sorter {
                     || job.budget.threads <= MERGED_BY_THREADS && cpu::runs::two(bits, transform).is_some();
                 if moves_pairs && fits && (together <= MOVED_WITH_KEYS_BYTES || merged()) {
                     // No indices are held.
-                    let budget = Budget { held: (held - indices) as u64, ..job.budget };
+                    let budget = Budget { held: (held - index_bytes) as u64, ..job.budget };
                     return sorts::sort_pairs(bits, v, transform, &Job { budget, ..*job });
                 }
-                self.sort_by_places(v, held, |places| {
-                    K::Bits::argsort(key::as_bits(keys), usize::by_width(places), self.carrying(code), job)
+                self.sort_by_indices(v, held, |indices| {
+                    K::Bits::argsort(key::as_bits(keys), usize::by_width(indices), self.carrying(code), job)
                 })
             },
         )
     }
 
     /// Moves elements by the indices that `sort` finds. `held` is the scratch that is held, that of the indices included.
-    fn sort_by_places<T: Send>(
+    fn sort_by_indices<T: Send>(
         &self,
         v: &mut [T],
         held: usize,
         sort: impl FnOnce(&mut [usize]) -> Result<Report, Error>,
     ) -> Result<Report, Error> {
-        let mut places = vec![0usize; v.len()];
-        let mut report = sort(&mut places)?;
-        self.bring(v, &mut places, held, &mut report);
+        let mut indices = vec![0usize; v.len()];
+        let mut report = sort(&mut indices)?;
+        self.bring(v, &mut indices, held, &mut report);
         Ok(report)
     }
 
     /// Moves elements by indices. `held` is the scratch that is held already, in bytes.
-    fn bring<T: Send>(&self, v: &mut [T], places: &mut [usize], held: usize, report: &mut Report) {
+    fn bring<T: Send>(&self, v: &mut [T], indices: &mut [usize], held: usize, report: &mut Report) {
         let bytes = size_of_val(v);
         let memory = self.choices.memory_limit.unwrap_or(u64::MAX);
         self.in_pool(self.threads(v.len(), PARALLEL_FROM), |threads| {
             let budget = Budget { threads, memory, held: held as u64 };
-            let copy = report.phase("move", bytes, bytes, || cpu::gather::bring(v, places, &budget));
+            let copy = report.phase("move", bytes, bytes, || cpu::gather::bring(v, indices, &budget));
             report.scratch_peak = report.scratch_peak.max((held + copy) as u64);
         });
     }
@@ -771,7 +771,7 @@ fn index_fits<I: Index>(n: usize) -> Result<(), Error> {
         return Ok(());
     }
     Err(Error::Unsupported(format!(
-        "{n} places do not fit indices of {} bits; use wider ones",
+        "the indices of {n} elements do not fit in {} bits; use wider ones",
         8 * size_of::<I>()
     )))
 }

@@ -108,10 +108,10 @@ fn pairs_and_places_take_a_copy() {
                 sorter.sort_pairs_segments(&mut keys, &mut payload, Segments::Length(length))
             });
         }
-        let (keys, mut places) = (random(), vec![0u32; N]);
-        within(what, N * 12, || sorter.argsort(&keys, &mut places));
-        let mut places = vec![0u64; N];
-        within(what, N * 16, || sorter.argsort(&keys, &mut places));
+        let (keys, mut indices) = (random(), vec![0u32; N]);
+        within(what, N * 12, || sorter.argsort(&keys, &mut indices));
+        let mut indices = vec![0u64; N];
+        within(what, N * 16, || sorter.argsort(&keys, &mut indices));
     });
 }
 

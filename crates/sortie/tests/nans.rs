@@ -44,15 +44,15 @@ fn what_goes_with_equal_nans_keeps_its_order() {
             let bits: Vec<u32> = expected.iter().map(|&place| before[place as usize].to_bits()).collect();
             let what = format!("{n} keys, {order:?}");
 
-            let mut places = vec![0u32; n];
-            sorter.argsort(&before, &mut places).unwrap();
-            assert!(places == expected, "{what}");
+            let mut indices = vec![0u32; n];
+            sorter.argsort(&before, &mut indices).unwrap();
+            assert!(indices == expected, "{what}");
             let wide: Vec<Option<f32>> = before.iter().copied().map(Some).collect();
-            sorter.argsort(&wide, &mut places).unwrap();
-            assert!(places == expected, "{what}");
+            sorter.argsort(&wide, &mut indices).unwrap();
+            assert!(indices == expected, "{what}");
             let tuples: Vec<(f32, bool)> = before.iter().map(|&key| (key, true)).collect();
-            sorter.argsort(&tuples, &mut places).unwrap();
-            assert!(places == expected, "{what}");
+            sorter.argsort(&tuples, &mut indices).unwrap();
+            assert!(indices == expected, "{what}");
 
             for segments in [None, Some(Segments::Length(n))] {
                 let (mut sorted, mut payload) =
@@ -66,9 +66,9 @@ fn what_goes_with_equal_nans_keeps_its_order() {
                 assert!(sorted.iter().map(|key| key.to_bits()).eq(bits.iter().copied()), "{what}");
                 assert!(payload.iter().map(|place| **place).eq(expected.iter().copied()), "{what}");
             }
-            let mut places: Vec<u32> = (0..n as u32).collect();
-            sorter.sort_by_key(&mut places, |&place| before[place as usize]).unwrap();
-            assert!(places == expected, "{what}");
+            let mut indices: Vec<u32> = (0..n as u32).collect();
+            sorter.sort_by_key(&mut indices, |&place| before[place as usize]).unwrap();
+            assert!(indices == expected, "{what}");
 
             // Keys alone: in any order among equals, but none is lost.
             let (mut sorted, mut left) = (before.clone(), before.clone());

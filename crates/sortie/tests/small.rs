@@ -222,9 +222,9 @@ fn check_strings(strings: Vec<Vec<u8>>, sorter: &Sorter, descending: bool) {
     let mut sorted = told.clone();
     sorter.sort_strings(&mut sorted).unwrap();
     assert!(sorted == expected);
-    let mut places = vec![0usize; told.len()];
-    sorter.argsort_strings(&told, &mut places).unwrap();
-    assert!(places.iter().eq(expected.iter().map(|told| &told.1)));
+    let mut indices = vec![0usize; told.len()];
+    sorter.argsort_strings(&told, &mut indices).unwrap();
+    assert!(indices.iter().eq(expected.iter().map(|told| &told.1)));
     let (mut sorted, mut found) = (told, vec![0u32; lcps.len()]);
     sorter.sort_strings_with_lcps(&mut sorted, &mut found).unwrap();
     assert!(sorted == expected && found == lcps);
@@ -289,9 +289,9 @@ fn elements_of_every_size() {
 #[cfg_attr(miri, ignore = "takes hours")]
 fn large_input() {
     let numbers = numbers(1_100_000);
-    let mut places: Vec<usize> = (0..numbers.len()).collect();
-    places.sort_by_key(|&place| numbers[place]);
-    let expected: Vec<u64> = places.iter().map(|&place| numbers[place]).collect();
+    let mut indices: Vec<usize> = (0..numbers.len()).collect();
+    indices.sort_by_key(|&place| numbers[place]);
+    let expected: Vec<u64> = indices.iter().map(|&place| numbers[place]).collect();
     for threads in [1, 2, 3] {
         let sorter = Sorter::builder().threads(threads).build().unwrap();
         let mut keys = numbers.clone();
@@ -300,10 +300,10 @@ fn large_input() {
 
         let (mut keys, mut payload) = (numbers.clone(), (0..numbers.len()).collect::<Vec<_>>());
         sorter.sort_pairs(&mut keys, &mut payload).unwrap();
-        assert!(keys == expected && payload == places);
+        assert!(keys == expected && payload == indices);
 
         sorter.argsort(&numbers, &mut payload).unwrap();
-        assert!(payload == places);
+        assert!(payload == indices);
 
         for keys in shapes(265_000) {
             let mut expected: Vec<(u64, u64)> = keys.iter().copied().zip(0..).collect();
@@ -326,9 +326,9 @@ fn large_input() {
             let (mut sorted, mut payload) = (keys.clone(), (0..keys.len() as u64).collect::<Vec<_>>());
             sorter.sort_pairs(&mut sorted, &mut payload).unwrap();
             assert!(sorted.into_iter().zip(payload).eq(expected.iter().copied()));
-            let mut places = vec![0u64; keys.len()];
-            sorter.argsort(&keys, &mut places).unwrap();
-            assert!(places.iter().eq(expected.iter().map(|pair| &pair.1)));
+            let mut indices = vec![0u64; keys.len()];
+            sorter.argsort(&keys, &mut indices).unwrap();
+            assert!(indices.iter().eq(expected.iter().map(|pair| &pair.1)));
         }
 
         let mut keys = numbers.clone();

@@ -52,9 +52,9 @@ fn free_functions_sort_without_threads() {
 
 fn sort_without_threads() {
     let numbers = numbers();
-    let mut places: Vec<usize> = (0..N).collect();
-    places.sort_by_key(|&place| numbers[place]);
-    let sorted: Vec<u64> = places.iter().map(|&place| numbers[place]).collect();
+    let mut indices: Vec<usize> = (0..N).collect();
+    indices.sort_by_key(|&place| numbers[place]);
+    let sorted: Vec<u64> = indices.iter().map(|&place| numbers[place]).collect();
     let texts: Vec<String> = numbers.iter().map(|number| format!("{number:020}")).collect();
     let sorted_texts: Vec<String> = sorted.iter().map(|number| format!("{number:020}")).collect();
 
@@ -63,8 +63,8 @@ fn sort_without_threads() {
     assert!(keys == sorted);
     let (mut keys, mut payload) = (numbers.clone(), (0..N).collect::<Vec<_>>());
     sortie::sort_pairs(&mut keys, &mut payload);
-    assert!(keys == sorted && payload == places);
-    assert!(sortie::argsort(&numbers) == places);
+    assert!(keys == sorted && payload == indices);
+    assert!(sortie::argsort(&numbers) == indices);
     let mut keys = numbers.clone();
     sortie::sort_segments(&mut keys, Segments::Length(N / 10));
     assert!(keys.chunks(N / 10).all(|segment| segment.is_sorted()));

@@ -39,19 +39,19 @@ pub(crate) fn sort<B: Bits>(
             by_trips(gpus, Keys::Sorted(keys), payload.range(0..n), code, order, stable, allowed)
         }
         HostArray::Argsorted { keys, .. } if keys.len() as u64 > 1 << 32 => Err(Error::Unsupported(format!(
-            "places of {} keys do not fit 32 bits, as they come from a GPU; use the CPU engine",
+            "indices of {} keys do not fit 32 bits, as they come from a GPU; use the CPU engine",
             keys.len()
         ))),
-        HostArray::Argsorted { keys, places } => {
+        HostArray::Argsorted { keys, indices } => {
             let number = |(i, place): (usize, &mut u32)| *place = i as u32;
             if allowed.threads > 1 {
-                places.par_iter_mut().enumerate().for_each(number);
+                indices.par_iter_mut().enumerate().for_each(number);
             } else {
-                places.iter_mut().enumerate().for_each(number);
+                indices.iter_mut().enumerate().for_each(number);
             }
-            // SAFETY: what is written are places, in another order.
-            let places = unsafe { bytes_mut(places) };
-            by_trips(gpus, Keys::Kept(keys), places, code, order, true, allowed)
+            // SAFETY: what is written are indices, in another order.
+            let indices = unsafe { bytes_mut(indices) };
+            by_trips(gpus, Keys::Kept(keys), indices, code, order, true, allowed)
         }
     }
 }
@@ -158,13 +158,13 @@ fn parts_before<B: Bits>(runs: &[&[B]], rank: usize, transform: Transform<B>) ->
     let mut within: Vec<Range<usize>> = runs.iter().map(|run| 0..run.len()).collect();
     for bit in (0..B::WIDTH).rev() {
         let next = code.or(B::from_low(1).shl(bit));
-        let places: Vec<usize> =
+        let indices: Vec<usize> =
             runs.iter().zip(&within).map(|(run, within)| less(run, within.clone(), next)).collect();
-        if places.iter().sum::<usize>() <= rank {
+        if indices.iter().sum::<usize>() <= rank {
             code = next;
-            within.iter_mut().zip(places).for_each(|(within, place)| within.start = place);
+            within.iter_mut().zip(indices).for_each(|(within, place)| within.start = place);
         } else {
-            within.iter_mut().zip(places).for_each(|(within, place)| within.end = place);
+            within.iter_mut().zip(indices).for_each(|(within, place)| within.end = place);
         }
     }
     // Of those that are equal to it, the first that are missing.
@@ -204,8 +204,8 @@ mod tests {
         let n = keys.len();
         let bits = |keys: &[K]| key::as_bits(keys).to_vec();
         let builder = Sorter::builder().threads(1).descending(order.descending);
-        let (mut expected, mut places) = (keys.to_vec(), (0..n as u32).collect::<Vec<_>>());
-        builder.build().unwrap().sort_pairs(&mut expected, &mut places).unwrap();
+        let (mut expected, mut indices) = (keys.to_vec(), (0..n as u32).collect::<Vec<_>>());
+        builder.build().unwrap().sort_pairs(&mut expected, &mut indices).unwrap();
 
         let mut sorted = bits(keys);
         let array = HostArray::Sorted { keys: &mut sorted, payload: None };
@@ -222,12 +222,12 @@ mod tests {
         let array = HostArray::Sorted { keys: &mut sorted, payload };
         sort(gpus, array, code::<K>(), order, ALLOWED).unwrap();
         assert!(sorted == bits(&expected), "{n} pairs, {order:?}");
-        assert!(boxes.iter().map(|place| **place).eq(places.iter().copied()), "{n} payloads, {order:?}");
+        assert!(boxes.iter().map(|place| **place).eq(indices.iter().copied()), "{n} payloads, {order:?}");
 
         let (mut found, before) = (vec![7; n], bits(keys));
-        let array = HostArray::Argsorted { keys: &before, places: &mut found };
+        let array = HostArray::Argsorted { keys: &before, indices: &mut found };
         sort(gpus, array, code::<K>(), order, ALLOWED).unwrap();
-        assert!(found == places, "places of {n}, {order:?}");
+        assert!(found == indices, "indices of {n}, {order:?}");
         assert!(before == bits(keys));
     }
 

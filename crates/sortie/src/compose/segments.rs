@@ -82,9 +82,9 @@ mod tests {
         }));
         let n = offsets[lengths.len()] + 5;
         let keys: Vec<u32> = (0..n).map(|_| random.u32(0..5_000)).collect();
-        let (mut expected, mut places) = (keys.clone(), (0..n as u32).collect::<Vec<_>>());
+        let (mut expected, mut indices) = (keys.clone(), (0..n as u32).collect::<Vec<_>>());
         let cpu = Sorter::builder().threads(1).descending(true).build().unwrap();
-        cpu.sort_pairs_segments(&mut expected, &mut places, Segments::Offsets(&offsets)).unwrap();
+        cpu.sort_pairs_segments(&mut expected, &mut indices, Segments::Offsets(&offsets)).unwrap();
 
         let order = Order { descending: true, ..Order::default() };
         let sort_host = |array: HostArray<'_, u32>, segments: Segments<'_>| {
@@ -112,12 +112,12 @@ mod tests {
         }
 
         let mut found = vec![u32::MAX; n];
-        sort_host(HostArray::Argsorted { keys: &keys, places: &mut found }, Segments::Offsets(&offsets));
+        sort_host(HostArray::Argsorted { keys: &keys, indices: &mut found }, Segments::Offsets(&offsets));
         for ends in offsets.windows(2) {
             let range = ends[0]..ends[1];
             let moved = found[range.clone()].iter().map(|&place| place + ends[0] as u32);
             assert!(
-                moved.eq(places[range].iter().copied()),
+                moved.eq(indices[range].iter().copied()),
                 "indices of {lengths:?} in {memory_limit} bytes"
             );
         }

@@ -17,18 +17,18 @@ use crate::plan::on_gpus::constants::{FINISH_A_TIE_NS, WHOLE_BYTES_A_NS};
 use crate::request::Budget;
 use crate::{Bound, Error, Index, Order, Report};
 
-/// Writes the places of the strings in order. Stable.
+/// Writes the indices of the strings in order. Stable.
 pub(crate) fn argsort_strings<S: Sync, I: Index>(
     gpu: &Gpu,
     strings: &[S],
     string: impl Fn(&S) -> &[u8] + Sync,
     order: Order,
-    places: &mut [I],
+    indices: &mut [I],
     allowed: Allowed,
 ) -> Result<Report, Error> {
-    match at_once(gpu, strings, &string, order, places, allowed) {
+    match at_once(gpu, strings, &string, order, indices, allowed) {
         Err(refused @ Error::Memory { bound: Bound::Limit | Bound::Device, .. }) => {
-            ranges::argsort(gpu, strings, &string, order, places, allowed, refused)
+            ranges::argsort(gpu, strings, &string, order, indices, allowed, refused)
         }
         decided => decided,
     }
@@ -40,7 +40,7 @@ fn at_once<S: Sync, I: Index>(
     strings: &[S],
     string: impl Fn(&S) -> &[u8] + Sync,
     order: Order,
-    places: &mut [I],
+    indices: &mut [I],
     allowed: Allowed,
 ) -> Result<Report, Error> {
     let mut report = Report::default();
@@ -51,13 +51,13 @@ fn at_once<S: Sync, I: Index>(
         (cut, whole)
     });
     let sorted = if whole {
-        match gpu::argsort_strings(gpu, strings, &string, order, places, allowed) {
+        match gpu::argsort_strings(gpu, strings, &string, order, indices, allowed) {
             // Words take less.
-            Err(Error::Memory { .. }) => by_cut(gpu, cut, order, places, allowed),
+            Err(Error::Memory { .. }) => by_cut(gpu, cut, order, indices, allowed),
             decided => decided,
         }
     } else {
-        by_cut(gpu, cut, order, places, allowed)
+        by_cut(gpu, cut, order, indices, allowed)
     };
     report.absorb(sorted?);
     Ok(report)
@@ -68,12 +68,12 @@ pub(crate) fn by_cut<S: Sync, F: Fn(&S) -> &[u8] + Sync, I: Index>(
     gpu: &Gpu,
     cut: Cut<'_, S, F>,
     order: Order,
-    places: &mut [I],
+    indices: &mut [I],
     allowed: Allowed,
 ) -> Result<Report, Error> {
     let sort = |cut: &Cut<'_, S, F>| {
         let write = |first, words: &mut [_]| cut.write(first, words, allowed.threads);
-        gpu::sort_words(gpu, places.len(), cut.base(), write, order, allowed)
+        gpu::sort_words(gpu, indices.len(), cut.base(), write, order, allowed)
     };
     let (cut, mut sorted) = match sort(&cut)? {
         Some(sorted) => (cut, sorted),
@@ -87,9 +87,10 @@ pub(crate) fn by_cut<S: Sync, F: Fn(&S) -> &[u8] + Sync, I: Index>(
     let Allowed { threads, memory_limit } = allowed;
     let budget = Budget { threads, memory: memory_limit, held: ties.bytes() as u64 };
     let job = Job { way: CpuWay::Distribute, stable: true, budget };
-    let arrive =
-        |places: &mut [I], there: &mut dyn FnMut(&mut [I], usize)| sorted.take_places(places, threads, there);
-    let finished = cut.finish(places, ties.count(), |i| ties.get(i), arrive, order.descending, &job)?;
+    let arrive = |indices: &mut [I], there: &mut dyn FnMut(&mut [I], usize)| {
+        sorted.take_indices(indices, threads, there)
+    };
+    let finished = cut.finish(indices, ties.count(), |i| ties.get(i), arrive, order.descending, &job)?;
     report.absorb(finished);
     Ok(report)
 }
@@ -101,19 +102,19 @@ mod tests {
     use crate::gpu::on_bench::{ALLOWED, assert_limit_is_exact, on_bench};
 
     fn expected<S: AsRef<[u8]>>(strings: &[S], order: Order) -> Vec<u32> {
-        let mut places: Vec<u32> = (0..strings.len() as u32).collect();
-        places.sort_by(|&a, &b| {
+        let mut indices: Vec<u32> = (0..strings.len() as u32).collect();
+        indices.sort_by(|&a, &b| {
             let ordering = strings[a as usize].as_ref().cmp(strings[b as usize].as_ref());
             if order.descending { ordering.reverse() } else { ordering }
         });
-        places
+        indices
     }
 
     fn cut<S: AsRef<[u8]> + Sync>(gpu: &Gpu, strings: &[S], order: Order) -> (Vec<u32>, Report) {
-        let mut places = vec![0; strings.len()];
+        let mut indices = vec![0; strings.len()];
         let cut = Cut::of_sample(strings, S::as_ref);
-        let report = by_cut(gpu, cut, order, &mut places, ALLOWED).unwrap();
-        (places, report)
+        let report = by_cut(gpu, cut, order, &mut indices, ALLOWED).unwrap();
+        (indices, report)
     }
 
     /// Strings that do not tie, that tie in pairs and in long runs, that end in their words, with prefixes and without.
@@ -191,8 +192,8 @@ mod tests {
         on_bench(|gpu| {
             let words: Vec<String> = (0..3000u32).map(|i| i.wrapping_mul(0x9E37_79B9).to_string()).collect();
             assert_limit_is_exact(|allowed| {
-                let places = &mut vec![0u32; words.len()];
-                at_once(gpu, &words, |word| word.as_bytes(), Order::default(), places, allowed)
+                let indices = &mut vec![0u32; words.len()];
+                at_once(gpu, &words, |word| word.as_bytes(), Order::default(), indices, allowed)
             });
         });
     }

@@ -129,7 +129,7 @@ pub(crate) fn scratch<B: Bits>(n: usize) -> usize {
     BUCKETS * BLOCK_BYTES + 2 * BLOCK_BYTES + n * size_of::<B>() / BLOCK_BYTES + CELLS
 }
 
-/// Distributes the codes in place and returns the places of the buckets, in order.
+/// Distributes the codes in place and returns the ranges of the buckets, in order.
 pub(crate) fn distribute<B: Bits>(
     codes: &mut [B],
     classifier: &Classifier<B>,

@@ -331,12 +331,12 @@ impl Ordered<'_> {
     fn write<I: Index>(self, indices: &mut [I]) {
         let n = indices.len();
         match self {
-            Ordered::AsIs => indices.iter_mut().zip(0..).for_each(|(to, i)| *to = I::from_place(i)),
+            Ordered::AsIs => indices.iter_mut().zip(0..).for_each(|(to, i)| *to = I::from_usize(i)),
             Ordered::Reversed => {
-                indices.iter_mut().zip((0..n).rev()).for_each(|(to, i)| *to = I::from_place(i));
+                indices.iter_mut().zip((0..n).rev()).for_each(|(to, i)| *to = I::from_usize(i));
             }
             Ordered::By(order) => {
-                indices.iter_mut().zip(order).for_each(|(to, &mut i)| *to = I::from_place(i as usize));
+                indices.iter_mut().zip(order).for_each(|(to, &mut i)| *to = I::from_usize(i as usize));
             }
         }
     }

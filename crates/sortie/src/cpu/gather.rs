@@ -17,32 +17,32 @@ pub(crate) fn scratch<T>(n: usize) -> usize {
     n.saturating_mul(size_of::<T>()).saturating_add(n.div_ceil(8))
 }
 
-/// Puts `v[places[i]]` at index `i`, for all `i`: by way of a copy where the budget has room for one, or else by exchanges
-/// on one thread. `places`, a permutation, is used up. Returns the scratch that was taken.
-pub(crate) fn bring<T: Send, I: Index>(v: &mut [T], places: &mut [I], budget: &Budget) -> usize {
+/// Puts `v[indices[i]]` at index `i`, for all `i`: by way of a copy where the budget has room for one, or else by exchanges
+/// on one thread. `indices`, a permutation, is used up. Returns the scratch that was taken.
+pub(crate) fn bring<T: Send, I: Index>(v: &mut [T], indices: &mut [I], budget: &Budget) -> usize {
     let copy = scratch::<T>(v.len());
-    if copy as u64 <= budget.left() && gather(v, places, budget.threads).is_ok() {
+    if copy as u64 <= budget.left() && gather(v, indices, budget.threads).is_ok() {
         return copy;
     }
-    permute(v, places);
+    permute(v, indices);
     0
 }
 
-/// Puts `v[places[i]]` at place `i`, for all `i`, by way of a copy.
-pub(crate) fn gather<T: Send, I: Index>(v: &mut [T], places: &[I], threads: usize) -> Result<(), Error> {
+/// Puts `v[indices[i]]` at index `i`, for all `i`, by way of a copy.
+pub(crate) fn gather<T: Send, I: Index>(v: &mut [T], indices: &[I], threads: usize) -> Result<(), Error> {
     let n = v.len();
-    // Other places would drop one item twice.
-    assert!(places.len() == n && is_permutation(places, threads), "the places are no permutation");
+    // Other indices would drop one item twice.
+    assert!(indices.len() == n && is_permutation(indices, threads), "the indices are no permutation");
     let mut copy = Scratch::<T>::new(n)?;
     let from = Pointers::of(v);
-    let read = |(to, places): (&mut [MaybeUninit<T>], &[I])| {
+    let read = |(to, indices): (&mut [MaybeUninit<T>], &[I])| {
         for (i, to) in to.iter_mut().enumerate() {
             // SAFETY: each item is copied once, and lives on in the copy alone, which is moved back.
             unsafe {
-                if let Some(later) = places.get(i + AHEAD) {
-                    prefetch_item(from.at(later.place()));
+                if let Some(later) = indices.get(i + AHEAD) {
+                    prefetch_item(from.at(later.to_usize()));
                 }
-                to.write(from.at(places[i].place()).read());
+                to.write(from.at(indices[i].to_usize()).read());
             }
         }
     };
@@ -50,7 +50,7 @@ pub(crate) fn gather<T: Send, I: Index>(v: &mut [T], places: &[I], threads: usiz
     let back = |(to, from): (&mut [T], &[MaybeUninit<T>])| unsafe {
         std::ptr::copy_nonoverlapping(from.as_ptr().cast::<T>(), to.as_mut_ptr(), to.len());
     };
-    let parts = copy.chunks_mut(STRINGS_A_TASK).zip(places.chunks(STRINGS_A_TASK));
+    let parts = copy.chunks_mut(STRINGS_A_TASK).zip(indices.chunks(STRINGS_A_TASK));
     parallel::for_each(threads, parts, read);
     let copy = Pointers::of(&mut copy);
     parallel::for_each(threads, v.chunks_mut(STRINGS_A_TASK).enumerate(), |(i, to)| {
@@ -61,21 +61,21 @@ pub(crate) fn gather<T: Send, I: Index>(v: &mut [T], places: &[I], threads: usiz
     Ok(())
 }
 
-/// Whether each of as many places is there once.
-fn is_permutation<I: Index>(places: &[I], threads: usize) -> bool {
-    let seen: Vec<AtomicU64> = (0..places.len().div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
+/// Whether each of as many indices is there once.
+fn is_permutation<I: Index>(indices: &[I], threads: usize) -> bool {
+    let seen: Vec<AtomicU64> = (0..indices.len().div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
     if threads > 1 {
-        return parallel::all(threads, places.chunks(STRINGS_A_TASK), |part| {
+        return parallel::all(threads, indices.chunks(STRINGS_A_TASK), |part| {
             part.iter().all(|place| {
-                let (word, bit) = (place.place() / 64, 1 << (place.place() % 64));
-                place.place() < places.len() && seen[word].fetch_or(bit, Ordering::Relaxed) & bit == 0
+                let (word, bit) = (place.to_usize() / 64, 1 << (place.to_usize() % 64));
+                place.to_usize() < indices.len() && seen[word].fetch_or(bit, Ordering::Relaxed) & bit == 0
             })
         });
     }
     // Without atomic read-modify-write operations, which take longer than the reads.
-    places.iter().all(|place| {
-        let (word, bit) = (place.place() / 64, 1 << (place.place() % 64));
-        place.place() < places.len() && {
+    indices.iter().all(|place| {
+        let (word, bit) = (place.to_usize() / 64, 1 << (place.to_usize() % 64));
+        place.to_usize() < indices.len() && {
             let before = seen[word].load(Ordering::Relaxed);
             seen[word].store(before | bit, Ordering::Relaxed);
             before & bit == 0
@@ -90,33 +90,33 @@ mod tests {
     #[test]
     fn items_are_gathered_by_one_thread_and_by_several() {
         for (n, threads) in [(0, 1), (1, 2), (1000, 1), (3 * STRINGS_A_TASK + 5, 2)] {
-            let mut places: Vec<u32> = (0..n as u32).collect();
-            fastrand::Rng::with_seed(1).shuffle(&mut places);
+            let mut indices: Vec<u32> = (0..n as u32).collect();
+            fastrand::Rng::with_seed(1).shuffle(&mut indices);
             let items: Vec<String> = (0..n).map(|i| i.to_string()).collect();
             let mut gathered = items.clone();
-            gather(&mut gathered, &places, threads).unwrap();
-            assert!(gathered.iter().zip(&places).all(|(item, &place)| *item == items[place as usize]));
+            gather(&mut gathered, &indices, threads).unwrap();
+            assert!(gathered.iter().zip(&indices).all(|(item, &place)| *item == items[place as usize]));
         }
     }
 
     #[test]
     fn items_are_brought_with_and_without_room_for_a_copy() {
-        let mut places: Vec<usize> = (0..1000).collect();
-        fastrand::Rng::with_seed(1).shuffle(&mut places);
+        let mut indices: Vec<usize> = (0..1000).collect();
+        fastrand::Rng::with_seed(1).shuffle(&mut indices);
         let items: Vec<String> = (0..1000).map(|i| i.to_string()).collect();
         for memory in [0, u64::MAX] {
             let mut brought = items.clone();
             let budget = Budget { memory, ..Budget::of_threads(1) };
-            assert_eq!(bring(&mut brought, &mut places.clone(), &budget) == 0, memory == 0);
-            assert!(brought.iter().zip(&places).all(|(item, &place)| *item == items[place]));
+            assert_eq!(bring(&mut brought, &mut indices.clone(), &budget) == 0, memory == 0);
+            assert!(brought.iter().zip(&indices).all(|(item, &place)| *item == items[place]));
         }
     }
 
     #[test]
-    fn places_that_are_no_permutation_are_told() {
-        for places in [&[0u32, 0][..], &[0, 2], &[0]] {
-            let gathered = std::panic::catch_unwind(|| gather(&mut [Box::new(1), Box::new(2)], places, 1));
-            assert!(gathered.is_err(), "{places:?}");
+    fn indices_that_are_no_permutation_are_told() {
+        for indices in [&[0u32, 0][..], &[0, 2], &[0]] {
+            let gathered = std::panic::catch_unwind(|| gather(&mut [Box::new(1), Box::new(2)], indices, 1));
+            assert!(gathered.is_err(), "{indices:?}");
         }
     }
 }

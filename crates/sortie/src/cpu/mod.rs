@@ -53,9 +53,9 @@ fn split_at_ranges<'a, T>(mut items: &'a mut [T], ranges: &[Range<usize>]) -> Ve
         .collect()
 }
 
-/// Puts `v[places[i]]` at place `i`, for all `i`. `places`, a permutation, is used up.
-pub(crate) fn permute<T, I: Index>(v: &mut [T], places: &mut [I]) {
-    permute_by(v.len(), places, |a, b| v.swap(a, b));
+/// Puts `v[indices[i]]` at index `i`, for all `i`. `indices`, a permutation, is used up.
+pub(crate) fn permute<T, I: Index>(v: &mut [T], indices: &mut [I]) {
+    permute_by(v.len(), indices, |a, b| v.swap(a, b));
 }
 
 /// [`permute`] for rows of so many bytes.
@@ -68,20 +68,20 @@ pub(crate) fn permute_rows(rows: &mut [u8], each: usize, indices: &mut [usize]) 
 }
 
 /// [`permute`] for keys and their payloads.
-fn permute_pairs<K, V, I: Index>(keys: &mut [K], payload: &mut [V], places: &mut [I]) {
-    permute_by(keys.len(), places, |a, b| {
+fn permute_pairs<K, V, I: Index>(keys: &mut [K], payload: &mut [V], indices: &mut [I]) {
+    permute_by(keys.len(), indices, |a, b| {
         keys.swap(a, b);
         payload.swap(a, b);
     });
 }
 
-/// Walks the cycles of a permutation of `n` places by exchanges; a place that is done refers to itself.
-fn permute_by<I: Index>(n: usize, places: &mut [I], mut swap: impl FnMut(usize, usize)) {
+/// Walks the cycles of a permutation of `n` indices by exchanges; a place that is done refers to itself.
+fn permute_by<I: Index>(n: usize, indices: &mut [I], mut swap: impl FnMut(usize, usize)) {
     for start in 0..n {
         let mut hole = start;
         loop {
-            let from = places[hole].place();
-            places[hole] = I::from_place(hole);
+            let from = indices[hole].to_usize();
+            indices[hole] = I::from_usize(hole);
             if from == start {
                 break;
             }

@@ -259,7 +259,7 @@ fn order_ties<B: Bits, W: Bits>(words: &mut [W], split: Split<B>, codes: &[B], i
             group.iter_mut().for_each(|word| *word = split.second_word(code(*word), split.place(*word)));
             vector::sort(group, isa);
         } else {
-            // Their places ascend, so the order among them is stable too.
+            // Their indices ascend, so the order among them is stable too.
             let unordered = group.to_vec();
             let tied: Vec<B> = unordered.iter().map(|&word| code(word)).collect();
             let mut words = Words::default();

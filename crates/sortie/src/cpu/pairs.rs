@@ -1,4 +1,4 @@
-//! Keys of fixed width with a payload, or the places of such keys: a stable distribution into scratch, then each
+//! Keys of fixed width with a payload, or the indices of such keys: a stable distribution into scratch, then each
 //! bucket comes back in order.
 
 use std::cmp::Ordering;
@@ -26,10 +26,10 @@ pub(crate) fn sort<B: Bits, V: Send>(
     let n = keys.len();
     let bytes = size_of_val(keys) + size_of_val(payload);
     if job.way == CpuWay::Merge || !transform.is_bijection() {
-        let mut places: Vec<usize> = vec![0; n];
-        let held = size_of_val(&*places);
-        let mut report = argsort(keys, &mut places, transform, &job.holding(held))?;
-        report.phase_of_one("move", bytes, bytes, || permute_pairs(keys, payload, &mut places));
+        let mut indices: Vec<usize> = vec![0; n];
+        let held = size_of_val(&*indices);
+        let mut report = argsort(keys, &mut indices, transform, &job.holding(held))?;
+        report.phase_of_one("move", bytes, bytes, || permute_pairs(keys, payload, &mut indices));
         return Ok(report);
     }
     let mut report = check(n, bytes, job)?;
@@ -205,21 +205,21 @@ impl<B: Bits, V> Mover<'_, B, V> {
     }
 }
 
-/// Writes the places of the keys in order. Stable.
+/// Writes the indices of the keys in order. Stable.
 pub(crate) fn argsort<B: Bits, I: Index>(
     keys: &[B],
-    places: &mut [I],
+    indices: &mut [I],
     transform: Transform<B>,
     job: &Job,
 ) -> Result<Report, Error> {
     let n = keys.len();
     if job.way == CpuWay::Merge {
-        compare::check(size_of_val(places), job)?;
-        places.iter_mut().enumerate().for_each(|(i, place)| *place = I::from_place(i));
-        let code = |i: &I| transform.encode(keys[i.place()]);
+        compare::check(size_of_val(indices), job)?;
+        indices.iter_mut().enumerate().for_each(|(i, place)| *place = I::from_usize(i));
+        let code = |i: &I| transform.encode(keys[i.to_usize()]);
         // Through a pointer, so that its sorts are compiled once a type of index.
         let compare: &(dyn Fn(&I, &I) -> Ordering + Sync) = &|a, b| code(a).cmp(&code(b));
-        return compare::sort(places, compare, job);
+        return compare::sort(indices, compare, job);
     }
     let narrow = n as u64 <= u64::from(u32::MAX);
     let scratch = size_of_val(keys) + n * if narrow { 4 } else { 8 };
@@ -227,25 +227,25 @@ pub(crate) fn argsort<B: Bits, I: Index>(
     let runs = report
         .phase("profile", size_of_val(keys), 0, || profile::runs(keys, transform, true, job.budget.threads));
     match runs {
-        Runs::Ascending => places.iter_mut().enumerate().for_each(|(i, place)| *place = I::from_place(i)),
+        Runs::Ascending => indices.iter_mut().enumerate().for_each(|(i, place)| *place = I::from_usize(i)),
         Runs::Descending => {
-            places.iter_mut().rev().enumerate().for_each(|(i, place)| *place = I::from_place(i))
+            indices.iter_mut().rev().enumerate().for_each(|(i, place)| *place = I::from_usize(i))
         }
         Runs::Mixed => {
             if job.budget.threads <= MERGED_BY_THREADS
                 && let Some(runs) = runs::two(keys, transform)
             {
-                merge_places(keys, transform, places, &runs, job, &mut report)?;
-            } else if job.budget.threads == 1 && argsort_by_rank(keys, transform, places, &mut report) {
+                merge_indices(keys, transform, indices, &runs, job, &mut report)?;
+            } else if job.budget.threads == 1 && argsort_by_rank(keys, transform, indices, &mut report) {
                 return Ok(report);
             } else if is_ordered_at_once::<B>(n, job, &mut report) {
-                report.phase_of_one("finish", scratch, size_of_val(places), || {
-                    order_keys(keys, transform, |to, from| places[to] = I::from_place(from));
+                report.phase_of_one("finish", scratch, size_of_val(indices), || {
+                    order_keys(keys, transform, |to, from| indices[to] = I::from_usize(from));
                 });
             } else if narrow {
-                order_places::<B, u32, I>(keys, transform, places, job, &mut report)?;
+                order_indices::<B, u32, I>(keys, transform, indices, job, &mut report)?;
             } else {
-                order_places::<B, usize, I>(keys, transform, places, job, &mut report)?;
+                order_indices::<B, usize, I>(keys, transform, indices, job, &mut report)?;
             }
         }
     }
@@ -256,7 +256,7 @@ pub(crate) fn argsort<B: Bits, I: Index>(
 fn argsort_by_rank<B: Bits, I: Index>(
     keys: &[B],
     transform: Transform<B>,
-    places: &mut [I],
+    indices: &mut [I],
     report: &mut Report,
 ) -> bool {
     let Some(distinct) = Distinct::sampled::<RANKED_SAMPLE>(keys, transform) else { return false };
@@ -265,17 +265,17 @@ fn argsort_by_rank<B: Bits, I: Index>(
     let Some(ranked) = report.phase_of_one("count", size_of_val(keys), keys.len(), count) else {
         return false;
     };
-    report.phase_of_one("finish", keys.len(), size_of_val(places), || {
-        ranked.place(|to, from| places[to] = I::from_place(from));
+    report.phase_of_one("finish", keys.len(), size_of_val(indices), || {
+        ranked.place(|to, from| indices[to] = I::from_usize(from));
     });
     true
 }
 
 /// Writes the indices of two runs of keys in order.
-fn merge_places<B: Bits, I: Index>(
+fn merge_indices<B: Bits, I: Index>(
     keys: &[B],
     transform: Transform<B>,
-    places: &mut [I],
+    indices: &mut [I],
     runs: &[Run; 2],
     job: &Job,
     report: &mut Report,
@@ -283,38 +283,38 @@ fn merge_places<B: Bits, I: Index>(
     let code = |place: usize| transform.encode(keys[place]);
     let read = size_of_val(keys);
     let [_, Run { range, order: InRun::Mixed }] = runs else {
-        report.phase_of_one("finish", read, size_of_val(places), || {
-            runs::merge(runs, code, |to, from| places[to] = I::from_place(from));
+        report.phase_of_one("finish", read, size_of_val(indices), || {
+            runs::merge(runs, code, |to, from| indices[to] = I::from_usize(from));
         });
         return Ok(());
     };
     let start = range.start;
-    report.absorb(argsort(&keys[start..], &mut places[start..], transform, job)?);
+    report.absorb(argsort(&keys[start..], &mut indices[start..], transform, job)?);
     // Less scratch than an argsort of all keys takes.
     let mut tail = Scratch::<(B, I)>::new(keys.len() - start)?;
-    for (slot, &i) in tail.iter_mut().zip(&places[start..]) {
-        slot.write((code(start + i.place()), i));
+    for (slot, &i) in tail.iter_mut().zip(&indices[start..]) {
+        slot.write((code(start + i.to_usize()), i));
     }
     // SAFETY: all were just written.
     let tail = unsafe { tail.written() };
-    report.phase_of_one("finish", read, size_of_val(places), || {
+    report.phase_of_one("finish", read, size_of_val(indices), || {
         runs::merge(
             runs,
             |i| if i < start { code(i) } else { tail[i - start].0 },
             |to, from| {
-                let place = if from < start { from } else { start + tail[from - start].1.place() };
-                places[to] = I::from_place(place);
+                let place = if from < start { from } else { start + tail[from - start].1.to_usize() };
+                indices[to] = I::from_usize(place);
             },
         );
     });
     Ok(())
 }
 
-/// Writes the places of keys in order; scratch holds them as `P`.
-fn order_places<B: Bits, P: Index, I: Index>(
+/// Writes the indices of keys in order; scratch holds them as `P`.
+fn order_indices<B: Bits, P: Index, I: Index>(
     keys: &[B],
     transform: Transform<B>,
-    places: &mut [I],
+    indices: &mut [I],
     job: &Job,
     report: &mut Report,
 ) -> Result<(), Error> {
@@ -323,14 +323,14 @@ fn order_places<B: Bits, P: Index, I: Index>(
     let moved = size_of_val(&*scratch);
     let read = 2 * size_of_val(keys);
     let mut scattered = report.phase_by_thread("distribute", job.budget.threads, read, moved, |work| {
-        scatter::distribute(scratch, keys, transform, P::from_place, job, isa, work)
+        scatter::distribute(scratch, keys, transform, P::from_usize, job, isa, work)
     });
-    report.phase_by_thread("finish", job.budget.threads, moved, size_of_val(places), |work| {
-        let targets = split_at_ranges(places, scattered.buckets());
-        scatter::finish(&mut scattered, targets, work, |orderer: &mut Orderer<B>, pairs, to_places| {
+    report.phase_by_thread("finish", job.budget.threads, moved, size_of_val(indices), |work| {
+        let targets = split_at_ranges(indices, scattered.buckets());
+        scatter::finish(&mut scattered, targets, work, |orderer: &mut Orderer<B>, pairs, to_indices| {
             orderer.order(pairs.iter().map(Pair::code), isa, |to, from| {
                 // SAFETY: an index is moved as often as one likes.
-                to_places[to] = I::from_place(unsafe { pairs[from].payload() }.place());
+                to_indices[to] = I::from_usize(unsafe { pairs[from].payload() }.to_usize());
             });
         });
     });

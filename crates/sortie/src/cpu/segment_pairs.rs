@@ -15,12 +15,12 @@ use crate::{Error, Index, Report, Segments};
 /// What a thread needs beside the data for segments no longer than a bucket; kept from segment to segment.
 struct Room<B> {
     orderer: Orderer<B>,
-    places: Vec<u32>,
+    indices: Vec<u32>,
 }
 
 impl<B> Default for Room<B> {
     fn default() -> Self {
-        Room { orderer: Orderer::default(), places: Vec::new() }
+        Room { orderer: Orderer::default(), indices: Vec::new() }
     }
 }
 
@@ -39,11 +39,11 @@ pub(crate) fn sort<B: Bits, V: Send>(
 ) -> Result<Report, Error> {
     pairs::check(0, 0, job)?;
     let isa = Isa::detect();
-    // Where keys are not to be had from their codes, places are sorted with those.
+    // Where keys are not to be had from their codes, indices are sorted with those.
     let pair = if transform.is_bijection() { size_of::<B>() + size_of::<V>() } else { 16 + size_of::<B>() };
     let scratch = |length: usize| {
         let room = room_bytes(size_of::<B>()) * length.min(PAIRS_A_BUCKET);
-        // Beyond a bucket a copy, or the places of a merge sort.
+        // Beyond a bucket a copy, or the indices of a merge sort.
         room + if length > PAIRS_A_BUCKET {
             length * pair.max(16) + pairs::words(length, size_of::<B>())
         } else {
@@ -90,7 +90,7 @@ pub(crate) fn argsort<B: Bits, I: Index>(
         if job.way == CpuWay::Merge || keys.len() > PAIRS_A_BUCKET {
             return pairs::argsort(keys, indices, transform, job);
         }
-        room.orderer.order_keys(keys, transform, isa, |to, from| indices[to] = I::from_place(from));
+        room.orderer.order_keys(keys, transform, isa, |to, from| indices[to] = I::from_usize(from));
         Ok(Report::default())
     })
 }
@@ -120,16 +120,16 @@ fn sort_bucket<B: Bits, V>(
             }
         }
         Runs::Mixed => {
-            let Room { orderer, places } = room;
-            places.clear();
+            let Room { orderer, indices } = room;
+            indices.clear();
             orderer.order_keys(
                 keys,
                 transform,
                 isa,
                 // They come in order.
-                |_, from| places.push(from as u32),
+                |_, from| indices.push(from as u32),
             );
-            permute_pairs(keys, payload, places);
+            permute_pairs(keys, payload, indices);
         }
     }
 }
@@ -200,8 +200,8 @@ fn side_by_side<R: Default, K: Send, V: Send>(
         let mut room = R::default();
         for i in range {
             let range = segments.range(i);
-            let places = range.start - at..range.end - at;
-            finish(&mut room, range, &mut keys[places.clone()], &mut payload[places]);
+            let within = range.start - at..range.end - at;
+            finish(&mut room, range, &mut keys[within.clone()], &mut payload[within]);
         }
         return;
     }

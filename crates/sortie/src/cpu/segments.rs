@@ -65,8 +65,8 @@ pub(crate) fn side_by_side<K: Send>(
 ) {
     if threads < 2 || range.len() <= 1 || keys.len() <= ITEMS_A_TASK / 4 {
         for i in range {
-            let places = segments.range(i);
-            finish(&mut keys[places.start - at..places.end - at]);
+            let indices = segments.range(i);
+            finish(&mut keys[indices.start - at..indices.end - at]);
         }
         return;
     }

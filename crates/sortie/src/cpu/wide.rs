@@ -137,38 +137,38 @@ pub(crate) fn sort_pairs<K: Key, V: Send>(
     job: &Job,
 ) -> Result<Report, Error> {
     if size_of::<K>() == 0 {
-        // All are equal, and there may be more of them than memory has addresses for places.
+        // All are equal, and there may be more of them than memory has addresses for indices.
         return Ok(Report::default());
     }
-    let mut places = vec![0usize; keys.len()];
-    let held = size_of_val(&*places);
-    let mut report = argsort(keys, &mut places, order, &job.holding(held))?;
+    let mut indices = vec![0usize; keys.len()];
+    let held = size_of_val(&*indices);
+    let mut report = argsort(keys, &mut indices, order, &job.holding(held))?;
     let bytes = size_of_val(keys) + size_of_val(payload);
-    report.phase("move", bytes, bytes, || permute_pairs(keys, payload, &mut places));
+    report.phase("move", bytes, bytes, || permute_pairs(keys, payload, &mut indices));
     Ok(report)
 }
 
 pub(crate) fn argsort<K: Key, I: Index>(
     keys: &[K],
-    places: &mut [I],
+    indices: &mut [I],
     order: Order,
     job: &Job,
 ) -> Result<Report, Error> {
-    let compare = |a: &I, b: &I| keys[a.place()].compare(&keys[b.place()], order);
+    let compare = |a: &I, b: &I| keys[a.to_usize()].compare(&keys[b.to_usize()], order);
     if job.way != CpuWay::Distribute {
-        compare::check(size_of_val(places), job)?;
-        places.iter_mut().enumerate().for_each(|(i, place)| *place = I::from_place(i));
-        return compare::sort(places, compare, job);
+        compare::check(size_of_val(indices), job)?;
+        indices.iter_mut().enumerate().for_each(|(i, place)| *place = I::from_usize(i));
+        return compare::sort(indices, compare, job);
     }
     let prefixes: Vec<u64> = keys.iter().map(|key| key.prefix(order)).collect();
     let job = job.holding(size_of_val(&*prefixes));
-    compare::check(size_of_val(places), &job)?;
+    compare::check(size_of_val(indices), &job)?;
     let ascending = Transform::IDENTITY;
-    let mut report = u64::argsort(&prefixes, I::by_width(places), ascending, &job)?;
+    let mut report = u64::argsort(&prefixes, I::by_width(indices), ascending, &job)?;
     if K::IS_PREFIX {
         return Ok(report);
     }
-    for tie in places.chunk_by_mut(|a, b| prefixes[a.place()] == prefixes[b.place()]) {
+    for tie in indices.chunk_by_mut(|a, b| prefixes[a.to_usize()] == prefixes[b.to_usize()]) {
         match tie.len() {
             0 | 1 => {}
             // A report of each would take longer than most of these sorts.
@@ -202,7 +202,7 @@ pub(crate) fn sort_pairs_segments<K: Key, V: Send>(
     order: Order,
     job: &Job,
 ) -> Result<Report, Error> {
-    // Places, prefixes, the scratch of an argsort of those, and that of a merge sort of ties.
+    // Indices, prefixes, the scratch of an argsort of those, and that of a merge sort of ties.
     let scratch = |length: usize| length.saturating_mul(8 + 8 + 16 + 8);
     segment_pairs::each(
         keys,

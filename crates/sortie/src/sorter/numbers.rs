@@ -51,19 +51,19 @@ impl Sorter {
         &self,
         keys: &[B],
         code: Code,
-        places: &mut [I],
+        indices: &mut [I],
         held: usize,
     ) -> Result<Report, Error> {
         if self.sorts_at_once(keys.len()) {
-            same_length("places", keys.len(), places.len())?;
-            cpu::few::argsort(keys, places, self.carrying(code));
+            same_length("indices", keys.len(), indices.len())?;
+            cpu::few::argsort(keys, indices, self.carrying(code));
             return Ok(Report::default());
         }
         self.run(
-            self.argsort_request(form::<B>(code), keys.len(), places, held)?,
-            places,
-            |places, on| self.argsort_on_gpus(on, keys, places, code),
-            |places, job| B::argsort(keys, I::by_width(places), self.carrying(code), job),
+            self.argsort_request(form::<B>(code), keys.len(), indices, held)?,
+            indices,
+            |indices, on| self.argsort_on_gpus(on, keys, indices, code),
+            |indices, job| B::argsort(keys, I::by_width(indices), self.carrying(code), job),
         )
     }
 

@@ -142,9 +142,9 @@ impl OnGpus {
         Ok((held, indices))
     }
 
-    /// Bytes of the places that move payloads of odd sizes, where the limit allows them.
-    fn hold_places(&self, n: usize) -> Result<u64, Error> {
-        let hint = "payloads that have not 4, 8 or 16 bytes are moved by their places; use the CPU engine";
+    /// Bytes of the indices that move payloads of odd sizes, where the limit allows them.
+    fn hold_payload_indices(&self, n: usize) -> Result<u64, Error> {
+        let hint = "payloads that have not 4, 8 or 16 bytes are moved by their indices; use the CPU engine";
         self.check_held((size_of::<usize>() * n) as u64, hint)
     }
 }
@@ -285,27 +285,27 @@ impl Sorter {
             let array = HostArray::Sorted { keys, payload: Some((moved, stable)) };
             return B::array_on_gpus(self, on, array, code, 0);
         }
-        let held = on.hold_places(keys.len())?;
-        let mut places: Vec<usize> = scratch::reserve(keys.len())?;
-        places.extend(0..keys.len());
-        let moved = gpu::HostPayload::of_pod(&mut places).map(|moved| (moved, stable));
+        let held = on.hold_payload_indices(keys.len())?;
+        let mut indices: Vec<usize> = scratch::reserve(keys.len())?;
+        indices.extend(0..keys.len());
+        let moved = gpu::HostPayload::of_pod(&mut indices).map(|moved| (moved, stable));
         let report = B::array_on_gpus(self, on, HostArray::Sorted { keys, payload: moved }, code, held)?;
-        cpu::permute(payload, &mut places);
+        cpu::permute(payload, &mut indices);
         Ok(report)
     }
 
-    /// Writes the places of keys in order.
+    /// Writes the indices of keys in order.
     pub(super) fn argsort_on_gpus<B: GpuSorts, I: Index>(
         &self,
         on: &OnGpus,
         keys: &[B],
-        places: &mut [I],
+        indices: &mut [I],
         code: Code,
     ) -> Result<Report, Error> {
         let (held, mut found) = on.hold_indices(keys.len())?;
-        let array = HostArray::Argsorted { keys, places: &mut found };
+        let array = HostArray::Argsorted { keys, indices: &mut found };
         let report = B::array_on_gpus(self, on, array, code, held)?;
-        widen(places, &found);
+        widen(indices, &found);
         Ok(report)
     }
 
@@ -319,7 +319,7 @@ impl Sorter {
         code: Code,
     ) -> Result<Report, Error> {
         let (held, mut found) = on.hold_indices(keys.len())?;
-        let array = HostArray::Argsorted { keys, places: &mut found };
+        let array = HostArray::Argsorted { keys, indices: &mut found };
         let report = B::segments_on_gpu(self, on, array, segments, code, held)?;
         // Those of no segment stay.
         let within = match segments {
@@ -379,13 +379,13 @@ impl Sorter {
             let array = HostArray::Sorted { keys, payload: Some((moved, true)) };
             return B::segments_on_gpu(self, on, array, segments, code, 0);
         }
-        let held = on.hold_places(keys.len())?;
-        let mut places: Vec<usize> = (0..keys.len()).collect();
-        let moved = gpu::HostPayload::of_pod(&mut places).map(|moved| (moved, true));
+        let held = on.hold_payload_indices(keys.len())?;
+        let mut indices: Vec<usize> = (0..keys.len()).collect();
+        let moved = gpu::HostPayload::of_pod(&mut indices).map(|moved| (moved, true));
         let result =
             B::segments_on_gpu(self, on, HostArray::Sorted { keys, payload: moved }, segments, code, held);
-        // Whatever failed: what was sorted by then has its places.
-        cpu::permute(payload, &mut places);
+        // Whatever failed: what was sorted by then has its indices.
+        cpu::permute(payload, &mut indices);
         result
     }
 
@@ -398,24 +398,24 @@ impl Sorter {
         held: usize,
     ) -> Result<Report, Error> {
         let gathered = cpu::gather::scratch::<S>(strings.len());
-        let mut places = scratch::reserve(strings.len())?;
+        let mut indices = scratch::reserve(strings.len())?;
         let held = held.saturating_add(gathered).saturating_add(size_of::<u32>() * strings.len());
-        places.resize(strings.len(), 0u32);
-        let mut report = self.strings_on_gpu(on, strings, bytes, &mut places, held)?;
+        indices.resize(strings.len(), 0u32);
+        let mut report = self.strings_on_gpu(on, strings, bytes, &mut indices, held)?;
         let bytes = size_of_val(strings);
         self.in_pool(on.budget.threads, |threads| {
-            report.phase("move", bytes, bytes, || cpu::gather::gather(strings, &places, threads))
+            report.phase("move", bytes, bytes, || cpu::gather::gather(strings, &indices, threads))
         })?;
         Ok(report)
     }
 
-    /// Writes the places of strings in order, by a GPU; so many bytes of scratch are held beside.
+    /// Writes the indices of strings in order, by a GPU; so many bytes of scratch are held beside.
     pub(super) fn strings_on_gpu<S: Sync, I: Index>(
         &self,
         on: &OnGpus,
         strings: &[S],
         bytes: &(impl Fn(&S) -> &[u8] + Sync),
-        places: &mut [I],
+        indices: &mut [I],
         held: usize,
     ) -> Result<Report, Error> {
         let (limit, held) = (on.budget.memory, held as u64 + on.budget.held);
@@ -427,7 +427,7 @@ impl Sorter {
                 strings,
                 bytes,
                 self.choices.order,
-                places,
+                indices,
                 allowed,
             )
         });
@@ -443,5 +443,5 @@ impl Sorter {
 }
 
 fn widen<I: Index>(indices: &mut [I], found: &[u32]) {
-    indices.iter_mut().zip(found).for_each(|(index, &found)| *index = I::from_place(found as usize));
+    indices.iter_mut().zip(found).for_each(|(index, &found)| *index = I::from_usize(found as usize));
 }

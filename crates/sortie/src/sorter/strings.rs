@@ -57,13 +57,13 @@ impl Sorter {
         self.request(operation, KeyForm::Strings, Beside::Payload { bytes: size_of::<S>(), stable: true }, n)
     }
 
-    /// The request for the places of strings.
-    fn places_request(&self, operation: Operation, n: usize) -> Request {
+    /// The request for the indices of strings.
+    fn indices_request(&self, operation: Operation, n: usize) -> Request {
         self.request(operation, KeyForm::Strings, Beside::Indices { stable: true }, n)
     }
 
-    /// Writes the places of the strings in order. Stable, unless the sorter was built with `.unstable()`. Time, and
-    /// scratch on the CPU, as for [`Sorter::sort_strings`], with the places as references.
+    /// Writes the indices of the strings in order. Stable, unless the sorter was built with `.unstable()`. Time, and
+    /// scratch on the CPU, as for [`Sorter::sort_strings`], with the indices as references.
     ///
     /// On a GPU, the CPU helps: it cuts the first symbols of every string to a word of 8 bytes, the GPU sorts the
     /// words, and the CPU sorts what ties; O(n) of transfers, however long the strings are. Where a sample has many
@@ -77,7 +77,7 @@ impl Sorter {
     /// III.
     ///
     /// # Panics
-    /// Where `as_ref` panics, and perhaps where it gives other bytes than before. The places are unspecified then.
+    /// Where `as_ref` panics, and perhaps where it gives other bytes than before. The indices are unspecified then.
     ///
     /// # Errors
     /// As [`Sorter::argsort`]. On a GPU: [`Error::Unsupported`] for any algorithm but [`Algorithm::Auto`] and
@@ -86,36 +86,36 @@ impl Sorter {
     pub fn argsort_strings<S: AsRef<[u8]> + Sync, I: Index>(
         &self,
         strings: &[S],
-        places: &mut [I],
+        indices: &mut [I],
     ) -> Result<Report, Error> {
         index_fits::<I>(strings.len())?;
-        same_length("places", strings.len(), places.len())?;
+        same_length("indices", strings.len(), indices.len())?;
         self.argsort_referred(
-            self.places_request(Operation::Array, strings.len()),
+            self.indices_request(Operation::Array, strings.len()),
             strings,
             S::as_ref,
-            places,
+            indices,
         )
     }
 
-    /// Writes the places of what refers to strings.
+    /// Writes the indices of what refers to strings.
     pub(super) fn argsort_referred<S: Sync, I: Index>(
         &self,
         request: Request,
         strings: &[S],
         bytes: impl Fn(&S) -> &[u8] + Sync,
-        places: &mut [I],
+        indices: &mut [I],
     ) -> Result<Report, Error> {
         let (bytes, descending) = (&bytes, self.choices.order.descending);
         if self.sorts_at_once(strings.len()) && self.choices.memory_limit.is_none() {
-            cpu::strings::argsort_few(strings, bytes, places, descending);
+            cpu::strings::argsort_few(strings, bytes, indices, descending);
             return Ok(Report::default());
         }
         self.run(
             request,
-            places,
-            |places, on| self.strings_on_gpu(on, strings, bytes, places, 0),
-            |places, job| cpu::strings::argsort(strings, bytes, places, descending, job),
+            indices,
+            |indices, on| self.strings_on_gpu(on, strings, bytes, indices, 0),
+            |indices, job| cpu::strings::argsort(strings, bytes, indices, descending, job),
         )
     }
 
@@ -157,16 +157,16 @@ impl Sorter {
         })
     }
 
-    /// Writes the places of the strings in order, and how many bytes each shares with the one before: `lcps[0]` is 0,
-    /// `lcps[i]` the length of the longest common prefix of `strings[places[i - 1]]` and `strings[places[i]]`. What that
+    /// Writes the indices of the strings in order, and how many bytes each shares with the one before: `lcps[0]` is 0,
+    /// `lcps[i]` the length of the longest common prefix of `strings[indices[i - 1]]` and `strings[indices[i]]`. What that
     /// costs: see [`Sorter::sort_strings_with_lcps`].
     ///
     /// ```
     /// # fn main() -> Result<(), sortie::Error> {
-    /// let (mut places, mut lcps) = ([0u32; 3], [0usize; 3]);
+    /// let (mut indices, mut lcps) = ([0u32; 3], [0usize; 3]);
     /// let sorter = sortie::Sorter::builder().build()?;
-    /// sorter.argsort_strings_with_lcps(&["ten", "a", "tea"], &mut places, &mut lcps)?;
-    /// assert_eq!((places, lcps), ([1, 2, 0], [0, 0, 2]));
+    /// sorter.argsort_strings_with_lcps(&["ten", "a", "tea"], &mut indices, &mut lcps)?;
+    /// assert_eq!((indices, lcps), ([1, 2, 0], [0, 0, 2]));
     /// # Ok(())
     /// # }
     /// ```
@@ -179,16 +179,16 @@ impl Sorter {
     pub fn argsort_strings_with_lcps<S: AsRef<[u8]> + Sync, I: Index, L: Index>(
         &self,
         strings: &[S],
-        places: &mut [I],
+        indices: &mut [I],
         lcps: &mut [L],
     ) -> Result<Report, Error> {
         index_fits::<I>(strings.len())?;
-        same_length("places", strings.len(), places.len())?;
+        same_length("indices", strings.len(), indices.len())?;
         same_length("lcps", strings.len(), lcps.len())?;
         lcps_fit::<S, L>(strings)?;
         let descending = self.choices.order.descending;
-        self.run_on_cpu(self.places_request(Operation::Lcps, strings.len()), |job| {
-            cpu::strings::argsort_with_lcps(strings, S::as_ref, places, lcps, descending, job)
+        self.run_on_cpu(self.indices_request(Operation::Lcps, strings.len()), |job| {
+            cpu::strings::argsort_with_lcps(strings, S::as_ref, indices, lcps, descending, job)
         })
     }
 

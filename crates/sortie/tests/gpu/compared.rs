@@ -14,9 +14,9 @@ use crate::support::{PATTERNS, cut, keys, on_bench, on_each};
 const MANY: usize = 20_000;
 
 fn sorted<K: Key + Pod>(keys: &[K], order: Order) -> (Vec<K>, Vec<u32>) {
-    let mut places: Vec<u32> = (0..keys.len() as u32).collect();
-    places.sort_by(|&a, &b| keys[a as usize].compare(&keys[b as usize], order));
-    (places.iter().map(|&place| keys[place as usize]).collect(), places)
+    let mut indices: Vec<u32> = (0..keys.len() as u32).collect();
+    indices.sort_by(|&a, &b| keys[a as usize].compare(&keys[b as usize], order));
+    (indices.iter().map(|&place| keys[place as usize]).collect(), indices)
 }
 
 fn bits<K: Pod>(keys: &[K]) -> &[u8] {
@@ -45,7 +45,7 @@ fn compare<K: Compared + Key + Debug>(gpu: &Gpu, keys: &[K], order: Order, what:
 fn compare_pairs<K: Compared + Key + Debug>(gpu: &Gpu, keys: &[K], order: Order, what: &str) {
     let n = keys.len();
     let what = format!("{n} {} {order:?} {what}", std::any::type_name::<K>());
-    let (expected, places) = sorted(keys, order);
+    let (expected, indices) = sorted(keys, order);
     let stream = gpu.device().stream().unwrap();
     let buffer = gpu.device().alloc::<K>(n).unwrap();
     let mut found = vec![K::zeroed(); n];
@@ -63,7 +63,7 @@ fn compare_pairs<K: Compared + Key + Debug>(gpu: &Gpu, keys: &[K], order: Order,
     stream.copy_out(&mut found, buffer.view()).unwrap();
     stream.copy_out(&mut payload, moved.view()).unwrap();
     assert!(bits(&found) == bits(&expected), "{what}: keys of pairs");
-    let right = payload.iter().zip(&places).all(|(&payload, &i)| payload == [i, !i, i ^ 5]);
+    let right = payload.iter().zip(&indices).all(|(&payload, &i)| payload == [i, !i, i ^ 5]);
     assert!(right, "{what}: payload");
 
     stream.copy_in(buffer.view(), keys).unwrap();
@@ -77,7 +77,7 @@ fn compare_pairs<K: Compared + Key + Debug>(gpu: &Gpu, keys: &[K], order: Order,
     stream.copy_out(&mut found, buffer.view()).unwrap();
     stream.copy_out(&mut found_places, argsorted.view()).unwrap();
     assert!(bits(&found) == bits(keys), "{what}: keys of an argsort");
-    assert!(found_places == places, "{what}: argsort");
+    assert!(found_places == indices, "{what}: argsort");
 }
 
 /// Bytes of wide keys: the pattern decides late, and the bytes before it are few.

@@ -78,11 +78,11 @@ fn host_data_by_several_devices() {
         let sorter = Sorter::builder().engine(engine).threads(16).build().unwrap();
         let (mut alone, mut paired) = (all.clone(), all.clone());
         let mut payload: Vec<u64> = (0..all.len() as u64).collect();
-        let mut places = vec![0u32; all.len()];
+        let mut indices = vec![0u32; all.len()];
         sorter.sort(&mut alone).unwrap();
         sorter.sort_pairs(&mut paired, &mut payload).unwrap();
-        sorter.argsort(&all, &mut places).unwrap();
-        (alone, paired, payload, places)
+        sorter.argsort(&all, &mut indices).unwrap();
+        (alone, paired, payload, indices)
     };
     assert!(sorted_by(Engine::CudaDevices(devices)) == sorted_by(Engine::Cpu));
 }

@@ -37,13 +37,13 @@ fn compare<K: Key + Pod + Debug>(gpu: &Gpu, keys: &[K], order: Order, what: &str
     assert!(bits(&beyond) == bits(&[&guard[..], &guard].concat()), "{what}: beyond");
 }
 
-/// Keys in order and their places, by the CPU. Stable.
+/// Keys in order and their indices, by the CPU. Stable.
 fn in_order<K: Key + Pod>(keys: &[K], order: Order) -> (Vec<K>, Vec<u32>) {
-    let mut places: Vec<u32> = (0..keys.len() as u32).collect();
+    let mut indices: Vec<u32> = (0..keys.len() as u32).collect();
     let sorter = Sorter::builder().threads(1).descending(order.descending).nans(order.nans).build().unwrap();
     let mut sorted = keys.to_vec();
-    sorter.sort_pairs(&mut sorted, &mut places).unwrap();
-    (sorted, places)
+    sorter.sort_pairs(&mut sorted, &mut indices).unwrap();
+    (sorted, indices)
 }
 
 /// Sorts pairs on the device, with so many words in each payload, which begin at this word of an allocation.
@@ -96,7 +96,7 @@ fn compare_stable<K: Key + Pod>(
     order: Order,
     what: &str,
 ) {
-    let (expected, places) = in_order(keys, order);
+    let (expected, indices) = in_order(keys, order);
     let payload: Vec<u32> = (0..(keys.len() * words) as u32).collect();
     let (sorted, found) = sorted_pairs(gpu, keys, &payload, (words, at), true, order);
     let what = format!("{} {} {order:?} {what}, {words} words", keys.len(), std::any::type_name::<K>());
@@ -104,7 +104,7 @@ fn compare_stable<K: Key + Pod>(
         bytemuck::cast_slice::<K, u8>(&sorted) == bytemuck::cast_slice::<K, u8>(&expected),
         "{what}: keys"
     );
-    let right = found.chunks(words).zip(&places).all(|(moved, &place)| {
+    let right = found.chunks(words).zip(&indices).all(|(moved, &place)| {
         moved.iter().enumerate().all(|(w, &word)| word as usize == place as usize * words + w)
     });
     assert!(right, "{what}: payload");
@@ -118,11 +118,11 @@ fn compare_pairs<K: Key + Pod + Debug>(gpu: &Gpu, keys: &[K], order: Order, what
         compare_stable(gpu, keys, at, order, what);
     }
     let what = format!("{n} {} {order:?} {what}", std::any::type_name::<K>());
-    let (expected, places) = in_order(keys, order);
+    let (expected, indices) = in_order(keys, order);
     let expected = bytemuck::cast_slice::<K, u8>(&expected);
     // Payloads that repeat, so that whole pairs do.
     let payload: Vec<u32> = (0..n as u32).map(|i| i.wrapping_mul(0x9E37_79B9) >> 28).collect();
-    let mut pairs: Vec<(Vec<u8>, u32)> = places
+    let mut pairs: Vec<(Vec<u8>, u32)> = indices
         .iter()
         .map(|&place| (bytemuck::bytes_of(&keys[place as usize]).to_vec(), payload[place as usize]))
         .collect();
@@ -146,14 +146,14 @@ fn compare_pairs<K: Key + Pod + Debug>(gpu: &Gpu, keys: &[K], order: Order, what
     let (mut untouched, mut argsorted) = (vec![K::zeroed(); n], vec![0; n]);
     stream.copy_out(&mut untouched, buffer.view()).unwrap();
     stream.copy_out(&mut argsorted, found.view()).unwrap();
-    assert!(argsorted == places, "{what}: argsort");
+    assert!(argsorted == indices, "{what}: argsort");
     let found = gpu.device().alloc::<u64>(n).unwrap();
     // SAFETY: as above.
     unsafe { gpu.argsort(&stream, buffer.view(), found.view(), order) }.unwrap().wait().unwrap();
     let mut wide = vec![0; n];
     stream.copy_out(&mut wide, found.view()).unwrap();
     assert!(
-        wide.iter().zip(&places).all(|(&wide, &place)| wide == u64::from(place)),
+        wide.iter().zip(&indices).all(|(&wide, &place)| wide == u64::from(place)),
         "{what}: indices of 64 bits"
     );
     stream.copy_out(&mut untouched, buffer.view()).unwrap();
@@ -278,11 +278,11 @@ fn payloads_of_any_size() {
             // Equal keys keep their order here as well, which nobody is promised.
             let payload: Vec<u32> = (0..3 * n as u32).collect();
             let keys: Vec<u32> = cut(&wide);
-            let (expected, places) = in_order(&keys, Order::default());
+            let (expected, indices) = in_order(&keys, Order::default());
             let (sorted, found) = sorted_pairs(gpu, &keys, &payload, (3, 1), false, Order::default());
             assert!(sorted == expected, "{n} unstable");
             assert!(
-                found.chunks(3).zip(places).all(|(row, place)| row[0] == 3 * place && row[2] == row[0] + 2)
+                found.chunks(3).zip(indices).all(|(row, place)| row[0] == 3 * place && row[2] == row[0] + 2)
             );
         }
     });

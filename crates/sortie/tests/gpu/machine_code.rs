@@ -34,7 +34,7 @@ const LIST: &[machine_code::Sort<Gpu, Error>] = &[
     ("f32 with u32, length 1000", |gpu| pairs::<f32, u32>(gpu, Some(1000))),
     ("f32 with u32, any length", |gpu| pairs::<f32, u32>(gpu, None)),
     ("f32 with 12 bytes, length 1000", |gpu| pairs::<f32, [u32; 3]>(gpu, Some(1000))),
-    ("places of f32, length 1000", |gpu| argsort::<f32>(gpu, Some(1000))),
+    ("indices of f32, length 1000", |gpu| argsort::<f32>(gpu, Some(1000))),
     ("one array of u32", |gpu| one_array::<u32>(gpu, 1 << 23, OneArray::Keys)),
     ("one array of f32", |gpu| one_array::<f32>(gpu, 1 << 23, OneArray::Keys)),
     ("one array of u64", |gpu| one_array::<u64>(gpu, 1 << 23, OneArray::Keys)),
@@ -43,16 +43,16 @@ const LIST: &[machine_code::Sort<Gpu, Error>] = &[
     ("one array of f32 with u32", |gpu| one_array::<f32>(gpu, 1 << 23, OneArray::Pairs)),
     ("one array of u32 with 16 bytes", |gpu| one_array::<u32>(gpu, 1 << 23, OneArray::WidePairs)),
     ("one array of f32 with u32, unstable", |gpu| one_array::<f32>(gpu, 1 << 23, OneArray::UnstablePairs)),
-    ("places of one array of u32", |gpu| one_array::<u32>(gpu, 1 << 23, OneArray::Places)),
+    ("indices of one array of u32", |gpu| one_array::<u32>(gpu, 1 << 23, OneArray::Places)),
     ("one array of f32 with u32, by passes", |gpu| one_array::<f32>(gpu, 1 << 20, OneArray::Pairs)),
     ("one array of u32 with 16 bytes, by passes", |gpu| one_array::<u32>(gpu, 1 << 20, OneArray::WidePairs)),
-    ("places of one array of u32, by passes", |gpu| one_array::<u32>(gpu, 1 << 20, OneArray::Places)),
+    ("indices of one array of u32, by passes", |gpu| one_array::<u32>(gpu, 1 << 20, OneArray::Places)),
     ("one array of 2^31 u32 with u32", |gpu| one_array::<u32>(gpu, 1 << 31, OneArray::Pairs)),
     ("one array of u64 with u32", |gpu| one_array::<u64>(gpu, 1 << 23, OneArray::Pairs)),
     ("one array of u64 with 16 bytes", |gpu| one_array::<u64>(gpu, 1 << 23, OneArray::WidePairs)),
-    ("places of one array of u64", |gpu| one_array::<u64>(gpu, 1 << 23, OneArray::Places)),
+    ("indices of one array of u64", |gpu| one_array::<u64>(gpu, 1 << 23, OneArray::Places)),
     ("one array of f32 with u32, by a block", |gpu| one_array::<f32>(gpu, 1 << 14, OneArray::Pairs)),
-    ("places of one array of f32, by a block", |gpu| one_array::<f32>(gpu, 1 << 12, OneArray::Places)),
+    ("indices of one array of f32, by a block", |gpu| one_array::<f32>(gpu, 1 << 12, OneArray::Places)),
     ("u32 on several devices", on_several::<u32>),
     ("f32 on several devices", on_several::<f32>),
     ("u64 on several devices", on_several::<u64>),
@@ -60,7 +60,7 @@ const LIST: &[machine_code::Sort<Gpu, Error>] = &[
     ("u32, by comparison", by_comparison::<u32>),
     ("u64, by comparison", by_comparison::<u64>),
     ("64 bytes, by comparison", by_comparison::<[u8; 64]>),
-    ("places of u64, by comparison", places_by_comparison::<u64>),
+    ("indices of u64, by comparison", places_by_comparison::<u64>),
     ("u32, bitonic", bitonic::<u32>),
     ("f32, bitonic", bitonic::<f32>),
     ("u64, bitonic", bitonic::<u64>),
@@ -173,7 +173,7 @@ const KNOWN: &[Known] = &[
         ],
     },
     Known {
-        reason: "a thread holds keys, payloads and places at once, and rows of 24 are faster all the same (worker.rs)",
+        reason: "a thread holds keys, payloads and indices at once, and rows of 24 are faster all the same (worker.rs)",
         programs: &[
             ("sort_segments-4-Floats-4-0-FIXED-64-16-12-1", &[("sm_80", 8), ("sm_90", 16)]),
             ("sort_segments-4-Floats-4-0-LISTED-512-24-16-1", &[("sm_89", 232), ("sm_90", 248)]),
@@ -186,7 +186,7 @@ const KNOWN: &[Known] = &[
         ],
     },
     Known {
-        reason: "a thread holds as many items as were fastest on an H200, beside the places they go to (sample_sort.rs)",
+        reason: "a thread holds as many items as were fastest on an H200, beside the indices they go to (sample_sort.rs)",
         programs: &[
             ("splitters-4-1-0-256-31-512-16-NEXT", &[("sm_100", 16)]),
             ("splitters-64-1-0-512-5-512-2-NEXT", &[("sm_100", 560)]),
@@ -203,7 +203,7 @@ const KNOWN: &[Known] = &[
         ],
     },
     Known {
-        reason: "a thread of a pass holds 24 words of keys and their places, which is faster than fewer (distribute.rs)",
+        reason: "a thread of a pass holds 24 words of keys and their indices, which is faster than fewer (distribute.rs)",
         programs: &[
             ("partition-4-Integers-ALONE-512-24-AGAIN", &[("sm_80", 16), ("sm_89", 16), ("sm_100", 16)]),
             (
@@ -242,7 +242,7 @@ const KNOWN: &[Known] = &[
         ],
     },
     Known {
-        reason: "nine registers at most, beside 16 items of 64 bits and their places; with 12 items too",
+        reason: "nine registers at most, beside 16 items of 64 bits and their indices; with 12 items too",
         programs: &[
             (
                 "finish_buckets-4-Floats-PAYLOAD-512-16-0",
@@ -301,12 +301,12 @@ fn pairs<K: Key + Pod, V: Pod>(gpu: &Gpu, length: Option<usize>) -> Result<(), E
     })
 }
 
-/// The same, of the places of keys.
+/// The same, of the indices of keys.
 fn argsort<K: Key + Pod>(gpu: &Gpu, length: Option<usize>) -> Result<(), Error> {
     with_segments(gpu, length, |stream, keys: View<'_, K>, segments| {
-        let places = gpu.device().alloc::<u32>(keys.len())?;
+        let indices = gpu.device().alloc::<u32>(keys.len())?;
         // SAFETY: the recorder runs nothing.
-        unsafe { gpu.argsort_segments(stream, keys, places.view(), segments, Order::default())? }.wait()
+        unsafe { gpu.argsort_segments(stream, keys, indices.view(), segments, Order::default())? }.wait()
     })
 }
 
@@ -385,13 +385,13 @@ fn by_comparison<K: Compared>(gpu: &Gpu) -> Result<(), Error> {
     unsafe { gpu.sort_by_comparison(&stream, keys.view(), Order::default())? }.wait()
 }
 
-/// The same of their places.
+/// The same of their indices.
 fn places_by_comparison<K: Compared>(gpu: &Gpu) -> Result<(), Error> {
     let stream = gpu.device().stream()?;
     let keys = gpu.device().alloc::<K>(1 << 20)?;
-    let places = gpu.device().alloc::<u32>(1 << 20)?;
+    let indices = gpu.device().alloc::<u32>(1 << 20)?;
     // SAFETY: the recorder runs nothing.
-    unsafe { gpu.argsort_by_comparison(&stream, keys.view(), places.view(), Order::default())? }.wait()
+    unsafe { gpu.argsort_by_comparison(&stream, keys.view(), indices.view(), Order::default())? }.wait()
 }
 
 /// Enqueues a bitonic sort that takes supersteps.
@@ -416,16 +416,16 @@ fn strings(gpu: &Gpu) -> Result<(), Error> {
     let stream = gpu.device().stream()?;
     let bytes = gpu.device().alloc::<u8>(1 << 20)?;
     let offsets = gpu.device().alloc::<u64>(1001)?;
-    let places = gpu.device().alloc::<u32>(1000)?;
+    let indices = gpu.device().alloc::<u32>(1000)?;
     let strings = Strings { bytes: bytes.view(), offsets: Offsets::Wide(offsets.view()) };
     let views = gpu.device().alloc::<u128>(1000)?;
     let stored = StringViews { views: views.view(), buffers: &[bytes.view()] };
     // SAFETY: the recorder runs nothing.
     unsafe {
-        gpu.argsort_strings(&stream, strings, places.view(), Order::default())?.wait()?;
-        gpu.argsort_strings(&stream, stored, places.view(), Order::default())?.wait()?;
-        gpu.gather_string_views(&stream, views.view(), places.view(), views.view())?.wait()?;
-        gpu.gather_strings(&stream, strings, places.view(), strings)?.wait()
+        gpu.argsort_strings(&stream, strings, indices.view(), Order::default())?.wait()?;
+        gpu.argsort_strings(&stream, stored, indices.view(), Order::default())?.wait()?;
+        gpu.gather_string_views(&stream, views.view(), indices.view(), views.view())?.wait()?;
+        gpu.gather_strings(&stream, strings, indices.view(), strings)?.wait()
     }
 }
 

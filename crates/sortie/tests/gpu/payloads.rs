@@ -54,7 +54,7 @@ fn on_host<T: Pod>(stream: &Stream, buffer: &Buffer<T>) -> Vec<T> {
     host
 }
 
-/// Sorts pairs, and the places of the same keys, on the device and on the CPU; both must leave the same bits. Payloads are
+/// Sorts pairs, and the indices of the same keys, on the device and on the CPU; both must leave the same bits. Payloads are
 /// all different, so what is not stable differs.
 fn compare<K: Key + Pod + Debug, V: Pod + Send>(
     gpu: &Gpu,
@@ -69,10 +69,10 @@ fn compare<K: Key + Pod + Debug, V: Pod + Send>(
     let payload: Vec<V> =
         bytemuck::pod_collect_to_vec(&(0..keys.len() as u128).flat_map(bytes).collect::<Vec<u8>>());
     let (keys_there, payload_there) = (on_device(gpu, stream, keys), on_device(gpu, stream, &payload));
-    let places_there = on_device(gpu, stream, &vec![u32::MAX; keys.len()]);
+    let indices_there = on_device(gpu, stream, &vec![u32::MAX; keys.len()]);
     // SAFETY: nothing else uses the buffers meanwhile.
     unsafe {
-        gpu.argsort_segments(stream, keys_there.view(), places_there.view(), cut.there(), order)
+        gpu.argsort_segments(stream, keys_there.view(), indices_there.view(), cut.there(), order)
             .unwrap()
             .wait()
             .unwrap();
@@ -89,13 +89,13 @@ fn compare<K: Key + Pod + Debug, V: Pod + Send>(
     let sorter = Sorter::builder().threads(1).descending(order.descending).nans(order.nans).build().unwrap();
     let (mut sorted, mut moved) = (keys.to_vec(), payload);
     sorter.sort_pairs_segments(&mut sorted, &mut moved, cut.here()).unwrap();
-    let mut places = vec![u32::MAX; keys.len()];
+    let mut indices = vec![u32::MAX; keys.len()];
     for range in cut.host.windows(2) {
-        for (place, slot) in places[range[0]..range[1]].iter_mut().enumerate() {
+        for (place, slot) in indices[range[0]..range[1]].iter_mut().enumerate() {
             *slot = place as u32;
         }
     }
-    sorter.sort_pairs_segments(&mut keys.to_vec(), &mut places, cut.here()).unwrap();
+    sorter.sort_pairs_segments(&mut keys.to_vec(), &mut indices, cut.here()).unwrap();
     assert!(
         bits(bytemuck::cast_slice(&on_host(stream, &keys_there))) == bits(bytemuck::cast_slice(&sorted)),
         "{what}: keys"
@@ -104,7 +104,7 @@ fn compare<K: Key + Pod + Debug, V: Pod + Send>(
         bits(bytemuck::cast_slice(&on_host(stream, &payload_there))) == bits(bytemuck::cast_slice(&moved)),
         "{what}: payload"
     );
-    assert!(on_host(stream, &places_there) == places, "{what}: places");
+    assert!(on_host(stream, &indices_there) == indices, "{what}: indices");
 }
 
 /// Every pattern, in segments of one length.

@@ -10,7 +10,7 @@ use sortie_simt::{Options, Sanitizer};
 
 use crate::support::{cuda, on_bench, on_each};
 
-/// Sorts on the device and by std, both ways; both must give the same places. The strings are in the middle of others, with
+/// Sorts on the device and by std, both ways; both must give the same indices. The strings are in the middle of others, with
 /// offsets of either width.
 pub fn compare(gpu: &Gpu, strings: &[Vec<u8>], what: &str) {
     let mut bytes = b"before".to_vec();
@@ -31,11 +31,11 @@ pub fn compare(gpu: &Gpu, strings: &[Vec<u8>], what: &str) {
         let found = argsort(gpu, &bytes, &offsets, descending, order).unwrap();
         assert!(found == expected, "{} strings, {what}, {order:?}", strings.len());
         with_views(gpu, strings, |stream, views| {
-            let places = gpu.device().alloc::<u32>(strings.len()).unwrap();
-            // SAFETY: nothing else uses the strings and the places meanwhile.
-            unsafe { gpu.argsort_strings(stream, views, places.view(), order) }.unwrap().wait().unwrap();
+            let indices = gpu.device().alloc::<u32>(strings.len()).unwrap();
+            // SAFETY: nothing else uses the strings and the indices meanwhile.
+            unsafe { gpu.argsort_strings(stream, views, indices.view(), order) }.unwrap().wait().unwrap();
             let mut found = vec![7; strings.len()];
-            stream.copy_out(&mut found, places.view()).unwrap();
+            stream.copy_out(&mut found, indices.view()).unwrap();
             assert!(found == expected, "{} views, {what}, {order:?}", strings.len());
         });
     }
@@ -78,20 +78,20 @@ fn argsort(gpu: &Gpu, bytes: &[u8], offsets: &[usize], wide: bool, order: Order)
     let text = device.alloc::<u8>(bytes.len())?;
     stream.copy_in(text.view(), bytes)?;
     let count = offsets.len() - 1;
-    // Guarded by places that nobody writes.
-    let mut places = vec![7u32; count + 2];
-    let places_there = device.alloc::<u32>(places.len())?;
-    stream.copy_in(places_there.view(), &places)?;
+    // Guarded by indices that nobody writes.
+    let mut indices = vec![7u32; count + 2];
+    let indices_there = device.alloc::<u32>(indices.len())?;
+    stream.copy_in(indices_there.view(), &indices)?;
     let (narrow, wide_ones) = (device.alloc::<u32>(offsets.len())?, device.alloc::<u64>(offsets.len())?);
     stream.copy_in(narrow.view(), &offsets.iter().map(|&offset| offset as u32).collect::<Vec<_>>())?;
     stream.copy_in(wide_ones.view(), &offsets.iter().map(|&offset| offset as u64).collect::<Vec<_>>())?;
     let offsets = if wide { Offsets::Wide(wide_ones.view()) } else { Offsets::Narrow(narrow.view()) };
     let strings = Strings { bytes: text.view(), offsets };
-    // SAFETY: nothing else uses the strings and the places meanwhile.
-    unsafe { gpu.argsort_strings(&stream, strings, places_there.range(1..count + 1), order)? }.wait()?;
-    stream.copy_out(&mut places, places_there.view())?;
-    assert!(places[0] == 7 && places[count + 1] == 7, "beyond the places");
-    Ok(places[1..count + 1].to_vec())
+    // SAFETY: nothing else uses the strings and the indices meanwhile.
+    unsafe { gpu.argsort_strings(&stream, strings, indices_there.range(1..count + 1), order)? }.wait()?;
+    stream.copy_out(&mut indices, indices_there.view())?;
+    assert!(indices[0] == 7 && indices[count + 1] == 7, "beyond the indices");
+    Ok(indices[1..count + 1].to_vec())
 }
 
 /// So many strings, each of bytes that are drawn from these, up to so long.
@@ -204,9 +204,9 @@ fn strings_are_gathered() {
             [random(300, b"x", 3, 2), vec![long, vec![]], random(300, b"", 0, 3)].concat(),
         ] {
             let count = strings.len();
-            let mut places: Vec<u32> = (0..count as u32).collect();
-            fastrand::Rng::with_seed(4).shuffle(&mut places);
-            let expected: Vec<&[u8]> = places.iter().map(|&place| &strings[place as usize][..]).collect();
+            let mut indices: Vec<u32> = (0..count as u32).collect();
+            fastrand::Rng::with_seed(4).shuffle(&mut indices);
+            let expected: Vec<&[u8]> = indices.iter().map(|&place| &strings[place as usize][..]).collect();
             let ends = strings.iter().scan(2, |end, string| {
                 *end += string.len() as u64;
                 Some(*end)
@@ -217,10 +217,10 @@ fn strings_are_gathered() {
             let (device, stream) = (gpu.device(), gpu.device().stream().unwrap());
             let text = device.alloc::<u8>(bytes.len()).unwrap();
             let offsets_there = device.alloc::<u64>(count + 1).unwrap();
-            let places_there = device.alloc::<u32>(count).unwrap();
+            let indices_there = device.alloc::<u32>(count).unwrap();
             stream.copy_in(text.view(), &bytes).unwrap();
             stream.copy_in(offsets_there.view(), &offsets).unwrap();
-            stream.copy_in(places_there.view(), &places).unwrap();
+            stream.copy_in(indices_there.view(), &indices).unwrap();
             let (mut found, mut ends) = (vec![7; bytes.len()], vec![7u64; count + 1]);
             let text_to = device.alloc::<u8>(bytes.len()).unwrap();
             let offsets_to = device.alloc::<u64>(count + 1).unwrap();
@@ -228,7 +228,7 @@ fn strings_are_gathered() {
             let from = Strings { bytes: text.view(), offsets: Offsets::Wide(offsets_there.view()) };
             let to = Strings { bytes: text_to.view(), offsets: Offsets::Wide(offsets_to.view()) };
             // SAFETY: nothing else uses them meanwhile; there is room for all.
-            unsafe { gpu.gather_strings(&stream, from, places_there.view(), to) }.unwrap().wait().unwrap();
+            unsafe { gpu.gather_strings(&stream, from, indices_there.view(), to) }.unwrap().wait().unwrap();
             stream.copy_out(&mut found, text_to.view()).unwrap();
             stream.copy_out(&mut ends, offsets_to.view()).unwrap();
             assert_eq!(ends[0], 0);
@@ -246,25 +246,25 @@ fn views_are_gathered() {
         for strings in [vec![], random(3000, b"abc", 30, 5)] {
             with_views(gpu, &strings, |stream, StringViews { views, .. }| {
                 let (n, device) = (strings.len(), gpu.device());
-                let mut places: Vec<u32> = (0..n as u32).collect();
-                fastrand::Rng::with_seed(6).shuffle(&mut places);
-                let places_there = device.alloc::<u32>(n).unwrap();
-                stream.copy_in(places_there.view(), &places).unwrap();
+                let mut indices: Vec<u32> = (0..n as u32).collect();
+                fastrand::Rng::with_seed(6).shuffle(&mut indices);
+                let indices_there = device.alloc::<u32>(n).unwrap();
+                stream.copy_in(indices_there.view(), &indices).unwrap();
                 let to = device.alloc::<u128>(n).unwrap();
-                // SAFETY: nothing else uses them meanwhile; the places are those of the views.
+                // SAFETY: nothing else uses them meanwhile; the indices are those of the views.
                 let gathered =
-                    unsafe { gpu.gather_string_views(stream, views, places_there.view(), to.view()) };
+                    unsafe { gpu.gather_string_views(stream, views, indices_there.view(), to.view()) };
                 gathered.unwrap().wait().unwrap();
                 let (mut before, mut found) = (vec![0; n], vec![0; n]);
                 stream.copy_out(&mut before, views).unwrap();
                 stream.copy_out(&mut found, to.view()).unwrap();
-                assert!(places.iter().map(|&place| before[place as usize]).eq(found), "{n} views");
+                assert!(indices.iter().map(|&place| before[place as usize]).eq(found), "{n} views");
             });
         }
     });
 }
 
-/// The places, and the runs that tie.
+/// The indices, and the runs that tie.
 fn by_beginnings(
     gpu: &Gpu,
     strings: StoredStrings<'_>,
@@ -273,13 +273,13 @@ fn by_beginnings(
     order: Order,
 ) -> (Vec<u32>, Vec<std::ops::Range<usize>>) {
     let stream = gpu.device().stream().unwrap();
-    let places_there = gpu.device().alloc::<u32>(n).unwrap();
-    let mut places = vec![7; n];
-    // SAFETY: nothing else uses the strings and the places meanwhile.
+    let indices_there = gpu.device().alloc::<u32>(n).unwrap();
+    let mut indices = vec![7; n];
+    // SAFETY: nothing else uses the strings and the indices meanwhile.
     let ties =
-        unsafe { gpu.argsort_beginnings(&stream, strings, depth, places_there.view(), order) }.unwrap();
-    stream.copy_out(&mut places, places_there.view()).unwrap();
-    (places, ties.iter().collect())
+        unsafe { gpu.argsort_beginnings(&stream, strings, depth, indices_there.view(), order) }.unwrap();
+    stream.copy_out(&mut indices, indices_there.view()).unwrap();
+    (indices, ties.iter().collect())
 }
 
 /// Whatever the depth: less than a word, a word, or several.
@@ -317,8 +317,8 @@ fn beginnings_are_sorted_and_their_ties_told() {
                     let order = Order { descending, ..Order::default() };
                     with_views(gpu, &strings, |_, views| {
                         let asked = (depth != of_paper).then(|| NonZeroUsize::new(depth).unwrap());
-                        let (places, ties) = by_beginnings(gpu, views.into(), n, asked, order);
-                        assert!(places == expected, "{n} strings by {depth} bytes, {order:?}");
+                        let (indices, ties) = by_beginnings(gpu, views.into(), n, asked, order);
+                        assert!(indices == expected, "{n} strings by {depth} bytes, {order:?}");
                         assert_eq!(ties, runs, "{n} strings by {depth} bytes, {order:?}");
                     });
                 }
@@ -334,10 +334,10 @@ fn sent_strings_are_sorted_either_way() {
         let mut expected: Vec<u32> = (0..4000).collect();
         expected.sort_by_key(|&place| &strings[place as usize]);
         for sent in [Sent::Whole, Sent::Cut] {
-            let mut places = vec![0; 4000];
-            argsort_sent_strings(gpu, &strings, sent, &mut places).unwrap();
-            assert!(places == expected, "{sent:?}");
-            let refused = argsort_sent_strings(gpu, &strings, sent, &mut places[1..]);
+            let mut indices = vec![0; 4000];
+            argsort_sent_strings(gpu, &strings, sent, &mut indices).unwrap();
+            assert!(indices == expected, "{sent:?}");
+            let refused = argsort_sent_strings(gpu, &strings, sent, &mut indices[1..]);
             assert!(matches!(refused, Err(Error::LengthMismatch { .. })));
         }
     });
@@ -367,10 +367,10 @@ fn what_does_not_fit_is_told() {
         let stream = gpu.device().stream().unwrap();
         let bytes = gpu.device().alloc::<u8>(10).unwrap();
         let offsets = gpu.device().alloc::<u32>(3).unwrap();
-        let places = gpu.device().alloc::<u32>(3).unwrap();
+        let indices = gpu.device().alloc::<u32>(3).unwrap();
         let strings = Strings { bytes: bytes.view(), offsets: Offsets::Narrow(offsets.view()) };
         // SAFETY: nothing else uses them.
-        let refused = unsafe { gpu.argsort_strings(&stream, strings, places.view(), Order::default()) };
+        let refused = unsafe { gpu.argsort_strings(&stream, strings, indices.view(), Order::default()) };
         assert!(matches!(refused, Err(Error::LengthMismatch { .. })));
     });
 }

@@ -33,9 +33,9 @@ const CALLS: &[Call] = &[
         (result, keys == records() && payload == shuffled(N))
     }),
     ("argsort", |sorter| {
-        let (keys, mut places) = (shuffled(N), vec![7u32; N as usize]);
-        let result = sorter.argsort(&keys, &mut places);
-        (result, places.iter().all(|&place| place == 7))
+        let (keys, mut indices) = (shuffled(N), vec![7u32; N as usize]);
+        let result = sorter.argsort(&keys, &mut indices);
+        (result, indices.iter().all(|&place| place == 7))
     }),
     ("sort_segments", |sorter| {
         let mut keys = shuffled(N);
@@ -85,9 +85,9 @@ const CALLS: &[Call] = &[
     }),
     ("argsort_strings", |sorter| {
         let strings: Vec<String> = shuffled(N).iter().map(u32::to_string).collect();
-        let mut places = vec![7u32; strings.len()];
-        let result = sorter.argsort_strings(&strings, &mut places);
-        (result, places.iter().all(|&place| place == 7))
+        let mut indices = vec![7u32; strings.len()];
+        let result = sorter.argsort_strings(&strings, &mut indices);
+        (result, indices.iter().all(|&place| place == 7))
     }),
     ("sort_strings_with_lcps", |sorter| {
         let strings = || shuffled(N).iter().map(u32::to_string).collect::<Vec<_>>();
@@ -97,9 +97,9 @@ const CALLS: &[Call] = &[
     }),
     ("argsort_strings_with_lcps", |sorter| {
         let strings: Vec<String> = shuffled(N).iter().map(u32::to_string).collect();
-        let (mut places, mut lcps) = (vec![7u32; strings.len()], vec![77u64; strings.len()]);
-        let result = sorter.argsort_strings_with_lcps(&strings, &mut places, &mut lcps);
-        (result, places.iter().all(|&place| place == 7) && lcps.iter().all(|&lcp| lcp == 77))
+        let (mut indices, mut lcps) = (vec![7u32; strings.len()], vec![77u64; strings.len()]);
+        let result = sorter.argsort_strings_with_lcps(&strings, &mut indices, &mut lcps);
+        (result, indices.iter().all(|&place| place == 7) && lcps.iter().all(|&lcp| lcp == 77))
     }),
     ("sort_string_array", |sorter| {
         let array =
@@ -224,17 +224,17 @@ fn lengths_that_differ() {
     assert_eq!(sorter.sort_pairs_segments(&mut keys, &mut payload, segments), Err(error));
     assert_eq!((keys, payload), (vec![3, 1, 2], vec![1, 2]));
     let error = sorter.argsort(&[3, 1, 2], &mut [0u32; 4]).unwrap_err();
-    assert_eq!(error, Error::LengthMismatch { what: "places", expected: 3, found: 4 });
+    assert_eq!(error, Error::LengthMismatch { what: "indices", expected: 3, found: 4 });
     let error = sorter.argsort_strings(&["b", "a"], &mut [0usize; 1]).unwrap_err();
-    assert_eq!(error, Error::LengthMismatch { what: "places", expected: 2, found: 1 });
+    assert_eq!(error, Error::LengthMismatch { what: "indices", expected: 2, found: 1 });
     assert!(error.to_string().contains('2') && error.to_string().contains('1'));
-    let (mut strings, mut places) = (["b", "a"], [7usize; 2]);
+    let (mut strings, mut indices) = (["b", "a"], [7usize; 2]);
     let error = sorter.sort_strings_with_lcps(&mut strings, &mut [0u32; 3]).unwrap_err();
     assert_eq!(error, Error::LengthMismatch { what: "lcps", expected: 2, found: 3 });
-    assert_eq!(sorter.argsort_strings_with_lcps(&strings, &mut places, &mut [0u32; 3]), Err(error));
+    assert_eq!(sorter.argsort_strings_with_lcps(&strings, &mut indices, &mut [0u32; 3]), Err(error));
     let error = sorter.argsort_strings_with_lcps(&strings, &mut [0usize; 1], &mut [0u32; 2]).unwrap_err();
-    assert_eq!(error, Error::LengthMismatch { what: "places", expected: 2, found: 1 });
-    assert_eq!((strings, places), (["b", "a"], [7, 7]));
+    assert_eq!(error, Error::LengthMismatch { what: "indices", expected: 2, found: 1 });
+    assert_eq!((strings, indices), (["b", "a"], [7, 7]));
 }
 
 /// Strings of 2^32 bytes might share as many.

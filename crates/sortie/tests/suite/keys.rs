@@ -4,7 +4,7 @@ use half::{bf16, f16};
 
 use crate::patterns::{PATTERNS, numbers};
 use crate::subject::{ALGORITHMS, PARALLEL, SEQUENTIAL, Subject};
-use crate::values::{Value, for_each_key, keys, places};
+use crate::values::{Value, for_each_key, indices, keys};
 use crate::{edge_sizes, small_sizes};
 
 /// Sorts the keys in the middle of a slice, so that whatever writes or reads past their ends shows.
@@ -19,10 +19,10 @@ pub fn check<K: Value>(subject: &Subject, keys: Vec<K>, what: &str) {
     slice.extend((0..after).map(guard));
     subject.sort(&mut slice[before..before + n]);
 
-    let places = places(&keys, order);
+    let indices = indices(&keys, order);
     let same = |a: &K, b: &K| a.plain(b, order).is_eq();
-    if let Some(i) = (0..n).find(|&i| !same(&slice[before + i], &keys[places[i]])) {
-        panic!("{}: {:?} at {i}, expected {:?}", context(), slice[before + i], keys[places[i]]);
+    if let Some(i) = (0..n).find(|&i| !same(&slice[before + i], &keys[indices[i]])) {
+        panic!("{}: {:?} at {i}, expected {:?}", context(), slice[before + i], keys[indices[i]]);
     }
     let guards = slice[..before].iter().enumerate().chain(slice[before + n..].iter().enumerate());
     for (i, found) in guards {

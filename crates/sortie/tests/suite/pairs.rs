@@ -1,21 +1,21 @@
-//! Keys with something that moves along: pairs, places, elements sorted by their keys.
+//! Keys with something that moves along: pairs, indices, elements sorted by their keys.
 
 use std::fmt::Debug;
 
 use crate::patterns::{PATTERNS, numbers};
 use crate::subject::{ALGORITHMS, PARALLEL, SEQUENTIAL, Subject, UNSTABLE};
-use crate::values::{Value, for_each_key, keys, places, places_by};
+use crate::values::{Value, for_each_key, indices, keys, places_by};
 use crate::{edge_sizes, small_sizes};
 
 /// A payload made from the place where it starts.
 trait Payload: Send + Sync + Clone + PartialEq + Debug {
-    fn from_place(i: usize) -> Self;
+    fn from_usize(i: usize) -> Self;
 }
 
 macro_rules! payloads {
     ($($t:ty: $from:expr;)*) => {$(
         impl Payload for $t {
-            fn from_place(i: usize) -> Self { $from(i) }
+            fn from_usize(i: usize) -> Self { $from(i) }
         }
     )*};
 }
@@ -37,18 +37,18 @@ fn check<K: Value, V: Payload>(subject: &Subject, keys: Vec<K>, what: &str) {
         let types = (std::any::type_name::<K>(), std::any::type_name::<V>());
         format!("{} of {} {types:?}, {what}", subject.name, keys.len())
     };
-    let expected = places(&keys, subject.order);
-    let (mut sorted, mut payload) = (keys.clone(), (0..keys.len()).map(V::from_place).collect::<Vec<V>>());
+    let expected = indices(&keys, subject.order);
+    let (mut sorted, mut payload) = (keys.clone(), (0..keys.len()).map(V::from_usize).collect::<Vec<V>>());
     subject.sort_pairs(&mut sorted, &mut payload);
     for (i, &place) in expected.iter().enumerate() {
         assert!(sorted[i].plain(&keys[place], subject.order).is_eq(), "{}: key {i}", context());
-        assert_eq!(payload[i], V::from_place(place), "{}: payload {i}", context());
+        assert_eq!(payload[i], V::from_usize(place), "{}: payload {i}", context());
     }
 }
 
 fn check_argsort<K: Value>(subject: &Subject, keys: Vec<K>, what: &str) {
     let context = || format!("{} of {} {}, {what}", subject.name, keys.len(), std::any::type_name::<K>());
-    let expected = places(&keys, subject.order);
+    let expected = indices(&keys, subject.order);
     assert!(subject.argsort::<K, u32>(&keys) == expected, "{}", context());
     assert!(subject.argsort::<K, usize>(&keys) == expected, "{}", context());
 }
@@ -66,9 +66,9 @@ fn check_unstable<K: Value>(subject: &Subject, keys: Vec<K>, what: &str) {
     let (mut sorted, mut payload) = (keys.clone(), (0..keys.len()).collect::<Vec<_>>());
     subject.sort_pairs(&mut sorted, &mut payload);
     in_order(&sorted, &payload);
-    let places = subject.argsort::<K, u32>(&keys);
-    let sorted: Vec<K> = places.iter().map(|&place| keys[place].clone()).collect();
-    in_order(&sorted, &places);
+    let indices = subject.argsort::<K, u32>(&keys);
+    let sorted: Vec<K> = indices.iter().map(|&place| keys[place].clone()).collect();
+    in_order(&sorted, &indices);
 }
 
 /// Every pattern at these sizes, the subjects taken in turn.
@@ -149,7 +149,7 @@ fn argsort_of_every_kind_of_key() {
 fn places_of_every_width() {
     let keys = keys::<u64>(&numbers(&PATTERNS[0], 3000, 64));
     for subject in SEQUENTIAL.iter() {
-        let expected = places(&keys, subject.order);
+        let expected = indices(&keys, subject.order);
         assert!(subject.argsort::<u64, u32>(&keys) == expected);
         assert!(subject.argsort::<u64, u64>(&keys) == expected);
         assert!(subject.argsort::<u64, usize>(&keys) == expected);
@@ -196,7 +196,7 @@ fn elements_by_key() {
         by_key::<K>(&PARALLEL[3], 265_000, keys(&numbers(pattern, 265_000, K::BITS)));
     }
     fn by_key<K: Value>(subject: &Subject, n: usize, keys: Vec<K>) {
-        let expected = places(&keys, subject.order);
+        let expected = indices(&keys, subject.order);
         let mut v: Vec<Box<(usize, K)>> = keys.into_iter().enumerate().map(Box::new).collect();
         subject.sort_by_key(&mut v, |element| element.1.clone());
         let found: Vec<usize> = v.iter().map(|element| element.0).collect();
@@ -216,9 +216,9 @@ fn elements_by_any_ordered_key_or_comparison() {
             let mut expected: Vec<(u64, usize)> = numbers.iter().map(|x| x % few).zip(0..).collect();
             let (mut cached, mut compared) = (expected.clone(), expected.clone());
             let compare = |a: usize, b: usize| expected[a].0.cmp(&expected[b].0);
-            let places =
+            let indices =
                 places_by(n, &|a, b| if subject.order.descending { compare(b, a) } else { compare(a, b) });
-            expected = places.into_iter().map(|place| expected[place]).collect();
+            expected = indices.into_iter().map(|place| expected[place]).collect();
             subject.sort_by_cached_key(&mut cached, |element| Own(vec![element.0]));
             assert!(cached == expected, "cached key, {}, {n}, {}", subject.name, pattern.0);
             subject.sort_by(&mut compared, |a, b| a.0.cmp(&b.0));

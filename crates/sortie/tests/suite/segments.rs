@@ -6,15 +6,15 @@ use sortie::Segments;
 use crate::edge_sizes;
 use crate::patterns::{PATTERNS, numbers};
 use crate::subject::{ALGORITHMS, PARALLEL, SEQUENTIAL, Subject};
-use crate::values::{Value, for_each_key, keys, places};
+use crate::values::{Value, for_each_key, indices, keys};
 
 /// Compares keys alone, keys with payloads and indices to std, segment by segment; keys outside all segments stay.
 fn check<K: Value>(subject: &Subject, keys: Vec<K>, segments: Segments, what: &str) {
     let context = || format!("{} of {} {}, {what}", subject.name, keys.len(), std::any::type_name::<K>());
     let mut expected: Vec<usize> = (0..keys.len()).collect();
     let mut sort = |from: usize, to: usize| {
-        let places = places(&keys[from..to], subject.order);
-        expected[from..to].iter_mut().zip(places).for_each(|(expected, place)| *expected = from + place);
+        let indices = indices(&keys[from..to], subject.order);
+        expected[from..to].iter_mut().zip(indices).for_each(|(expected, place)| *expected = from + place);
     };
     let ranges: Vec<(usize, usize)> = match segments {
         Segments::Length(length) => {

@@ -94,7 +94,7 @@ const SHAPES: &[Shape] = &[
     }),
 ];
 
-/// The places of the strings in order by std's stable sort.
+/// The indices of the strings in order by std's stable sort.
 fn expected_places(strings: &[Vec<u8>], subject: &Subject) -> Vec<usize> {
     places_by(strings.len(), &|i, j| {
         let ordering = strings[i].cmp(&strings[j]);
@@ -120,12 +120,16 @@ impl AsRef<[u8]> for Numbered<'_> {
 
 fn check(subject: &Subject, strings: &[Vec<u8>], what: &str) {
     let context = |how| format!("{how}, {} of {} strings, {what}", subject.name, strings.len());
-    let places = expected_places(strings, subject);
-    let expected: Vec<&[u8]> = places.iter().map(|&place| &strings[place][..]).collect();
+    let indices = expected_places(strings, subject);
+    let expected: Vec<&[u8]> = indices.iter().map(|&place| &strings[place][..]).collect();
 
     let mut numbered: Vec<Numbered> = strings.iter().enumerate().map(|(i, s)| Numbered(i, s)).collect();
     subject.sort_strings(&mut numbered);
-    assert!(numbered.iter().map(|string| string.0).eq(places.iter().copied()), "{}", context("sort_strings"));
+    assert!(
+        numbered.iter().map(|string| string.0).eq(indices.iter().copied()),
+        "{}",
+        context("sort_strings")
+    );
 
     let slices: Vec<&[u8]> = strings.iter().map(Vec::as_slice).collect();
     let mut sorted = slices.clone();
@@ -138,16 +142,16 @@ fn check(subject: &Subject, strings: &[Vec<u8>], what: &str) {
     let lcps = neighbours_share(&expected);
     let mut numbered: Vec<Numbered> = strings.iter().enumerate().map(|(i, s)| Numbered(i, s)).collect();
     assert!(subject.sort_strings_with_lcps::<_, u32>(&mut numbered) == lcps, "{}", context("lcps"));
-    assert!(numbered.iter().map(|string| string.0).eq(places.iter().copied()), "{}", context("with lcps"));
+    assert!(numbered.iter().map(|string| string.0).eq(indices.iter().copied()), "{}", context("with lcps"));
     let found = subject.argsort_strings_with_lcps::<_, u64>(strings);
-    assert!(found == (places.clone(), lcps), "{}", context("argsort_strings_with_lcps"));
+    assert!(found == (indices.clone(), lcps), "{}", context("argsort_strings_with_lcps"));
 
-    assert!(subject.argsort::<_, usize>(&slices) == places, "{}", context("argsort"));
-    assert!(subject.argsort_strings::<_, u32>(strings) == places, "{}", context("argsort_strings"));
+    assert!(subject.argsort::<_, usize>(&slices) == indices, "{}", context("argsort"));
+    assert!(subject.argsort_strings::<_, u32>(strings) == indices, "{}", context("argsort_strings"));
 
     let (mut sorted, mut payload) = (slices.clone(), (0..slices.len()).collect::<Vec<_>>());
     subject.sort_pairs(&mut sorted, &mut payload);
-    assert!(sorted == expected && payload == places, "{}", context("sort_pairs"));
+    assert!(sorted == expected && payload == indices, "{}", context("sort_pairs"));
 
     if let Some(mut texts) =
         strings.iter().map(|s| String::from_utf8(s.clone()).ok()).collect::<Option<Vec<_>>>()
@@ -175,17 +179,17 @@ fn check(subject: &Subject, strings: &[Vec<u8>], what: &str) {
 /// Offsets and bytes, with bytes before the first string and after the last.
 fn check_array<O: Index>(subject: &Subject, strings: &[Vec<u8>], expected: &[&[u8]], what: &str) {
     let mut bytes = b"before".to_vec();
-    let mut offsets = vec![O::from_place(bytes.len())];
+    let mut offsets = vec![O::from_usize(bytes.len())];
     for string in strings {
         bytes.extend_from_slice(string);
-        offsets.push(O::from_place(bytes.len()));
+        offsets.push(O::from_usize(bytes.len()));
     }
     bytes.extend_from_slice(b"after");
     subject.sort_string_array(&mut offsets, &mut bytes);
 
     let context = format!("array, {} of {} strings, {what}", subject.name, strings.len());
-    assert_eq!(offsets[0].place(), 6, "{context}");
-    let found = offsets.windows(2).map(|pair| &bytes[pair[0].place()..pair[1].place()]);
+    assert_eq!(offsets[0].to_usize(), 6, "{context}");
+    let found = offsets.windows(2).map(|pair| &bytes[pair[0].to_usize()..pair[1].to_usize()]);
     assert!(found.eq(expected.iter().copied()), "{context}");
     assert!(bytes.starts_with(b"before") && bytes.ends_with(b"after"), "{context}");
 }
@@ -240,8 +244,11 @@ fn check_lcps(subject: &Subject, strings: &[Vec<u8>], what: &str) {
     let mut sorted: Vec<&[u8]> = strings.iter().map(Vec::as_slice).collect();
     let lcps = subject.sort_strings_with_lcps::<_, usize>(&mut sorted);
     assert!(sorted == expected && lcps == shared, "{context}");
-    let (places, lcps) = subject.argsort_strings_with_lcps::<_, u32>(strings);
-    assert!(places.iter().map(|&place| &strings[place]).eq(&expected) && lcps == shared, "places, {context}");
+    let (indices, lcps) = subject.argsort_strings_with_lcps::<_, u32>(strings);
+    assert!(
+        indices.iter().map(|&place| &strings[place]).eq(&expected) && lcps == shared,
+        "indices, {context}"
+    );
 }
 
 #[test]
@@ -304,10 +311,10 @@ fn an_array_of_no_strings() {
 fn a_string_of_1_gb() {
     let whole = vec![b'g'; 1 << 30];
     let mut strings = [&whole[..], &b"z"[..], &whole[..1 << 29], &whole[1 << 29..], &b""[..], &whole[1..]];
-    let mut places = [0u32; 6];
+    let mut indices = [0u32; 6];
     let sorter = Sorter::builder().threads(1).build().unwrap();
-    sorter.argsort_strings(&strings, &mut places).unwrap();
-    assert_eq!(places, [4, 2, 3, 5, 0, 1]);
+    sorter.argsort_strings(&strings, &mut indices).unwrap();
+    assert_eq!(indices, [4, 2, 3, 5, 0, 1]);
     sorter.sort_strings(&mut strings).unwrap();
     assert_eq!(strings.map(<[u8]>::len), [0, 1 << 29, 1 << 29, (1 << 30) - 1, 1 << 30, 1]);
 }
@@ -315,12 +322,12 @@ fn a_string_of_1_gb() {
 /// The first is out of order, so nothing is spared by their being in order.
 #[test]
 fn ten_million_equal_strings() {
-    let mut strings = vec![&b"the same string in all places"[..]; 10_000_000];
+    let mut strings = vec![&b"the same string in all indices"[..]; 10_000_000];
     strings[0] = b"z";
-    let mut places = vec![0u32; strings.len()];
+    let mut indices = vec![0u32; strings.len()];
     let sorter = Sorter::builder().threads(2).build().unwrap();
-    sorter.argsort_strings(&strings, &mut places).unwrap();
-    assert!(places[..9_999_999].iter().zip(1..).all(|(&place, i)| place == i) && places[9_999_999] == 0);
+    sorter.argsort_strings(&strings, &mut indices).unwrap();
+    assert!(indices[..9_999_999].iter().zip(1..).all(|(&place, i)| place == i) && indices[9_999_999] == 0);
     sorter.sort_strings(&mut strings).unwrap();
     assert_eq!(strings[9_999_999], b"z");
 }

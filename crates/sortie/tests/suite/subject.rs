@@ -42,9 +42,9 @@ impl Subject {
         match &self.sorter {
             None => sortie::argsort(keys),
             Some(sorter) => {
-                let mut places = garbage::<I>(keys.len());
-                done(sorter.argsort(keys, &mut places));
-                places.into_iter().map(Index::place).collect()
+                let mut indices = garbage::<I>(keys.len());
+                done(sorter.argsort(keys, &mut indices));
+                indices.into_iter().map(Index::to_usize).collect()
             }
         }
     }
@@ -53,9 +53,9 @@ impl Subject {
         match &self.sorter {
             None => sortie::argsort(strings),
             Some(sorter) => {
-                let mut places = vec![I::default(); strings.len()];
-                done(sorter.argsort_strings(strings, &mut places));
-                places.into_iter().map(Index::place).collect()
+                let mut indices = vec![I::default(); strings.len()];
+                done(sorter.argsort_strings(strings, &mut indices));
+                indices.into_iter().map(Index::to_usize).collect()
             }
         }
     }
@@ -73,7 +73,7 @@ impl Subject {
             Some(sorter) => {
                 let mut indices = garbage::<I>(keys.len());
                 done(sorter.argsort_segments(keys, &mut indices, segments));
-                indices.into_iter().map(Index::place).collect()
+                indices.into_iter().map(Index::to_usize).collect()
             }
         }
     }
@@ -131,18 +131,18 @@ impl Subject {
     ) -> Vec<usize> {
         let mut lcps = garbage::<L>(strings.len());
         done(self.sorter().sort_strings_with_lcps(strings, &mut lcps));
-        lcps.into_iter().map(Index::place).collect()
+        lcps.into_iter().map(Index::to_usize).collect()
     }
 
-    /// The places and the lcps.
+    /// The indices and the lcps.
     pub fn argsort_strings_with_lcps<S: AsRef<[u8]> + Sync, I: Index>(
         &self,
         strings: &[S],
     ) -> (Vec<usize>, Vec<usize>) {
-        let (mut places, mut lcps) = (garbage::<I>(strings.len()), garbage::<I>(strings.len()));
-        done(self.sorter().argsort_strings_with_lcps(strings, &mut places, &mut lcps));
-        let plain = |indices: Vec<I>| indices.into_iter().map(Index::place).collect();
-        (plain(places), plain(lcps))
+        let (mut indices, mut lcps) = (garbage::<I>(strings.len()), garbage::<I>(strings.len()));
+        done(self.sorter().argsort_strings_with_lcps(strings, &mut indices, &mut lcps));
+        let plain = |indices: Vec<I>| indices.into_iter().map(Index::to_usize).collect();
+        (plain(indices), plain(lcps))
     }
 
     pub fn sort_string_array<O: Index>(&self, offsets: &mut [O], bytes: &mut [u8]) {
@@ -153,9 +153,9 @@ impl Subject {
     }
 }
 
-/// Whatever is in the places beforehand must not matter.
+/// Whatever is in the indices beforehand must not matter.
 fn garbage<I: Index>(n: usize) -> Vec<I> {
-    vec![I::from_place(usize::try_from(I::LARGEST).unwrap()); n]
+    vec![I::from_usize(usize::try_from(I::LARGEST).unwrap()); n]
 }
 
 fn done(result: Result<Report, sortie::Error>) {

@@ -145,15 +145,15 @@ pub fn keys<K: Value>(numbers: &[u64]) -> Vec<K> {
     numbers.iter().map(|&x| K::from_number(x)).collect()
 }
 
-/// The places of `0..n` in order by std's stable sort. Not generic: the sort is compiled once for all keys.
+/// The indices of `0..n` in order by std's stable sort. Not generic: the sort is compiled once for all keys.
 pub fn places_by(n: usize, compare: &dyn Fn(usize, usize) -> Ordering) -> Vec<usize> {
-    let mut places: Vec<usize> = (0..n).collect();
-    places.sort_by(|&i, &j| compare(i, j));
-    places
+    let mut indices: Vec<usize> = (0..n).collect();
+    indices.sort_by(|&i, &j| compare(i, j));
+    indices
 }
 
-/// The places of the keys in order.
-pub fn places<K: Value>(keys: &[K], order: Order) -> Vec<usize> {
+/// The indices of the keys in order.
+pub fn indices<K: Value>(keys: &[K], order: Order) -> Vec<usize> {
     places_by(keys.len(), &|i, j| keys[i].plain(&keys[j], order))
 }
 

@@ -202,19 +202,19 @@ fn check_pairs<K: Key + Pod, V: Pod>(gpus: &Gpus, keys: &[Vec<K>], payload: impl
     unsafe { gpus.sort_pairs_unstable(&mut shares, &views, Order::default()).unwrap() };
     there.counts = shares.iter().map(|share| share.count).collect();
     let sorted = there.read();
-    let mut places = Vec::new();
+    let mut indices = Vec::new();
     for ((stream, payloads), &count) in there.streams.iter().zip(&payloads).zip(&there.counts) {
         let mut here: Vec<V> = bytemuck::zeroed_vec(count);
         stream.copy_out(&mut here, payloads.range(0..count)).unwrap();
-        places.extend(here.iter().map(|v| bytemuck::pod_read_unaligned::<u32>(&bytemuck::bytes_of(v)[..4])));
+        indices.extend(here.iter().map(|v| bytemuck::pod_read_unaligned::<u32>(&bytemuck::bytes_of(v)[..4])));
     }
     let mut expected = all.clone();
     Sorter::builder().threads(1).build().unwrap().sort(&mut expected).unwrap();
     assert!(as_bits(&sorted) == as_bits(&expected));
-    let named: Vec<K> = places.iter().map(|&place| all[place as usize]).collect();
+    let named: Vec<K> = indices.iter().map(|&place| all[place as usize]).collect();
     assert!(as_bits(&named) == as_bits(&sorted), "payloads move with their keys");
-    places.sort_unstable();
-    assert!(places.iter().copied().eq(0..all.len() as u32), "each payload once");
+    indices.sort_unstable();
+    assert!(indices.iter().copied().eq(0..all.len() as u32), "each payload once");
 }
 
 #[test]

@@ -14,8 +14,8 @@ fn compare<K: Key + Copy>(gpu: &Gpu, keys: &[K], order: Order, share: f64) -> Op
     let n = keys.len();
     let transform = Transform::new(code::<K>(), order);
     let builder = Sorter::builder().threads(1).descending(order.descending);
-    let (mut expected, mut places) = (keys.to_vec(), (0..n as u32).collect::<Vec<_>>());
-    builder.build().unwrap().sort_pairs(&mut expected, &mut places).unwrap();
+    let (mut expected, mut indices) = (keys.to_vec(), (0..n as u32).collect::<Vec<_>>());
+    builder.build().unwrap().sort_pairs(&mut expected, &mut indices).unwrap();
     let expected = key::as_bits(&expected);
 
     let mut sorted = key::as_bits(keys).to_vec();
@@ -37,7 +37,7 @@ fn compare<K: Key + Copy>(gpu: &Gpu, keys: &[K], order: Order, share: f64) -> Op
         assert!(sorted == expected, "{n} pairs, {order:?}, {share}");
         let found: Vec<u32> = boxes.iter().map(|place| **place).collect();
         if stable {
-            assert!(found == places, "{n} payloads, {order:?}, {share}");
+            assert!(found == indices, "{n} payloads, {order:?}, {share}");
         } else {
             let keys_found = found.iter().map(|&place| unchanged[place as usize]);
             assert!(keys_found.eq(sorted.iter().copied()), "{n} payloads, {order:?}, {share}");

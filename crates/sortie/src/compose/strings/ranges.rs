@@ -19,25 +19,25 @@ const STRETCHES_A_THREAD: usize = 4;
 
 const HINT: &str = "some 10 bytes for each string, and more for those of a range; raise the limit";
 
-/// Writes the places of the strings in order, of which all at once were refused. Stable.
+/// Writes the indices of the strings in order, of which all at once were refused. Stable.
 pub(super) fn argsort<S: Sync, I: Index>(
     gpu: &Gpu,
     strings: &[S],
     string: impl Fn(&S) -> &[u8] + Sync,
     order: Order,
-    places: &mut [I],
+    indices: &mut [I],
     allowed: Allowed,
     refused: Error,
 ) -> Result<Report, Error> {
     if strings.len() < 2 {
-        places.fill(I::from_place(0));
+        indices.fill(I::from_usize(0));
         return Ok(Report::default());
     }
-    let (mut report, mut ranges) = split(strings, &string, refused, order, places, allowed, 0)?;
+    let (mut report, mut ranges) = split(strings, &string, refused, order, indices, allowed, 0)?;
     while let Some(range) = ranges.pop() {
-        let own = &mut places[range.clone()];
+        let own = &mut indices[range.clone()];
         let mut members: Vec<(I, &S)> = reserve(own.len())?;
-        let member = |&place: &I| (place, &strings[place.place()]);
+        let member = |&place: &I| (place, &strings[place.to_usize()]);
         if allowed.threads > 1 {
             own.par_iter().map(member).collect_into_vec(&mut members);
         } else {
@@ -56,7 +56,7 @@ pub(super) fn argsort<S: Sync, I: Index>(
             Err(error) => return Err(error),
         };
         report.absorb(done);
-        let place = |place: &mut I| *place = members[place.place()].0;
+        let place = |place: &mut I| *place = members[place.to_usize()].0;
         if allowed.threads > 1 {
             own.par_iter_mut().for_each(place);
         } else {
@@ -85,14 +85,14 @@ fn splitters<S>(strings: &[S], string: impl Fn(&S) -> &[u8], ranges: usize) -> V
     splitters
 }
 
-/// Writes the places of the strings by ranges, each in the order of the strings; gives those that are to be sorted, small enough
+/// Writes the indices of the strings by ranges, each in the order of the strings; gives those that are to be sorted, small enough
 /// to mend what was refused, or not.
 fn split<S: Sync, I: Index>(
     strings: &[S],
     string: impl Fn(&S) -> &[u8] + Sync,
     refused: Error,
     order: Order,
-    places: &mut [I],
+    indices: &mut [I],
     allowed: Allowed,
     held: usize,
 ) -> Result<(Report, Vec<Range<usize>>), Error> {
@@ -112,7 +112,7 @@ fn split<S: Sync, I: Index>(
     let mut report = Report { scratch_peak: all_held, ..Report::default() };
     let classes = Classes::new(splitters(strings, &string, parts));
 
-    // Of each stretch of the strings the places by class, and where each class ends among them.
+    // Of each stretch of the strings the indices by class, and where each class ends among them.
     let classify = |(stretch, strings): (usize, &[S])| {
         let of: Vec<u16> = ahead(strings, &string).map(|item| classes.of(string(item))).collect();
         let mut ends = vec![0; classes.count()];
@@ -125,18 +125,18 @@ fn split<S: Sync, I: Index>(
         let mut by_class = vec![I::default(); of.len()];
         for (class, place) in of.into_iter().zip(stretch * each..) {
             let end = &mut ends[usize::from(class)];
-            by_class[*end] = I::from_place(place);
+            by_class[*end] = I::from_usize(place);
             *end += 1;
         }
         (by_class, ends)
     };
-    let (read, written) = (size_of_val(strings), size_of_val(places));
+    let (read, written) = (size_of_val(strings), size_of_val(indices));
     let stretches: Vec<(Vec<I>, Vec<usize>)> = report.phase("classify", read, written, || match threads {
         1 => strings.chunks(each).enumerate().map(classify).collect(),
         _ => strings.par_chunks(each).enumerate().map(classify).collect(),
     });
 
-    let (mut left, mut taken, mut ranges) = (places, 0, Vec::new());
+    let (mut left, mut taken, mut ranges) = (indices, 0, Vec::new());
     let mut copies = Vec::with_capacity(classes.count() * stretches.len());
     for class in 0..classes.count() {
         // From either side the first class is one of strings between splitters.
@@ -215,26 +215,30 @@ mod tests {
         ]
     }
 
-    fn assert_sorted<I: Index + PartialEq>(strings: &[Vec<u8>], places: &[I], descending: bool, what: &str) {
+    fn assert_sorted<I: Index + PartialEq>(strings: &[Vec<u8>], indices: &[I], descending: bool, what: &str) {
         let mut expected: Vec<usize> = (0..strings.len()).collect();
         expected.sort_by(|&a, &b| {
             let ordering = strings[a].cmp(&strings[b]);
             if descending { ordering.reverse() } else { ordering }
         });
-        assert!(places.iter().map(|place| place.place()).eq(expected), "{what}, descending: {descending}");
+        assert!(
+            indices.iter().map(|place| place.to_usize()).eq(expected),
+            "{what}, descending: {descending}"
+        );
     }
 
-    /// Words and places of 40,000 strings alone take 480 KB.
+    /// Words and indices of 40,000 strings alone take 480 KB.
     #[test]
     fn more_than_the_device_has_room_for() {
         on_bench_of(Options { memory: 1 << 19, ..Options::default() }, |gpu| {
             for (what, strings) in sets(40_000) {
                 for descending in [false, true] {
                     let order = Order { descending, ..Order::default() };
-                    let mut places = vec![0u32; strings.len()];
+                    let mut indices = vec![0u32; strings.len()];
                     let report =
-                        argsort_strings(gpu, &strings, |string| string, order, &mut places, ALLOWED).unwrap();
-                    assert_sorted(&strings, &places, descending, what);
+                        argsort_strings(gpu, &strings, |string| string, order, &mut indices, ALLOWED)
+                            .unwrap();
+                    assert_sorted(&strings, &indices, descending, what);
                     assert!(report.phases.iter().any(|phase| phase.name == "classify"), "{what}: {report}");
                 }
             }
@@ -267,10 +271,10 @@ mod tests {
         on_bench(|gpu| {
             for (what, strings) in sets(6000) {
                 let sort = |memory_limit| {
-                    let (mut places, order) = (vec![0u64; strings.len()], Order::default());
+                    let (mut indices, order) = (vec![0u64; strings.len()], Order::default());
                     let allowed = Allowed { memory_limit, ..ALLOWED };
-                    argsort_strings(gpu, &strings, |string| string, order, &mut places, allowed)
-                        .inspect(|_| assert_sorted(&strings, &places, false, what))
+                    argsort_strings(gpu, &strings, |string| string, order, &mut indices, allowed)
+                        .inspect(|_| assert_sorted(&strings, &indices, false, what))
                 };
                 let whole = sort(u64::MAX).unwrap().scratch_peak;
                 let limit = whole / 4;

@@ -92,11 +92,11 @@ impl<'a, S: Sync, F: Fn(&S) -> &[u8] + Sync> Cut<'a, S, F> {
         bytes as f64 / CUT_SAMPLE.min(self.strings.len()).max(1) as f64
     }
 
-    /// Sorts what ties: runs of places in ascending order, so many of them. `arrive` brings the places, and says each time
+    /// Sorts what ties: runs of indices in ascending order, so many of them. `arrive` brings the indices, and says each time
     /// that more of them are there how many that makes; what ties among those is sorted before it goes on.
     pub fn finish<I: Index>(
         &self,
-        places: &mut [I],
+        indices: &mut [I],
         ties: usize,
         tie: impl Fn(usize) -> Range<usize> + Sync,
         arrive: impl FnOnce(&mut [I], &mut dyn FnMut(&mut [I], usize)) -> Result<(), Error>,
@@ -108,32 +108,32 @@ impl<'a, S: Sync, F: Fn(&S) -> &[u8] + Sync> Cut<'a, S, F> {
         let depth = self.prefix.len() + self.symbols.count;
         let mut report = Report::default();
         let large = Mutex::new(Vec::new());
-        let refs = size_of_val(places);
+        let refs = size_of_val(indices);
         report.phase_by_thread("finish", job.budget.threads, refs, refs, |work| {
-            let finish = |(mine, start, places): (Range<usize>, usize, &mut [I])| {
+            let finish = |(mine, start, indices): (Range<usize>, usize, &mut [I])| {
                 work.task(|| {
                     let (later, now): (Vec<_>, Vec<_>) =
                         mine.map(&tie).partition(|tie| tie.len() >= ITEMS_A_TASK);
                     large.lock().expect("no thread panicked").extend(later);
                     let tied = |tie: Range<usize>| Tie::new(tie.start - start..tie.end - start, depth);
                     let mut ties = now.into_iter().map(tied).collect();
-                    sort.sort_ties(places, &mut vec![(); places.len()], &mut ties, &mut State::default());
+                    sort.sort_ties(indices, &mut vec![(); indices.len()], &mut ties, &mut State::default());
                 });
             };
             let mut sorted = 0;
-            arrive(places, &mut |places, there| {
+            arrive(indices, &mut |indices, there| {
                 let mine = sorted..sorted + whole_ties(sorted..ties, &tie, there);
                 sorted = mine.end;
-                let tasks = tasks(places, mine, &tie);
+                let tasks = tasks(indices, mine, &tie);
                 parallel::for_each(work.threads(), tasks, finish);
             })
         })?;
         let large = large.into_inner().expect("no thread panicked");
         let longest = large.iter().map(Range::len).max().unwrap_or(0);
         job.budget.scratch(scratch::<I>(longest), SCRATCH_HINT, &mut report)?;
-        let unasked = &mut vec![(); places.len()];
+        let unasked = &mut vec![(); indices.len()];
         sort.distribute_all(
-            places,
+            indices,
             unasked,
             large.into_iter().map(|tie| Tie::new(tie, depth)).collect(),
             &mut report,
@@ -163,9 +163,9 @@ fn whole_ties(ties: Range<usize>, tie: impl Fn(usize) -> Range<usize>, there: us
     low - ties.start
 }
 
-/// Pieces of the places for one thread each: the ties there, where it begins, and its places. As many strings tie in each.
+/// Pieces of the indices for one thread each: the ties there, where it begins, and its indices. As many strings tie in each.
 fn tasks<I>(
-    mut places: &mut [I],
+    mut indices: &mut [I],
     ties: Range<usize>,
     tie: impl Fn(usize) -> Range<usize>,
 ) -> Vec<(Range<usize>, usize, &mut [I])> {
@@ -178,8 +178,8 @@ fn tasks<I>(
             last += 1;
         }
         let (start, end) = (tie(first).start, tie(last - 1).end);
-        places.split_off_mut(..start - at).expect("ties are within the places");
-        let own = places.split_off_mut(..end - start).expect("ties are within the places");
+        indices.split_off_mut(..start - at).expect("ties are within the indices");
+        let own = indices.split_off_mut(..end - start).expect("ties are within the indices");
         tasks.push((first..last, start, own));
         (at, first) = (end, last);
     }
@@ -195,13 +195,13 @@ mod tests {
     fn long_ties_are_shared_among_threads() {
         let (ties, length) = (60, 2000);
         let tie = |i: usize| i * (length + 5)..i * (length + 5) + length;
-        let mut places = vec![0u32; ties * (length + 5)];
-        let tasks = tasks(&mut places, 0..ties, tie);
+        let mut indices = vec![0u32; ties * (length + 5)];
+        let tasks = tasks(&mut indices, 0..ties, tie);
         assert!(tasks.len() > 5, "{}", tasks.len());
         let mut next = 0;
-        for (own, start, places) in tasks {
+        for (own, start, indices) in tasks {
             assert_eq!((own.start, start), (next, tie(own.start).start));
-            assert_eq!(start + places.len(), tie(own.end - 1).end);
+            assert_eq!(start + indices.len(), tie(own.end - 1).end);
             next = own.end;
         }
         assert_eq!(next, ties);

@@ -28,7 +28,7 @@ impl<I: Index> Lcp for I {
 
     #[inline(always)]
     fn of(bytes: usize) -> I {
-        I::from_place(bytes)
+        I::from_usize(bytes)
     }
 }
 
@@ -77,13 +77,13 @@ impl<F> Sort<'_, F> {
         &self,
         items: &[P],
         lcps: &mut [L],
-        places: impl Iterator<Item = usize>,
+        indices: impl Iterator<Item = usize>,
         depth: usize,
     ) where
         F: Strings<P>,
     {
         if L::ASKED {
-            for place in places.filter(|&place| place > 0) {
+            for place in indices.filter(|&place| place > 0) {
                 let (before, item) = (self.rest(&items[place - 1], depth), self.rest(&items[place], depth));
                 lcps[place] = L::of(depth + shared(before, item));
             }

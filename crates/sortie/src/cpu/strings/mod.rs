@@ -79,12 +79,12 @@ pub(crate) fn sort_few<S: Send + Sync>(
 pub(crate) fn argsort_few<S: Sync, I: Index>(
     strings: &[S],
     bytes: impl Fn(&S) -> &[u8] + Sync,
-    places: &mut [I],
+    indices: &mut [I],
     descending: bool,
 ) {
-    places.iter_mut().enumerate().for_each(|(i, place)| *place = I::from_place(i));
+    indices.iter_mut().enumerate().for_each(|(i, place)| *place = I::from_usize(i));
     Sort { strings: Elsewhere { strings, bytes }, descending, job: &JOB_OF_FEW }
-        .sort_alone(places, &mut [(); FEW][..strings.len()]);
+        .sort_alone(indices, &mut [(); FEW][..strings.len()]);
 }
 
 const JOB_OF_FEW: Job = Job { way: CpuWay::Distribute, stable: true, budget: Budget::of_threads(1) };
@@ -100,30 +100,30 @@ pub(crate) fn sort_with_lcps<S: Send + Sync, L: Lcp>(
     Sort { strings: Own(bytes), descending, job }.run(strings, lcps)
 }
 
-/// Writes the places of the strings in order. Stable.
+/// Writes the indices of the strings in order. Stable.
 pub(crate) fn argsort<S: Sync, I: Index>(
     strings: &[S],
     bytes: impl Fn(&S) -> &[u8] + Sync,
-    places: &mut [I],
+    indices: &mut [I],
     descending: bool,
     job: &Job,
 ) -> Result<Report, Error> {
     let unasked = &mut vec![(); strings.len()];
-    argsort_with_lcps(strings, bytes, places, unasked, descending, job)
+    argsort_with_lcps(strings, bytes, indices, unasked, descending, job)
 }
 
-/// Writes the places of the strings in order, and how many bytes each shares with the one before. Stable.
+/// Writes the indices of the strings in order, and how many bytes each shares with the one before. Stable.
 pub(crate) fn argsort_with_lcps<S: Sync, I: Index, L: Lcp>(
     strings: &[S],
     bytes: impl Fn(&S) -> &[u8] + Sync,
-    places: &mut [I],
+    indices: &mut [I],
     lcps: &mut [L],
     descending: bool,
     job: &Job,
 ) -> Result<Report, Error> {
-    check_scratch::<I>(places.len(), job)?;
-    places.iter_mut().enumerate().for_each(|(i, place)| *place = I::from_place(i));
-    Sort { strings: Elsewhere { strings, bytes }, descending, job }.run(places, lcps)
+    check_scratch::<I>(indices.len(), job)?;
+    indices.iter_mut().enumerate().for_each(|(i, place)| *place = I::from_usize(i));
+    Sort { strings: Elsewhere { strings, bytes }, descending, job }.run(indices, lcps)
 }
 
 /// The string that an item stands for.
@@ -141,7 +141,7 @@ impl<P, F: Fn(&P) -> &[u8] + Sync> Strings<P> for Own<F> {
     }
 }
 
-/// Items that are places in a slice of strings.
+/// Items that are indices in a slice of strings.
 struct Elsewhere<'a, S, F> {
     strings: &'a [S],
     bytes: F,
@@ -150,7 +150,7 @@ struct Elsewhere<'a, S, F> {
 impl<I: Index, S: Sync, F: Fn(&S) -> &[u8] + Sync> Strings<I> for Elsewhere<'_, S, F> {
     #[inline(always)]
     fn get<'s>(&'s self, place: &'s I) -> &'s [u8] {
-        (self.bytes)(&self.strings[place.place()])
+        (self.bytes)(&self.strings[place.to_usize()])
     }
 }
 
@@ -161,7 +161,7 @@ pub(crate) fn sort_array<O: Index>(
     job: &Job,
     sort: impl FnOnce(&mut [&[u8]], &Job) -> Result<Report, Error>,
 ) -> Result<Report, Error> {
-    let ends: Vec<usize> = offsets.iter().map(|offset| offset.place()).collect();
+    let ends: Vec<usize> = offsets.iter().map(|offset| offset.to_usize()).collect();
     let (Some(&start), Some(&end)) = (ends.first(), ends.last()) else {
         return Err(Error::Segments("a string array has at least one offset; there are none".into()));
     };
@@ -179,7 +179,7 @@ pub(crate) fn sort_array<O: Index>(
         for (string, offset) in strings.iter().zip(&mut offsets[1..]) {
             bytes[at..at + string.len()].copy_from_slice(string);
             at += string.len();
-            *offset = O::from_place(at);
+            *offset = O::from_usize(at);
         }
     });
     Ok(report)
@@ -225,7 +225,7 @@ fn compare_bytes(a: &[u8], b: &[u8], descending: bool) -> Ordering {
     if descending { order.reverse() } else { order }
 }
 
-/// One sort of items by their strings; items are references, or the places of some.
+/// One sort of items by their strings; items are references, or the indices of some.
 struct Sort<'a, F> {
     strings: F,
     descending: bool,

@@ -8,7 +8,7 @@ use crate::Order;
 use crate::gpu::kernels::{Define, kind};
 use crate::key::Code;
 
-/// Places are 32 bits wide, also those just past a tile that is the last.
+/// Indices are 32 bits wide, also those just past a tile that is the last.
 pub(crate) const MOST_KEYS: usize = (1 << 32) - (1 << 16);
 
 /// What goes with a key.

@@ -74,7 +74,7 @@ pub(crate) struct Keys {
     /// The body of `key_compare`, and whether it tells all keys apart that differ.
     pub compare: String,
     pub total: bool,
-    /// Their places go with them, and bring a payload of so many bytes in the end; without any, the places are written.
+    /// Their indices go with them, and bring a payload of so many bytes in the end; without any, the indices are written.
     pub placed: Option<usize>,
 }
 
@@ -164,8 +164,8 @@ impl Gpu {
 
     /// [`Gpu::sort_by_comparison`] where each payload, of any multiple of 4 bytes, moves with its key. Stable.
     ///
-    /// Keys move with their places of 4 bytes, and fetch their payload in the end, at random. Scratch: two copies of keys
-    /// with places, one of the payload, and about 1% more. NaNs are told apart by their bits, whatever the order says.
+    /// Keys move with their indices of 4 bytes, and fetch their payload in the end, at random. Scratch: two copies of keys
+    /// with indices, one of the payload, and about 1% more. NaNs are told apart by their bits, whatever the order says.
     ///
     /// # Errors
     /// As [`Gpu::sort_by_comparison`]; [`Error::LengthMismatch`]; [`Error::Unsupported`] for payloads of other sizes, or not
@@ -194,27 +194,27 @@ impl Gpu {
         unsafe { self.sample_sort(stream, keys.address(), keys.len(), payload.address(), &sorted) }
     }
 
-    /// Enqueues an argsort by comparison alone: writes the places of the keys in order. The keys stay as they are. Stable.
+    /// Enqueues an argsort by comparison alone: writes the indices of the keys in order. The keys stay as they are. Stable.
     ///
-    /// Scratch: two copies of the keys with their places, and about 1% more. NaNs as for
+    /// Scratch: two copies of the keys with their indices, and about 1% more. NaNs as for
     /// [`Gpu::sort_pairs_by_comparison`].
     ///
     /// # Errors
     /// As [`Gpu::sort_by_comparison`]; [`Error::LengthMismatch`].
     ///
     /// # Safety
-    /// As [`Gpu::sort_by_comparison`], and nothing else uses the places until the sort is done.
+    /// As [`Gpu::sort_by_comparison`], and nothing else uses the indices until the sort is done.
     pub unsafe fn argsort_by_comparison<K: Compared>(
         &self,
         stream: &Stream,
         keys: View<'_, K>,
-        places: View<'_, u32>,
+        indices: View<'_, u32>,
         order: Order,
     ) -> Result<Pending<'_>, Error> {
-        same_length("places", keys.len(), places.len())?;
+        same_length("indices", keys.len(), indices.len())?;
         let sorted = Keys::of::<K>(order, Some(0));
         // SAFETY: as the caller states.
-        unsafe { self.sample_sort(stream, keys.address(), keys.len(), places.address(), &sorted) }
+        unsafe { self.sample_sort(stream, keys.address(), keys.len(), indices.address(), &sorted) }
     }
 
     /// Sorts `n` keys at an address, with what is at the address of the payload.
@@ -377,7 +377,7 @@ struct Layout {
     cuts: [Range<usize>; 2],
     trees: [Range<usize>; 2],
     copy: Range<usize>,
-    /// Where keys and places lie together, and a copy of the payload.
+    /// Where keys and indices lie together, and a copy of the payload.
     items: Range<usize>,
     fetched: Range<usize>,
 }

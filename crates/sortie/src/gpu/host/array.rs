@@ -26,8 +26,8 @@ pub enum HostArray<'a, B> {
         /// It moves with the keys; whether equal ones keep their order.
         payload: Option<(HostPayload<'a>, bool)>,
     },
-    /// Their places in order are written.
-    Argsorted { keys: &'a [B], places: &'a mut [u32] },
+    /// Their indices in order are written.
+    Argsorted { keys: &'a [B], indices: &'a mut [u32] },
 }
 
 impl<B: Bits> HostArray<'_, B> {
@@ -51,8 +51,8 @@ impl<B: Bits> HostArray<'_, B> {
                     payload.as_mut().map(|(payload, stable)| (payload.part(range.clone()), *stable));
                 HostArray::Sorted { keys: &mut keys[range], payload }
             }
-            HostArray::Argsorted { keys, places } => {
-                HostArray::Argsorted { keys: &keys[range.clone()], places: &mut places[range] }
+            HostArray::Argsorted { keys, indices } => {
+                HostArray::Argsorted { keys: &keys[range.clone()], indices: &mut indices[range] }
             }
         }
     }
@@ -80,7 +80,7 @@ impl<B: Bits> HostArray<'_, B> {
                 [unsafe { bytes_mut(keys) }, payload]
             }
             // SAFETY: as the caller states.
-            HostArray::Argsorted { places, .. } => [unsafe { bytes_mut(places) }, &mut []],
+            HostArray::Argsorted { indices, .. } => [unsafe { bytes_mut(indices) }, &mut []],
         }
     }
 
@@ -266,9 +266,9 @@ pub(crate) fn sort<B: Bits>(
                 copy::by_threads(to.range(0..n), back.bytes_mut(), allowed.threads);
             }
         }
-        HostArray::Argsorted { places, .. } => {
-            // SAFETY: what is copied are places.
-            transport.copy_out(unsafe { bytes_mut(places) }, payload_there)?;
+        HostArray::Argsorted { indices, .. } => {
+            // SAFETY: what is copied are indices.
+            transport.copy_out(unsafe { bytes_mut(indices) }, payload_there)?;
         }
     }
     report.push(Ran::Cuda, "copy out", start.elapsed(), copied, copied);
@@ -320,8 +320,8 @@ mod tests {
             for n in [0, 1, 1000, 150_000] {
                 let keys: Vec<u32> = (0..n).map(|_| random.u32(0..50_000)).collect();
                 let mut expected = keys.clone();
-                let mut places: Vec<u32> = (0..n as u32).collect();
-                cpu.sort_pairs(&mut expected, &mut places).unwrap();
+                let mut indices: Vec<u32> = (0..n as u32).collect();
+                cpu.sort_pairs(&mut expected, &mut indices).unwrap();
 
                 let mut sorted = keys.clone();
                 let array = HostArray::Sorted { keys: &mut sorted, payload: None };
@@ -337,20 +337,20 @@ mod tests {
                 let report =
                     sort(gpu, array, code::<u32>(), Order::default(), Algorithm::Auto, ALLOWED).unwrap();
                 assert!(sorted == expected, "{n} pairs");
-                assert!(boxes.iter().map(|place| **place).eq(places.iter().copied()), "{n} payloads");
+                assert!(boxes.iter().map(|place| **place).eq(indices.iter().copied()), "{n} payloads");
                 assert_eq!(report.phases.len(), 3);
 
                 let mut found = vec![0; n];
-                let array = HostArray::Argsorted { keys: &keys, places: &mut found };
+                let array = HostArray::Argsorted { keys: &keys, indices: &mut found };
                 sort(gpu, array, code::<u32>(), Order::default(), Algorithm::Auto, ALLOWED).unwrap();
-                assert!(found == places, "places of {n}");
+                assert!(found == indices, "indices of {n}");
 
                 // Keys that have no digits there.
                 let wide: Vec<u128> =
                     keys.iter().map(|&key| u128::from(key) << 70 | u128::from(key)).collect();
-                let array = HostArray::Argsorted { keys: &wide, places: &mut found };
+                let array = HostArray::Argsorted { keys: &wide, indices: &mut found };
                 sort(gpu, array, code::<u128>(), Order::default(), Algorithm::Auto, ALLOWED).unwrap();
-                assert!(found == places, "places of {n} wide keys");
+                assert!(found == indices, "indices of {n} wide keys");
                 let mut sorted = wide.clone();
                 let array = HostArray::Sorted { keys: &mut sorted, payload: None };
                 sort(gpu, array, code::<u128>(), Order::default(), Algorithm::Auto, ALLOWED).unwrap();
@@ -405,7 +405,7 @@ mod tests {
             let report = try_pairs(false).unwrap();
             assert!(report.scratch_peak <= with_payloads.memory_limit);
             assert!(keys == sorted && payload.iter().rev().eq(&sorted));
-            let array = HostArray::Argsorted { keys: &sorted, places: &mut keys };
+            let array = HostArray::Argsorted { keys: &sorted, indices: &mut keys };
             let refused = sort(gpu, array, code::<u32>(), Order::default(), Algorithm::Auto, allowed);
             assert!(matches!(refused, Err(Error::Memory { bound: Bound::Limit, .. })));
         });
@@ -417,12 +417,12 @@ mod tests {
             let descending: Vec<u64> = (0..150_000).rev().collect();
             let sorted = |memory_limit| {
                 let mut keys = descending.clone();
-                let mut places: Vec<u64> = (0..keys.len() as u64).collect();
-                let payload = HostPayload::of_pod(&mut places).map(|payload| (payload, true));
+                let mut indices: Vec<u64> = (0..keys.len() as u64).collect();
+                let payload = HostPayload::of_pod(&mut indices).map(|payload| (payload, true));
                 let array = HostArray::Sorted { keys: &mut keys, payload };
                 let allowed = Allowed { memory_limit, ..ALLOWED };
                 let report = sort(gpu, array, code::<u64>(), Order::default(), Algorithm::Auto, allowed)?;
-                assert!(keys.is_sorted() && places == descending);
+                assert!(keys.is_sorted() && indices == descending);
                 Ok::<u64, Error>(report.scratch_peak)
             };
             let by_samples = sorted(u64::MAX).unwrap();

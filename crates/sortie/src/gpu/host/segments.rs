@@ -223,7 +223,7 @@ struct ChunkSlot<B> {
     /// What moves with them, or their indices.
     beside: Buffer<u8>,
     through_pinned: bool,
-    /// The places of the keys under way.
+    /// The indices of the keys under way.
     under_way: Option<Range<usize>>,
 }
 

@@ -1,4 +1,4 @@
-//! Strings in host memory: their bytes go to the device through pinned buffers, and their places come back.
+//! Strings in host memory: their bytes go to the device through pinned buffers, and their indices come back.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -20,13 +20,13 @@ use crate::{Bound, Error, Index, Order, Ran, Report};
 
 const HINT: &str = "their bytes, and some 110 bytes for each string; sort in parts, or use the CPU engine";
 
-/// The places of the strings in order. Stable.
+/// The indices of the strings in order. Stable.
 pub(crate) fn argsort_strings<S: Sync, I: Index>(
     gpu: &Gpu,
     strings: &[S],
     string: impl Fn(&S) -> &[u8] + Sync,
     order: Order,
-    places: &mut [I],
+    indices: &mut [I],
     allowed: Allowed,
 ) -> Result<Report, Error> {
     let n = strings.len();
@@ -40,15 +40,15 @@ pub(crate) fn argsort_strings<S: Sync, I: Index>(
 
     let held = size_of_val(&*offsets);
     let most = 4 * scratch_of_strings(gpu, n)?;
-    let places_bytes = n * size_of::<u32>();
-    let beside = 2 * held + places_bytes + most + slots.pinned();
+    let indices_bytes = n * size_of::<u32>();
+    let beside = 2 * held + indices_bytes + most + slots.pinned();
     let needed = (beside as u64).saturating_add(text_bytes as u64);
     if needed > allowed.memory_limit {
         let available = allowed.memory_limit;
         return Err(Error::Memory { bound: Bound::Limit, needed, available, hint: HINT });
     }
     let device = gpu.device();
-    let (text, offsets_there, places_there) =
+    let (text, offsets_there, indices_there) =
         (alloc::<u8>(device, text_bytes)?, alloc::<u64>(device, n + 1)?, alloc::<u32>(device, n)?);
     let mut ring = Ring::new(device, gpu.rings(), slots)?;
 
@@ -66,12 +66,12 @@ pub(crate) fn argsort_strings<S: Sync, I: Index>(
     report.push(Ran::Cuda, "copy in", start.elapsed(), copied, copied);
     let start = Instant::now();
     let there = Strings { bytes: text.view(), offsets: Offsets::Wide(offsets_there.view()) };
-    // SAFETY: the strings and the places are on the device for this sort alone; the offsets are sums of lengths.
-    unsafe { gpu.argsort_strings(ring.stream(), there, places_there.view(), order)? }.wait()?;
-    report.push(Ran::Cuda, "sort", start.elapsed(), text_bytes, places_bytes);
+    // SAFETY: the strings and the indices are on the device for this sort alone; the offsets are sums of lengths.
+    unsafe { gpu.argsort_strings(ring.stream(), there, indices_there.view(), order)? }.wait()?;
+    report.push(Ran::Cuda, "sort", start.elapsed(), text_bytes, indices_bytes);
     let start = Instant::now();
-    take_places(&mut ring, places, places_there.view(), allowed.threads, |_, _| ())?;
-    report.push(Ran::Cuda, "copy out", start.elapsed(), places_bytes, size_of_val(places));
+    take_indices(&mut ring, indices, indices_there.view(), allowed.threads, |_, _| ())?;
+    report.push(Ran::Cuda, "copy out", start.elapsed(), indices_bytes, size_of_val(indices));
     Ok(report)
 }
 
@@ -108,9 +108,9 @@ fn too_long() -> Error {
     Error::Memory { bound: Bound::Device, needed: u64::MAX, available: 0, hint: HINT }
 }
 
-/// Brings places to the host, as the caller's indices; says each time that more are there how many that makes, with the next
+/// Brings indices to the host, as the caller's indices; says each time that more are there how many that makes, with the next
 /// ones on their way.
-pub(super) fn take_places<I: Index>(
+pub(super) fn take_indices<I: Index>(
     ring: &mut Ring,
     to: &mut [I],
     from: View<'_, u32>,
@@ -120,7 +120,7 @@ pub(super) fn take_places<I: Index>(
     const PLACE: usize = size_of::<u32>();
     let take = |(to, from): (&mut [I], &[u8])| {
         for (to, place) in to.iter_mut().zip(from.chunks_exact(PLACE)) {
-            *to = I::from_place(u32::from_ne_bytes(place.try_into().expect("as many bytes")) as usize);
+            *to = I::from_usize(u32::from_ne_bytes(place.try_into().expect("as many bytes")) as usize);
         }
     };
     ring.take_out(from.cast(), |range, pinned| {
@@ -244,8 +244,8 @@ mod tests {
         on_bench(|gpu| {
             let words = words(3000);
             assert_limit_is_exact(|allowed| {
-                let places = &mut vec![0u32; words.len()];
-                argsort_strings(gpu, &words, |word| word.as_bytes(), Order::default(), places, allowed)
+                let indices = &mut vec![0u32; words.len()];
+                argsort_strings(gpu, &words, |word| word.as_bytes(), Order::default(), indices, allowed)
             });
         });
     }
@@ -264,8 +264,8 @@ mod tests {
                 let data = strings.concat().len() + 12 * strings.len() + 8;
                 let memory = (data + most) as u64;
                 let small = Gpu::new(sortie_simt::device(Options { memory, ..Options::default() }).unwrap());
-                let places = &mut vec![0u32; strings.len()];
-                argsort_strings(&small, &strings, |string| string, Order::default(), places, ALLOWED)
+                let indices = &mut vec![0u32; strings.len()];
+                argsort_strings(&small, &strings, |string| string, Order::default(), indices, ALLOWED)
                     .unwrap();
             }
         });

@@ -1,4 +1,4 @@
-//! Words that are made on the host: they go to the device through pinned buffers as they are made, and their places in order
+//! Words that are made on the host: they go to the device through pinned buffers as they are made, and their indices in order
 //! come back, with what ties.
 
 use std::mem::MaybeUninit;
@@ -8,7 +8,7 @@ use std::time::Instant;
 use sortie_device::Buffer;
 
 use super::segments::Allowed;
-use super::strings::take_places;
+use super::strings::take_indices;
 use crate::gpu::Gpu;
 use crate::gpu::alloc::alloc;
 use crate::gpu::ring::{Ring, Slots};
@@ -22,7 +22,7 @@ const HINT: &str = "some 90 bytes for each string; sort in parts, or use the CPU
 pub(crate) struct SortedWords {
     ring: Ring,
     /// None where there is nothing to sort.
-    places: Option<Buffer<u32>>,
+    indices: Option<Buffer<u32>>,
     /// Which tie.
     pub ties: Ties,
     pub report: Report,
@@ -42,7 +42,7 @@ pub(crate) fn sort_words(
     check_count(n)?;
     let slots = Slots::of_all_threads(n * WORD);
     let device_bytes = n * (WORD + size_of::<u32>()) + size_of::<u32>() * scratch_of_words(gpu, n)?;
-    // Of the host: no more slots than places, and half as many starts.
+    // Of the host: no more slots than indices, and half as many starts.
     let held = n * (size_of::<u32>() + size_of::<u64>() / 2);
     let needed = (device_bytes + held + slots.pinned()) as u64;
     if needed > allowed.memory_limit {
@@ -52,10 +52,10 @@ pub(crate) fn sort_words(
     let mut report = Report { scratch_peak: needed, ..Report::default() };
     if n < 2 {
         let ring = Ring::new(gpu.device(), gpu.rings(), slots)?;
-        return Ok(Some(SortedWords { ring, places: None, ties: Ties::default(), report }));
+        return Ok(Some(SortedWords { ring, indices: None, ties: Ties::default(), report }));
     }
     let device = gpu.device();
-    let (words, places) = (alloc::<u64>(device, n)?, alloc::<u32>(device, n)?);
+    let (words, indices) = (alloc::<u64>(device, n)?, alloc::<u32>(device, n)?);
     let mut ring = Ring::new(device, gpu.rings(), slots)?;
 
     let start = Instant::now();
@@ -70,8 +70,8 @@ pub(crate) fn sort_words(
     }
     report.push(Ran::Cpu, "cut", start.elapsed(), n * WORD, n * WORD);
     let start = Instant::now();
-    // SAFETY: the words and the places are on the device for this sort alone.
-    let tied = unsafe { strings::sort_words(gpu, ring.stream(), words.view(), places.view(), base, order)? };
+    // SAFETY: the words and the indices are on the device for this sort alone.
+    let tied = unsafe { strings::sort_words(gpu, ring.stream(), words.view(), indices.view(), base, order)? };
     report.push(Ran::Cuda, "sort", start.elapsed(), n * WORD, n * size_of::<u32>());
 
     let start = Instant::now();
@@ -84,21 +84,21 @@ pub(crate) fn sort_words(
         ring.take_out(tied.starts().cast(), |range, from| starts[range].copy_from_slice(from))?;
     }
     report.push(Ran::Cuda, "copy out", start.elapsed(), ties.bytes(), ties.bytes());
-    Ok(Some(SortedWords { ring, places: Some(places), ties, report }))
+    Ok(Some(SortedWords { ring, indices: Some(indices), ties, report }))
 }
 
 impl SortedWords {
-    /// Writes their places in order; says each time that more are there how many that makes, with the next ones on their way.
-    pub fn take_places<I: Index>(
+    /// Writes their indices in order; says each time that more are there how many that makes, with the next ones on their way.
+    pub fn take_indices<I: Index>(
         &mut self,
         to: &mut [I],
         threads: usize,
         mut there: impl FnMut(&mut [I], usize),
     ) -> Result<(), Error> {
-        match &self.places {
-            Some(places) => take_places(&mut self.ring, to, places.view(), threads, there),
+        match &self.indices {
+            Some(indices) => take_indices(&mut self.ring, to, indices.view(), threads, there),
             None => {
-                to.fill(I::from_place(0));
+                to.fill(I::from_usize(0));
                 there(to, to.len());
                 Ok(())
             }

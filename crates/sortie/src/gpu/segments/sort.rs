@@ -3,7 +3,7 @@
 //! Segments of one length go to workers that fit it. Segments between offsets are put into classes by length, on the
 //! device, and each class goes to workers of its size; nothing of their lengths is read back. Segments too long for a
 //! block are sorted as tiles, whose runs are merged between the keys and scratch of their size. A payload goes the way of
-//! its keys; an argsort writes the places instead, and leaves the keys.
+//! its keys; an argsort writes the indices instead, and leaves the keys.
 
 use sortie_device::{Buffer, Kernel, Launch, Stream, View};
 
@@ -184,7 +184,7 @@ pub(crate) fn code<K: Key>() -> Result<Code, Error> {
     }
 }
 
-/// Keys in device memory, and the address of what moves with them or of where their places go.
+/// Keys in device memory, and the address of what moves with them or of where their indices go.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Moved<'a, B> {
     pub keys: View<'a, B>,
@@ -403,7 +403,7 @@ impl<'gpu, 'a, B: Bits> SegmentSort<'gpu, 'a, B> {
                 "a block of this device has {shared} bytes of shared memory, too few for any sort; use the CPU engine"
             ))
         })?;
-        // Places, once they are made, are a payload.
+        // Indices, once they are made, are a payload.
         let merged = match self.content.payload {
             Payload::Places => Content { payload: Payload::Moved(4), ..self.content },
             _ => self.content,

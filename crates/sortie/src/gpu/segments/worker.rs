@@ -6,7 +6,7 @@ use crate::request::Beside;
 
 /// Items that a thread holds, at most: with more than 40 the compiler runs out of 64 registers.
 const REGISTERS: usize = 40;
-/// The same where places are sorted, with stages of 4 bytes, of 8 and of 16. More of 8 bytes, or of 16, would leave 1024 threads
+/// The same where indices are sorted, with stages of 4 bytes, of 8 and of 16. More of 8 bytes, or of 16, would leave 1024 threads
 /// no room in the 227 KB of shared memory that a block can have. With stages of 4 bytes, f32 with payloads of 4 on an H200:
 /// segments of 10,000 62 G/s with rows of up to 24, 43 with 16; lengths by a power law 50 and 44; some registers are spilled.
 const REGISTERS_OF_PLACES: [usize; 3] = [24, 16, 8];
@@ -36,7 +36,7 @@ pub(crate) enum Payload {
     None,
     /// So many bytes a key: 4, 8 or 16.
     Moved(usize),
-    /// The keys stay where they are, and their places in order are written instead.
+    /// The keys stay where they are, and their indices in order are written instead.
     Places,
 }
 
@@ -70,7 +70,7 @@ pub(crate) struct Content {
 }
 
 impl Content {
-    /// Bytes that a key's stage has in shared memory; none where the codes themselves are sorted, and not their places.
+    /// Bytes that a key's stage has in shared memory; none where the codes themselves are sorted, and not their indices.
     fn staged(self) -> usize {
         match self.payload {
             Payload::None if self.key_bytes <= 4 => 0,
@@ -125,7 +125,7 @@ pub(crate) struct Worker {
 impl Worker {
     /// A worker for segments of at least `shortest` keys.
     fn new(threads: usize, row: usize, shortest: usize, content: Content) -> Worker {
-        // Workers of more than a warp that sort places go on or stop by themselves.
+        // Workers of more than a warp that sort indices go on or stop by themselves.
         let alone = content.staged() > 0 && threads > WARP;
         let workers = if alone { 1 } else { (BLOCK / threads).max(1) };
         Worker { threads, row, full: shortest / threads, workers, content }
@@ -188,7 +188,7 @@ impl Worker {
     /// The worker for segments of one length, if one block can sort them.
     pub fn for_length(length: usize, content: Content, shared: usize) -> Option<Worker> {
         let many = length.div_ceil(Self::longest_row(content)).next_power_of_two();
-        // Places are sorted by one thread, or by those that read what lies close together.
+        // Indices are sorted by one thread, or by those that read what lies close together.
         let many = if content.staged() > 0 { many.max(2 * TILED_UP_TO) } else { many };
         let most_alone = if content.staged() > 8 { ALONE_WITH_WIDE_STAGES } else { ALONE };
         let alone = (length <= most_alone).then_some(1);

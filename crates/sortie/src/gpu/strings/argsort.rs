@@ -33,7 +33,7 @@ const BLOCKS: u32 = 8;
 const WORD: usize = size_of::<u64>() / size_of::<u32>();
 
 impl Gpu {
-    /// Writes the places of the strings in order, by their bytes. Stable. Waits until they are: how many strings tie, and so
+    /// Writes the indices of the strings in order, by their bytes. Stable. Waits until they are: how many strings tie, and so
     /// how much is launched, is read back for each group of symbols.
     ///
     /// A group of symbols is a word of 64 bits. The alphabet found in the bytes decides how many it has: of DNA 27, of letters
@@ -52,25 +52,25 @@ impl Gpu {
     /// # Errors
     /// [`Error::LengthMismatch`]; [`Error::Unsupported`] for more than 2^32 - 2^16 strings; [`Error::Memory`] where the
     /// device has too little free for the scratch; [`Error::Device`] where a kernel could not be had or the device fails.
-    /// The strings stay as they are; the places are unspecified then.
+    /// The strings stay as they are; the indices are unspecified then.
     ///
     /// # Safety
-    /// Nothing else uses the strings and the places meanwhile, and offsets are as [`Strings`] states, or views as
+    /// Nothing else uses the strings and the indices meanwhile, and offsets are as [`Strings`] states, or views as
     /// [`StringViews`](super::StringViews). The stream is of this engine's device.
     pub unsafe fn argsort_strings<'s>(
         &self,
         stream: &Stream,
         strings: impl Into<StoredStrings<'s>>,
-        places: View<'_, u32>,
+        indices: View<'_, u32>,
         order: Order,
     ) -> Result<Pending<'_>, Error> {
         let strings = strings.into();
-        check(strings, places)?;
-        if places.len() < 2 {
-            stream.fill(places, 0)?;
+        check(strings, indices)?;
+        if indices.len() < 2 {
+            stream.fill(indices, 0)?;
             return self.pending(stream);
         }
-        let mut job = StringSort::new(self, stream, strings, places, order)?;
+        let mut job = StringSort::new(self, stream, strings, indices, order)?;
         job.base = job.find_alphabet()?;
         // SAFETY: as the caller states.
         let mut tied = unsafe { job.sort_all()? };
@@ -81,9 +81,9 @@ impl Gpu {
         self.pending(stream)
     }
 
-    /// Writes the places of the strings in order, as [`Gpu::argsort_strings`] does, but only by their first `depth` bytes,
+    /// Writes the indices of the strings in order, as [`Gpu::argsort_strings`] does, but only by their first `depth` bytes,
     /// and says which tie then: the caller finishes those, in whatever way. Stable, so that a run of ties has its strings in
-    /// the order of their places. Waits until all of that is there.
+    /// the order of their indices. Waits until all of that is there.
     ///
     /// What the paper gives for the depth is taken where it is `None`: 8 bytes where the alphabet is small, as that of
     /// DNA, and 5 else. Scratch as that of the whole, and on the host for each string that ties at most 8 bytes, which
@@ -102,17 +102,17 @@ impl Gpu {
         stream: &Stream,
         strings: impl Into<StoredStrings<'s>>,
         depth: Option<NonZeroUsize>,
-        places: View<'_, u32>,
+        indices: View<'_, u32>,
         order: Order,
     ) -> Result<Ties, Error> {
         let strings = strings.into();
-        check(strings, places)?;
-        if places.len() < 2 {
-            stream.fill(places, 0)?;
+        check(strings, indices)?;
+        if indices.len() < 2 {
+            stream.fill(indices, 0)?;
             self.pending(stream)?.wait()?;
             return Ok(Ties::default());
         }
-        let mut job = StringSort::new(self, stream, strings, places, order)?;
+        let mut job = StringSort::new(self, stream, strings, indices, order)?;
         job.base = job.find_alphabet()?;
         let of_paper =
             if job.base <= SMALL_ALPHABET { CUT_OFF_SMALL_ALPHABET } else { CUT_OFF_LARGE_ALPHABET };
@@ -130,7 +130,7 @@ impl Gpu {
     }
 }
 
-/// Sorts words, of symbols in this base, with the places of the strings that they are of, which are written; stable. Returns
+/// Sorts words, of symbols in this base, with the indices of the strings that they are of, which are written; stable. Returns
 /// which tie, and waits until they are there.
 ///
 /// # Safety
@@ -139,31 +139,31 @@ pub(crate) unsafe fn sort_words(
     gpu: &Gpu,
     stream: &Stream,
     words: View<'_, u64>,
-    places: View<'_, u32>,
+    indices: View<'_, u32>,
     base: u32,
     order: Order,
 ) -> Result<Option<Tied>, Error> {
-    let n = places.len();
+    let n = indices.len();
     let nowhere =
         Strings { bytes: words.cast().range(0..0), offsets: Offsets::Wide(words.range(0..0)) }.into();
-    let job = StringSort { base, ..StringSort::new(gpu, stream, nowhere, places, order)? };
+    let job = StringSort { base, ..StringSort::new(gpu, stream, nowhere, indices, order)? };
     // SAFETY: as the caller states.
     let tied = unsafe {
-        gpu.number(stream, places.address(), n, size_of::<u32>())?;
-        drop(gpu.sort_array(stream, words, places.address(), wanted(order))?);
-        let sorted = TieLevel { places: places.address(), slots: 0, heads: 0, count: n as u32 };
+        gpu.number(stream, indices.address(), n, size_of::<u32>())?;
+        drop(gpu.sort_array(stream, words, indices.address(), wanted(order))?);
+        let sorted = TieLevel { indices: indices.address(), slots: 0, heads: 0, count: n as u32 };
         job.find_ties(sorted, job.alphabet(0).count, words)?
     };
     gpu.pending(stream)?.wait()?;
     Ok(tied)
 }
 
-fn check(strings: StoredStrings<'_>, places: View<'_, u32>) -> Result<(), Error> {
-    same_length("places", strings.count(), places.len())?;
-    check_count(places.len())
+fn check(strings: StoredStrings<'_>, indices: View<'_, u32>) -> Result<(), Error> {
+    same_length("indices", strings.count(), indices.len())?;
+    check_count(indices.len())
 }
 
-/// Whether places of 32 bits are enough for so many strings.
+/// Whether indices of 32 bits are enough for so many strings.
 pub(crate) fn check_count(n: usize) -> Result<(), Error> {
     if n <= MOST_KEYS {
         return Ok(());
@@ -231,7 +231,7 @@ pub(crate) struct Tied {
 }
 
 impl Tied {
-    /// Words of scratch: places, slots, heads, starts of groups, and the words of strings.
+    /// Words of scratch: indices, slots, heads, starts of groups, and the words of strings.
     fn lengths(count: usize, groups: usize) -> [usize; 5] {
         [count, count, count.div_ceil(4), 2 * (groups + 1), 2 * count].map(|words| words.next_multiple_of(4))
     }
@@ -242,7 +242,7 @@ impl Tied {
         self.scratch.range(start..start + lengths[i])
     }
 
-    fn places(&self) -> View<'_, u32> {
+    fn indices(&self) -> View<'_, u32> {
         self.part(0).range(0..self.count)
     }
 
@@ -266,7 +266,7 @@ impl Tied {
 
     fn level(&self) -> TieLevel {
         TieLevel {
-            places: self.places().address(),
+            indices: self.indices().address(),
             slots: self.slots().address(),
             heads: self.part(2).address(),
             count: self.count as u32,
@@ -279,7 +279,7 @@ struct StringSort<'a> {
     gpu: &'a Gpu,
     stream: &'a Stream,
     strings: StoredStrings<'a>,
-    places: View<'a, u32>,
+    indices: View<'a, u32>,
     order: Order,
     kernels: StringKernels,
     /// The state, the alphabet's symbols, the table of buffers, and of each tile its counts and what comes before.
@@ -296,15 +296,25 @@ impl<'a> StringSort<'a> {
         gpu: &'a Gpu,
         stream: &'a Stream,
         strings: StoredStrings<'a>,
-        places: View<'a, u32>,
+        indices: View<'a, u32>,
         order: Order,
     ) -> Result<StringSort<'a>, Error> {
         let kernels = StringKernels::new(gpu, strings)?;
-        let fixed = scratch(stream, fixed_words(places.len()) + strings.table_words())?;
+        let fixed = scratch(stream, fixed_words(indices.len()) + strings.table_words())?;
         let table = fixed.range(TABLE..TABLE + strings.table_words());
         let addresses = strings.addresses(stream, table)?;
-        let job =
-            StringSort { gpu, stream, strings, places, order, kernels, fixed, addresses, base: 0, end: None };
+        let job = StringSort {
+            gpu,
+            stream,
+            strings,
+            indices,
+            order,
+            kernels,
+            fixed,
+            addresses,
+            base: 0,
+            end: None,
+        };
         let unknown = TieState { shared: u64::MAX, ..bytemuck::Zeroable::zeroed() };
         stream.copy_in(job.state(), &[unknown])?;
         Ok(job)
@@ -316,7 +326,7 @@ impl<'a> StringSort<'a> {
         let symbols = self.symbols();
         self.stream.fill(symbols, 0)?;
         let launch = launch(self.gpu, self.strings.work().div_ceil(BLOCK as usize), size_of::<Symbols>());
-        let arguments = (self.addresses, self.places.len() as u64, symbols);
+        let arguments = (self.addresses, self.indices.len() as u64, symbols);
         // SAFETY: these are the kernel's arguments; it reads the bytes of the strings. The engine keeps the kernels.
         unsafe { find_alphabet.launch(self.stream, launch, arguments)? };
         let mut numbers = [0u32; 256];
@@ -336,16 +346,16 @@ impl<'a> StringSort<'a> {
     /// # Safety
     /// As [`Gpu::argsort_strings`], so of all methods.
     unsafe fn sort_all(&self) -> Result<Option<Tied>, Error> {
-        let n = self.places.len();
+        let n = self.indices.len();
         let words = scratch(self.stream, WORD * n)?;
         let keys = words.range(0..WORD * n).cast::<u64>();
-        let all = TieLevel { places: 0, slots: 0, heads: 0, count: n as u32 };
+        let all = TieLevel { indices: 0, slots: 0, heads: 0, count: n as u32 };
         let alphabet = self.alphabet(0);
-        // SAFETY: as the caller states; the places are written before they are sorted.
+        // SAFETY: as the caller states; the indices are written before they are sorted.
         unsafe {
             self.encode(all, alphabet, keys)?;
-            drop(self.gpu.sort_array(self.stream, keys, self.places.address(), wanted(self.order))?);
-            let sorted = TieLevel { places: self.places.address(), ..all };
+            drop(self.gpu.sort_array(self.stream, keys, self.indices.address(), wanted(self.order))?);
+            let sorted = TieLevel { indices: self.indices.address(), ..all };
             self.find_ties(sorted, alphabet.count, keys)
         }
     }
@@ -353,7 +363,7 @@ impl<'a> StringSort<'a> {
     /// Sorts each group of strings by the next group of symbols, and returns those that tie then.
     unsafe fn sort_ties(&self, tied: &Tied) -> Result<Option<Tied>, Error> {
         let segments = DeviceSegments::Offsets { offsets: tied.starts(), longest: tied.longest };
-        let payload = tied.places().address();
+        let payload = tied.indices().address();
         let moved = Moved { keys: tied.words(), payload, kind: Payload::Moved(size_of::<u32>()) };
         let alphabet = self.alphabet(tied.depth);
         // SAFETY: as the caller states; the groups are within what ties.
@@ -378,13 +388,13 @@ impl<'a> StringSort<'a> {
             } else {
                 kernels.find_shared.launch(self.stream, by_warp, (strings, level, state))?;
             }
-            let arguments = (strings, level, self.places, alphabet, state, words);
+            let arguments = (strings, level, self.indices, alphabet, state, words);
             kernels.encode.launch(self.stream, by_thread, arguments)?;
         }
         Ok(())
     }
 
-    /// Brings a level's places to their slots, and returns what ties, if anything does.
+    /// Brings a level's indices to their slots, and returns what ties, if anything does.
     unsafe fn find_ties(
         &self,
         level: TieLevel,
@@ -405,9 +415,9 @@ impl<'a> StringSort<'a> {
             let (count, groups) = (left.items as usize, left.groups as usize);
             let scratch = scratch(stream, Tied::lengths(count, groups).iter().sum())?;
             let mut tied = Tied { scratch, count, groups, longest: 0, depth: left.depth };
-            let TieLevel { places, slots, heads, .. } = tied.level();
-            let next = LeftTies { places, slots, heads, starts: tied.starts().address() };
-            let arguments = (level, words, base, items_before, groups_before, self.places, next, state);
+            let TieLevel { indices, slots, heads, .. } = tied.level();
+            let next = LeftTies { indices, slots, heads, starts: tied.starts().address() };
+            let arguments = (level, words, base, items_before, groups_before, self.indices, next, state);
             kernels.list_ties.launch(stream, launch, arguments)?;
             if count == 0 {
                 return Ok(None);
@@ -450,15 +460,15 @@ impl<'a> StringSort<'a> {
     }
 
     fn of_tiles(&self) -> [View<'_, u32>; 3] {
-        let tiles = self.places.len().div_ceil(TILE);
+        let tiles = self.indices.len().div_ceil(TILE);
         let start = TABLE + self.strings.table_words();
         [0, 1, 2].map(|part| self.fixed.range(start + part * tiles..start + (part + 1) * tiles))
     }
 }
 
-/// How all strings are sorted by their first words, with their places.
+/// How all strings are sorted by their first words, with their indices.
 fn wanted(order: Order) -> Wanted {
-    // Payloads go below the keys, or else their order is kept, so that equal words come out by their places.
+    // Payloads go below the keys, or else their order is kept, so that equal words come out by their indices.
     let beside = Beside::Payload { bytes: size_of::<u32>(), stable: false };
     Wanted { beside, code: Code::Unsigned, order }
 }

@@ -1,4 +1,4 @@
-//! Strings in device memory in the order of their places.
+//! Strings in device memory in the order of their indices.
 
 use sortie_device::{Kernel, Launch, Stream, View};
 
@@ -15,80 +15,80 @@ use crate::gpu::{Gpu, Pending};
 const COPIED: usize = 16;
 
 impl Gpu {
-    /// Enqueues the strings in the order of these places, and does not wait: offsets from 0 on, and bytes.
+    /// Enqueues the strings in the order of these indices, and does not wait: offsets from 0 on, and bytes.
     ///
     /// Cost: of each string a read and a write; a thread writes 16 bytes, whose string it searches for.
     /// Scratch: 8 bytes for 2048 strings.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] where there are not as many strings to be written as places; [`Error::Unsupported`] for
-    /// offsets of two widths, or more than 2^32 - 2^16 places; [`Error::Memory`] where the device has too little free for
+    /// [`Error::LengthMismatch`] where there are not as many strings to be written as indices; [`Error::Unsupported`] for
+    /// offsets of two widths, or more than 2^32 - 2^16 indices; [`Error::Memory`] where the device has too little free for
     /// the scratch; [`Error::Device`] where a kernel could not be had.
     ///
     /// # Safety
-    /// Places are less than the number of strings; there is room for all bytes of those, and offsets are wide enough.
-    /// Nothing else uses either strings or the places until that is done. The stream is of this engine's device.
+    /// Indices are less than the number of strings; there is room for all bytes of those, and offsets are wide enough.
+    /// Nothing else uses either strings or the indices until that is done. The stream is of this engine's device.
     pub unsafe fn gather_strings(
         &self,
         stream: &Stream,
         strings: Strings<'_>,
-        places: View<'_, u32>,
+        indices: View<'_, u32>,
         to: Strings<'_>,
     ) -> Result<Pending<'_>, Error> {
-        same_length("strings to be written", places.len(), to.count())?;
+        same_length("strings to be written", indices.len(), to.count())?;
         if strings.offset_bytes() != to.offset_bytes() {
             return Err(Error::Unsupported("offsets of strings have one width, before and after".into()));
         }
-        check_count(places.len())?;
+        check_count(indices.len())?;
         let names = ["sum_lengths", "sum_tiles", "write_offsets", "copy_bytes"];
         let instances = names.map(|name| instance(name, strings.offset_bytes()));
         let kernels = <[Kernel; 4]>::try_from(self.kernels(&instances)?).expect("as many as instances");
         let [sum_lengths, sum_tiles, write_offsets, copy_bytes] = kernels;
-        let tiles = places.len().div_ceil(TILE);
+        let tiles = indices.len().div_ceil(TILE);
         let scratch = scratch(stream, 2 * tiles)?;
         let sums = scratch.range(0..2 * tiles);
         let by_tile = launch(self, tiles, size_of::<LengthSums>());
         let one = Launch { blocks: 1, ..by_tile };
         let copying = launch(self, to.bytes.len().div_ceil(COPIED * BLOCK as usize), 0);
-        let (from, count) = (strings.addresses(), places.len() as u32);
+        let (from, count) = (strings.addresses(), indices.len() as u32);
         let StringArrays { data, index, .. } = to.addresses();
         // SAFETY: these are the kernels' arguments; as the caller states, there is room for all that they write.
         unsafe {
             if count == 0 {
                 stream.fill(to.offset_words(), 0)?;
             } else {
-                sum_lengths.launch(stream, by_tile, (from, places, count, sums))?;
+                sum_lengths.launch(stream, by_tile, (from, indices, count, sums))?;
                 sum_tiles.launch(stream, one, (sums, tiles as u32))?;
-                write_offsets.launch(stream, by_tile, (from, places, count, sums, index))?;
-                copy_bytes.launch(stream, copying, (from, places, count, index, data))?;
+                write_offsets.launch(stream, by_tile, (from, indices, count, sums, index))?;
+                copy_bytes.launch(stream, copying, (from, indices, count, index, data))?;
             }
         }
         self.pending(stream)
     }
 
-    /// Enqueues the views of strings in the order of these places, and does not wait; their buffers stay as they are, and
+    /// Enqueues the views of strings in the order of these indices, and does not wait; their buffers stay as they are, and
     /// belong to the new ones too. No scratch.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] where there are not as many views to be written as places; [`Error::Unsupported`] for more
-    /// than 2^32 - 2^16 places; [`Error::Device`] where a kernel could not be had.
+    /// [`Error::LengthMismatch`] where there are not as many views to be written as indices; [`Error::Unsupported`] for more
+    /// than 2^32 - 2^16 indices; [`Error::Device`] where a kernel could not be had.
     ///
     /// # Safety
-    /// Places are less than the number of views. Nothing else uses either views or the places until that is done. The stream
+    /// Indices are less than the number of views. Nothing else uses either views or the indices until that is done. The stream
     /// is of this engine's device.
     pub unsafe fn gather_string_views(
         &self,
         stream: &Stream,
         views: View<'_, u128>,
-        places: View<'_, u32>,
+        indices: View<'_, u32>,
         to: View<'_, u128>,
     ) -> Result<Pending<'_>, Error> {
-        same_length("views to be written", places.len(), to.len())?;
-        check_count(places.len())?;
+        same_length("views to be written", indices.len(), to.len())?;
+        check_count(indices.len())?;
         let kernel = self.kernel(&instance("gather_views", size_of::<u128>()))?;
-        let launch = launch(self, places.len().div_ceil(BLOCK as usize), 0);
-        // SAFETY: these are the kernel's arguments; there is room for as many views as places.
-        unsafe { kernel.launch(stream, launch, (views, places, places.len() as u32, to))? };
+        let launch = launch(self, indices.len().div_ceil(BLOCK as usize), 0);
+        // SAFETY: these are the kernel's arguments; there is room for as many views as indices.
+        unsafe { kernel.launch(stream, launch, (views, indices, indices.len() as u32, to))? };
         self.pending(stream)
     }
 }

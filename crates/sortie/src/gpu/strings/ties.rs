@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::Error;
 use crate::scratch::reserve;
 
-/// Runs of places, in ascending order, whose strings are equal as far as they were sorted and did not end before.
+/// Runs of indices, in ascending order, whose strings are equal as far as they were sorted and did not end before.
 #[derive(Debug, Default)]
 pub struct Ties {
     /// Where each string that ties belongs, run by run, and where the runs begin there and the last one ends.

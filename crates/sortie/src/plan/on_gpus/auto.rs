@@ -203,12 +203,12 @@ mod tests {
             sorted.copy_from_slice(&keys);
             assert_eq!(ran(sorter.sort_pairs(&mut sorted, &mut payload).unwrap()), on_gpu);
             assert!(sorted.is_sorted() && payload == sorted);
-            let mut places = vec![0usize; keys.len()];
-            assert_eq!(ran(sorter.argsort(&keys, &mut places).unwrap()), on_gpu);
-            assert!(places.iter().rev().copied().eq(0..keys.len()));
-            let report = sorter.argsort_segments(&keys, &mut places, segments).unwrap();
+            let mut indices = vec![0usize; keys.len()];
+            assert_eq!(ran(sorter.argsort(&keys, &mut indices).unwrap()), on_gpu);
+            assert!(indices.iter().rev().copied().eq(0..keys.len()));
+            let report = sorter.argsort_segments(&keys, &mut indices, segments).unwrap();
             assert_eq!(report.phases.iter().any(|phase| phase.engine == Ran::Cuda), on_gpu);
-            assert!(places.chunks(4).all(|places| places == [3, 2, 1, 0]));
+            assert!(indices.chunks(4).all(|indices| indices == [3, 2, 1, 0]));
         };
         all(Ran::Cuda);
 

@@ -342,7 +342,7 @@ impl One {
                 let payload = HostPayload::of_pod(beside).map(|payload| (payload, true));
                 HostArray::Sorted { keys, payload }
             }
-            One::Places => HostArray::Argsorted { keys, places: beside },
+            One::Places => HostArray::Argsorted { keys, indices: beside },
         };
         let allowed = Allowed { threads: 1, memory_limit: u64::MAX };
         sort_host_array(gpu, array, Code::Unsigned, Order::default(), Algorithm::Auto, allowed)
@@ -354,9 +354,9 @@ impl One {
         let n = (1 << 15) + 3;
         let unsorted: Arrays = ((0..n).map(|_| random.u32(..)).collect(), (0..n).collect());
         let mut sorted = unsorted.clone();
-        let places = crate::argsort(&unsorted.0);
+        let indices = crate::argsort(&unsorted.0);
         if self != One::Keys {
-            sorted.1 = places.iter().map(|&place| place as u32).collect();
+            sorted.1 = indices.iter().map(|&place| place as u32).collect();
         }
         if self != One::Places {
             sorted.0.sort_unstable();
