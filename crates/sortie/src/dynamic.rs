@@ -56,8 +56,8 @@ macro_rules! with_type {
     }};
 }
 
-#[cfg(feature = "gpu")]
 /// Evaluates an expression with `$key` as the type of the keys.
+#[cfg(feature = "gpu")]
 macro_rules! with_key {
     ($dtype:expr, $key:ident => $body:expr) => {
         match $dtype {

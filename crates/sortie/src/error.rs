@@ -49,7 +49,7 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            // What it says is said here.
+            // `Display` already prints the device's message; only its cause follows.
             #[cfg(feature = "gpu")]
             Error::Device(error) => error.source(),
             _ => None,

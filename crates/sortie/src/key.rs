@@ -306,7 +306,7 @@ pub struct Transform<B> {
 }
 
 impl<B: Bits> Transform<B> {
-    /// That of codes, which are their own.
+    /// The transform of keys that already are codes: it changes nothing.
     pub(crate) const IDENTITY: Self = Transform {
         flip: B::ZERO,
         float: false,

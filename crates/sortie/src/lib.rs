@@ -4,7 +4,7 @@
 //! is in, or rayon's global pool, which they start; [`sort_strings`], [`sort_by`] and [`sort_by_cached_key`] from 65,536 on. Where the system refuses its threads, they sort by the
 //! caller's thread alone.
 //! [`Sorter`] is for everything that can be chosen; its calls return a [`Report`] or an [`Error`]. A program that calls
-//! [`enable_gpu`] lets both use a GPU where that is faster.
+//! [`enable_gpu`] (feature `gpu`) lets both use a GPU where that is faster.
 //!
 //! ```
 //! let mut v = [3.5, -1.0, f64::NAN, -0.0, 0.0];
@@ -23,8 +23,8 @@
 //! Both are off by default.
 //!
 //! - `gpu`: the engines for NVIDIA GPUs. Without it, [`Engine::Auto`] is the CPU, and engines that name a GPU return
-//!   [`Error::Unsupported`]. To build and to start a program takes nothing of CUDA either way.
-//! - `half`: keys of type `half::f16` and `half::bf16`. `gpu` turns it on.
+//!   [`Error::Unsupported`]. Neither building nor starting a program requires CUDA.
+//! - `half`: keys of type `half::f16` and `half::bf16`. `gpu` includes it.
 //!
 //! # Stability
 //!
@@ -35,7 +35,7 @@
 //! # Memory, panics and GPUs
 //!
 //! `n` keys have `K` bytes each, and each payload has `V` bytes. Scratch is the most that a call allocates beyond its
-//! arguments and its result, on the CPU, in bytes. The last column says whether the call may use a GPU after [`enable_gpu`].
+//! arguments and its result, on the CPU, in bytes. The last column says whether the call may use a GPU after [`enable_gpu`] (feature `gpu`).
 //!
 //! | call | scratch | panics | GPU |
 //! |---|---|---|---|
@@ -73,11 +73,12 @@
 //! - Every sort takes O(n log n) time at most in comparisons of keys or codes. Strings take as long as the bytes are many that
 //!   tell them apart.
 
+// Much of the documentation links to what needs the feature.
+#![cfg_attr(not(feature = "gpu"), allow(rustdoc::broken_intra_doc_links))]
+
 pub mod columns;
 #[cfg(feature = "gpu")]
 mod compose;
-#[cfg(feature = "gpu")]
-mod copy;
 mod cpu;
 pub mod dynamic;
 mod error;

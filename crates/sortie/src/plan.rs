@@ -4,19 +4,15 @@
 //! What an engine can do is one table, which [`capabilities`] gives. [`Engine::Auto`](crate::Engine::Auto) compares seconds that
 //! are predicted from rates. Those of [some GPUs](shipped_gpus) ship with the library.
 
-// Every tuning constant of the CPU engine is here, with the measurement or the count that chose it; those of GPUs are in
-// `on_gpus/constants.rs`. Measured on two cores of an Intel Xeon
-// (Sapphire Rapids, 2 MB of L2 cache a core).
+// Every tuning constant of the CPU engine is here, with the measurement or the count that chose it. Measured on two cores of an
+// Intel Xeon (Sapphire Rapids, 2 MB of L2 cache a core). Those of GPUs are in `on_gpus/constants.rs`.
 
 use crate::cpu::vector::Isa;
 
 mod capability;
 mod machine;
-#[cfg(feature = "gpu")]
+#[cfg_attr(not(feature = "gpu"), path = "plan/no_gpus.rs")]
 pub(crate) mod on_gpus;
-#[cfg(not(feature = "gpu"))]
-#[path = "plan/no_gpus.rs"]
-mod on_gpus;
 mod predict;
 mod route;
 mod scratch;
@@ -136,6 +132,13 @@ pub(crate) const PAIRS_IN_CACHE: usize = 1 << 16;
 /// A word of 32 bits orders a bucket where it has so many more bits for the code than for the place: about one code in
 /// 16 is then tied.
 pub(crate) const NARROW_SLACK_BITS: u32 = 4;
+
+/// Fewest codes that are ranked if they have few distinct values, and codes sampled to find those: 128 random codes miss one of 16
+/// values in 250 cases, and take 2 us to sort. The same of up to [`FEW`] keys.
+pub(crate) const RANK_FROM: usize = 1 << 10;
+pub(crate) const RANK_SAMPLE: usize = 128;
+pub(crate) const RANK_FEW_FROM: usize = 128;
+pub(crate) const RANK_SAMPLE_OF_FEW: usize = 32;
 
 /// Codes or strings that are put in order by insertion: as many as std's sort takes for it, about.
 pub(crate) const INSERT_UP_TO: usize = 16;

@@ -31,13 +31,14 @@ enum Memory<T> {
 /// Room for so many items on the host, or what is missing.
 pub(crate) fn reserve<T>(count: usize) -> Result<Vec<T>, Error> {
     let mut held = Vec::new();
-    held.try_reserve_exact(count).map_err(|_| Error::Memory {
-        bound: Bound::Host,
-        needed: count.saturating_mul(size_of::<T>()) as u64,
-        available: 0,
-        hint: "sort in parts, or free some",
-    })?;
+    held.try_reserve_exact(count).map_err(|_| refused(count.saturating_mul(size_of::<T>())))?;
     Ok(held)
+}
+
+/// The system has refused so many bytes.
+fn refused(bytes: usize) -> Error {
+    let hint = "sort in parts, or free some";
+    Error::Memory { bound: Bound::Host, needed: bytes as u64, available: 0, hint }
 }
 
 impl<T> Scratch<T> {
@@ -45,23 +46,17 @@ impl<T> Scratch<T> {
     pub(crate) fn new(len: usize) -> Result<Self, Error> {
         // Items of a caller's that have no size may be more than addresses.
         let bytes = len.saturating_mul(size_of::<T>());
-        let failed = |_| Error::Memory {
-            bound: Bound::Host,
-            needed: bytes as u64,
-            available: 0,
-            hint: "sort in parts, or free some",
-        };
         if isize::try_from(bytes).is_err() {
-            return Err(failed(std::io::ErrorKind::OutOfMemory.into()));
+            return Err(refused(bytes));
         }
         if bytes < MAP_SCRATCH_FROM_BYTES || cfg!(miri) {
             let mut heap = Vec::new();
-            heap.try_reserve_exact(len).map_err(|_| failed(std::io::ErrorKind::OutOfMemory.into()))?;
+            heap.try_reserve_exact(len).map_err(|_| refused(bytes))?;
             heap.resize_with(len, MaybeUninit::uninit);
             return Ok(Scratch { memory: Memory::Heap(heap), len });
         }
         assert!(align_of::<T>() <= 4096, "a mapping is aligned to a page");
-        let map = MmapOptions::new().len(bytes).map_anon().map_err(failed)?;
+        let map = MmapOptions::new().len(bytes).map_anon().map_err(|_| refused(bytes))?;
         // Only advice: without huge pages the sort is slower, not wrong.
         #[cfg(target_os = "linux")]
         let _ = map.advise(memmap2::Advice::HugePage);

@@ -3,10 +3,7 @@
 mod devices;
 mod engine;
 mod numbers;
-#[cfg(feature = "gpu")]
-mod on_gpus;
-#[cfg(not(feature = "gpu"))]
-#[path = "sorter/no_gpus.rs"]
+#[cfg_attr(not(feature = "gpu"), path = "sorter/no_gpus.rs")]
 mod on_gpus;
 mod strings;
 

@@ -380,7 +380,7 @@ fn a_panic_in_as_ref_restores_nothing_that_as_ref_may_have_changed() {
         let sorter = Sorter::builder().threads(threads).build().unwrap();
         // Rotated ones are two runs, which one or two threads merge.
         let key = |i: usize| if rotated { (0, (i + n / 3) % n) } else { (i % 3, i * 7919 % n) };
-        let mut fell = false;
+        let mut panicked = false;
         let mut asked_when_it = |frees_from, panics_from| {
             let (asked, dropped) = (AtomicUsize::new(0), Vec::from_iter((0..n).map(|_| AtomicUsize::new(0))));
             let owner = |(i, dropped)| Freeing {
@@ -393,10 +393,10 @@ fn a_panic_in_as_ref_restores_nothing_that_as_ref_may_have_changed() {
             };
             let mut strings: Vec<_> = dropped.iter().enumerate().map(owner).collect();
             let sorted = catch_unwind(AssertUnwindSafe(|| sorter.sort_strings(&mut strings)));
-            // Threads that look for the end of a run look as far as they get until one has found it, so that
-            // a sort may be over before the last of these.
+            // Threads search for the end of a run until one finds it, so the number of calls differs between
+            // runs, and a sort may end before call `panics_from`.
             assert_eq!(sorted.is_err(), asked.load(Relaxed) > panics_from, "{threads}, {panics_from}");
-            fell |= sorted.is_err();
+            panicked |= sorted.is_err();
             let numbers =
                 strings.iter().map(|string| &string.bytes).collect::<std::collections::HashSet<_>>();
             assert_eq!(numbers.len(), n);
@@ -409,7 +409,7 @@ fn a_panic_in_as_ref_restores_nothing_that_as_ref_may_have_changed() {
             let panics_from = asked * eighth / 8;
             asked_when_it(panics_from.saturating_sub(n / 4), panics_from);
         }
-        assert!(fell);
+        assert!(panicked);
     }
 }
 

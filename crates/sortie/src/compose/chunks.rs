@@ -16,7 +16,7 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
-use crate::copy::bytes_mut;
+use crate::gpu::copy::bytes_mut;
 use crate::gpu::{Allowed, ArrayChunk, Carriers, Gpu, HostArray, Work};
 use crate::key::{Bits, Code, Transform};
 use crate::scratch::Scratch;

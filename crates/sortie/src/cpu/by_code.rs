@@ -217,7 +217,7 @@ pub(crate) fn has_few_codes<B: Bits>(n: usize, code: impl Fn(usize) -> B) -> boo
 
 /// Codes at equal distances.
 fn sample<B: Bits>(n: usize, code: impl Fn(usize) -> B) -> [B; PIVOT_OF] {
-    std::array::from_fn(|i| code(i * n / PIVOT_OF))
+    std::array::from_fn(|i| code((i as u64 * n as u64 / PIVOT_OF as u64) as usize))
 }
 
 fn count_repeats<B: Bits>(mut sample: [B; PIVOT_OF]) -> usize {

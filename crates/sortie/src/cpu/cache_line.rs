@@ -1,7 +1,6 @@
 //! Stores whole cache lines past the caches, where what is written is not read soon.
 //!
-//! Written straight to its place, a line would first be fetched, and others would leave the cache for it. A whole line needs no
-//! fetch and, on x86-64, goes to memory alone.
+//! An ordinary store first fetches the line and evicts others. A whole line needs no fetch; on x86-64 it bypasses the caches.
 
 /// Bytes of a cache line.
 pub(crate) const LINE: usize = 64;

@@ -11,7 +11,7 @@ use super::sorts::CpuSorts;
 use super::vector::{self, Isa};
 use super::{counting, permute, wide};
 use crate::key::{self, Bits, Transform};
-use crate::plan::FEW;
+use crate::plan::{FEW, RANK_FEW_FROM, RANK_SAMPLE_OF_FEW};
 use crate::{Index, Key, Order};
 
 /// Room on the stack for an item of each key.
@@ -241,7 +241,7 @@ pub(crate) fn sort_by_code<T, B: Bits>(items: &mut [T], code: impl Fn(&T) -> B) 
 #[inline(never)]
 fn order_by_code<T, B: Bits>(items: &mut [T], code: impl Fn(&T) -> B) {
     let (mut codes, mut order) = (room(), room());
-    // Items in order are told as they are read.
+    // Detects sorted items while their codes are read.
     let (mut before, mut ascending) = (B::ZERO, true);
     let in_turn = |item| {
         let code = code(item);
@@ -389,10 +389,10 @@ fn order_by_rank<'r, B: Bits>(
     codes: &[B],
     order: &'r mut Room<u32>,
 ) -> Result<&'r mut [u32], &'r mut Room<u32>> {
-    if codes.len() < RANKED_FROM {
+    if codes.len() < RANK_FEW_FROM {
         return Err(order);
     }
-    let Some(distinct) = Distinct::sampled::<RANKED_OF_FEW>(codes, Transform::IDENTITY) else {
+    let Some(distinct) = Distinct::sampled::<RANK_SAMPLE_OF_FEW>(codes, Transform::IDENTITY) else {
         return Err(order);
     };
     let mut ranks = [0; FEW];
@@ -403,10 +403,6 @@ fn order_by_rank<'r, B: Bits>(
     ranked.place(|to, from| order[to] = from as u32);
     Ok(order)
 }
-
-/// Codes from which they are ranked if there are few distinct ones, and how many are looked at for those.
-const RANKED_FROM: usize = 128;
-const RANKED_OF_FEW: usize = 32;
 
 /// The stable order of two runs of codes.
 fn order_runs<'r, B: Bits>(codes: &[B], runs: &[Run; 2], order: &'r mut Room<u32>) -> &'r mut [u32] {

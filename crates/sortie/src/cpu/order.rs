@@ -1,7 +1,7 @@
 //! The order of the codes in a bucket, by a vectorised sort of packed words: the first bits of each code that tell
 //! the bucket's codes apart, and its place. The place breaks ties, so the order is stable although the sort is not.
 //!
-//! Few distinct codes need no sort: each is counted by its rank among them.
+//! Few distinct codes need no sort: they are ranked and counted (`ranks.rs`).
 //!
 //! Where a word is too narrow for all bits that tell codes apart, the lowest are dropped, and the few groups of
 //! words that then look equal are put in order by themselves: short ones by insertion, long ones by the same means on
@@ -12,7 +12,7 @@ use super::few::{Room, fill, room};
 use super::ranks::Distinct;
 use super::vector::{self, Isa};
 use crate::key::{Bits, Transform};
-use crate::plan::{INSERT_UP_TO, NARROW_SLACK_BITS, PAIRS_AT_ONCE};
+use crate::plan::{INSERT_UP_TO, NARROW_SLACK_BITS, PAIRS_AT_ONCE, RANK_FROM, RANK_SAMPLE};
 
 /// Finds the order of codes; kept from bucket to bucket for its memory.
 #[derive(Debug)]
@@ -104,8 +104,8 @@ pub(crate) fn find<'w, B: Bits>(codes: &[B], words: &'w mut Words) -> Found<'w> 
         return Found::AsIs;
     }
     let (n, isa) = (codes.len(), Isa::detect());
-    if (RANKED_FROM..u32::MAX as usize).contains(&n)
-        && let Some(distinct) = Distinct::sampled::<RANKED_SAMPLE>(codes, Transform::IDENTITY)
+    if (RANK_FROM..u32::MAX as usize).contains(&n)
+        && let Some(distinct) = Distinct::sampled::<RANK_SAMPLE>(codes, Transform::IDENTITY)
     {
         ranks.resize(n, 0);
         if let Some(ranked) = distinct.rank(codes, Transform::IDENTITY, ranks) {
@@ -129,10 +129,6 @@ pub(crate) fn find<'w, B: Bits>(codes: &[B], words: &'w mut Words) -> Found<'w> 
         Found::Wide(wide, (1 << split.place_bits) - 1)
     }
 }
-
-/// Codes from which they are ranked if few are distinct, and how many are looked at for those.
-const RANKED_FROM: usize = 1 << 10;
-const RANKED_SAMPLE: usize = 128;
 
 /// The stable order of up to [`FEW`](crate::plan::FEW) codes, of which there are some: a permutation.
 pub(crate) fn order_few<'r, B: Bits>(order: &'r mut Room<u32>, codes: &[B]) -> &'r mut [u32] {

@@ -5,15 +5,15 @@ use std::cmp::Ordering;
 use std::mem::MaybeUninit;
 
 use super::order::Orderer;
-use super::ranks::Distinct;
+use super::ranks::{Distinct, Ranked};
 use super::runs::{self, InRun, Rows, Run};
 use super::scatter::{self, Pair, Pointers};
 use super::vector::Isa;
 use super::{Job, compare, permute_pairs, split_at_ranges};
 use crate::key::{Bits, Transform};
-use crate::plan::{CpuWay, MERGED_BY_THREADS, PAIRS_A_BUCKET, PAIRS_AT_ONCE};
+use crate::plan::{CpuWay, MERGED_BY_THREADS, PAIRS_A_BUCKET, PAIRS_AT_ONCE, RANK_FROM, RANK_SAMPLE};
 use crate::profile::{self, Runs};
-use crate::scratch::Scratch;
+use crate::scratch::{Scratch, reserve};
 use crate::{Error, Index, Report};
 
 /// Sorts keys and moves each payload with its key. Stable.
@@ -65,7 +65,7 @@ pub(crate) fn sort<B: Bits, V: Send>(
         });
         return Ok(report);
     }
-    if job.budget.threads == 1 && sort_by_rank(keys, payload, transform, &mut report)? {
+    if job.budget.threads == 1 && sort_by_rank(keys, payload, transform, job, &mut report)? {
         return Ok(report);
     }
     if is_ordered_at_once::<B>(n, &job.holding(bytes), &mut report) {
@@ -112,25 +112,24 @@ pub(crate) fn sort<B: Bits, V: Send>(
     Ok(report)
 }
 
-/// Keys that are looked at for whether few of them are distinct.
-const RANKED_SAMPLE: usize = 128;
-
 /// Sorts keys of few distinct codes by the ranks of those, and their payloads with them. Returns false, and has moved nothing,
-/// if there are more codes. Takes less scratch than a copy of both.
+/// if there are more codes. Takes no more scratch than a copy of both.
 fn sort_by_rank<B: Bits, V>(
     keys: &mut [B],
     payload: &mut [V],
     transform: Transform<B>,
+    job: &Job,
     report: &mut Report,
 ) -> Result<bool, Error> {
-    let Some(distinct) = Distinct::sampled::<RANKED_SAMPLE>(keys, transform) else { return Ok(false) };
     let n = keys.len();
     assert_eq!(n, payload.len());
-    let (mut ranks, mut copy) = (vec![0; n], Scratch::<V>::new(n)?);
-    let count = || distinct.rank(keys, transform, &mut ranks);
-    let Some(ranked) = report.phase_of_one("count", size_of_val(keys), n, count) else { return Ok(false) };
-    let bytes = size_of_val(keys) + 2 * size_of_val(payload);
-    report.phase_of_one("finish", bytes, bytes, || {
+    let mut ranks = Vec::new();
+    let Some(ranked) = rank(keys, transform, &mut ranks, report)? else { return Ok(false) };
+    let mut copy = Scratch::<V>::new(n)?;
+    report.scratch_peak = 0;
+    job.budget.scratch(n + size_of_val(payload), "", report)?;
+    let (read, written) = (2 * size_of_val(payload), size_of_val(keys) + 2 * size_of_val(payload));
+    report.phase_of_one("finish", read, written, || {
         ranked.write_keys(keys, transform);
         // SAFETY: as many items. Each comes back once, and nothing panics meanwhile.
         unsafe {
@@ -140,6 +139,23 @@ fn sort_by_rank<B: Bits, V>(
         ranked.place(|to, from| unsafe { std::ptr::write(&mut payload[to], copy[from].assume_init_read()) });
     });
     Ok(true)
+}
+
+/// The ranks of keys of few distinct codes, written to `ranks`. None if there are more codes.
+fn rank<'r, B: Bits>(
+    keys: &[B],
+    transform: Transform<B>,
+    ranks: &'r mut Vec<u8>,
+    report: &mut Report,
+) -> Result<Option<Ranked<'r, B>>, Error> {
+    let n = keys.len();
+    if n < RANK_FROM {
+        return Ok(None);
+    }
+    let Some(distinct) = Distinct::sampled::<RANK_SAMPLE>(keys, transform) else { return Ok(None) };
+    *ranks = reserve(n)?;
+    ranks.resize(n, 0);
+    Ok(report.phase_of_one("profile", size_of_val(keys), n, || distinct.rank(keys, transform, ranks)))
 }
 
 /// Whether so many keys are put in order without a distribution.
@@ -236,8 +252,9 @@ pub(crate) fn argsort<B: Bits, I: Index>(
                 && let Some(runs) = runs::two(keys, transform)
             {
                 merge_indices(keys, transform, indices, &runs, job, &mut report)?;
-            } else if job.budget.threads == 1 && argsort_by_rank(keys, transform, indices, &mut report) {
-                return Ok(report);
+            } else if job.budget.threads == 1 && argsort_by_rank(keys, transform, indices, job, &mut report)?
+            {
+                // They are written.
             } else if is_ordered_at_once::<B>(n, job, &mut report) {
                 report.phase_of_one("finish", scratch, size_of_val(indices), || {
                     order_keys(keys, transform, |to, from| indices[to] = I::from_usize(from));
@@ -257,18 +274,17 @@ fn argsort_by_rank<B: Bits, I: Index>(
     keys: &[B],
     transform: Transform<B>,
     indices: &mut [I],
+    job: &Job,
     report: &mut Report,
-) -> bool {
-    let Some(distinct) = Distinct::sampled::<RANKED_SAMPLE>(keys, transform) else { return false };
-    let mut ranks = vec![0; keys.len()];
-    let count = || distinct.rank(keys, transform, &mut ranks);
-    let Some(ranked) = report.phase_of_one("count", size_of_val(keys), keys.len(), count) else {
-        return false;
-    };
+) -> Result<bool, Error> {
+    let mut ranks = Vec::new();
+    let Some(ranked) = rank(keys, transform, &mut ranks, report)? else { return Ok(false) };
+    report.scratch_peak = 0;
+    job.budget.scratch(keys.len(), "", report)?;
     report.phase_of_one("finish", keys.len(), size_of_val(indices), || {
         ranked.place(|to, from| indices[to] = I::from_usize(from));
     });
-    true
+    Ok(true)
 }
 
 /// Writes the indices of two runs of keys in order.

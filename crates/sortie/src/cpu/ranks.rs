@@ -1,4 +1,5 @@
-//! Few distinct codes: each is told by its rank among them, and goes at once to where the counts of the ranks say.
+//! Sorts keys that have few distinct codes. Each key gets the rank of its code; the counts of the ranks give its index in the
+//! output.
 
 use super::by_code::has_few_codes;
 use super::vector::{self, Isa};
@@ -22,7 +23,8 @@ const RANK_FACTORS: [u64; 8] = [
     0xff51_afd7_ed55_8ccd,
 ];
 
-/// Stripes of ranks that are counted and placed in turn: a counter is not ready again at once where neighbours are equal.
+/// Ranks are split into stripes that take turns. Otherwise equal neighbours would increment one counter twice in a row, and the
+/// second would wait.
 const STRIPES: usize = 4;
 
 /// Few distinct codes, in order.
@@ -32,13 +34,14 @@ pub(crate) struct Distinct<B> {
 }
 
 impl<B: Bits> Distinct<B> {
-    /// Those of `SAMPLE` of the keys; none if there are too many.
+    /// The distinct codes in a sample of `SAMPLE` keys. None if there are more than 16.
     pub(crate) fn sampled<const SAMPLE: usize>(keys: &[B], transform: Transform<B>) -> Option<Self> {
         let (n, code) = (keys.len(), |i: usize| transform.encode(keys[i]));
         if !has_few_codes(n, code) {
             return None;
         }
-        let mut sample: [B; SAMPLE] = std::array::from_fn(|i| code(i * n / SAMPLE));
+        let mut sample: [B; SAMPLE] =
+            std::array::from_fn(|i| code((i as u64 * n as u64 / SAMPLE as u64) as usize));
         sample.sort_unstable();
         let mut distinct = Distinct { codes: [sample[0]; RANKED], count: 0 };
         for equal in sample.chunk_by(|a, b| a == b) {
@@ -48,7 +51,7 @@ impl<B: Bits> Distinct<B> {
         Some(distinct)
     }
 
-    /// Finds the ranks of as many keys. None if the code of one is none of these.
+    /// Writes the rank of each key to `ranks`. None if a key has another code.
     pub(crate) fn rank<'r>(
         self,
         keys: &[B],
@@ -125,7 +128,7 @@ fn rank_block<B: Bits>(block: &[B; RANK_BLOCK], distinct: &[B], ranks: &mut [u8]
 pub(crate) struct Ranked<'r, B> {
     distinct: Distinct<B>,
     ranks: &'r [u8],
-    /// Where the codes of each stripe begin, rank by rank.
+    /// For each stripe and rank, the output index of its first code.
     starts: [[usize; RANKED]; STRIPES],
 }
 
@@ -142,8 +145,8 @@ impl<'r, B: Bits> Ranked<'r, B> {
         Ranked { distinct, ranks, starts }
     }
 
-    /// Calls `put(to, from)` for each code, where `to` is its index in order and `from` that where it is. Stable: each index comes
-    /// once as either.
+    /// Calls `put(to, from)` once for each key: `from` is its index, `to` its index in order. Stable. Each index occurs once as
+    /// `from` and once as `to`; unsafe callers rely on it.
     #[inline(always)]
     pub(crate) fn place(&self, mut put: impl FnMut(usize, usize)) {
         let mut starts = self.starts;
@@ -164,7 +167,7 @@ impl<'r, B: Bits> Ranked<'r, B> {
     }
 }
 
-/// Calls `work` with the stripe and the index of each rank: of each stripe in order, of all stripes in turn.
+/// Calls `work(stripe, index)` for each rank. Indices ascend within a stripe; the stripes take turns.
 #[inline(always)]
 fn for_striped(ranks: &[u8], mut work: impl FnMut(usize, usize)) {
     let stripe = ranks.len() / STRIPES;
@@ -172,4 +175,55 @@ fn for_striped(ranks: &[u8], mut work: impl FnMut(usize, usize)) {
         (0..STRIPES).for_each(|in_stripe| work(in_stripe, in_stripe * stripe + i));
     }
     (STRIPES * stripe..ranks.len()).for_each(|i| work(STRIPES - 1, i));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Order;
+    use crate::key::Code;
+
+    /// The order of the keys, and the keys in order, if they have few distinct codes.
+    fn ranked<B: Bits>(keys: &[B], transform: Transform<B>) -> Option<(Vec<usize>, Vec<B>)> {
+        let (mut ranks, mut order, mut sorted) = (vec![0; keys.len()], vec![0; keys.len()], keys.to_vec());
+        let ranked = Distinct::sampled::<128>(keys, transform)?.rank(keys, transform, &mut ranks)?;
+        ranked.place(|to, from| order[to] = from);
+        ranked.write_keys(&mut sorted, transform);
+        Some((order, sorted))
+    }
+
+    fn check<B: Bits>(draw: impl Fn(u64) -> B) {
+        let mut rng = fastrand::Rng::with_seed(1);
+        for descending in [false, true] {
+            let transform = Transform::new(Code::Unsigned, Order { descending, ..Order::default() });
+            for (n, distinct) in [(1000, 1), (1001, 2), (5003, 16)] {
+                let keys: Vec<B> = (0..n).map(|_| draw(rng.u64(..distinct))).collect();
+                let mut expected: Vec<usize> = (0..n).collect();
+                expected.sort_by_key(|&i| transform.encode(keys[i]));
+                let (order, sorted) = ranked(&keys, transform).expect("they are few");
+                assert_eq!(order, expected, "{distinct} of {n}");
+                assert!(sorted.into_iter().eq(expected.into_iter().map(|i| keys[i])));
+            }
+            let mut keys: Vec<B> = (0..5000).map(|i| draw(i % 17)).collect();
+            assert!(ranked(&keys, transform).is_none(), "17 distinct codes");
+            keys.fill(draw(3));
+            keys[4999] = draw(4);
+            assert!(ranked(&keys, transform).is_none(), "one code that no sample has");
+        }
+    }
+
+    #[test]
+    fn few_distinct_codes_are_ranked_and_others_refused() {
+        check(|i| i as u8);
+        check(|i| i as u16 * 1000);
+        check(|i| i as u32 * 0x0123_4567);
+        check(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        // Codes that differ in one half alone, and codes that the first multiplier maps to one slot: it makes them 0, 1, 2, ...
+        check(|i| u128::from(i) << 100);
+        let inverse = (0..6).fold(1u64, |inverse, _| {
+            inverse.wrapping_mul(2u64.wrapping_sub(RANK_FACTORS[0].wrapping_mul(inverse)))
+        });
+        assert_eq!(RANK_FACTORS[0].wrapping_mul(inverse), 1);
+        check(|i| u128::from(i.wrapping_mul(inverse)));
+    }
 }

@@ -54,6 +54,7 @@
 pub(crate) mod alloc;
 mod array;
 mod batch;
+pub(crate) mod copy;
 mod engine;
 mod host;
 pub(crate) mod kernels;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use sortie_device::{Device, Event, Pinned, Stream, View};
 
-use crate::copy::bytes_mut;
+use crate::gpu::copy::bytes_mut;
 use crate::plan::on_gpus::constants::{PIECE_BYTES, RING_SLOT_BYTES, RING_SLOTS, SHARED_SLOTS};
 use crate::{Bound, Error};
 

@@ -238,6 +238,7 @@ impl Capability {
         }
         let elsewhere: Vec<_> = [Engines::Cpu, Engines::OneGpu]
             .into_iter()
+            .filter(|&other| other == Engines::Cpu || cfg!(feature = "gpu"))
             .filter(|&other| other != engines && self.algorithms(other).has(algorithm, request.is_stable()))
             .map(Engines::name)
             .collect();

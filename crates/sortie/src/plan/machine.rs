@@ -7,13 +7,14 @@ use crate::rates::CpuRates;
 
 /// What there is to sort with. How many threads may work is said by the request.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Machine {
     /// The widest vector instructions that the CPU engine uses.
     pub vectors: Vectors,
     /// How fast the CPU engine is.
     pub cpu: CpuRates,
-    #[cfg(feature = "gpu")]
     /// The GPUs that a sort may take. [`Engine::Auto`](crate::Engine::Auto) takes one of them where it is faster.
+    #[cfg(feature = "gpu")]
     pub gpus: Vec<MachineGpu>,
 }
 

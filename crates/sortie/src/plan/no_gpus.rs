@@ -1,4 +1,4 @@
-//! Stands in for the room `on_gpus` in a build without the feature `gpu`.
+//! Replaces the module `on_gpus` in a build without the feature `gpu`.
 
 use super::capability::Capability;
 use super::route::on_the_cpu;
@@ -6,14 +6,13 @@ use super::{Machine, Plan, Reason};
 use crate::request::Request;
 use crate::{Engine, Error};
 
-/// Plans what is in the table.
+/// Plans a request that the capability table allows.
 pub(super) fn plan(request: &Request, machine: &Machine, _: &Capability) -> Result<Plan, Error> {
     match request.engine {
         Engine::Auto => Ok(on_the_cpu(request, machine, Reason::NoGpu)),
         Engine::Cpu => Ok(on_the_cpu(request, machine, Reason::Named)),
         _ => Err(Error::Unsupported(
-            "there is no GPU engine in this build; build sortie with its feature gpu, or choose the CPU"
-                .into(),
+            "this build of sortie has no GPU engine; enable the feature gpu, or choose the CPU".into(),
         )),
     }
 }

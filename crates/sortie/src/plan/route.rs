@@ -184,6 +184,7 @@ impl Plan {
             Route::Cpu(CpuWay::Distribute) => &[
                 "data that is in order, or in reverse order, is not distributed",
                 "a sample decides where buckets are cut; narrow keys and small inputs are not sampled",
+                "one thread does not distribute pairs or indices of up to 16 distinct keys",
             ],
             Route::Cpu(_) => &[],
             Route::Gpu(_, GpuWay::Strings) => {

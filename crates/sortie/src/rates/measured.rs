@@ -1,4 +1,4 @@
-//! Measures the rates of this machine's CPU, and keeps them beside the device that they are to be weighed against.
+//! Measures the CPU's rates and stores them with the GPU they are compared with.
 
 use std::fs;
 use std::time::Instant;
@@ -7,12 +7,13 @@ use sortie_device::cache::{Cache, Key};
 use sortie_device::{Device, Properties};
 
 use super::{CpuRates, LENGTHS};
+use crate::Segments;
 use crate::cpu::vector::Isa;
 use crate::cpu::{self, Job};
+use crate::gpu::copy;
 use crate::key::{Bits, Transform};
 use crate::plan::CpuWay;
 use crate::request::Budget;
-use crate::{Segments, copy};
 
 /// Bytes of keys for each thread: more than a core's cache holds of them while it sorts.
 const BYTES_A_THREAD: usize = 4 << 20;

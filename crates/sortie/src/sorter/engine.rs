@@ -7,7 +7,7 @@ use super::devices;
 #[cfg(doc)]
 use super::{Algorithm, Sorter};
 use crate::Error;
-#[cfg(doc)]
+#[cfg(all(doc, feature = "gpu"))]
 use crate::{enable_gpu, gpus::Gpus};
 
 /// Where a sort runs.

@@ -1,4 +1,4 @@
-//! Stands in for `on_gpus.rs` in a build without the feature `gpu`: no plan has a GPU.
+//! Replaces `on_gpus.rs` in a build without the feature `gpu`: no plan has a GPU.
 
 use super::{Sorter, machine_without_gpu};
 use crate::key::{Bits, Code};
@@ -6,7 +6,7 @@ use crate::plan::{self, Machine};
 use crate::request::Request;
 use crate::{Error, Index, Report, Segments};
 
-/// GPUs of a plan, which there are not.
+/// The GPUs of a plan: never any in this build.
 pub enum OnGpus {}
 
 /// Every width of numbers.
@@ -24,7 +24,7 @@ pub(super) fn may_take(_: &Request) -> bool {
 
 impl OnGpus {
     pub fn planned(request: &Request) -> Result<Option<OnGpus>, Error> {
-        // An engine that is not there is refused by the plan.
+        // `plan` refuses GPU engines.
         if request.engine.has_gpu() {
             plan::plan(request, machine_without_gpu())?;
         }

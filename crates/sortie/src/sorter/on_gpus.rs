@@ -1,4 +1,4 @@
-//! How a [`Sorter`] runs a plan on GPUs. In a build without them, `no_gpus.rs` is in this file's place.
+//! How a [`Sorter`] runs a plan on GPUs. Without the feature `gpu`, `no_gpus.rs` replaces this file.
 
 use std::sync::Arc;
 

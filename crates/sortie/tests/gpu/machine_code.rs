@@ -186,7 +186,7 @@ const KNOWN: &[Known] = &[
         ],
     },
     Known {
-        reason: "a thread holds as many items as were fastest on an H200, beside the indices they go to (sample_sort.rs)",
+        reason: "a thread holds as many items as were fastest on an H200, beside the positions they go to (sample_sort.rs)",
         programs: &[
             ("splitters-4-1-0-256-31-512-16-NEXT", &[("sm_100", 16)]),
             ("splitters-64-1-0-512-5-512-2-NEXT", &[("sm_100", 560)]),

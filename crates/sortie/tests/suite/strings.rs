@@ -322,7 +322,7 @@ fn a_string_of_1_gb() {
 /// The first is out of order, so nothing is spared by their being in order.
 #[test]
 fn ten_million_equal_strings() {
-    let mut strings = vec![&b"the same string in all indices"[..]; 10_000_000];
+    let mut strings = vec![&b"the same string everywhere"[..]; 10_000_000];
     strings[0] = b"z";
     let mut indices = vec![0u32; strings.len()];
     let sorter = Sorter::builder().threads(2).build().unwrap();

@@ -27,11 +27,12 @@ use std::mem::MaybeUninit;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 
+use crate::gpu::copy;
 use crate::gpu::{Allowed, Gpu, HostPayload, HostShare, Room};
 use crate::key::{Bits, Transform};
 use crate::plan::on_gpus::constants::{HYBRID_STRETCH_LEAST, RING_SLOT_BYTES, SHARE_SLACK};
 use crate::scratch::Scratch;
-use crate::{Error, Report, copy};
+use crate::{Error, Report};
 use distribute::Distribution;
 use finish::{Finish, Target};
 use phase::Phase;

@@ -6,11 +6,12 @@ use std::time::Instant;
 use sortie_device::Properties;
 use sortie_device::cache::{Cache, Key};
 
+use crate::gpu::copy;
 use crate::gpu::{self, Allowed, Gpu, HostArray, HostPayload};
 use crate::key::{Bits, Code, Transform};
 use crate::plan::on_gpus::constants::{DEFAULT_SHARE, TUNED_BYTES};
 use crate::rates::random;
-use crate::{Algorithm, Error, Order, copy};
+use crate::{Algorithm, Error, Order};
 
 /// What the GPU's share of the keys is to be, where CPU and GPU sort together.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -8,10 +8,10 @@ use sortie_device::{Buffer, Properties};
 
 use super::segments::{Allowed, HostPayload};
 use super::transport::{Lanes, Transport};
-use crate::copy::{self, bytes, bytes_mut};
 use crate::gpu::Gpu;
 use crate::gpu::alloc::{scratch, workspace, workspace_bytes};
 use crate::gpu::array::{ArrayWay, Wanted};
+use crate::gpu::copy::{self, bytes, bytes_mut};
 use crate::key::{Bits, Code};
 use crate::plan::DeviceWay;
 use crate::plan::on_gpus::constants::{LEAST_TRIP_BYTES, LEFT_FREE};

@@ -9,10 +9,10 @@ use std::sync::{Arc, Mutex};
 use sortie_device::Buffer;
 
 use super::segments::Allowed;
-use crate::copy::bytes;
 use crate::gpu::Gpu;
 use crate::gpu::alloc::{alloc, workspace_bytes};
 use crate::gpu::array::Wanted;
+use crate::gpu::copy::bytes;
 use crate::gpu::ring::{Kept, Ring, Slots};
 use crate::gpu::threads;
 use crate::key::{Bits, Code};

@@ -10,14 +10,15 @@ use sortie_device::{Buffer, Device, Pinned};
 
 use super::array::HostArray;
 use super::memory::{Plan, Request, SegmentChunk};
-use crate::copy::{bytes, bytes_mut};
 use crate::gpu::alloc::alloc;
+use crate::gpu::copy;
+use crate::gpu::copy::{bytes, bytes_mut};
 use crate::gpu::ring::{Clock, Kept, Ring, Slots};
 use crate::gpu::segments::{Content, Moved, Payload, check_indices};
 use crate::gpu::{DeviceSegments, Gpu};
 use crate::key::{Bits, Code, Form};
 use crate::request::{Beside, moves_with_keys};
-use crate::{Error, Key, Order, Ran, Report, copy};
+use crate::{Error, Key, Order, Ran, Report};
 
 /// What the caller of a sort of host segments allows.
 #[derive(Debug, Clone, Copy)]

@@ -8,9 +8,9 @@ use rayon::prelude::*;
 use sortie_device::View;
 
 use super::segments::Allowed;
-use crate::copy::{self, bytes};
 use crate::gpu::Gpu;
 use crate::gpu::alloc::alloc;
+use crate::gpu::copy::{self, bytes};
 use crate::gpu::ring::{Ring, Slots};
 use crate::gpu::strings::{Offsets, Strings};
 use crate::gpu::strings::{check_count, scratch_of_strings};
@@ -176,7 +176,7 @@ mod tests {
     use sortie_simt::Options;
 
     use super::*;
-    use crate::copy::bytes_mut;
+    use crate::gpu::copy::bytes_mut;
     use crate::gpu::on_bench::{ALLOWED, assert_limit_is_exact, on_bench};
 
     fn words(n: u32) -> Vec<String> {

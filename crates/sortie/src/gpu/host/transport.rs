@@ -8,9 +8,9 @@ use std::sync::atomic::Ordering::Relaxed;
 use sortie_device::{Stream, View};
 
 use crate::Error;
-use crate::copy::{self, bytes, bytes_mut};
 use crate::cpu::cache_line::LINE;
 use crate::gpu::Gpu;
+use crate::gpu::copy::{self, bytes, bytes_mut};
 use crate::gpu::ring::{Clock, Ring, Slots, pieces};
 use crate::gpu::threads;
 use crate::plan::on_gpus::constants::{LEAST_PIECE_BYTES, OWN_RINGS_FROM_BYTES, RING_SLOT_BYTES};

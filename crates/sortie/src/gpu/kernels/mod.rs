@@ -69,7 +69,7 @@ const HEADERS: &[(&str, &str)] = &[
     ("network.cuh", include_str!("../../../kernels/common/network.cuh")),
     ("payload.cuh", include_str!("../../../kernels/array/payload.cuh")),
     ("placed.cuh", include_str!("../../../kernels/array/placed.cuh")),
-    ("indices.cuh", include_str!("../../../kernels/segments/indices.cuh")),
+    ("places.cuh", include_str!("../../../kernels/segments/places.cuh")),
     ("segment.cuh", include_str!("../../../kernels/segments/segment.cuh")),
     ("wide.cuh", include_str!("../../../kernels/segments/wide.cuh")),
     ("worker.cuh", include_str!("../../../kernels/segments/worker.cuh")),

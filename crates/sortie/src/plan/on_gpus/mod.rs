@@ -24,7 +24,7 @@ use crate::{Algorithm, Bound, Devices, Engine, Error, Order, gpu};
 /// More copies of a key and of what moves with it than any plan holds on a device and on the host.
 const MOST_COPIES: usize = 64;
 
-/// Plans what is in the table.
+/// Plans a request that the capability table allows.
 pub(super) fn plan(request: &Request, machine: &Machine, able: &Capability) -> Result<Plan, Error> {
     match request.engine {
         Engine::Cpu => Ok(on_the_cpu(request, machine, Reason::Named)),
