@@ -38,7 +38,7 @@ shared! {
 
     /// Strings that are sorted by their next symbols.
     argument "Level" TieLevel {
-        indices: u64,
+        places: u64,
         slots: u64,
         heads: u64,
         count: u32,
@@ -53,7 +53,7 @@ shared! {
 
     /// The next level, but for its words.
     argument "Left" LeftTies {
-        indices: u64,
+        places: u64,
         slots: u64,
         heads: u64,
         starts: u64,
