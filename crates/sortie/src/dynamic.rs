@@ -1,9 +1,9 @@
 //! Sorts of numbers whose type is known only when the program runs: a [`Dtype`] and bytes in place of a slice of a type.
 //!
 //! For programs that read arrays from files, and for bindings to other languages. Each function does what the method of
-//! [`Sorter`] or [`Gpu`] that it names does, with the same order, stability, scratch, memory limits and errors. It is compiled in
-//! the crate that calls it, so that others do not pay for it: for keys in host memory once for each width, since types of one
-//! width share their code.
+//! [`Sorter`] or [`Gpu`](crate::gpu::Gpu) that it names does, with the same order, stability, scratch, memory limits and
+//! errors. It is compiled in the crate that calls it, so that others do not pay for it: for keys in host memory once for each
+//! width, since types of one width share their code.
 //!
 //! ```
 //! use sortie::Sorter;
