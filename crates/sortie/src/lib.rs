@@ -76,6 +76,7 @@
 // Much of the documentation links to what needs the feature.
 #![cfg_attr(not(feature = "gpu"), allow(rustdoc::broken_intra_doc_links))]
 
+mod cache_line;
 pub mod columns;
 #[cfg(feature = "gpu")]
 mod compose;

@@ -5,7 +5,7 @@
 //!
 //! Source: Satish et al., "Fast sort on CPUs and GPUs: a case for bandwidth oblivious SIMD sort" (2010), section 4.2.
 
-use super::cache_line::{LINE, fence, store_line};
+use crate::cache_line::{LINE, fence, store_line};
 
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]

@@ -1,7 +1,6 @@
 //! The CPU engine.
 
 pub(crate) mod by_code;
-pub(crate) mod cache_line;
 pub(crate) mod compare;
 pub(crate) mod counting;
 pub(crate) mod distribute;

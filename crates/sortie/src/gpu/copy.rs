@@ -4,7 +4,7 @@ use std::mem::MaybeUninit;
 
 use bytemuck::Pod;
 
-use crate::cpu::cache_line::{LINE, fence, store_line};
+use crate::cache_line::{LINE, fence, store_line};
 use crate::parallel;
 use crate::plan::on_gpus::constants::COPIED_BY_A_TASK_BYTES;
 

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use sortie_device::{Stream, View};
 
 use crate::Error;
-use crate::cpu::cache_line::LINE;
+use crate::cache_line::LINE;
 use crate::gpu::Gpu;
 use crate::gpu::copy::{self, bytes, bytes_mut};
 use crate::gpu::ring::{Clock, Ring, Slots, pieces};
