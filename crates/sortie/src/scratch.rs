@@ -28,14 +28,14 @@ enum Memory<T> {
     Map(MmapMut),
 }
 
-/// Room for so many items on the host, or what is missing.
+/// An empty vector with room for `count` items, or an error that says how much memory is missing.
 pub(crate) fn reserve<T>(count: usize) -> Result<Vec<T>, Error> {
     let mut held = Vec::new();
     held.try_reserve_exact(count).map_err(|_| refused(count.saturating_mul(size_of::<T>())))?;
     Ok(held)
 }
 
-/// The system has refused so many bytes.
+/// The error where the system refuses `bytes` bytes.
 fn refused(bytes: usize) -> Error {
     let hint = "sort in parts, or free some";
     Error::Memory { bound: Bound::Host, needed: bytes as u64, available: 0, hint }

@@ -17,7 +17,7 @@ use crate::request::Budget;
 
 /// Bytes of keys for each thread: more than a core's cache holds of them while it sorts.
 const BYTES_A_THREAD: usize = 4 << 20;
-/// A rate is the best of so many.
+/// Measurements of each rate, of which the best counts.
 const ROUNDS: usize = 3;
 
 /// What [`measure`] has measured on this machine before, read from the user's cache. Measures nothing.

@@ -92,8 +92,8 @@ impl<'a, S: Sync, F: Fn(&S) -> &[u8] + Sync> Cut<'a, S, F> {
         bytes as f64 / CUT_SAMPLE.min(self.strings.len()).max(1) as f64
     }
 
-    /// Sorts what ties: runs of indices in ascending order, so many of them. `arrive` brings the indices, and says each time
-    /// that more of them are there how many that makes; what ties among those is sorted before it goes on.
+    /// Sorts the strings that tie: `ties` runs of indices in ascending order. `arrive` brings the indices piece by piece, and
+    /// calls back with their number after each. The ties among those are sorted before it continues.
     pub fn finish<I: Index>(
         &self,
         indices: &mut [I],

@@ -74,7 +74,7 @@ pub(crate) struct Keys {
     /// The body of `key_compare`, and whether it tells all keys apart that differ.
     pub compare: String,
     pub total: bool,
-    /// Their indices go with them, and bring a payload of so many bytes in the end; without any, the indices are written.
+    /// Whether indices move with the keys. In the end they bring a payload of this size in bytes, or are the result if it is 0.
     pub placed: Option<usize>,
 }
 

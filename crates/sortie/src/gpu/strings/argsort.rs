@@ -163,7 +163,7 @@ fn check(strings: StoredStrings<'_>, indices: View<'_, u32>) -> Result<(), Error
     check_count(indices.len())
 }
 
-/// Whether indices of 32 bits are enough for so many strings.
+/// Refuses more strings than indices of 32 bits can count.
 pub(crate) fn check_count(n: usize) -> Result<(), Error> {
     if n <= MOST_KEYS {
         return Ok(());

@@ -19,7 +19,7 @@ pub(crate) const CUT_OFF_LARGE_ALPHABET: usize = 5;
 /// Ranges that strings are split to at once, at most, where there is too little memory for all of them.
 pub(crate) const MOST_STRING_RANGES: u64 = 128;
 
-/// Strings that are sampled for each: with so many a range has hardly twice its share.
+/// Strings that are sampled for each range. No range then has much more than twice its share.
 pub(crate) const SPLITTER_SAMPLE: usize = 32;
 
 /// Symbols of a small alphabet: those of DNA, one for what could not be read, and the end.
@@ -105,16 +105,15 @@ pub(crate) const BUCKETS_A_THREAD: usize = 8;
 pub(crate) const MOST_HYBRID_BUCKETS: usize = 1 << 8;
 pub(crate) const TAIL_SAMPLED_A_BUCKET: usize = 8;
 
-/// One part in so many of a device's free memory is left to the driver, which rounds allocations up to 2 MiB and loads
-/// kernels there.
+/// The driver keeps one part in `LEFT_FREE` of a device's free memory: it rounds allocations up to 2 MiB, and loads kernels.
 pub(crate) const LEFT_FREE: u64 = 32;
 
 /// Bytes of keys from which a GPU is thought of at all. One thread sorts so much in 2 to 4 ms (segments of 1000 f32, and of
 /// mixed lengths), several in less than any GPU takes to get going: there is nothing to predict.
 pub(crate) const GPU_FROM_BYTES: usize = 4 << 20;
 
-/// A GPU is taken where it is predicted to be so many times as fast: rates vary by some tenths from run to run, and a GPU
-/// that is not needed stays free for others.
+/// Predicted speed-up from which a GPU is used. Rates vary by some tenths from run to run, and a GPU that is not needed stays
+/// free for others.
 pub(crate) const GPU_WINS_FROM: f64 = 1.25;
 
 /// Times that a device takes longer to sort segments in its memory than to copy them. On an H200: 1.4 (segments of 50
@@ -164,8 +163,8 @@ pub(crate) const BITONIC_COALESCED_BYTES: usize = 64;
 /// right within a hundredth then, five of which are allowed.
 pub(crate) const DIVIDED_BY: usize = 1 << 16;
 
-/// Room that a range has on a device beyond what a sample promises: so many deviations of the sample, which one range in 10^9
-/// exceeds, and so many of its keys, for ranges that it has next to none of.
+/// Spare room of a range on a device, beyond the size that a sample predicts: `SPARE_DEVIATIONS` deviations of the sample, which
+/// one range in 10^9 exceeds, and `SPARE_SAMPLED` sampled keys, for ranges of which the sample has hardly any.
 pub(crate) const SPARE_DEVIATIONS: f64 = 6.0;
 pub(crate) const SPARE_SAMPLED: usize = 16;
 
@@ -173,7 +172,7 @@ pub(crate) const SPARE_SAMPLED: usize = 16;
 /// waited for. Of more than three devices fewer, for splitters are 31.
 pub(crate) const SUB_RANGES: usize = 8;
 
-/// Parts of several devices differ from their mean by one part in so many, at most: 5%, as was asked for.
+/// The parts of several devices differ from their mean by at most one part in `MOST_UNEVEN`, which is 5%.
 pub(crate) const MOST_UNEVEN: usize = 20;
 
 /// Streams on which a device fetches from others. With that of its sorts, fewer than the eight queues that a device has unless it

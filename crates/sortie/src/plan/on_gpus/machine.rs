@@ -10,7 +10,7 @@ use crate::plan::Machine;
 /// A GPU of a [`Machine`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct MachineGpu {
-    /// What is known of it before any work.
+    /// Its properties, which are known before it has worked.
     pub properties: Properties,
     /// Bytes of its memory that are free.
     pub free: u64,

@@ -77,7 +77,7 @@ fn on_one_gpu(request: &Request, machine: &Machine, ordinal: u32, share: Option<
     Ok(Plan { route: Route::Gpu(ordinal, way), scratch, predicted, reason: Reason::Named })
 }
 
-/// What fits the first goes there alone.
+/// The first GPU alone sorts an array that fits in its memory.
 fn on_several_gpus(request: &Request, machine: &Machine, devices: Devices) -> Result<Plan, Error> {
     let mut numbers = devices.numbers();
     let first = numbers.next().expect("they are two at least");
@@ -156,7 +156,7 @@ fn way_of_array(
         }
     }
     if !any_way || key_bytes > 8 {
-        // What is missing is said when it is asked for.
+        // The allocation fails, and says how much memory is missing.
         let (way, [device, host]) = ways[ways.len() - 1];
         return Ok((GpuWay::Whole(way), Scratch { host: host + held, device }));
     }

@@ -95,7 +95,7 @@ fn strings_on_gpu(request: &Request, device: &Rates) -> f64 {
     n * CUT_SECONDS / request.budget.threads as f64 + n * 8.0 / device.pinned_in + n * 4.0 / device.pinned_out
 }
 
-/// Passes that merge the tiles of so many bytes.
+/// The number of passes that merge the tiles of `bytes` bytes.
 fn merges(bytes: f64) -> f64 {
     (bytes / DEVICE_TILE_BYTES as f64).log2().ceil().max(0.0)
 }

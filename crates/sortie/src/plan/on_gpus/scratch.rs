@@ -10,7 +10,7 @@ use super::constants::{
 use crate::plan::scratch::{Scratch, count};
 use crate::request::{Beside, Operation, Request};
 
-/// Of strings on a GPU: pieces in pinned memory, words, indices and what is beside them.
+/// Of strings on a GPU: pieces in pinned memory, words and indices, and the copy of the references.
 pub(super) fn of_strings(request: &Request) -> Scratch {
     let n = count(request.n);
     // A copy of the references, and their indices.
