@@ -268,7 +268,7 @@ pub fn argsort_segments<I: Index>(
     })
 }
 
-/// How the first key of `a` compares with the first key of `b`, as [`Key::compare`](crate::Key::compare) does. Neither
+/// How the first key of `a` compares with the first key of `b`, as [`TotalOrder::compare`](crate::TotalOrder::compare) does. Neither
 /// need be aligned.
 ///
 /// # Panics

@@ -4,8 +4,8 @@ use crate::compose::strings::by_cut;
 use crate::cpu::strings::Cut;
 use crate::error::same_length;
 use crate::gpu::{self, Allowed, Gpu};
-use crate::key::{Form, Transform};
-use crate::{Error, Key, Order, Report};
+use crate::key::{Form, TotalOrder, Transform};
+use crate::{Error, Order, Report};
 
 /// Headers that kernels outside of this crate include.
 pub const SIMT_HEADER: &str = include_str!("../kernels/common/simt.cuh");

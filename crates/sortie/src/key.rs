@@ -14,8 +14,6 @@ use std::fmt::Debug;
 use half::{bf16, f16};
 
 use crate::Error;
-use crate::cpu::sorts::CpuSorts;
-use crate::sorter::GpuSorts;
 
 /// Where NaN keys go, whatever the direction, and whether they are told apart.
 ///
@@ -115,23 +113,24 @@ impl Order {
     }
 }
 
-/// A type that Sortie can sort: `u8..u128`, `i8..i128`, `usize`, `isize`, `f32`, `f64`, `half::f16` and
-/// `half::bf16` (with the feature `half`), `bool`, `[u8; N]`, strings (`&str`, `String`, `&[u8]`, `Vec<u8>`), `Option` and tuples of these.
-///
-/// Sealed: for other types use [`sort_by_key`](crate::sort_by_key) or [`sort_by`](crate::sort_by).
-pub trait Key: Send + Sync + sealed::Sealed {
+/// A type whose order every engine knows. Each of them is a [`Key`](crate::Key).
+#[diagnostic::on_unimplemented(
+    message = "Sortie knows no order of `{Self}`",
+    note = "`sort_by_key` sorts other types by a key that is drawn from them, and `sort_by` by a comparison"
+)]
+pub trait TotalOrder: Send + Sync + sealed::Sealed {
     /// How `self` compares with `other` in the given order.
     fn compare(&self, other: &Self, order: Order) -> Ordering;
 
     /// The unsigned integer that holds the code of a fixed-width key; `u8`, unused, for the others.
     #[doc(hidden)]
-    type Bits: GpuSorts;
+    type Bits: Bits;
 
     /// How an engine gets at the order.
     #[doc(hidden)]
     const FORM: Form;
 
-    /// Leading bits of [`Key::prefix`] that carry the order; 64 where the key may be longer.
+    /// Leading bits of [`TotalOrder::prefix`] that carry the order; 64 where the key may be longer.
     #[doc(hidden)]
     const PREFIX_BITS: u32;
 
@@ -162,7 +161,7 @@ pub enum Form {
     Bits(Code),
     /// As a string of bytes.
     Bytes,
-    /// By its prefix, then by [`Key::compare`].
+    /// By its prefix, then by [`TotalOrder::compare`].
     Wide,
 }
 
@@ -214,7 +213,7 @@ impl Code {
 
 /// An unsigned integer that holds the code of a fixed-width key.
 #[doc(hidden)]
-pub trait Bits: CpuSorts + bytemuck::Pod + Ord + Eq + Debug + Default + Send + Sync {
+pub trait Bits: bytemuck::Pod + Ord + Eq + Debug + Default + Send + Sync {
     const WIDTH: u32;
     const ZERO: Self;
     const MAX: Self;
@@ -438,14 +437,14 @@ impl<B: Bits> Transform<B> {
 }
 
 /// The keys as the unsigned integers of their width. Only for keys of form [`Form::Bits`].
-pub(crate) fn as_bits<K: Key>(keys: &[K]) -> &[K::Bits] {
+pub(crate) fn as_bits<K: TotalOrder>(keys: &[K]) -> &[K::Bits] {
     assert_bits::<K>();
     // SAFETY: size and alignment are equal, and every bit pattern is a valid `K::Bits`.
     unsafe { std::slice::from_raw_parts(keys.as_ptr().cast(), keys.len()) }
 }
 
 /// One key as the unsigned integer of its width.
-pub(crate) fn to_bits<K: Key>(key: &K) -> K::Bits {
+pub(crate) fn to_bits<K: TotalOrder>(key: &K) -> K::Bits {
     as_bits(std::slice::from_ref(key))[0]
 }
 
@@ -453,13 +452,13 @@ pub(crate) fn to_bits<K: Key>(key: &K) -> K::Bits {
 ///
 /// # Safety
 /// What is left in the slice are bits of keys: a permutation of what was there.
-pub(crate) unsafe fn as_bits_mut<K: Key>(keys: &mut [K]) -> &mut [K::Bits] {
+pub(crate) unsafe fn as_bits_mut<K: TotalOrder>(keys: &mut [K]) -> &mut [K::Bits] {
     assert_bits::<K>();
     // SAFETY: size and alignment are equal; the caller leaves valid keys.
     unsafe { std::slice::from_raw_parts_mut(keys.as_mut_ptr().cast(), keys.len()) }
 }
 
-fn assert_bits<K: Key>() {
+fn assert_bits<K: TotalOrder>() {
     const {
         assert!(!matches!(K::FORM, Form::Bits(_)) || size_of::<K>() == size_of::<K::Bits>());
         assert!(!matches!(K::FORM, Form::Bits(_)) || align_of::<K>() == align_of::<K::Bits>());
@@ -468,7 +467,7 @@ fn assert_bits<K: Key>() {
 }
 
 /// A key of fixed width, as a cell of a [column](crate::columns): an integer, a float or a `bool`.
-pub trait Number: Key + Copy {
+pub trait Number: TotalOrder + Copy {
     /// What the bits mean.
     #[doc(hidden)]
     const CODE: Code;
@@ -492,7 +491,7 @@ macro_rules! fixed {
             fn from_bits(bits: $bits) -> Option<Self> { $back(bits) }
         }
         $(#[$when])?
-        impl Key for $t {
+        impl TotalOrder for $t {
             type Bits = $bits;
             const FORM: Form = {
                 // `gpu/array/compared.rs` compares the halves of wider codes as integers.
@@ -555,7 +554,7 @@ pub(crate) fn first_eight(bytes: &[u8]) -> u64 {
 }
 
 impl<const N: usize> sealed::Sealed for [u8; N] {}
-impl<const N: usize> Key for [u8; N] {
+impl<const N: usize> TotalOrder for [u8; N] {
     type Bits = u8;
     const FORM: Form = Form::Wide;
     const PREFIX_BITS: u32 = if N < 8 { 8 * N as u32 } else { 64 };
@@ -573,7 +572,7 @@ impl<const N: usize> Key for [u8; N] {
 macro_rules! strings {
     ($($t:ty: $bytes:expr;)*) => {$(
         impl sealed::Sealed for $t {}
-        impl Key for $t {
+        impl TotalOrder for $t {
             type Bits = u8;
             const FORM: Form = Form::Bytes;
             const PREFIX_BITS: u32 = 64;
@@ -598,8 +597,8 @@ strings! {
     Vec<u8>: |s| s;
 }
 
-impl<K: Key> sealed::Sealed for Option<K> {}
-impl<K: Key> Key for Option<K> {
+impl<K: TotalOrder> sealed::Sealed for Option<K> {}
+impl<K: TotalOrder> TotalOrder for Option<K> {
     type Bits = u8;
     const FORM: Form = Form::Wide;
     const PREFIX_BITS: u32 = if K::PREFIX_BITS < 64 { K::PREFIX_BITS + 1 } else { 64 };
@@ -625,8 +624,8 @@ impl<K: Key> Key for Option<K> {
 
 macro_rules! tuples {
     ($($name:ident $field:tt),+) => {
-        impl<$($name: Key),+> sealed::Sealed for ($($name,)+) {}
-        impl<$($name: Key),+> Key for ($($name,)+) {
+        impl<$($name: TotalOrder),+> sealed::Sealed for ($($name,)+) {}
+        impl<$($name: TotalOrder),+> TotalOrder for ($($name,)+) {
             type Bits = u8;
             const FORM: Form = Form::Wide;
             const PREFIX_BITS: u32 = {

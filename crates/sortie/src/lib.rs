@@ -77,6 +77,7 @@
 #![cfg_attr(not(feature = "gpu"), allow(rustdoc::broken_intra_doc_links))]
 
 mod cache_line;
+mod capability;
 pub mod columns;
 #[cfg(feature = "gpu")]
 mod compose;
@@ -92,29 +93,32 @@ mod key;
 pub mod merge;
 mod parallel;
 pub mod plan;
-mod profile;
 pub mod rates;
 mod report;
 pub mod request;
 mod scratch;
 mod segments;
 mod sorter;
+mod sorts;
 mod threads;
+mod ways;
 
 #[cfg(feature = "gpu")]
 pub use compose::devices as gpus;
 pub use error::{Bound, Error};
-pub use key::{Index, Key, Nans, Nulls, Order};
-#[cfg(feature = "gpu")]
-pub use plan::on_gpus::auto::{Enabled, enable as enable_gpu};
+pub use key::{Index, Nans, Nulls, Order, TotalOrder};
 pub use report::{Phase, Ran, Report};
-pub use request::Request;
+pub use request::{Algorithm, Devices, Engine, Request};
 pub use segments::Segments;
-pub use sorter::{Algorithm, Devices, Engine, Sorter, SorterBuilder};
+#[cfg(feature = "gpu")]
+pub use sorter::auto::{Enabled, enable as enable_gpu};
+pub use sorter::{Sorter, SorterBuilder};
+pub use sorts::Key;
 
 use std::cmp::Ordering;
 
 use cpu::sorts::CpuSorts;
+use cpu::tuning::FEW;
 
 /// Sorts keys in ascending order.
 ///
@@ -131,7 +135,7 @@ use cpu::sorts::CpuSorts;
 /// assert_eq!(v, [1, 4, 5]);
 /// ```
 pub fn sort<K: Key>(keys: &mut [K]) {
-    if const { K::FORM.is_number() } && keys.len() <= plan::FEW {
+    if const { K::FORM.is_number() } && keys.len() <= FEW {
         // SAFETY: the engine leaves a permutation.
         let bits = unsafe { key::as_bits_mut(keys) };
         let transform = key::Transform::new(K::FORM.code(), Order::default());
@@ -228,7 +232,7 @@ pub fn argsort_segments<K: Key>(keys: &[K], segments: Segments<'_>) -> Vec<usize
 /// assert_eq!(v, ["a", "d", "bb", "ccc"]);
 /// ```
 pub fn sort_by_key<T: Send + Sync, K: Key>(v: &mut [T], key: impl Fn(&T) -> K + Sync) {
-    if const { K::FORM.is_number() } && v.len() <= plan::FEW {
+    if const { K::FORM.is_number() } && v.len() <= FEW {
         return cpu::few::sort_by_key(v, key, key::Transform::comparing(K::FORM.code(), Order::default()));
     }
     infallible(Sorter::shared().sort_by_key(v, key));

@@ -6,7 +6,8 @@ use std::sync::{Mutex, PoisonError};
 use rayon::ThreadPool;
 use rayon::prelude::*;
 
-use crate::plan::ITEMS_A_TASK;
+/// Keys or strings, at least, of a task where threads share the work.
+pub(crate) const ITEMS_A_TASK: usize = 1 << 16;
 
 /// Runs `work` on a thread of the pool.
 pub(crate) fn install<R: Send>(pool: &ThreadPool, work: impl FnOnce() -> R + Send) -> R {

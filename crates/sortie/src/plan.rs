@@ -4,12 +4,7 @@
 //! What an engine can do is one table, which [`capabilities`] gives. [`Engine::Auto`](crate::Engine::Auto) compares seconds that
 //! are predicted from rates. Those of [some GPUs](shipped_gpus) ship with the library.
 
-// Every tuning constant of the CPU engine is here, with the measurement or the count that chose it. Measured on two cores of an
-// Intel Xeon (Sapphire Rapids, 2 MB of L2 cache a core). Those of GPUs are in `on_gpus/constants.rs`.
-
-use crate::cpu::vector::Isa;
-
-mod capability;
+pub(crate) mod cpu_rates;
 mod machine;
 #[cfg_attr(not(feature = "gpu"), path = "plan/no_gpus.rs")]
 pub(crate) mod on_gpus;
@@ -17,164 +12,12 @@ mod predict;
 mod route;
 mod scratch;
 
-pub use capability::capabilities;
+pub use crate::capability::capabilities;
+pub use crate::ways::{CpuWay, DeviceWay};
+pub use cpu_rates::CpuRates;
 pub use machine::{Machine, Vectors};
 #[cfg(feature = "gpu")]
 pub use on_gpus::{MachineGpu, shipped_gpus};
 pub(crate) use route::check;
-pub use route::{CpuWay, DeviceWay, GpuWay, Plan, Predicted, Reason, Route, plan};
+pub use route::{GpuWay, Plan, Predicted, Reason, Route, plan};
 pub use scratch::Scratch;
-
-/// Fewer items than this are sorted by the calling thread alone. To wake another thread and to wait for it takes some 100
-/// microseconds, several times a sort. So many keys that are few runs or few values take one thread as long.
-pub(crate) const PARALLEL_FROM: usize = 1 << 18;
-
-/// The same for strings and for comparisons of the caller, which take more time.
-pub(crate) const PARALLEL_FROM_COMPARED: usize = 1 << 16;
-
-/// Keys from which threads look together whether those are one run: one thread reads so many in about a millisecond.
-pub(crate) const PROFILE_PARALLEL_FROM: usize = 1 << 21;
-
-/// Keys or strings, at least, of a task where threads share the work.
-pub(crate) const ITEMS_A_TASK: usize = 1 << 16;
-
-/// Bytes of codes from which a range is distributed before it is finished. The buffers, 256 KB, are then 3% of the
-/// data, of the 5% that are allowed; and up to twice the L2 cache the quicksort is as fast by itself.
-pub(crate) const DISTRIBUTE_FROM_BYTES: usize = 8 << 20;
-
-/// Bytes of keys that the caches next to a core hold while they are partitioned.
-pub(crate) const NEAR_BYTES: usize = 1 << 20;
-
-/// Bytes of a block of the distribution in place. 10^7 u32 by one thread: 82 ms with 256, 95 with 512, 68 with 1024.
-pub(crate) const BLOCK_BYTES: usize = 1 << 10;
-
-/// Cells of the classifier's table: 8 KB, which stay in the L1 cache. A table costs no time: 10^7 u32 took 68 ms with
-/// it and 70 with the digit alone.
-pub(crate) const CELLS: usize = 1 << 12;
-
-/// Codes that a distribution classifies before it moves the first of them: two to four registers of each width, so
-/// that vector instructions do it.
-pub(crate) const CLASSIFY_AHEAD: usize = 32;
-
-/// Codes sampled for each bucket of a classifier.
-pub(crate) const SAMPLED_A_BUCKET: usize = 8;
-
-/// Codes sampled for the pivot of a partition among threads: its halves then differ by some 2%.
-pub(crate) const PIVOT_SAMPLE: usize = 1 << 11;
-
-/// A classifier that leaves more than one part in so many of the sample in one bucket is not used.
-pub(crate) const LARGEST_BUCKET: usize = 4;
-
-/// Ranges that a parallel sort makes for each thread, so that all have work to the end.
-pub(crate) const RANGES_A_THREAD: usize = 4;
-
-/// Keys that one task of a parallel partition exchanges.
-pub(crate) const EXCHANGED_BY_A_TASK: usize = 1 << 15;
-
-/// Keys from which 16-bit keys are counted: fewer are sorted as words of 32 bits, in no more scratch than counters take.
-pub(crate) const COUNT_16_FROM: usize = 1 << 16;
-
-/// Bytes of keys of 128 bits from which a range is distributed: no vectors sort those, so each step of a quicksort is slow.
-pub(crate) const DISTRIBUTE_WIDE_FROM_BYTES: usize = 1 << 20;
-
-/// Keys of more than 64 bits, or of no fixed width, up to which std's sort is as fast.
-pub(crate) const COMPARED: usize = 32;
-
-/// The same of integers of 128 bits, which std compares fast. With AVX2, 300 of them take 11.4 ns each by std's sort and 13.2 by
-/// their codes; with AVX-512 half as long by their codes as by std's sort.
-pub(crate) fn compared_integers(isa: Isa) -> usize {
-    if isa.registers() == Some(1) { COMPARED } else { 512 }
-}
-
-/// Codes of which the pivot of a quicksort by code is the median; the same for many items; and how many are many.
-pub(crate) const PIVOT_OF: usize = 15;
-pub(crate) const PIVOT_OF_MANY: usize = 127;
-pub(crate) const PIVOT_OF_MANY_FROM: usize = 1 << 14;
-
-/// Keys that the profile compares before it looks whether the run was broken.
-pub(crate) const PROFILE_STRETCH: usize = 1 << 8;
-
-/// Keys after a run are sorted by themselves and merged with it, if they are at most one in so many.
-pub(crate) const TAIL: usize = 8;
-
-/// Cost of a merge, in picoseconds a key: compared one by one (an organ pipe: 5.3 ns) and moved in blocks (rotated sorted keys:
-/// 0.63 ns).
-pub(crate) const MERGED_KEY_PICOSECONDS: usize = 5500;
-pub(crate) const MOVED_KEY_PICOSECONDS: usize = 650;
-
-/// Cost of the vectorised sort, in picoseconds per key and per log2 of the number of keys. For 3,000 keys: 2.5 ns a key of 32 bits,
-/// 4.8 ns of 64 bits. AVX2 takes twice as long. None where there are no vectors.
-pub(crate) fn sort_step_picoseconds(isa: Isa, width: u32) -> Option<usize> {
-    let step = match width {
-        ..=32 => 230,
-        64 => 410,
-        _ => return None,
-    };
-    Some(step * isa.registers()?)
-}
-
-/// Pairs that one thread puts in order without a distribution: they, and their words, stay in its cache.
-pub(crate) const PAIRS_AT_ONCE: usize = 1 << 17;
-
-/// Threads up to which one of them merges two runs: more threads sort in less time.
-pub(crate) const MERGED_BY_THREADS: usize = 2;
-
-/// Pairs for each bucket of their distribution: words of 32 bits then leave few of them tied.
-pub(crate) const PAIRS_A_BUCKET: usize = 1 << 13;
-
-/// The most buckets of a distribution of pairs: their lines then fill 32 KB of the L1 cache. 10^7 pairs of u64 by one
-/// thread: 196 ms with 512, 223 with 1024.
-pub(crate) const PAIR_BUCKETS: usize = 1 << 9;
-
-/// Pairs of a bucket that fits the L2 cache while it is ordered. If `PAIR_BUCKETS` would be larger, each cell gets a bucket: 10^8 pairs of u64 by 16 threads take 330 ms with 512 buckets, 224 with 4096.
-pub(crate) const PAIRS_IN_CACHE: usize = 1 << 16;
-
-/// A word of 32 bits orders a bucket where it has so many more bits for the code than for the place: about one code in
-/// 16 is then tied.
-pub(crate) const NARROW_SLACK_BITS: u32 = 4;
-
-/// Fewest codes that are ranked if they have few distinct values, and codes sampled to find those: 128 random codes miss one of 16
-/// values in 250 cases, and take 2 us to sort. The same of up to [`FEW`] keys.
-pub(crate) const RANK_FROM: usize = 1 << 10;
-pub(crate) const RANK_SAMPLE: usize = 128;
-pub(crate) const RANK_FEW_FROM: usize = 128;
-pub(crate) const RANK_SAMPLE_OF_FEW: usize = 32;
-
-/// Codes or strings that are put in order by insertion: as many as std's sort takes for it, about.
-pub(crate) const INSERT_UP_TO: usize = 16;
-
-/// Strings up to which they are sorted by comparison: more are sorted by words in less time. At most 20, which std's sort
-/// inserts in place.
-pub(crate) const COMPARE_STRINGS_UP_TO: usize = 16;
-
-/// Strings from which on they are distributed: fewer would be one bucket.
-pub(crate) const DISTRIBUTE_STRINGS_FROM: usize = PAIRS_A_BUCKET;
-
-/// Bytes of scratch from which it is mapped, on huge pages, of which it then takes four or more.
-pub(crate) const MAP_SCRATCH_FROM_BYTES: usize = 8 << 20;
-
-/// Strings whose bytes make the alphabet of a string sort.
-pub(crate) const ALPHABET_SAMPLE: usize = 1 << 10;
-
-/// Bytes up to which a key and its element are sorted together; larger elements are moved by indices afterwards.
-pub(crate) const MOVED_WITH_KEYS_BYTES: usize = 40;
-
-/// Strings that one task encodes, or compares with their neighbours.
-pub(crate) const STRINGS_A_TASK: usize = 1 << 14;
-
-/// Keys up to which a sort makes no plan and no report: reading the clock twice takes as long as sorting some tens.
-pub(crate) const FEW: usize = 1 << 10;
-
-/// Times that the CPU engine takes longer to sort an array than segments of 2^15 of its keys, and what each further thread adds, for
-/// all wait for the same memory. On a Xeon with AVX-512, 2^27 u32: 1.5 by 2 threads, 1.8 by 4, 2.2 by 8, 2.9 by 16.
-pub(crate) const ARRAY_FINISHES: f64 = 1.3;
-pub(crate) const ARRAY_CROWDING: f64 = 0.11;
-
-/// Times that it takes longer with a payload, or for indices: on the same machine 2.9 for pairs of u32, 2.1 for pairs of u64, 2.1 for
-/// indices of u64.
-pub(crate) const MOVES: f64 = 2.5;
-
-/// Seconds in which one thread sorts a string, and the part of it that each further thread adds: 10^6 words took 45 ns each by one
-/// thread, 10^8 of them 149 ns of each of 16 threads, 10^7 strings of 64 letters 114.
-pub(crate) const STRING_SECONDS: f64 = 45e-9;
-pub(crate) const STRING_CROWDING: f64 = 0.1;

@@ -2,8 +2,16 @@
 //!
 //! A [`Sorter`](crate::Sorter) method states its request, has it [planned](crate::plan::plan), and runs the plan.
 
-use crate::key::{Form, Key};
-use crate::{Algorithm, Bound, Engine, Error, Order, Report, Segments};
+mod algorithm;
+mod devices;
+mod engine;
+
+pub use algorithm::Algorithm;
+pub use devices::Devices;
+pub use engine::Engine;
+
+use crate::key::{Form, TotalOrder};
+use crate::{Bound, Error, Order, Report, Segments};
 
 /// What is sorted, how, and within which limits. Holds no data.
 #[derive(Debug, Clone, PartialEq)]
@@ -162,7 +170,7 @@ impl Request {
 impl KeyForm {
     /// The form of keys of this type.
     #[must_use]
-    pub fn of<K: Key>() -> KeyForm {
+    pub fn of<K: TotalOrder>() -> KeyForm {
         let bytes = size_of::<K>();
         match K::FORM {
             Form::Bits(code) => KeyForm::Number { bytes, float: code.is_float() },
@@ -172,7 +180,7 @@ impl KeyForm {
     }
 
     /// The form of keys of this type where the sort has no use for strings but their comparison.
-    pub(crate) fn without_strings<K: Key>() -> KeyForm {
+    pub(crate) fn without_strings<K: TotalOrder>() -> KeyForm {
         match KeyForm::of::<K>() {
             KeyForm::Strings => KeyForm::Compound { bytes: size_of::<K>() },
             other => other,

@@ -12,10 +12,15 @@ use memmap2::{MmapMut, MmapOptions};
 #[cfg(all(target_os = "linux", feature = "gpu"))]
 use rayon::prelude::*;
 
-use crate::plan::MAP_SCRATCH_FROM_BYTES;
-#[cfg(all(target_os = "linux", feature = "gpu"))]
-use crate::plan::on_gpus::constants::FREED_BY_A_TASK_BYTES;
 use crate::{Bound, Error};
+
+/// Bytes of scratch from which it is mapped, on huge pages, of which it then takes four or more.
+const MAP_SCRATCH_FROM_BYTES: usize = 8 << 20;
+
+/// Bytes of scratch that one task gives back to the system: some hundred huge pages. A copy of 40 GB took one thread more than a
+/// second.
+#[cfg(all(target_os = "linux", feature = "gpu"))]
+const FREED_BY_A_TASK_BYTES: usize = 256 << 20;
 
 /// Room for items that need not be dropped.
 pub(crate) struct Scratch<T> {

@@ -1,7 +1,7 @@
 //! [`Sorter`]: everything about a sort that can be chosen.
 
-mod devices;
-mod engine;
+#[cfg(feature = "gpu")]
+pub(crate) mod auto;
 mod numbers;
 #[cfg_attr(not(feature = "gpu"), path = "sorter/no_gpus.rs")]
 mod on_gpus;
@@ -11,46 +11,28 @@ use std::cmp::Ordering;
 use std::sync::{Arc, LazyLock};
 use std::time::Instant;
 
+use crate::cpu::profile::Runs;
 use crate::cpu::sorts::{self, CpuSorts};
+use crate::cpu::tuning::{FEW, MERGED_BY_THREADS};
 use crate::cpu::{self, Job};
 use crate::error::same_length;
-use crate::key::{self, Bits, Code, Transform};
+use crate::key::{self, Code, Transform};
 use crate::parallel;
-use crate::plan::{
-    self, CpuWay, FEW, MERGED_BY_THREADS, MOVED_WITH_KEYS_BYTES, Machine, PARALLEL_FROM,
-    PARALLEL_FROM_COMPARED, Plan, Vectors,
-};
-use crate::profile::Runs;
+use crate::plan::{self, CpuWay, Machine, Plan, Vectors};
 use crate::request::{Beside, Budget, KeyForm, Lengths, Operation, Request};
 use crate::threads;
-use crate::{Error, Index, Key, Nans, Nulls, Order, Ran, Report, Segments};
-pub use devices::Devices;
-pub use engine::Engine;
-pub use on_gpus::GpuSorts;
+use crate::{Algorithm, Engine, Error, Index, Key, Nans, Nulls, Order, Ran, Report, Segments};
 use on_gpus::OnGpus;
 
-/// How a sort goes about its work.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub enum Algorithm {
-    /// Whatever the plan finds fastest for the input.
-    #[default]
-    Auto,
-    /// Distribution to buckets by the leading bits of the code, then a finish a bucket. Stable. For keys of fixed width
-    /// and strings.
-    Radix,
-    /// Quicksort, without a distribution. Not stable, so pairs and argsort need `.unstable()`.
-    Quicksort,
-    /// Merge sort by comparison (std's or rayon's); on a GPU tiles that are merged by pairs, of keys of up to 64 bits.
-    /// Stable.
-    Merge,
-    /// A bitonic network on a GPU, of keys of up to 64 bits, alone or, with `.unstable()`, with a payload: in place, without
-    /// scratch there, and as fast whatever the keys are.
-    Bitonic,
-    /// Distribution by samples and a merge sort of each bucket, by comparison alone, on a GPU: keys of 32 to 128 bits, and
-    /// what goes with them. Stable.
-    SampleSort,
-}
+/// Fewer items than this are sorted by the calling thread alone. To wake another thread and to wait for it takes some 100
+/// microseconds, several times a sort. So many keys that are few runs or few values take one thread as long.
+const PARALLEL_FROM: usize = 1 << 18;
+
+/// The same for strings and for comparisons of the caller, which take more time.
+const PARALLEL_FROM_COMPARED: usize = 1 << 16;
+
+/// Bytes up to which a key and its element are sorted together; larger elements are moved by indices afterwards.
+const MOVED_WITH_KEYS_BYTES: usize = 40;
 
 /// Sorts with everything chosen that can be chosen; made by [`Sorter::builder`].
 ///
@@ -510,7 +492,7 @@ impl Sorter {
 
     /// Leaves elements that are in the order of their keys, and reverses those in reverse order. None if they are in
     /// neither.
-    fn put_in_order<T, B: Bits>(&self, v: &mut [T], keys: &[B], code: Code) -> Option<Report> {
+    fn put_in_order<T, B: CpuSorts>(&self, v: &mut [T], keys: &[B], code: Code) -> Option<Report> {
         let mut report = Report { scratch_peak: size_of_val(keys) as u64, ..Report::default() };
         if !self.is_left_to_cpu()
             || self.choices.memory_limit.is_some_and(|limit| limit < report.scratch_peak)

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use proptest::prelude::*;
 use sortie::columns::{Column, Cursor, Number, encode, push_bytes, push_number};
-use sortie::{Error, Key, Nans, Nulls, Order};
+use sortie::{Error, Nans, Nulls, Order, TotalOrder};
 
 fn orders() -> impl Strategy<Value = Order> {
     (any::<bool>(), any::<bool>(), any::<bool>()).prop_map(|(descending, nan_first, null_first)| Order {

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use fastrand::Rng;
-use sortie::{Engine, Error, Key, Nans, Order, Segments, Sorter};
+use sortie::{Engine, Error, Nans, Order, Segments, Sorter, TotalOrder};
 
 /// Few numbers, and NaNs of many bits.
 fn keys(n: usize) -> Vec<f32> {

@@ -4,19 +4,22 @@
 use std::sync::Arc;
 
 use super::{chunks, hybrid, ranges};
+use crate::compose::tuning::HYBRID_FROM;
+use crate::cpu::profile::{self, Runs};
+use crate::cpu::sorts::CpuSorts;
 use crate::gpu::{self, Allowed, Gpu, HostArray, HostPayload};
-use crate::key::{Bits, Code, Transform};
-use crate::plan::on_gpus::constants::HYBRID_FROM;
-use crate::profile::{self, Runs};
+use crate::key::{Code, Transform};
 use crate::{Algorithm, Bound, Error, Order, Report};
 
 /// What was chosen of a sort.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Chosen {
+pub struct Chosen {
     pub algorithm: Algorithm,
     pub order: Order,
     /// The GPU's part of the keys.
     pub gpu_share: f64,
+    /// Whether what a GPU cannot sort as a whole is refused. The CPU is to sort it then.
+    pub as_a_whole: bool,
 }
 
 impl Chosen {
@@ -27,7 +30,7 @@ impl Chosen {
 }
 
 /// Sorts the array.
-pub(crate) fn sort<B: Bits>(
+pub(crate) fn sort<B: CpuSorts>(
     gpus: &[Arc<Gpu>],
     mut array: HostArray<'_, B>,
     code: Code,
@@ -35,6 +38,9 @@ pub(crate) fn sort<B: Bits>(
     allowed: Allowed,
 ) -> Result<Report, Error> {
     let (gpu, order) = (&gpus[0], chosen.order);
+    if chosen.as_a_whole {
+        return at_once(gpu, array, code, chosen, allowed);
+    }
     let any_way = chosen.is_free() && B::WIDTH <= 64;
     let refused = match at_once(gpu, array.reborrow(), code, chosen, allowed) {
         Err(error @ Error::Memory { bound: Bound::Limit | Bound::Device, .. }) if any_way => error,
@@ -57,14 +63,14 @@ pub(crate) fn sort<B: Bits>(
 }
 
 /// Sorts the array as a whole.
-pub(crate) fn at_once<B: Bits>(
+fn at_once<B: CpuSorts>(
     gpu: &Gpu,
     mut array: HostArray<'_, B>,
     code: Code,
     chosen: Chosen,
     allowed: Allowed,
 ) -> Result<Report, Error> {
-    let Chosen { algorithm, order, gpu_share } = chosen;
+    let Chosen { algorithm, order, gpu_share, .. } = chosen;
     let mut report = Report::default();
     let is_long = chosen.is_free() && matches!(B::WIDTH, 32 | 64) && array.keys().len() >= HYBRID_FROM;
     if let (true, HostArray::Sorted { keys, payload }) = (is_long, array.reborrow()) {
@@ -85,7 +91,7 @@ pub(crate) fn at_once<B: Bits>(
 }
 
 /// Leaves keys that are in order so, and reverses those that are in reverse. Whether they were either.
-fn put_in_order<B: Bits>(
+fn put_in_order<B: CpuSorts>(
     keys: &mut [B],
     payload: Option<(HostPayload<'_>, bool)>,
     transform: Transform<B>,
@@ -136,6 +142,7 @@ mod tests {
             algorithm: Algorithm::Auto,
             order: Order { descending: true, ..Order::default() },
             gpu_share: 1.0,
+            as_a_whole: false,
         };
         // SAFETY: the engine leaves a permutation.
         let bits = unsafe { key::as_bits_mut(keys) };

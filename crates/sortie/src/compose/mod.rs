@@ -6,4 +6,6 @@ pub mod devices;
 pub(crate) mod hybrid;
 mod ranges;
 pub(crate) mod segments;
+pub(crate) mod sorts;
 pub(crate) mod strings;
+pub(crate) mod tuning;

@@ -4,23 +4,24 @@
 use std::sync::Arc;
 
 use super::array::{self, Chosen};
+use crate::cpu::sorts::CpuSorts;
+use crate::gpu::tuning::LEAST_CHUNK_BYTES;
 use crate::gpu::{self, Allowed, Gpu, HostArray};
-use crate::key::{Bits, Code};
-use crate::plan::on_gpus::constants::LEAST_CHUNK_BYTES;
-use crate::{Algorithm, Error, Order, Report, Segments};
+use crate::key::Code;
+use crate::{Algorithm, Error, Report, Segments};
 
 /// Sorts every segment by itself, stably, or writes its indices. Too little memory for the longest leaves all keys as they are; too little for many short
 /// ones, which take more beside their keys, may be found when longer ones are sorted.
-pub(crate) fn sort<B: Bits>(
+pub(crate) fn sort<B: CpuSorts>(
     gpu: &Arc<Gpu>,
     mut array: HostArray<'_, B>,
     segments: Segments<'_>,
     code: Code,
-    order: Order,
+    chosen: Chosen,
     allowed: Allowed,
 ) -> Result<Report, Error> {
-    let refused = match gpu::sort_segments(gpu, array.reborrow(), segments, code, order, allowed) {
-        Err(error @ Error::Memory { .. }) => error,
+    let refused = match gpu::sort_segments(gpu, array.reborrow(), segments, code, chosen.order, allowed) {
+        Err(error @ Error::Memory { .. }) if !chosen.as_a_whole => error,
         decided => return decided,
     };
     let length = |i: usize| segments.range(i).len();
@@ -36,15 +37,15 @@ pub(crate) fn sort<B: Bits>(
         Segments::Offsets(offsets) => between(&long, all.end).map(|(from, to)| &offsets[from..=to]).collect(),
     };
     let mut report = Report::default();
+    let as_one_array = Chosen { algorithm: Algorithm::Auto, gpu_share: 1.0, ..chosen };
     // The longest first, before anything is written.
     long.sort_by_key(|&i| std::cmp::Reverse(length(i)));
     for i in long {
-        let chosen = Chosen { algorithm: Algorithm::Auto, order, gpu_share: 1.0 };
         let segment = array.range(segments.range(i));
-        report.absorb(array::sort(std::slice::from_ref(gpu), segment, code, chosen, allowed)?);
+        report.absorb(array::sort(std::slice::from_ref(gpu), segment, code, as_one_array, allowed)?);
     }
     for offsets in stretches {
-        report.absorb(sort(gpu, array.reborrow(), Segments::Offsets(offsets), code, order, allowed)?);
+        report.absorb(sort(gpu, array.reborrow(), Segments::Offsets(offsets), code, chosen, allowed)?);
     }
     Ok(report)
 }
@@ -62,7 +63,11 @@ mod tests {
     use super::*;
     use crate::gpu::HostPayload;
     use crate::gpu::on_bench::{ALLOWED, code, on_bench_of};
-    use crate::{Bound, Sorter};
+    use crate::{Bound, Order, Sorter};
+
+    fn chosen(order: Order) -> Chosen {
+        Chosen { algorithm: Algorithm::Auto, order, gpu_share: 1.0, as_a_whole: false }
+    }
 
     /// On a device with 1 MB of memory.
     fn on_small_bench(test: impl FnOnce(&Arc<Gpu>)) {
@@ -86,11 +91,11 @@ mod tests {
         let cpu = Sorter::builder().threads(1).descending(true).build().unwrap();
         cpu.sort_pairs_segments(&mut expected, &mut indices, Segments::Offsets(&offsets)).unwrap();
 
-        let order = Order { descending: true, ..Order::default() };
+        let descending = chosen(Order { descending: true, ..Order::default() });
         let sort_host = |array: HostArray<'_, u32>, segments: Segments<'_>| {
             let memory_limit = if array.beside().is_nothing() { memory_limit / 2 } else { memory_limit };
             let allowed = Allowed { memory_limit, ..ALLOWED };
-            let report = sort(gpu, array, segments, code::<u32>(), order, allowed).unwrap();
+            let report = sort(gpu, array, segments, code::<u32>(), descending, allowed).unwrap();
             assert!(report.scratch_peak <= memory_limit, "{lengths:?}: {}", report.scratch_peak);
         };
         let mut sorted = keys.clone();
@@ -157,7 +162,7 @@ mod tests {
                 let array = HostArray::Sorted { keys: &mut keys, payload: None };
                 let allowed = Allowed { memory_limit: 1000, ..ALLOWED };
                 let segments = Segments::Offsets(&ends);
-                let refused = sort(gpu, array, segments, code::<u32>(), Order::default(), allowed);
+                let refused = sort(gpu, array, segments, code::<u32>(), chosen(Order::default()), allowed);
                 assert!(matches!(refused, Err(Error::Memory { bound: Bound::Limit, needed: 1001.., .. })));
                 assert!(keys == before);
             }

@@ -9,12 +9,12 @@
 
 mod ranges;
 
+use crate::compose::tuning::{FINISH_A_TIE_NS, WHOLE_BYTES_A_NS};
 use crate::cpu::Job;
 use crate::cpu::strings::Cut;
 use crate::gpu::{self, Allowed, Gpu};
-use crate::plan::CpuWay;
-use crate::plan::on_gpus::constants::{FINISH_A_TIE_NS, WHOLE_BYTES_A_NS};
 use crate::request::Budget;
+use crate::ways::CpuWay;
 use crate::{Bound, Error, Index, Order, Report};
 
 /// Writes the indices of the strings in order. Stable.
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn ties_too_many_for_a_thread_are_sorted_by_all() {
-        let n = crate::plan::ITEMS_A_TASK + 1000;
+        let n = crate::parallel::ITEMS_A_TASK + 1000;
         let strings: Vec<String> =
             (0..n).map(|i| format!("{}{:06}", "same".repeat(10), i * 7919 % n)).collect();
         let strings: Vec<String> = std::iter::once(String::new()).chain(strings).collect();

@@ -10,17 +10,18 @@ use std::mem::MaybeUninit;
 use rayon::slice::ParallelSliceMut;
 
 use crate::cpu::runs::{self, InRun, Run};
+use crate::cpu::sorts::CpuSorts;
+use crate::cpu::tuning::{
+    COMPARED, FEW, MERGED_BY_THREADS, PIVOT_OF, PIVOT_OF_MANY, PIVOT_OF_MANY_FROM, compared_integers,
+};
 use crate::cpu::vector::Isa;
 use crate::cpu::{compare, few};
 use crate::key::{Bits, Transform};
 use crate::parallel;
-use crate::plan::{
-    COMPARED, FEW, ITEMS_A_TASK, MERGED_BY_THREADS, PIVOT_OF, PIVOT_OF_MANY, PIVOT_OF_MANY_FROM,
-    compared_integers,
-};
+use crate::parallel::ITEMS_A_TASK;
 
 /// Sorts items by code. `ties` gets parts that are in order of their codes, and orders those of one code.
-pub(crate) fn sort<T: Send, B: Bits>(
+pub(crate) fn sort<T: Send, B: CpuSorts>(
     items: &mut [T],
     code: impl Fn(&T) -> B + Sync,
     ties: impl Fn(&mut [T]) + Sync,
@@ -91,7 +92,7 @@ impl StdSort {
     }
 
     /// Sorts integers.
-    pub(crate) fn sort_integers<B: Bits>(self, keys: &mut [B], transform: Transform<B>) {
+    pub(crate) fn sort_integers<B: CpuSorts>(self, keys: &mut [B], transform: Transform<B>) {
         match (self, native(keys, transform)) {
             (StdSort::Stable, Some(Native::Unsigned(keys))) => keys.sort(),
             (StdSort::Stable, Some(Native::Signed(keys))) => keys.sort(),
@@ -193,7 +194,7 @@ pub(crate) fn first_run_of_integers<B: Bits>(keys: &mut [B], transform: Transfor
 }
 
 /// [`sort_after_run`] of integers of 128 bits.
-pub(crate) fn sort_integers_after_run<B: Bits>(
+pub(crate) fn sort_integers_after_run<B: CpuSorts>(
     keys: &mut [B],
     run: &Run,
     transform: Transform<B>,
@@ -240,7 +241,7 @@ struct Quicksort<C, E> {
 
 impl<C: Sync, E: Sync> Quicksort<C, E> {
     /// Sorts a part. None of its codes is less than `lower`; `patience` is how many bad pivots are left to it.
-    fn sort<T: Send, B: Bits>(&self, mut items: &mut [T], mut lower: B, mut patience: u32)
+    fn sort<T: Send, B: CpuSorts>(&self, mut items: &mut [T], mut lower: B, mut patience: u32)
     where
         C: Fn(&T) -> B,
         E: Fn(&mut [T]),

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use rayon::slice::ParallelSliceMut;
 
 use super::Job;
-use crate::plan::CpuWay;
+use crate::ways::CpuWay;
 use crate::{Error, Report};
 
 /// Sorts by `compare`; stable unless the job says otherwise.

@@ -1,7 +1,7 @@
 //! Keys of 8 and 16 bits: counted, then written anew. One read and one write of the keys.
 
+use crate::cpu::tuning::COUNT_16_FROM;
 use crate::key::{Bits, Transform};
-use crate::plan::COUNT_16_FROM;
 
 /// Whether `n` such keys are worth counting.
 pub(crate) fn applies<B: Bits>(n: usize) -> bool {

@@ -15,11 +15,11 @@
 use std::ops::Range;
 
 use super::vector::{self, Isa};
-use crate::key::Bits;
-use crate::plan::{
+use crate::cpu::tuning::{
     BLOCK_BYTES, CELLS, CLASSIFY_AHEAD, DISTRIBUTE_FROM_BYTES, DISTRIBUTE_WIDE_FROM_BYTES, LARGEST_BUCKET,
     SAMPLED_A_BUCKET,
 };
+use crate::key::Bits;
 
 /// The most buckets of a distribution in place.
 pub(crate) const BUCKETS: usize = 256;

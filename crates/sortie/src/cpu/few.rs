@@ -10,9 +10,9 @@ use super::runs::{self, InRun, Run};
 use super::sorts::CpuSorts;
 use super::vector::{self, Isa};
 use super::{counting, permute, wide};
+use crate::cpu::tuning::{FEW, RANK_FEW_FROM, RANK_SAMPLE_OF_FEW};
 use crate::key::{self, Bits, Transform};
-use crate::plan::{FEW, RANK_FEW_FROM, RANK_SAMPLE_OF_FEW};
-use crate::{Index, Key, Order};
+use crate::{Index, Order, TotalOrder};
 
 /// Room on the stack for an item of each key.
 pub type Room<T> = [MaybeUninit<T>; FEW];
@@ -56,7 +56,7 @@ pub(crate) fn insert<B: Bits>(keys: &mut [B], transform: Transform<B>) {
 
 /// Sorts fewer than [`INSERTED`] items by a code of each, which is asked for once. Stable.
 #[inline]
-fn insert_by_code<T, B: Bits>(items: &mut [T], code: impl Fn(&T) -> B) {
+fn insert_by_code<T, B: CpuSorts>(items: &mut [T], code: impl Fn(&T) -> B) {
     let mut codes = [B::ZERO; INSERTED];
     codes.iter_mut().zip(&*items).for_each(|(slot, item)| *slot = code(item));
     let mut order: [u32; INSERTED] = std::array::from_fn(|i| i as u32);
@@ -68,7 +68,7 @@ fn insert_by_code<T, B: Bits>(items: &mut [T], code: impl Fn(&T) -> B) {
 
 /// Sorts fewer than [`INSERTED`] codes, and the indices beside them. Stable. Returns whether anything moved.
 #[inline(always)]
-fn insert_codes<B: Bits>(codes: &mut [B], order: &mut [u32]) -> bool {
+fn insert_codes<B: CpuSorts>(codes: &mut [B], order: &mut [u32]) -> bool {
     let mut moved = false;
     for i in 1..codes.len() {
         let (code, index, mut at) = (codes[i], order[i], i);
@@ -83,7 +83,7 @@ fn insert_codes<B: Bits>(codes: &mut [B], order: &mut [u32]) -> bool {
 }
 
 /// Sorts up to [`FEW`] keys.
-pub(crate) fn sort<B: Bits>(keys: &mut [B], transform: Transform<B>) {
+pub(crate) fn sort<B: CpuSorts>(keys: &mut [B], transform: Transform<B>) {
     if B::WIDTH > u64::BITS {
         return sort_integers(keys, transform);
     }
@@ -103,7 +103,7 @@ pub(crate) fn sort<B: Bits>(keys: &mut [B], transform: Transform<B>) {
 }
 
 /// Sorts integers of 128 bits.
-fn sort_integers<B: Bits>(keys: &mut [B], transform: Transform<B>) {
+fn sort_integers<B: CpuSorts>(keys: &mut [B], transform: Transform<B>) {
     let run = by_code::first_run_of_integers(keys, transform);
     if by_code::is_long(run.range.end, keys.len()) {
         let mut room = Vec::with_capacity(by_code::merge_room(run.range.end, keys.len()));
@@ -117,7 +117,7 @@ fn sort_integers<B: Bits>(keys: &mut [B], transform: Transform<B>) {
     }
 }
 
-fn sort_mixed<B: Bits>(keys: &mut [B], transform: Transform<B>) {
+fn sort_mixed<B: CpuSorts>(keys: &mut [B], transform: Transform<B>) {
     let isa = Isa::detect();
     if keys.len() >= MERGED_FROM
         && let Some(runs) = runs::two(keys, transform)
@@ -140,7 +140,7 @@ fn sort_mixed<B: Bits>(keys: &mut [B], transform: Transform<B>) {
 const COUNTED_FROM: usize = 256;
 
 /// Sorts two runs of keys.
-fn sort_runs<B: Bits>(keys: &mut [B], runs: &[Run; 2], transform: Transform<B>) {
+fn sort_runs<B: CpuSorts>(keys: &mut [B], runs: &[Run; 2], transform: Transform<B>) {
     let [_, Run { range, order }] = runs;
     if *order == InRun::Mixed {
         sort_mixed(&mut keys[range.clone()], transform);
@@ -207,7 +207,7 @@ pub(crate) fn are_inserted(sorted: usize, n: usize) -> bool {
 }
 
 /// Sorts up to [`FEW`] keys and moves each payload with its key. Stable.
-pub(crate) fn sort_pairs<B: Bits, V>(keys: &mut [B], payload: &mut [V], transform: Transform<B>) {
+pub(crate) fn sort_pairs<B: CpuSorts, V>(keys: &mut [B], payload: &mut [V], transform: Transform<B>) {
     let mut order = room();
     match B::order_few(keys, transform, &mut order) {
         Ordered::AsIs => {}
@@ -223,23 +223,27 @@ pub(crate) fn sort_pairs<B: Bits, V>(keys: &mut [B], payload: &mut [V], transfor
 }
 
 /// Writes the indices of up to [`FEW`] keys in order. Stable.
-pub(crate) fn argsort<B: Bits, I: Index>(keys: &[B], indices: &mut [I], transform: Transform<B>) {
+pub(crate) fn argsort<B: CpuSorts, I: Index>(keys: &[B], indices: &mut [I], transform: Transform<B>) {
     B::order_few(keys, transform, &mut room()).write(indices);
 }
 
 /// Sorts up to [`FEW`] items by the keys of fixed width that `key` draws from them, once each. Stable.
-pub(crate) fn sort_by_key<T, K: Key>(v: &mut [T], key: impl Fn(&T) -> K, transform: Transform<K::Bits>) {
+pub(crate) fn sort_by_key<T, K: TotalOrder<Bits: CpuSorts>>(
+    v: &mut [T],
+    key: impl Fn(&T) -> K,
+    transform: Transform<K::Bits>,
+) {
     sort_by_code(v, |item| transform.encode(key::to_bits(&key(item))));
 }
 
 /// Sorts up to [`FEW`] items by a code of each, which is asked for once. Stable.
 #[inline]
-pub(crate) fn sort_by_code<T, B: Bits>(items: &mut [T], code: impl Fn(&T) -> B) {
+pub(crate) fn sort_by_code<T, B: CpuSorts>(items: &mut [T], code: impl Fn(&T) -> B) {
     if items.len() < INSERTED { insert_by_code(items, code) } else { order_by_code(items, code) }
 }
 
 #[inline(never)]
-fn order_by_code<T, B: Bits>(items: &mut [T], code: impl Fn(&T) -> B) {
+fn order_by_code<T, B: CpuSorts>(items: &mut [T], code: impl Fn(&T) -> B) {
     let (mut codes, mut order) = (room(), room());
     // Detects sorted items while their codes are read.
     let (mut before, mut ascending) = (B::ZERO, true);
@@ -261,7 +265,7 @@ fn order_by_code<T, B: Bits>(items: &mut [T], code: impl Fn(&T) -> B) {
 }
 
 /// Sorts up to [`FEW`] keys that are no numbers.
-pub(crate) fn sort_wide<K: Key>(keys: &mut [K], order: Order) {
+pub(crate) fn sort_wide<K: TotalOrder>(keys: &mut [K], order: Order) {
     let run = wide::first_run(keys, order);
     if by_code::is_long(run.range.end, keys.len()) {
         let mut room = Vec::with_capacity(by_code::merge_room(run.range.end, keys.len()));
@@ -276,7 +280,7 @@ pub(crate) fn sort_wide<K: Key>(keys: &mut [K], order: Order) {
 }
 
 /// Sorts up to [`FEW`] keys that are no numbers and moves each payload with its key. Stable.
-pub(crate) fn sort_wide_pairs<K: Key, V>(keys: &mut [K], payload: &mut [V], order: Order) {
+pub(crate) fn sort_wide_pairs<K: TotalOrder, V>(keys: &mut [K], payload: &mut [V], order: Order) {
     if !wide::is_sorted(keys, order) {
         let mut indices = room();
         let indices = order_of_wide(keys, order, &mut indices);
@@ -286,7 +290,7 @@ pub(crate) fn sort_wide_pairs<K: Key, V>(keys: &mut [K], payload: &mut [V], orde
 }
 
 /// Writes the indices of up to [`FEW`] keys that are no numbers in order. Stable.
-pub(crate) fn argsort_wide<K: Key, I: Index>(keys: &[K], indices: &mut [I], order: Order) {
+pub(crate) fn argsort_wide<K: TotalOrder, I: Index>(keys: &[K], indices: &mut [I], order: Order) {
     if wide::is_sorted(keys, order) {
         return Ordered::AsIs.write(indices);
     }
@@ -294,7 +298,7 @@ pub(crate) fn argsort_wide<K: Key, I: Index>(keys: &[K], indices: &mut [I], orde
 }
 
 /// Sorts up to [`FEW`] items by keys that are no numbers. Stable.
-pub(crate) fn sort_by_wide_key<T, K: Key>(v: &mut [T], key: impl Fn(&T) -> K, order: Order) {
+pub(crate) fn sort_by_wide_key<T, K: TotalOrder>(v: &mut [T], key: impl Fn(&T) -> K, order: Order) {
     let keys: Vec<K> = v.iter().map(key).collect();
     if !wide::is_sorted(&keys, order) {
         bring(v, order_of_wide(&keys, order, &mut room()));
@@ -302,7 +306,7 @@ pub(crate) fn sort_by_wide_key<T, K: Key>(v: &mut [T], key: impl Fn(&T) -> K, or
 }
 
 /// The stable order of keys that are no numbers: a permutation.
-fn order_of_wide<'r, K: Key>(keys: &[K], order: Order, indices: &'r mut Room<u32>) -> &'r mut [u32] {
+fn order_of_wide<'r, K: TotalOrder>(keys: &[K], order: Order, indices: &'r mut Room<u32>) -> &'r mut [u32] {
     let (mut prefixes, mut sorted) = (room(), room());
     let prefixes = fill(&mut prefixes, keys.iter().map(|key| key.prefix(order)));
     let indices = fill(indices, keys.iter().map(|_| 0));
@@ -343,7 +347,7 @@ impl Ordered<'_> {
 }
 
 /// The stable order of up to [`FEW`] keys.
-pub(crate) fn order_of<'r, B: Bits>(
+pub(crate) fn order_of<'r, B: CpuSorts>(
     keys: &[B],
     transform: Transform<B>,
     order: &'r mut Room<u32>,
@@ -372,7 +376,11 @@ pub(crate) fn order_of<'r, B: Bits>(
 }
 
 #[inline(never)]
-fn order_mixed<'r, B: Bits>(keys: &[B], transform: Transform<B>, order: &'r mut Room<u32>) -> &'r mut [u32] {
+fn order_mixed<'r, B: CpuSorts>(
+    keys: &[B],
+    transform: Transform<B>,
+    order: &'r mut Room<u32>,
+) -> &'r mut [u32] {
     let mut codes = room();
     let codes = &*vector::compiled_for!(Isa::detect(), || {
         fill(&mut codes, keys.iter().map(|&key| transform.encode(key)))
@@ -405,7 +413,7 @@ fn order_by_rank<'r, B: Bits>(
 }
 
 /// The stable order of two runs of codes.
-fn order_runs<'r, B: Bits>(codes: &[B], runs: &[Run; 2], order: &'r mut Room<u32>) -> &'r mut [u32] {
+fn order_runs<'r, B: CpuSorts>(codes: &[B], runs: &[Run; 2], order: &'r mut Room<u32>) -> &'r mut [u32] {
     let order = fill(order, codes.iter().map(|_| 0));
     let [_, Run { range, order: in_run }] = runs;
     if *in_run != InRun::Mixed {

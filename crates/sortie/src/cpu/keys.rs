@@ -7,15 +7,18 @@ use super::distribute::{self, Classifier};
 use super::runs::{self, InRun, Run};
 use super::vector::{self, Isa};
 use super::{Job, compare, counting, pace, parallel_partition, split_at_ranges};
+use crate::cpu::profile::{self, Runs};
+use crate::cpu::sorts::CpuSorts;
+use crate::cpu::tuning::{COUNT_16_FROM, MERGED_BY_THREADS, RANGES_A_THREAD};
 use crate::key::{Bits, Transform};
 use crate::parallel;
-use crate::plan::{COUNT_16_FROM, CpuWay, ITEMS_A_TASK, MERGED_BY_THREADS, RANGES_A_THREAD};
-use crate::profile::{self, Runs};
+use crate::parallel::ITEMS_A_TASK;
 use crate::scratch::Scratch;
+use crate::ways::CpuWay;
 use crate::{Error, Report};
 
 /// Sorts keys in place.
-pub(crate) fn sort<B: Bits>(keys: &mut [B], transform: Transform<B>, job: &Job) -> Result<Report, Error> {
+pub(crate) fn sort<B: CpuSorts>(keys: &mut [B], transform: Transform<B>, job: &Job) -> Result<Report, Error> {
     if job.way == CpuWay::Merge {
         return compare::sort(keys, |a, b| transform.encode(*a).cmp(&transform.encode(*b)), job);
     }
@@ -50,7 +53,7 @@ pub(crate) fn sort<B: Bits>(keys: &mut [B], transform: Transform<B>, job: &Job) 
 
 /// Sorts integers of 128 bits by few threads: merges a long run that they begin with, and leaves to the standard library what it
 /// sorts in less time.
-fn sort_integers<B: Bits>(keys: &mut [B], transform: Transform<B>, job: &Job) -> Result<Report, Error> {
+fn sort_integers<B: CpuSorts>(keys: &mut [B], transform: Transform<B>, job: &Job) -> Result<Report, Error> {
     let (n, bytes, mut report) = (keys.len(), size_of_val(keys), Report::default());
     let run = report.phase("profile", bytes, 0, || by_code::first_run_of_integers(keys, transform));
     let room = by_code::merge_room(run.range.end, n);
@@ -115,7 +118,12 @@ fn sort_widened<B: Bits>(keys: &mut [B], transform: Transform<B>) {
     });
 }
 
-fn distribute_and_finish<B: Bits>(keys: &mut [B], transform: Transform<B>, job: &Job, report: &mut Report) {
+fn distribute_and_finish<B: CpuSorts>(
+    keys: &mut [B],
+    transform: Transform<B>,
+    job: &Job,
+    report: &mut Report,
+) {
     let isa = Isa::detect();
     let bytes = size_of_val(keys);
     if !transform.is_identity() {
@@ -152,7 +160,7 @@ fn distribute_and_finish<B: Bits>(keys: &mut [B], transform: Transform<B>, job: 
     });
 }
 
-fn sort_codes<B: Bits>(codes: &mut [B], isa: Isa) {
+fn sort_codes<B: CpuSorts>(codes: &mut [B], isa: Isa) {
     if B::WIDTH > 64 { by_code::sort(codes, |&code| code, |_| {}, 1) } else { vector::sort(codes, isa) }
 }
 

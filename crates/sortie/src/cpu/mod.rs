@@ -13,6 +13,7 @@ pub(crate) mod pace;
 pub(crate) mod pairs;
 pub(crate) mod parallel_partition;
 pub(crate) mod prefetch;
+pub(crate) mod profile;
 pub(crate) mod ranks;
 pub(crate) mod runs;
 pub(crate) mod scatter;
@@ -20,14 +21,15 @@ pub(crate) mod segment_pairs;
 pub(crate) mod segments;
 pub(crate) mod sorts;
 pub(crate) mod strings;
+pub(crate) mod tuning;
 pub(crate) mod vector;
 pub(crate) mod wide;
 
 use std::ops::Range;
 
 use crate::Index;
-use crate::plan::CpuWay;
 use crate::request::Budget;
+use crate::ways::CpuWay;
 
 /// How the engine is to sort, and what it may use.
 #[derive(Debug, Clone, Copy)]

@@ -10,9 +10,10 @@
 use super::by_code::has_few_codes;
 use super::few::{Room, fill, room};
 use super::ranks::Distinct;
+use super::sorts::CpuSorts;
 use super::vector::{self, Isa};
+use crate::cpu::tuning::{INSERT_UP_TO, NARROW_SLACK_BITS, PAIRS_AT_ONCE, RANK_FROM, RANK_SAMPLE};
 use crate::key::{Bits, Transform};
-use crate::plan::{INSERT_UP_TO, NARROW_SLACK_BITS, PAIRS_AT_ONCE, RANK_FROM, RANK_SAMPLE};
 
 /// Finds the order of codes; kept from bucket to bucket for its memory.
 #[derive(Debug)]
@@ -60,7 +61,7 @@ impl Found<'_> {
     }
 }
 
-impl<B: Bits> Orderer<B> {
+impl<B: CpuSorts> Orderer<B> {
     /// Calls `put(to, from)` for each index `to`, in ascending order, where the code at `from` belongs. Stable. O(n log n).
     #[inline]
     pub(crate) fn order(
@@ -98,7 +99,7 @@ impl<B: Bits> Orderer<B> {
 }
 
 /// Finds the order of codes. Not generic over the caller, so it is compiled once per width.
-pub(crate) fn find<'w, B: Bits>(codes: &[B], words: &'w mut Words) -> Found<'w> {
+pub(crate) fn find<'w, B: CpuSorts>(codes: &[B], words: &'w mut Words) -> Found<'w> {
     let Words { narrow, wide, ranks } = words;
     if codes.is_sorted() {
         return Found::AsIs;
@@ -130,8 +131,8 @@ pub(crate) fn find<'w, B: Bits>(codes: &[B], words: &'w mut Words) -> Found<'w> 
     }
 }
 
-/// The stable order of up to [`FEW`](crate::plan::FEW) codes, of which there are some: a permutation.
-pub(crate) fn order_few<'r, B: Bits>(order: &'r mut Room<u32>, codes: &[B]) -> &'r mut [u32] {
+/// The stable order of up to [`FEW`](crate::cpu::tuning::FEW) codes, of which there are some: a permutation.
+pub(crate) fn order_few<'r, B: CpuSorts>(order: &'r mut Room<u32>, codes: &[B]) -> &'r mut [u32] {
     let isa = Isa::detect();
     let split = vector::compiled_for!(isa, || Split::of(codes.iter().copied()));
     if split.span + split.place_bits <= u32::BITS {
@@ -141,7 +142,7 @@ pub(crate) fn order_few<'r, B: Bits>(order: &'r mut Room<u32>, codes: &[B]) -> &
     }
 }
 
-fn order_few_packed<'r, B: Bits, W: Bits>(
+fn order_few_packed<'r, B: CpuSorts, W: Bits>(
     order: &'r mut Room<u32>,
     codes: &[B],
     split: Split<B>,
@@ -202,7 +203,7 @@ impl<B: Bits> Split<B> {
     }
 }
 
-fn order_packed<B: Bits, W: Bits>(words: &mut Vec<W>, codes: &[B], split: Split<B>, isa: Isa) {
+fn order_packed<B: CpuSorts, W: Bits>(words: &mut Vec<W>, codes: &[B], split: Split<B>, isa: Isa) {
     words.clear();
     vector::compiled_for!(isa, || {
         words.extend(codes.iter().enumerate().map(|(place, &code)| split.word::<W>(code, place)));
@@ -210,7 +211,7 @@ fn order_packed<B: Bits, W: Bits>(words: &mut Vec<W>, codes: &[B], split: Split<
     sort_words(words, codes, split, isa);
 }
 
-fn sort_words<B: Bits, W: Bits>(words: &mut [W], codes: &[B], split: Split<B>, isa: Isa) {
+fn sort_words<B: CpuSorts, W: Bits>(words: &mut [W], codes: &[B], split: Split<B>, isa: Isa) {
     vector::sort(words, isa);
     if split.dropped::<W>() > 0 {
         order_ties(words, split, codes, isa);
@@ -218,7 +219,7 @@ fn sort_words<B: Bits, W: Bits>(words: &mut [W], codes: &[B], split: Split<B>, i
 }
 
 /// Puts groups of words with equal prefixes in the order of their codes.
-fn order_ties<B: Bits, W: Bits>(words: &mut [W], split: Split<B>, codes: &[B], isa: Isa) {
+fn order_ties<B: CpuSorts, W: Bits>(words: &mut [W], split: Split<B>, codes: &[B], isa: Isa) {
     let prefix = |word: W| word.low() >> split.place_bits;
     let code = |word: W| codes[split.place(word)];
     // Equal codes are in order already, and mostly there are no others. Without a branch.

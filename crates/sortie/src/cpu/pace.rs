@@ -11,8 +11,8 @@ use std::time::Instant;
 use super::distribute::Classifier;
 use super::parallel_partition::split_in_two;
 use super::vector::Isa;
+use crate::cpu::tuning::{DISTRIBUTE_FROM_BYTES, NEAR_BYTES};
 use crate::key::Bits;
-use crate::plan::{DISTRIBUTE_FROM_BYTES, NEAR_BYTES};
 
 /// Picoseconds a byte, the least measured; `u64::MAX` before anything was measured.
 struct Rates {

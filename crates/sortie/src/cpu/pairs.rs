@@ -8,16 +8,18 @@ use super::order::Orderer;
 use super::ranks::{Distinct, Ranked};
 use super::runs::{self, InRun, Rows, Run};
 use super::scatter::{self, Pair, Pointers};
+use super::sorts::CpuSorts;
 use super::vector::Isa;
 use super::{Job, compare, permute_pairs, split_at_ranges};
-use crate::key::{Bits, Transform};
-use crate::plan::{CpuWay, MERGED_BY_THREADS, PAIRS_A_BUCKET, PAIRS_AT_ONCE, RANK_FROM, RANK_SAMPLE};
-use crate::profile::{self, Runs};
+use crate::cpu::profile::{self, Runs};
+use crate::cpu::tuning::{MERGED_BY_THREADS, PAIRS_A_BUCKET, PAIRS_AT_ONCE, RANK_FROM, RANK_SAMPLE};
+use crate::key::Transform;
 use crate::scratch::{Scratch, reserve};
+use crate::ways::CpuWay;
 use crate::{Error, Index, Report};
 
 /// Sorts keys and moves each payload with its key. Stable.
-pub(crate) fn sort<B: Bits, V: Send>(
+pub(crate) fn sort<B: CpuSorts, V: Send>(
     keys: &mut [B],
     payload: &mut [V],
     transform: Transform<B>,
@@ -114,7 +116,7 @@ pub(crate) fn sort<B: Bits, V: Send>(
 
 /// Sorts keys of few distinct codes by the ranks of those, and their payloads with them. Returns false, and has moved nothing,
 /// if there are more codes. Takes no more scratch than a copy of both.
-fn sort_by_rank<B: Bits, V>(
+fn sort_by_rank<B: CpuSorts, V>(
     keys: &mut [B],
     payload: &mut [V],
     transform: Transform<B>,
@@ -142,7 +144,7 @@ fn sort_by_rank<B: Bits, V>(
 }
 
 /// The ranks of keys of few distinct codes, written to `ranks`. None if there are more codes.
-fn rank<'r, B: Bits>(
+fn rank<'r, B: CpuSorts>(
     keys: &[B],
     transform: Transform<B>,
     ranks: &'r mut Vec<u8>,
@@ -171,7 +173,7 @@ pub(crate) fn words(n: usize, key: usize) -> usize {
 }
 
 /// Calls `put(to, from)` for each index, of keys that are one bucket.
-fn order_keys<B: Bits>(keys: &[B], transform: Transform<B>, put: impl FnMut(usize, usize)) {
+fn order_keys<B: CpuSorts>(keys: &[B], transform: Transform<B>, put: impl FnMut(usize, usize)) {
     Orderer::default().order_keys(keys, transform, Isa::detect(), put);
 }
 
@@ -181,7 +183,7 @@ struct Copies<B, V> {
     payload: Scratch<V>,
 }
 
-impl<B: Bits, V> Copies<B, V> {
+impl<B: CpuSorts, V> Copies<B, V> {
     fn new(n: usize) -> Result<Self, Error> {
         Ok(Copies { keys: Scratch::new(n)?, payload: Scratch::new(n)? })
     }
@@ -210,7 +212,7 @@ struct Mover<'a, B, V> {
     payload: &'a mut [V],
 }
 
-impl<B: Bits, V> Mover<'_, B, V> {
+impl<B: CpuSorts, V> Mover<'_, B, V> {
     /// # Safety
     /// Each index is the target once and the source once.
     #[inline(always)]
@@ -222,7 +224,7 @@ impl<B: Bits, V> Mover<'_, B, V> {
 }
 
 /// Writes the indices of the keys in order. Stable.
-pub(crate) fn argsort<B: Bits, I: Index>(
+pub(crate) fn argsort<B: CpuSorts, I: Index>(
     keys: &[B],
     indices: &mut [I],
     transform: Transform<B>,
@@ -270,7 +272,7 @@ pub(crate) fn argsort<B: Bits, I: Index>(
 }
 
 /// Writes the indices of keys of few distinct codes in order. Returns false, and has written none, if there are more codes.
-fn argsort_by_rank<B: Bits, I: Index>(
+fn argsort_by_rank<B: CpuSorts, I: Index>(
     keys: &[B],
     transform: Transform<B>,
     indices: &mut [I],
@@ -288,7 +290,7 @@ fn argsort_by_rank<B: Bits, I: Index>(
 }
 
 /// Writes the indices of two runs of keys in order.
-fn merge_indices<B: Bits, I: Index>(
+fn merge_indices<B: CpuSorts, I: Index>(
     keys: &[B],
     transform: Transform<B>,
     indices: &mut [I],
@@ -327,7 +329,7 @@ fn merge_indices<B: Bits, I: Index>(
 }
 
 /// Writes the indices of keys in order; scratch holds them as `P`.
-fn order_indices<B: Bits, P: Index, I: Index>(
+fn order_indices<B: CpuSorts, P: Index, I: Index>(
     keys: &[B],
     transform: Transform<B>,
     indices: &mut [I],

@@ -9,9 +9,10 @@ use std::ops::Range;
 
 use super::distribute;
 use super::vector::{self, Isa};
+use crate::cpu::tuning::{EXCHANGED_BY_A_TASK, PIVOT_SAMPLE};
 use crate::key::Bits;
 use crate::parallel;
-use crate::plan::{EXCHANGED_BY_A_TASK, ITEMS_A_TASK, PIVOT_SAMPLE};
+use crate::parallel::ITEMS_A_TASK;
 
 /// Splits the keys into at least one range a thread, all keys of a range before those of the next; fewer where equal
 /// keys or their number forbid.

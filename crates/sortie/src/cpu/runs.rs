@@ -8,8 +8,8 @@ use std::ops::Range;
 
 use super::few::fill;
 use super::vector::{self, Isa};
+use crate::cpu::tuning::{MERGED_KEY_PICOSECONDS, MOVED_KEY_PICOSECONDS, TAIL, sort_step_picoseconds};
 use crate::key::{Bits, Transform};
-use crate::plan::{MERGED_KEY_PICOSECONDS, MOVED_KEY_PICOSECONDS, TAIL, sort_step_picoseconds};
 
 /// A stretch of keys.
 #[derive(Debug, Clone, PartialEq, Eq)]

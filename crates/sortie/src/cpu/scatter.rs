@@ -14,11 +14,12 @@ use super::distribute::Classifier;
 use super::lines::Lines;
 use super::vector::{self, Isa};
 use super::{Job, split_at_ranges};
+use crate::cpu::tuning::{CELLS, CLASSIFY_AHEAD, PAIR_BUCKETS, PAIRS_A_BUCKET, PAIRS_IN_CACHE};
 use crate::key::{Bits, Transform};
 use crate::parallel;
-use crate::plan::{CELLS, CLASSIFY_AHEAD, CpuWay, PAIR_BUCKETS, PAIRS_A_BUCKET, PAIRS_IN_CACHE};
 use crate::report::Work;
 use crate::scratch::Scratch;
+use crate::ways::CpuWay;
 
 /// A code beside its payload, without a gap: scratch is then no more than a copy of the data.
 #[repr(C, packed)]

@@ -3,13 +3,16 @@
 use std::ops::Range;
 
 use super::order::Orderer;
+use super::sorts::CpuSorts;
 use super::vector::Isa;
 use super::{Job, pairs, permute_pairs};
-use crate::key::{Bits, Transform};
+use crate::cpu::profile::{self, Runs};
+use crate::cpu::tuning::{INSERT_UP_TO, PAIRS_A_BUCKET};
+use crate::key::Transform;
 use crate::parallel;
-use crate::plan::{CpuWay, INSERT_UP_TO, ITEMS_A_TASK, PAIRS_A_BUCKET};
-use crate::profile::{self, Runs};
+use crate::parallel::ITEMS_A_TASK;
 use crate::request::Budget;
+use crate::ways::CpuWay;
 use crate::{Error, Index, Report, Segments};
 
 /// What a thread needs beside the data for segments no longer than a bucket; kept from segment to segment.
@@ -30,7 +33,7 @@ pub(crate) const fn room_bytes(key: usize) -> usize {
 }
 
 /// Sorts every segment by itself and moves each payload with its key. Stable.
-pub(crate) fn sort<B: Bits, V: Send>(
+pub(crate) fn sort<B: CpuSorts, V: Send>(
     keys: &mut [B],
     payload: &mut [V],
     segments: Segments<'_>,
@@ -65,7 +68,7 @@ pub(crate) fn sort<B: Bits, V: Send>(
 }
 
 /// Writes the indices of the keys of every segment in order, counted from its start. Stable.
-pub(crate) fn argsort<B: Bits, I: Index>(
+pub(crate) fn argsort<B: CpuSorts, I: Index>(
     keys: &[B],
     indices: &mut [I],
     segments: Segments<'_>,
@@ -96,7 +99,7 @@ pub(crate) fn argsort<B: Bits, I: Index>(
 }
 
 /// Sorts a segment that fits a core's cache.
-fn sort_bucket<B: Bits, V>(
+fn sort_bucket<B: CpuSorts, V>(
     room: &mut Room<B>,
     keys: &mut [B],
     payload: &mut [V],

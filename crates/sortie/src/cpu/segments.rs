@@ -4,14 +4,15 @@ use std::ops::Range;
 
 use super::vector::{self, Isa};
 use super::{Job, compare, counting, keys};
-use crate::key::{Bits, Transform};
+use crate::cpu::sorts::CpuSorts;
+use crate::key::Transform;
 use crate::parallel;
-use crate::plan::CpuWay;
-use crate::plan::ITEMS_A_TASK;
+use crate::parallel::ITEMS_A_TASK;
+use crate::ways::CpuWay;
 use crate::{Error, Report, Segments};
 
 /// Sorts every segment by itself, in place.
-pub(crate) fn sort<B: Bits>(
+pub(crate) fn sort<B: CpuSorts>(
     keys: &mut [B],
     segments: Segments<'_>,
     transform: Transform<B>,

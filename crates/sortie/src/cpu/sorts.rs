@@ -8,16 +8,16 @@ use std::mem::MaybeUninit;
 use super::few::{self, Ordered, Room};
 use super::order::{self, Found, Words};
 use super::{Job, keys, pairs, segment_pairs, segments};
+use crate::cpu::profile::{self, Runs};
 use crate::key::{Bits, Indices, Transform};
-use crate::profile::{self, Runs};
 use crate::{Error, Report, Segments};
 
 /// Sorts of numbers of one width. `job` says how, and what may be used.
-pub trait CpuSorts: Sized {
-    /// Sorts up to [`FEW`](crate::plan::FEW) keys.
+pub trait CpuSorts: Bits {
+    /// Sorts up to [`FEW`](crate::cpu::tuning::FEW) keys.
     fn sort_few(keys: &mut [Self], transform: Transform<Self>);
 
-    /// The stable order of up to [`FEW`](crate::plan::FEW) keys.
+    /// The stable order of up to [`FEW`](crate::cpu::tuning::FEW) keys.
     fn order_few<'r>(keys: &[Self], transform: Transform<Self>, order: &'r mut Room<u32>) -> Ordered<'r>;
 
     /// The stable order of codes.
@@ -100,7 +100,7 @@ impl<'a> Payload<'a> {
 }
 
 /// Sorts keys with payloads of any size. The calling crate compiles the sort for sizes that [`Payload`] does not have.
-pub(crate) fn sort_pairs<B: Bits, V: Send>(
+pub(crate) fn sort_pairs<B: CpuSorts, V: Send>(
     keys: &mut [B],
     payload: &mut [V],
     transform: Transform<B>,
@@ -115,7 +115,7 @@ pub(crate) fn sort_pairs<B: Bits, V: Send>(
 }
 
 /// [`sort_pairs`] for each segment.
-pub(crate) fn sort_pairs_segments<B: Bits, V: Send>(
+pub(crate) fn sort_pairs_segments<B: CpuSorts, V: Send>(
     keys: &mut [B],
     payload: &mut [V],
     segments: Segments<'_>,

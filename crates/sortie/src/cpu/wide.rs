@@ -9,12 +9,14 @@ use super::by_code::{self, StdSort};
 use super::runs::Run;
 use super::sorts::CpuSorts;
 use super::{Job, compare, permute_pairs, segment_pairs, segments};
+use crate::cpu::tuning::{FEW, MERGED_BY_THREADS};
 use crate::key::Transform;
-use crate::plan::{CpuWay, FEW, ITEMS_A_TASK, MERGED_BY_THREADS};
+use crate::parallel::ITEMS_A_TASK;
 use crate::scratch::Scratch;
-use crate::{Error, Index, Key, Order, Report, Segments};
+use crate::ways::CpuWay;
+use crate::{Error, Index, Order, Report, Segments, TotalOrder};
 
-pub(crate) fn sort<K: Key>(keys: &mut [K], order: Order, job: &Job) -> Result<Report, Error> {
+pub(crate) fn sort<K: TotalOrder>(keys: &mut [K], order: Order, job: &Job) -> Result<Report, Error> {
     if job.way == CpuWay::Merge {
         return compare::sort(keys, |a, b| a.compare(b, order), job);
     }
@@ -43,7 +45,7 @@ pub(crate) fn sort<K: Key>(keys: &mut [K], order: Order, job: &Job) -> Result<Re
 }
 
 /// Sorts keys, by the given sort of the standard library if there is one.
-fn sort_keys<K: Key>(keys: &mut [K], order: Order, std_sort: Option<StdSort>, threads: usize) {
+fn sort_keys<K: TotalOrder>(keys: &mut [K], order: Order, std_sort: Option<StdSort>, threads: usize) {
     // Keys without a size are all equal.
     if size_of::<K>() == 0 {
         return;
@@ -57,7 +59,7 @@ fn sort_keys<K: Key>(keys: &mut [K], order: Order, std_sort: Option<StdSort>, th
 }
 
 /// The sort of the standard library that takes less time than so many threads take for one by prefixes, if there is one.
-pub(crate) fn std_sort<K: Key>(keys: &[K], order: Order, threads: usize) -> Option<StdSort> {
+pub(crate) fn std_sort<K: TotalOrder>(keys: &[K], order: Order, threads: usize) -> Option<StdSort> {
     // Keys with the same prefix are compared in any case.
     let repeats = if K::IS_PREFIX { by_code::FEW_CODES } else { 1 };
     let prefix = |key: &K| key.prefix(order);
@@ -70,7 +72,7 @@ pub(crate) fn std_sort<K: Key>(keys: &[K], order: Order, threads: usize) -> Opti
 }
 
 /// Sorts keys by comparison.
-pub(crate) fn sort_by_std<K: Key>(keys: &mut [K], order: Order, std_sort: StdSort) {
+pub(crate) fn sort_by_std<K: TotalOrder>(keys: &mut [K], order: Order, std_sort: StdSort) {
     // The order is chosen here once, not again for every key.
     match (std_sort, order == Order::default()) {
         (StdSort::Stable, true) => keys.sort_by(|a, b| a.compare(b, Order::default())),
@@ -81,7 +83,7 @@ pub(crate) fn sort_by_std<K: Key>(keys: &mut [K], order: Order, std_sort: StdSor
 }
 
 /// The longest run that keys begin with.
-pub(crate) fn first_run<K: Key>(keys: &[K], order: Order) -> Run {
+pub(crate) fn first_run<K: TotalOrder>(keys: &[K], order: Order) -> Run {
     // The order is chosen here once, not again for every key.
     if order == Order::default() {
         by_code::first_run(keys, |a, b| a.compare(b, Order::default()).is_lt())
@@ -91,7 +93,7 @@ pub(crate) fn first_run<K: Key>(keys: &[K], order: Order) -> Run {
 }
 
 /// Sorts keys that begin with a run: sorts the others with `sort`, and merges both by way of the room.
-pub(crate) fn sort_after_run<K: Key>(
+pub(crate) fn sort_after_run<K: TotalOrder>(
     keys: &mut [K],
     run: &Run,
     order: Order,
@@ -107,7 +109,7 @@ pub(crate) fn sort_after_run<K: Key>(
 }
 
 /// Whether keys are in order.
-pub(crate) fn is_sorted<K: Key>(keys: &[K], order: Order) -> bool {
+pub(crate) fn is_sorted<K: TotalOrder>(keys: &[K], order: Order) -> bool {
     // The order is chosen here once, not again for every key.
     if order == Order::default() {
         keys.is_sorted_by(|a, b| !b.compare(a, Order::default()).is_lt())
@@ -117,7 +119,7 @@ pub(crate) fn is_sorted<K: Key>(keys: &[K], order: Order) -> bool {
 }
 
 /// Sorts keys that are in the order of their prefixes.
-pub(crate) fn sort_ties<K: Key>(keys: &mut [K], order: Order, threads: usize) {
+pub(crate) fn sort_ties<K: TotalOrder>(keys: &mut [K], order: Order, threads: usize) {
     if K::IS_PREFIX {
         return;
     }
@@ -130,7 +132,7 @@ pub(crate) fn sort_ties<K: Key>(keys: &mut [K], order: Order, threads: usize) {
     }
 }
 
-pub(crate) fn sort_pairs<K: Key, V: Send>(
+pub(crate) fn sort_pairs<K: TotalOrder, V: Send>(
     keys: &mut [K],
     payload: &mut [V],
     order: Order,
@@ -148,7 +150,7 @@ pub(crate) fn sort_pairs<K: Key, V: Send>(
     Ok(report)
 }
 
-pub(crate) fn argsort<K: Key, I: Index>(
+pub(crate) fn argsort<K: TotalOrder, I: Index>(
     keys: &[K],
     indices: &mut [I],
     order: Order,
@@ -179,7 +181,7 @@ pub(crate) fn argsort<K: Key, I: Index>(
     Ok(report)
 }
 
-pub(crate) fn sort_segments<K: Key>(
+pub(crate) fn sort_segments<K: TotalOrder>(
     keys: &mut [K],
     segments: Segments<'_>,
     order: Order,
@@ -195,7 +197,7 @@ pub(crate) fn sort_segments<K: Key>(
     Ok(report)
 }
 
-pub(crate) fn sort_pairs_segments<K: Key, V: Send>(
+pub(crate) fn sort_pairs_segments<K: TotalOrder, V: Send>(
     keys: &mut [K],
     payload: &mut [V],
     segments: Segments<'_>,
@@ -214,7 +216,7 @@ pub(crate) fn sort_pairs_segments<K: Key, V: Send>(
     )
 }
 
-pub(crate) fn argsort_segments<K: Key, I: Index>(
+pub(crate) fn argsort_segments<K: TotalOrder, I: Index>(
     keys: &[K],
     indices: &mut [I],
     segments: Segments<'_>,

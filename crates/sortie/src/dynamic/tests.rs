@@ -5,7 +5,7 @@ use half::{bf16, f16};
 use super::*;
 use crate::key::Number;
 use crate::rates::random;
-use crate::{Key, Nans, argsort as static_argsort};
+use crate::{Nans, TotalOrder, argsort as static_argsort};
 
 const ALL: [Dtype; 15] = [
     Dtype::Bool,

@@ -5,8 +5,8 @@ use std::mem::MaybeUninit;
 use bytemuck::Pod;
 
 use crate::cache_line::{LINE, fence, store_line};
+use crate::gpu::tuning::COPIED_BY_A_TASK_BYTES;
 use crate::parallel;
-use crate::plan::on_gpus::constants::COPIED_BY_A_TASK_BYTES;
 
 /// The bytes of these items.
 pub(crate) fn bytes<T: Pod>(slice: &[T]) -> &[MaybeUninit<u8>] {

@@ -65,6 +65,7 @@ mod rows;
 pub(crate) mod segments;
 mod strings;
 pub(crate) mod threads;
+pub(crate) mod tuning;
 mod workspace;
 
 pub use array::Compared;

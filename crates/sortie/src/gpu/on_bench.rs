@@ -4,7 +4,7 @@ use sortie_simt::Options;
 
 use super::{Allowed, Gpu};
 use crate::key::{Code, Form};
-use crate::{Bound, Error, Key, Report};
+use crate::{Bound, Error, Report, TotalOrder};
 
 pub(crate) const ALLOWED: Allowed = Allowed { threads: 2, memory_limit: u64::MAX };
 
@@ -22,7 +22,7 @@ pub(crate) fn on_bench_of(options: Options, test: impl FnOnce(&Gpu)) {
 }
 
 /// The code of keys of a fixed width.
-pub(crate) fn code<K: Key>() -> Code {
+pub(crate) fn code<K: TotalOrder>() -> Code {
     match K::FORM {
         Form::Bits(code) => code,
         _ => unreachable!("keys of a fixed width"),

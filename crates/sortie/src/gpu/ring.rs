@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use sortie_device::{Device, Event, Pinned, Stream, View};
 
 use crate::gpu::copy::bytes_mut;
-use crate::plan::on_gpus::constants::{PIECE_BYTES, RING_SLOT_BYTES, RING_SLOTS, SHARED_SLOTS};
+use crate::gpu::tuning::{PIECE_BYTES, RING_SLOT_BYTES, RING_SLOTS, SHARED_SLOTS};
 use crate::{Bound, Error};
 
 /// One thread at a time uses it.

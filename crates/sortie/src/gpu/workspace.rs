@@ -7,7 +7,7 @@ use super::array::{Compared, Keys, Wanted, sample_sort_words};
 use super::{DeviceSegments, Gpu, Pending, check_payload_bytes, code};
 use crate::key::Bits;
 use crate::request::Beside;
-use crate::{Algorithm, Error, Key, Order};
+use crate::{Algorithm, Error, Order, TotalOrder};
 
 /// A workspace is the scratch of calls on one stream, in GPU memory of the caller: with it, a call allocates nothing.
 ///
@@ -43,7 +43,7 @@ impl Gpu {
     ///
     /// # Errors
     /// [`Error::Unsupported`] where the call itself returns it for so many keys of this type.
-    pub fn workspace_bytes<K: Key>(&self, keys: usize, beside: Beside) -> Result<usize, Error> {
+    pub fn workspace_bytes<K: TotalOrder>(&self, keys: usize, beside: Beside) -> Result<usize, Error> {
         check_beside(beside)?;
         let wanted = Wanted { beside, code: code::<K>()?, order: Order::default() };
         self.array_workspace_bytes::<K::Bits>(keys, wanted)
@@ -80,7 +80,7 @@ impl Gpu {
     ///
     /// # Errors
     /// As [`Gpu::workspace_bytes`]; [`Error::Segments`] where a length does not divide the keys.
-    pub fn workspace_bytes_of_segments<K: Key>(
+    pub fn workspace_bytes_of_segments<K: TotalOrder>(
         &self,
         keys: usize,
         segments: DeviceSegments<'_>,

@@ -23,7 +23,7 @@ fn orders() -> impl Strategy<Value = Order> {
 }
 
 /// The order of keys, put as plainly as can be.
-pub(super) trait Plain: Key {
+pub(super) trait Plain: TotalOrder {
     fn plain(&self, other: &Self, order: Order) -> Ordering;
 }
 

@@ -1,9 +1,9 @@
 //! [`Machine`]: what a plan depends on besides the request. A test can make one up.
 
+use super::CpuRates;
 #[cfg(feature = "gpu")]
 use super::MachineGpu;
 use crate::cpu::vector::Isa;
-use crate::rates::CpuRates;
 
 /// What there is to sort with. How many threads may work is said by the request.
 #[derive(Debug, Clone, PartialEq)]

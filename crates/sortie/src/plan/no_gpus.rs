@@ -1,8 +1,8 @@
 //! Replaces the module `on_gpus` in a build without the feature `gpu`.
 
-use super::capability::Capability;
 use super::route::on_the_cpu;
 use super::{Machine, Plan, Reason};
+use crate::capability::Capability;
 use crate::request::Request;
 use crate::{Engine, Error};
 

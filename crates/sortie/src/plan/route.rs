@@ -2,12 +2,13 @@
 
 use std::fmt;
 
-use super::capability::Capability;
 use super::predict::on_cpu;
 use super::scratch::{self, Scratch};
 use super::{Machine, on_gpus};
-use crate::request::{KeyForm, Request};
-use crate::{Algorithm, Devices, Error};
+use crate::capability::Capability;
+use crate::request::Request;
+use crate::ways::{CpuWay, DeviceWay};
+use crate::{Devices, Error};
 
 /// How a request is to be met, and why so.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,17 +34,6 @@ pub enum Route {
     Gpus(Devices),
 }
 
-/// How the CPU engine sorts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CpuWay {
-    /// By distribution into buckets, each of which is finished in a cache; segments are finished as they are.
-    Distribute,
-    /// By quicksort. Not stable.
-    Quicksort,
-    /// By merge sort. Stable.
-    Merge,
-}
-
 /// How data of the host is sorted by a GPU.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum GpuWay {
@@ -59,21 +49,6 @@ pub enum GpuWay {
     Segments,
     /// Strings: their bytes, or words of their first symbols.
     Strings,
-}
-
-/// How one array is sorted in a GPU's memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DeviceWay {
-    /// Distributed by digits.
-    Digits,
-    /// By stable passes over digits.
-    Passes,
-    /// By a bitonic network, in place.
-    Network,
-    /// Distributed by samples.
-    Samples,
-    /// As one segment: by a block, or in tiles that are merged.
-    Segment,
 }
 
 /// What one engine would take.
@@ -142,22 +117,6 @@ pub(super) fn on_the_cpu(request: &Request, machine: &Machine, reason: Reason) -
         scratch: scratch::on_cpu(request),
         predicted: seconds.map(|seconds| Predicted { gpu: None, seconds }).into_iter().collect(),
         reason,
-    }
-}
-
-impl CpuWay {
-    /// The algorithm that was named, or the one that [`Algorithm::Auto`] is.
-    pub(crate) fn of(request: &Request) -> CpuWay {
-        let compared = matches!(request.keys, KeyForm::Compared | KeyForm::Compound { .. });
-        match request.algorithm {
-            Algorithm::Merge => CpuWay::Merge,
-            Algorithm::Quicksort => CpuWay::Quicksort,
-            Algorithm::Auto if request.keys == KeyForm::Compared && request.is_stable() => CpuWay::Merge,
-            Algorithm::Auto if request.keys == KeyForm::Compared => CpuWay::Quicksort,
-            // Keys that are equal cannot be told apart.
-            Algorithm::Auto if compared && request.beside.is_nothing() => CpuWay::Quicksort,
-            _ => CpuWay::Distribute,
-        }
     }
 }
 
@@ -230,16 +189,6 @@ impl fmt::Display for Route {
     }
 }
 
-impl fmt::Display for CpuWay {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            CpuWay::Distribute => "distribution to buckets that fit a cache",
-            CpuWay::Quicksort => "quicksort",
-            CpuWay::Merge => "merge sort",
-        })
-    }
-}
-
 impl fmt::Display for GpuWay {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -250,18 +199,6 @@ impl fmt::Display for GpuWay {
             GpuWay::Segments => f.write_str("segments in chunks of up to 64 MiB"),
             GpuWay::Strings => f.write_str("strings, whose ties the CPU may finish"),
         }
-    }
-}
-
-impl fmt::Display for DeviceWay {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            DeviceWay::Digits => "distributed by digits",
-            DeviceWay::Passes => "by stable passes over digits",
-            DeviceWay::Network => "by a bitonic network",
-            DeviceWay::Samples => "distributed by samples",
-            DeviceWay::Segment => "as one segment",
-        })
     }
 }
 

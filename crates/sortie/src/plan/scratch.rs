@@ -3,9 +3,10 @@
 use std::fmt;
 use std::num::Saturating;
 
-use super::{CpuWay, MERGED_BY_THREADS, PAIRS_A_BUCKET, PAIRS_AT_ONCE};
+use crate::cpu::tuning::{MERGED_BY_THREADS, PAIRS_A_BUCKET, PAIRS_AT_ONCE};
 use crate::cpu::{compare, counting, distribute, pairs, segment_pairs};
 use crate::request::{Beside, KeyForm, Operation, Request};
+use crate::ways::CpuWay;
 
 /// A number of bytes, or of items. Saturates: a [`Request`] may state more than any memory holds.
 pub(super) type Count = Saturating<u64>;

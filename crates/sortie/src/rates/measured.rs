@@ -6,14 +6,15 @@ use std::time::Instant;
 use sortie_device::cache::{Cache, Key};
 use sortie_device::{Device, Properties};
 
-use super::{CpuRates, LENGTHS};
 use crate::Segments;
+use crate::cpu::sorts::CpuSorts;
 use crate::cpu::vector::Isa;
 use crate::cpu::{self, Job};
 use crate::gpu::copy;
 use crate::key::{Bits, Transform};
-use crate::plan::CpuWay;
+use crate::plan::cpu_rates::{CpuRates, LENGTHS};
 use crate::request::Budget;
+use crate::ways::CpuWay;
 
 /// Bytes of keys for each thread: more than a core's cache holds of them while it sorts.
 const BYTES_A_THREAD: usize = 4 << 20;
@@ -60,7 +61,7 @@ fn measured(bytes_a_thread: usize) -> CpuRates {
 }
 
 /// Seconds a key of this width, by length.
-fn sorting<B: Bits>(bytes: usize, threads: usize) -> [f64; LENGTHS.len()] {
+fn sorting<B: CpuSorts>(bytes: usize, threads: usize) -> [f64; LENGTHS.len()] {
     let unsorted: Vec<B> = random(bytes / size_of::<B>());
     let transform = Transform::IDENTITY;
     let job = Job { way: CpuWay::Distribute, stable: false, budget: Budget::of_threads(threads) };
@@ -158,7 +159,7 @@ fn from_bytes(bytes: &[u8]) -> Option<(CpuRates, Properties)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rates::tests::made_up;
+    use crate::plan::cpu_rates::tests::made_up;
 
     #[test]
     fn rates_survive_the_disk() {

@@ -1,18 +1,13 @@
 //! Replaces `on_gpus.rs` in a build without the feature `gpu`: no plan has a GPU.
 
 use super::{Sorter, machine_without_gpu};
-use crate::key::{Bits, Code};
+use crate::key::Code;
 use crate::plan::{self, Machine};
 use crate::request::Request;
 use crate::{Error, Index, Report, Segments};
 
 /// The GPUs of a plan: never any in this build.
 pub enum OnGpus {}
-
-/// Every width of numbers.
-pub trait GpuSorts: Bits {}
-
-impl<B: Bits> GpuSorts for B {}
 
 pub(super) fn machine_to_explain(_: &Request) -> Result<Machine, Error> {
     Ok(machine_without_gpu().clone())

@@ -3,17 +3,17 @@
 //! [`Sorter`]'s own methods know the type when they are compiled, those of [`dynamic`](crate::dynamic) only when they run.
 //! Types of one width share these functions, so that each engine's code is compiled once a width.
 
-use super::on_gpus::GpuSorts;
 use super::{Sorter, SorterBuilder, payload_for};
 use crate::cpu::sorts;
 use crate::error::same_length;
 use crate::key::{Bits, Code, Transform};
 use crate::request::{Beside, KeyForm, Operation};
+use crate::sorts::Sorts;
 use crate::{Bound, Error, Index, Report, Segments, cpu, scratch};
 
 impl Sorter {
     /// [`Sorter::sort`]; leaves a permutation, as the others here do.
-    pub(crate) fn sort_numbers<B: GpuSorts>(&self, keys: &mut [B], code: Code) -> Result<Report, Error> {
+    pub(crate) fn sort_numbers<B: Sorts>(&self, keys: &mut [B], code: Code) -> Result<Report, Error> {
         if self.sorts_at_once(keys.len()) {
             B::sort_few(keys, Transform::new(code, self.choices.order));
             return Ok(Report::default());
@@ -27,7 +27,7 @@ impl Sorter {
     }
 
     /// [`Sorter::sort_pairs`].
-    pub(crate) fn sort_pairs_of_numbers<B: GpuSorts, V: Send>(
+    pub(crate) fn sort_pairs_of_numbers<B: Sorts, V: Send>(
         &self,
         keys: &mut [B],
         code: Code,
@@ -47,7 +47,7 @@ impl Sorter {
     }
 
     /// [`Sorter::argsort`]. `held` are bytes that the caller has taken from the memory limit.
-    pub(crate) fn argsort_numbers<B: GpuSorts, I: Index>(
+    pub(crate) fn argsort_numbers<B: Sorts, I: Index>(
         &self,
         keys: &[B],
         code: Code,
@@ -68,7 +68,7 @@ impl Sorter {
     }
 
     /// [`Sorter::sort_segments`].
-    pub(crate) fn sort_segments_of_numbers<B: GpuSorts>(
+    pub(crate) fn sort_segments_of_numbers<B: Sorts>(
         &self,
         keys: &mut [B],
         code: Code,
@@ -83,7 +83,7 @@ impl Sorter {
     }
 
     /// [`Sorter::sort_pairs_segments`].
-    pub(crate) fn sort_pairs_segments_of_numbers<B: GpuSorts, V: Send>(
+    pub(crate) fn sort_pairs_segments_of_numbers<B: Sorts, V: Send>(
         &self,
         keys: &mut [B],
         code: Code,
@@ -102,7 +102,7 @@ impl Sorter {
     }
 
     /// [`Sorter::argsort_segments`].
-    pub(crate) fn argsort_segments_of_numbers<B: GpuSorts, I: Index>(
+    pub(crate) fn argsort_segments_of_numbers<B: Sorts, I: Index>(
         &self,
         keys: &[B],
         code: Code,
@@ -120,7 +120,7 @@ impl Sorter {
     }
 
     /// Sorts keys by what `sort` does with their indices, which then bring the payload, of so many bytes a key.
-    pub(crate) fn sort_rows<B: GpuSorts>(
+    pub(crate) fn sort_rows<B: Sorts>(
         &self,
         keys: &mut [B],
         payload: &mut [u8],

@@ -4,14 +4,16 @@ use std::sync::Arc;
 
 use sortie_device::rates::Rates;
 
+use super::auto;
 use super::{Sorter, SorterBuilder, machine_without_gpu};
-use crate::compose::hybrid::share;
-use crate::compose::{self, array::Chosen};
+use crate::compose;
+use crate::compose::array::Chosen;
+use crate::compose::sorts::GpuSorts;
+use crate::compose::tuning::DEFAULT_SHARE;
 use crate::gpu::{self, Allowed, Gpu, HostArray};
-use crate::key::{Bits, Code};
-use crate::plan::on_gpus::auto;
-use crate::plan::on_gpus::constants::DEFAULT_SHARE;
+use crate::key::Code;
 use crate::plan::{self, GpuWay, Machine, MachineGpu, Plan, Route};
+use crate::rates::share;
 use crate::request::{Budget, KeyForm, Request};
 use crate::{Bound, Engine, Error, Index, Report, Segments, cpu, scratch};
 
@@ -149,57 +151,6 @@ impl OnGpus {
     }
 }
 
-/// Sorts of numbers of one width on GPUs. `held` is the scratch, in bytes, that the caller already has. Compiled in this crate, as
-/// [`CpuSorts`](crate::cpu::sorts::CpuSorts) are.
-pub trait GpuSorts: Bits {
-    /// Sorts one array.
-    fn array_on_gpus(
-        sorter: &Sorter,
-        on: &OnGpus,
-        array: HostArray<'_, Self>,
-        code: Code,
-        held: u64,
-    ) -> Result<Report, Error>;
-
-    /// Sorts every segment by itself.
-    fn segments_on_gpu(
-        sorter: &Sorter,
-        on: &OnGpus,
-        array: HostArray<'_, Self>,
-        segments: Segments<'_>,
-        code: Code,
-        held: u64,
-    ) -> Result<Report, Error>;
-}
-
-macro_rules! gpu_sorts {
-    ($($bits:ty),*) => {$(
-        impl GpuSorts for $bits {
-            fn array_on_gpus(
-                sorter: &Sorter,
-                on: &OnGpus,
-                array: HostArray<'_, Self>,
-                code: Code,
-                held: u64,
-            ) -> Result<Report, Error> {
-                sorter.array_on_gpus(on, array, code, held)
-            }
-
-            fn segments_on_gpu(
-                sorter: &Sorter,
-                on: &OnGpus,
-                array: HostArray<'_, Self>,
-                segments: Segments<'_>,
-                code: Code,
-                held: u64,
-            ) -> Result<Report, Error> {
-                sorter.segments_on_gpu(on, array, segments, code, held)
-            }
-        }
-    )*};
-}
-gpu_sorts!(u8, u16, u32, u64, u128);
-
 impl Sorter {
     /// Sorts keys alone.
     pub(super) fn keys_on_gpus<B: GpuSorts>(
@@ -208,35 +159,35 @@ impl Sorter {
         keys: &mut [B],
         code: Code,
     ) -> Result<Report, Error> {
-        B::array_on_gpus(self, on, HostArray::Sorted { keys, payload: None }, code, 0)
+        self.array_on_gpus(on, HostArray::Sorted { keys, payload: None }, code, 0)
     }
 
     /// Sorts one array, beside so many bytes that are held.
-    fn array_on_gpus<B: Bits>(
+    fn array_on_gpus<B: GpuSorts>(
         &self,
         on: &OnGpus,
         mut array: HostArray<'_, B>,
         code: Code,
         held: u64,
     ) -> Result<Report, Error> {
-        if !on.has_second_try {
-            return self.array_in_any_parts(on, array, code, held);
-        }
         let HostArray::Sorted { keys, .. } = &array else {
-            return self.array_at_once(on, array, code, held);
+            return self.array_once(on, array, code, held);
         };
+        if !on.has_second_try {
+            return self.array_once(on, array, code, held);
+        }
         // A device that fails while it sends keys back leaves some twice.
         let held = held + on.check_held(size_of_val(*keys) as u64, "a copy of the keys is kept")?;
         let mut before = scratch::reserve(keys.len())?;
         before.extend_from_slice(keys);
-        let sorted = self.array_at_once(on, array.reborrow(), code, held);
+        let sorted = self.array_once(on, array.reborrow(), code, held);
         if let (Err(_), HostArray::Sorted { keys, .. }) = (&sorted, array) {
             keys.copy_from_slice(&before);
         }
         sorted
     }
 
-    fn array_in_any_parts<B: Bits>(
+    fn array_once<B: GpuSorts>(
         &self,
         on: &OnGpus,
         array: HostArray<'_, B>,
@@ -245,22 +196,7 @@ impl Sorter {
     ) -> Result<Report, Error> {
         let chosen = self.chosen(on);
         let mut report = self.in_pool(on.budget.threads, |threads| {
-            compose::array::sort(&on.gpus, array, code, chosen, on.allowed(threads, held))
-        })?;
-        report.scratch_peak += held;
-        Ok(report)
-    }
-
-    fn array_at_once<B: Bits>(
-        &self,
-        on: &OnGpus,
-        array: HostArray<'_, B>,
-        code: Code,
-        held: u64,
-    ) -> Result<Report, Error> {
-        let chosen = self.chosen(on);
-        let mut report = self.in_pool(on.budget.threads, |threads| {
-            compose::array::at_once(&on.gpus[0], array, code, chosen, on.allowed(threads, held))
+            B::sort_array(&on.gpus, array, code, chosen, on.allowed(threads, held))
         })?;
         report.scratch_peak += held;
         Ok(report)
@@ -268,7 +204,7 @@ impl Sorter {
 
     fn chosen(&self, on: &OnGpus) -> Chosen {
         let SorterBuilder { algorithm, order, .. } = self.choices;
-        Chosen { algorithm, order, gpu_share: on.share }
+        Chosen { algorithm, order, gpu_share: on.share, as_a_whole: on.has_second_try }
     }
 
     /// Sorts keys with a payload of any size.
@@ -283,13 +219,13 @@ impl Sorter {
         // SAFETY: the sort leaves a permutation of the payload.
         if let Some(moved) = unsafe { gpu::HostPayload::of(payload) } {
             let array = HostArray::Sorted { keys, payload: Some((moved, stable)) };
-            return B::array_on_gpus(self, on, array, code, 0);
+            return self.array_on_gpus(on, array, code, 0);
         }
         let held = on.hold_payload_indices(keys.len())?;
         let mut indices: Vec<usize> = scratch::reserve(keys.len())?;
         indices.extend(0..keys.len());
         let moved = gpu::HostPayload::of_pod(&mut indices).map(|moved| (moved, stable));
-        let report = B::array_on_gpus(self, on, HostArray::Sorted { keys, payload: moved }, code, held)?;
+        let report = self.array_on_gpus(on, HostArray::Sorted { keys, payload: moved }, code, held)?;
         cpu::permute(payload, &mut indices);
         Ok(report)
     }
@@ -304,7 +240,7 @@ impl Sorter {
     ) -> Result<Report, Error> {
         let (held, mut found) = on.hold_indices(keys.len())?;
         let array = HostArray::Argsorted { keys, indices: &mut found };
-        let report = B::array_on_gpus(self, on, array, code, held)?;
+        let report = self.array_on_gpus(on, array, code, held)?;
         widen(indices, &found);
         Ok(report)
     }
@@ -320,7 +256,7 @@ impl Sorter {
     ) -> Result<Report, Error> {
         let (held, mut found) = on.hold_indices(keys.len())?;
         let array = HostArray::Argsorted { keys, indices: &mut found };
-        let report = B::segments_on_gpu(self, on, array, segments, code, held)?;
+        let report = self.segments_on_gpu(on, array, segments, code, held)?;
         // Those of no segment stay.
         let within = match segments {
             Segments::Length(_) => 0..keys.len(),
@@ -339,11 +275,11 @@ impl Sorter {
         segments: Segments<'_>,
         code: Code,
     ) -> Result<Report, Error> {
-        B::segments_on_gpu(self, on, HostArray::Sorted { keys, payload: None }, segments, code, 0)
+        self.segments_on_gpu(on, HostArray::Sorted { keys, payload: None }, segments, code, 0)
     }
 
     /// Sorts segments, beside so many bytes that are held.
-    fn segments_on_gpu<B: Bits>(
+    fn segments_on_gpu<B: GpuSorts>(
         &self,
         on: &OnGpus,
         array: HostArray<'_, B>,
@@ -351,15 +287,9 @@ impl Sorter {
         code: Code,
         held: u64,
     ) -> Result<Report, Error> {
-        let (order, gpu) = (self.choices.order, &on.gpus[0]);
+        let chosen = self.chosen(on);
         let mut report = self.in_pool(on.budget.threads, |threads| {
-            let allowed = on.allowed(threads, held);
-            if on.has_second_try {
-                // What does not fit there is for the CPU.
-                gpu::sort_segments(gpu, array, segments, code, order, allowed)
-            } else {
-                compose::segments::sort(gpu, array, segments, code, order, allowed)
-            }
+            B::sort_segments_on_gpu(&on.gpus[0], array, segments, code, chosen, on.allowed(threads, held))
         })?;
         report.scratch_peak += held;
         Ok(report)
@@ -377,13 +307,13 @@ impl Sorter {
         // SAFETY: the sort leaves a permutation of the payload.
         if let Some(moved) = unsafe { gpu::HostPayload::of(payload) } {
             let array = HostArray::Sorted { keys, payload: Some((moved, true)) };
-            return B::segments_on_gpu(self, on, array, segments, code, 0);
+            return self.segments_on_gpu(on, array, segments, code, 0);
         }
         let held = on.hold_payload_indices(keys.len())?;
         let mut indices: Vec<usize> = (0..keys.len()).collect();
         let moved = gpu::HostPayload::of_pod(&mut indices).map(|moved| (moved, true));
         let result =
-            B::segments_on_gpu(self, on, HostArray::Sorted { keys, payload: moved }, segments, code, held);
+            self.segments_on_gpu(on, HostArray::Sorted { keys, payload: moved }, segments, code, held);
         // Whatever failed: what was sorted by then has its indices.
         cpu::permute(payload, &mut indices);
         result

@@ -5,8 +5,8 @@ use super::{Sorter, index_fits};
 use crate::Algorithm;
 use crate::cpu::Job;
 use crate::error::same_length;
-use crate::plan::CpuWay;
 use crate::request::{Beside, KeyForm, Operation, Request};
+use crate::ways::CpuWay;
 use crate::{Error, Index, Report, cpu};
 
 impl Sorter {

@@ -6,11 +6,11 @@ use super::members::{Member, Members, starts_of};
 use super::split::{Cut, Division};
 use super::{Exchange, milliseconds};
 use crate::Error;
+use crate::compose::tuning::DIVIDED_BY;
 use crate::cpu::vector::{self, Isa};
 use crate::gpu::Place;
 use crate::gpu::kernels::array::RANGES;
 use crate::key::{Bits, Transform};
-use crate::plan::on_gpus::constants::DIVIDED_BY;
 
 /// Samples that are drawn, each four times the one before, until parts are even.
 const TRIES: u32 = 3;

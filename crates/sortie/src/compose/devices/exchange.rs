@@ -6,11 +6,11 @@ use super::Exchange;
 use super::members::{Member, Members};
 use super::split::{self, Division, Step};
 use crate::Error;
+use crate::compose::tuning::LINKS;
 use crate::gpu::Place;
 use crate::gpu::alloc::workspace;
 use crate::gpu::threads;
 use crate::key::Bits;
-use crate::plan::on_gpus::constants::LINKS;
 
 impl<B: Bits> Members<'_, B> {
     /// Whether each device has room for its part.

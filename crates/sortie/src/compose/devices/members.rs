@@ -7,12 +7,12 @@ use sortie_device::{Buffer, Stream, View};
 use super::Share;
 use super::split::Cut;
 use crate::Error;
+use crate::compose::tuning::{LINKS, SPARE_DEVIATIONS, SPARE_SAMPLED};
 use crate::gpu::Gpu;
 use crate::gpu::alloc::scratch;
 use crate::gpu::kernels::array::RANGES;
 use crate::gpu::{Divided, Place};
 use crate::key::Bits;
-use crate::plan::on_gpus::constants::{LINKS, SPARE_DEVIATIONS, SPARE_SAMPLED};
 
 /// All devices of a sort. It waits for all of them before any frees memory: they read one another's.
 pub(super) struct Members<'a, B> {

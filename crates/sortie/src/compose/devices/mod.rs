@@ -23,7 +23,7 @@ use crate::gpu::Divided;
 use crate::gpu::{DevicePayload, Gpu, code};
 use crate::key::Bits;
 use crate::request::moves_with_keys;
-use crate::{Error, Key, Order};
+use crate::{Error, Order, TotalOrder};
 use members::Members;
 
 /// The GPU engine on several devices of one host, 2 to 8.
@@ -90,7 +90,7 @@ impl Gpus {
     ///
     /// # Safety
     /// Each share lies in the memory of the device with its number, no two of them overlap, and nothing else uses them.
-    pub unsafe fn sort<K: Key + Pod>(
+    pub unsafe fn sort<K: TotalOrder + Pod>(
         &self,
         shares: &mut [Share<'_, K>],
         order: Order,
@@ -109,7 +109,7 @@ impl Gpus {
     ///
     /// # Safety
     /// As [`Gpus::sort`], of the payloads too.
-    pub unsafe fn sort_pairs_unstable<K: Key + Pod, V: Pod>(
+    pub unsafe fn sort_pairs_unstable<K: TotalOrder + Pod, V: Pod>(
         &self,
         shares: &mut [Share<'_, K>],
         payloads: &[View<'_, V>],
@@ -171,7 +171,7 @@ impl Gpus {
     }
 }
 
-impl<K: Key + Pod> Share<'_, K> {
+impl<K: TotalOrder + Pod> Share<'_, K> {
     fn bits<'a>(shares: &[Share<'a, K>]) -> Vec<Share<'a, K::Bits>> {
         shares.iter().map(|share| Share { keys: share.keys.cast(), count: share.count }).collect()
     }

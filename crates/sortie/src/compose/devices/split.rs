@@ -5,9 +5,9 @@
 
 use std::ops::Range;
 
+use crate::compose::tuning::{MOST_UNEVEN, SUB_RANGES};
 use crate::gpu::kernels::array::RANGES;
 use crate::key::Bits;
-use crate::plan::on_gpus::constants::{MOST_UNEVEN, SUB_RANGES};
 
 /// Ranges of codes, in order.
 #[derive(Debug)]

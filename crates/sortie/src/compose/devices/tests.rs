@@ -5,6 +5,7 @@ use sortie_simt::{Options, Sanitizer};
 
 use super::split::Cut;
 use super::*;
+use crate::Key;
 use crate::gpu::kernels::array::RANGES;
 use crate::key::as_bits;
 use crate::{Nans, Sorter};

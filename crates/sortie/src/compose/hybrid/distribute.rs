@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use super::split::{Split, Tail};
 use super::{Moved, as_arrays, payload_start};
 use crate::Error;
+use crate::cpu::sorts::CpuSorts;
 use crate::gpu::{Clock, HostShare, Ring};
-use crate::key::Bits;
 
 /// What became of a stretch.
 pub(super) struct Part<'s, B, const N: usize> {
@@ -47,7 +47,7 @@ pub(super) struct Distribution<'a, 's, B, const N: usize> {
     pub given_up: AtomicBool,
 }
 
-impl<'s, B: Bits, const N: usize> Distribution<'_, 's, B, N> {
+impl<'s, B: CpuSorts, const N: usize> Distribution<'_, 's, B, N> {
     /// Takes stretches until there are no more.
     pub fn work(
         &self,

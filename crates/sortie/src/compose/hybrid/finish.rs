@@ -8,14 +8,15 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use super::distribute::Part;
 use super::{Moved, as_arrays};
 use crate::Error;
+use crate::compose::tuning::COPIERS;
+use crate::cpu::sorts::CpuSorts;
 use crate::cpu::vector::{self, Isa};
 use crate::cpu::{self, Job};
 use crate::gpu::copy;
 use crate::gpu::{Clock, HostShare, Ring};
-use crate::key::{Bits, Transform};
-use crate::plan::CpuWay;
-use crate::plan::on_gpus::constants::COPIERS;
+use crate::key::Transform;
 use crate::request::Budget;
+use crate::ways::CpuWay;
 
 /// Where what is in order goes.
 pub(super) struct Target<'a, B, const N: usize> {
@@ -50,7 +51,7 @@ pub(super) struct Finish<'a, B, const N: usize> {
     copiers: usize,
 }
 
-impl<'a, B: Bits, const N: usize> Finish<'a, B, N> {
+impl<'a, B: CpuSorts, const N: usize> Finish<'a, B, N> {
     /// The first `there` keys in order are the GPU's, and come in pieces of at most so many.
     #[expect(clippy::too_many_arguments, reason = "what two engines have of a sort")]
     pub fn new(

@@ -20,17 +20,18 @@
 mod distribute;
 mod finish;
 mod phase;
-pub(crate) mod share;
 mod split;
 
 use std::mem::MaybeUninit;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 
+use crate::compose::tuning::{HYBRID_STRETCH_LEAST, SHARE_SLACK};
+use crate::cpu::sorts::CpuSorts;
 use crate::gpu::copy;
+use crate::gpu::tuning::RING_SLOT_BYTES;
 use crate::gpu::{Allowed, Gpu, HostPayload, HostShare, Room};
-use crate::key::{Bits, Transform};
-use crate::plan::on_gpus::constants::{HYBRID_STRETCH_LEAST, RING_SLOT_BYTES, SHARE_SLACK};
+use crate::key::Transform;
 use crate::scratch::Scratch;
 use crate::{Error, Report};
 use distribute::Distribution;
@@ -48,7 +49,7 @@ pub(crate) type Moved<const N: usize> = [MaybeUninit<u8>; N];
 /// # Errors
 /// [`Error::Device`], [`Error::Threads`]: nothing was written unless keys were on their way back; then keys are unspecified, but
 /// payloads as they were.
-pub(crate) fn sort<B: Bits>(
+pub(crate) fn sort<B: CpuSorts>(
     gpu: &Gpu,
     keys: &mut [B],
     payload: Option<(HostPayload<'_>, bool)>,
@@ -67,7 +68,7 @@ pub(crate) fn sort<B: Bits>(
     }
 }
 
-fn sort_moved<B: Bits, const N: usize>(
+fn sort_moved<B: CpuSorts, const N: usize>(
     gpu: &Gpu,
     keys: &mut [B],
     payload: &mut [Moved<N>],
@@ -154,7 +155,7 @@ struct Held<B, const N: usize> {
     payload: Scratch<Moved<N>>,
 }
 
-impl<B: Bits, const N: usize> Held<B, N> {
+impl<B: CpuSorts, const N: usize> Held<B, N> {
     /// For so many keys of the CPU, of `n`.
     fn new(cpus: usize, n: usize) -> Result<Self, Error> {
         Ok(Held {
@@ -171,7 +172,7 @@ impl<B: Bits, const N: usize> Held<B, N> {
 }
 
 /// The slot as room for so many keys and, behind them, from a whole word on, their payloads.
-fn as_arrays<B: Bits, const N: usize>(slot: &mut [u64], count: usize) -> (&mut [B], &mut [Moved<N>]) {
+fn as_arrays<B: CpuSorts, const N: usize>(slot: &mut [u64], count: usize) -> (&mut [B], &mut [Moved<N>]) {
     let (keys, payload) = slot.split_at_mut(payload_start::<B>(count) / size_of::<u64>());
     assert!(size_of_val(payload) >= N * count);
     // SAFETY: as long, of bytes that have no alignment; what is written there are copied bytes.
@@ -180,7 +181,7 @@ fn as_arrays<B: Bits, const N: usize>(slot: &mut [u64], count: usize) -> (&mut [
 }
 
 /// The byte of a slot from which payloads are.
-fn payload_start<B: Bits>(count: usize) -> usize {
+fn payload_start<B: CpuSorts>(count: usize) -> usize {
     (count * size_of::<B>()).next_multiple_of(size_of::<u64>())
 }
 

@@ -2,12 +2,12 @@
 
 use std::mem::MaybeUninit;
 
+use crate::compose::tuning::{
+    BUCKETS_A_THREAD, HYBRID_BUCKET_BYTES, HYBRID_SAMPLE, MOST_HYBRID_BUCKETS, TAIL_SAMPLED_A_BUCKET,
+};
 use crate::cpu::distribute::{self, Classifier};
 use crate::cpu::vector::{self, Isa};
 use crate::key::{Bits, Transform};
-use crate::plan::on_gpus::constants::{
-    BUCKETS_A_THREAD, HYBRID_BUCKET_BYTES, HYBRID_SAMPLE, MOST_HYBRID_BUCKETS, TAIL_SAMPLED_A_BUCKET,
-};
 
 use super::Moved;
 use crate::{Error, scratch};

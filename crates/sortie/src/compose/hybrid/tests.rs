@@ -3,10 +3,10 @@ use std::cell::RefCell;
 use sortie_simt::Options;
 
 use super::*;
+use crate::compose::tuning::HYBRID_SAMPLE;
 use crate::cpu::distribute;
 use crate::cpu::vector::Isa;
 use crate::gpu::on_bench::{ALLOWED, code, on_bench, on_bench_of};
-use crate::plan::on_gpus::constants::HYBRID_SAMPLE;
 use crate::{Key, Order, Sorter, key};
 
 /// Sorts keys with payloads that must neither be lost nor be there twice, as the CPU does.

@@ -8,9 +8,9 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::at_once;
+use crate::compose::tuning::{MOST_STRING_RANGES, SPLITTER_SAMPLE};
 use crate::cpu::prefetch::ahead;
 use crate::gpu::{Allowed, Gpu};
-use crate::plan::on_gpus::constants::{MOST_STRING_RANGES, SPLITTER_SAMPLE};
 use crate::scratch::reserve;
 use crate::{Bound, Error, Index, Order, Report};
 

@@ -11,8 +11,8 @@ use super::{Sort, Strings, Tie, lcps, pivot};
 use crate::cpu::order::Orderer;
 use crate::cpu::permute;
 use crate::cpu::prefetch::prefetch;
+use crate::cpu::tuning::COMPARE_STRINGS_UP_TO;
 use crate::cpu::vector::{self, Isa};
-use crate::plan::COMPARE_STRINGS_UP_TO;
 
 /// What a thread keeps from tie to tie, so that its memory is used again.
 pub(super) struct State<P> {

@@ -13,9 +13,10 @@ use super::symbols::Symbols;
 use super::{Elsewhere, SCRATCH_HINT, Sort, Tie, alphabet_of, lcps, scratch};
 use crate::cpu::Job;
 use crate::cpu::prefetch::ahead;
+use crate::cpu::tuning::CUT_SAMPLE;
+use crate::cpu::tuning::STRINGS_A_TASK;
 use crate::parallel;
-use crate::plan::on_gpus::constants::CUT_SAMPLE;
-use crate::plan::{ITEMS_A_TASK, STRINGS_A_TASK};
+use crate::parallel::ITEMS_A_TASK;
 use crate::{Error, Index, Report};
 
 /// How strings become words.

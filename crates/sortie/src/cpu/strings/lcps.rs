@@ -5,8 +5,8 @@
 
 use super::words::first_eight;
 use super::{Sort, Strings};
+use crate::cpu::tuning::STRINGS_A_TASK;
 use crate::parallel;
-use crate::plan::STRINGS_A_TASK;
 use crate::report::Work;
 use crate::{Index, Report};
 

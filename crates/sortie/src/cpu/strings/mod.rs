@@ -39,15 +39,16 @@ use super::prefetch::ahead;
 use super::scatter::{self, Pair, Pointers, Scattered};
 use super::vector::Isa;
 use super::{Job, compare, split_at_ranges};
+use crate::cpu::tuning::{
+    ALPHABET_SAMPLE, COMPARE_STRINGS_UP_TO, DISTRIBUTE_STRINGS_FROM, FEW, MERGED_BY_THREADS, STRINGS_A_TASK,
+};
 use crate::key::Transform;
 use crate::parallel;
-use crate::plan::{
-    ALPHABET_SAMPLE, COMPARE_STRINGS_UP_TO, CpuWay, DISTRIBUTE_STRINGS_FROM, FEW, ITEMS_A_TASK,
-    MERGED_BY_THREADS, STRINGS_A_TASK,
-};
+use crate::parallel::ITEMS_A_TASK;
 use crate::report::Work;
 use crate::request::Budget;
 use crate::scratch::Scratch;
+use crate::ways::CpuWay;
 use crate::{Error, Index, Report, Segments};
 
 /// Sorts strings. Stable.

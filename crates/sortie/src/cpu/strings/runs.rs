@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use super::{Sort, Strings, compare_bytes};
 use crate::cpu::by_code::is_long;
 use crate::cpu::runs::merge_items;
+use crate::cpu::tuning::STRINGS_A_TASK;
 use crate::parallel;
-use crate::plan::STRINGS_A_TASK;
 use crate::report::Work;
 
 /// Items in order, or in reverse.

@@ -3,7 +3,7 @@
 use super::lcps::Lcp;
 use super::symbols::Symbols;
 use super::{Tie, pivot};
-use crate::plan::COMPARE_STRINGS_UP_TO;
+use crate::cpu::tuning::COMPARE_STRINGS_UP_TO;
 
 /// Bytes in a word of bytes.
 const BYTES: usize = 7;

@@ -10,7 +10,7 @@ use crate::gpu::segments::code;
 use crate::gpu::{Gpu, Pending};
 use crate::key::Bits;
 use crate::request::Beside;
-use crate::{Algorithm, Error, Index, Key, Order};
+use crate::{Algorithm, Error, Index, Order, TotalOrder};
 
 impl Gpu {
     /// Enqueues an argsort: writes the indices of the keys in order. The keys stay as they are. Stable.
@@ -29,7 +29,7 @@ impl Gpu {
     ///
     /// # Safety
     /// As [`Gpu::sort`], and nothing else uses the indices until the sort is done.
-    pub unsafe fn argsort<K: Key + Pod, I: Index + Pod>(
+    pub unsafe fn argsort<K: TotalOrder + Pod, I: Index + Pod>(
         &self,
         stream: &Stream,
         keys: View<'_, K>,

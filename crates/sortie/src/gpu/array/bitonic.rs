@@ -13,12 +13,12 @@ use crate::gpu::engine::KernelSet;
 use crate::gpu::kernels::array::{BitonicArrays, Superstep};
 use crate::gpu::kernels::{CodeTransform, Define, File, Instance, blocks, kind, numbers, struct_bytes};
 use crate::gpu::segments::code;
-use crate::gpu::{DevicePayload, Gpu, Pending};
-use crate::key::{Bits, Code};
-use crate::plan::on_gpus::constants::{
+use crate::gpu::tuning::{
     BITONIC_COALESCED_BYTES, BITONIC_FEW_TILE_BITS, BITONIC_ROW_BITS, BITONIC_TILE_BITS,
 };
-use crate::{Error, Key, Order};
+use crate::gpu::{DevicePayload, Gpu, Pending};
+use crate::key::{Bits, Code};
+use crate::{Error, Order, TotalOrder};
 
 /// Of a larger item a thread's registers hold too few.
 const MOST_PAYLOAD_BYTES: usize = 64;
@@ -46,7 +46,7 @@ impl Gpu {
     ///
     /// # Safety
     /// Nothing else uses the keys until the sort is done. The stream is of this engine's device.
-    pub unsafe fn sort_bitonic<K: Key + Pod>(
+    pub unsafe fn sort_bitonic<K: TotalOrder + Pod>(
         &self,
         stream: &Stream,
         keys: View<'_, K>,
@@ -68,7 +68,7 @@ impl Gpu {
     ///
     /// # Safety
     /// As [`Gpu::sort_bitonic`], and nothing else uses the payload until the sort is done.
-    pub unsafe fn sort_pairs_bitonic<K: Key + Pod, V: Pod>(
+    pub unsafe fn sort_pairs_bitonic<K: TotalOrder + Pod, V: Pod>(
         &self,
         stream: &Stream,
         keys: View<'_, K>,

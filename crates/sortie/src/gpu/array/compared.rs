@@ -4,7 +4,7 @@ use bytemuck::Pod;
 
 use crate::gpu::kernels::kind;
 use crate::key::{Bits, Code, Number, Transform};
-use crate::{Key, Order};
+use crate::{Order, TotalOrder};
 
 /// A key that a GPU sorts by comparison alone, of 4 to 64 bytes and a multiple of 4: numbers of 32 to 128 bits, arrays of
 /// bytes, and any type that supplies the comparison itself.
@@ -82,7 +82,7 @@ macro_rules! numbers {
         // SAFETY: codes are compared as integers; keys with the same code have the same bits.
         unsafe impl Compared for $t {
             fn key_compare(order: Order) -> String {
-                by_codes::<<$t as Key>::Bits>(<$t as Number>::CODE, order)
+                by_codes::<<$t as TotalOrder>::Bits>(<$t as Number>::CODE, order)
             }
             const TOTAL: bool = true;
         }

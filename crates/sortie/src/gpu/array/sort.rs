@@ -32,7 +32,7 @@ use crate::gpu::segments::{Moved, Rest, code, listed_words, of_one_length_words}
 use crate::gpu::{DeviceSegments, Gpu, Pending};
 use crate::key::{Bits, Code};
 use crate::request::Beside;
-use crate::{Algorithm, Error, Key, Order};
+use crate::{Algorithm, Error, Order, TotalOrder};
 
 impl Gpu {
     /// Enqueues a sort of all keys, in place, and does not wait.
@@ -61,7 +61,7 @@ impl Gpu {
     ///
     /// # Safety
     /// Nothing else uses the keys until the sort is done. The stream is of this engine's device.
-    pub unsafe fn sort<K: Key + Pod>(
+    pub unsafe fn sort<K: TotalOrder + Pod>(
         &self,
         stream: &Stream,
         keys: View<'_, K>,
@@ -102,7 +102,7 @@ impl Gpu {
     ///
     /// # Safety
     /// As [`Gpu::sort`], and nothing else uses the payload until the sort is done.
-    pub unsafe fn sort_pairs<K: Key + Pod, V: Pod>(
+    pub unsafe fn sort_pairs<K: TotalOrder + Pod, V: Pod>(
         &self,
         stream: &Stream,
         keys: View<'_, K>,
@@ -124,7 +124,7 @@ impl Gpu {
     ///
     /// # Safety
     /// As [`Gpu::sort_pairs`].
-    pub unsafe fn sort_pairs_unstable<K: Key + Pod, V: Pod>(
+    pub unsafe fn sort_pairs_unstable<K: TotalOrder + Pod, V: Pod>(
         &self,
         stream: &Stream,
         keys: View<'_, K>,
@@ -140,7 +140,7 @@ impl Gpu {
     ///
     /// # Safety
     /// As [`Gpu::sort_pairs`].
-    pub(crate) unsafe fn sort_array_of_pairs<K: Key + Pod>(
+    pub(crate) unsafe fn sort_array_of_pairs<K: TotalOrder + Pod>(
         &self,
         stream: &Stream,
         keys: View<'_, K>,

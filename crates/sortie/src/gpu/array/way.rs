@@ -7,10 +7,11 @@ use super::items::{Items, Low, MOST_KEYS};
 use super::onesweep::{Moving, Passes, Swept};
 use super::sample_sort::Keys;
 use super::shape::{Block, Shape};
+use crate::capability::check_on_gpu;
 use crate::gpu::rows::Rows;
 use crate::key::{Bits, Code};
-use crate::plan::{self, DeviceWay};
 use crate::request::Beside;
+use crate::ways::DeviceWay;
 use crate::{Algorithm, Error, Order};
 
 /// Fewer keys for each multiprocessor are not distributed: the launches alone would take longer than their sort.
@@ -84,7 +85,7 @@ impl Wanted {
         algorithm: Algorithm,
         device: &Properties,
     ) -> Result<ArrayWay, Error> {
-        plan::on_gpus::check_on_gpu(size_of::<B>(), self.beside, algorithm)?;
+        check_on_gpu(size_of::<B>(), self.beside, algorithm)?;
         if n > isize::MAX as usize / MOST_BYTES_A_KEY {
             return Err(Error::Unsupported(format!("{n} keys are more than any memory holds")));
         }

@@ -18,7 +18,7 @@ use crate::gpu::segments::{listed_words, segments_words};
 use crate::gpu::{DeviceSegments, Gpu, Pending};
 use crate::key::{Bits, Code};
 use crate::request::Beside;
-use crate::{Algorithm, Error, Key, Order};
+use crate::{Algorithm, Error, Order, TotalOrder};
 
 /// Fewer keys for each multiprocessor are not distributed: merges take fewer launches.
 const SPLIT_FROM: usize = 1 << 13;
@@ -55,7 +55,7 @@ impl Gpu {
     /// # Safety
     /// Nothing else uses the keys or the offsets until the sort is done, and offsets are as [`DeviceSegments::Offsets`]
     /// states. The stream is of this engine's device.
-    pub unsafe fn sort_segments<K: Key + Pod>(
+    pub unsafe fn sort_segments<K: TotalOrder + Pod>(
         &self,
         stream: &Stream,
         keys: View<'_, K>,
@@ -86,7 +86,7 @@ impl Gpu {
     ///
     /// # Safety
     /// As [`Gpu::sort_segments`], and nothing else uses the payload until the sort is done.
-    pub unsafe fn sort_pairs_segments<K: Key + Pod, V: Pod>(
+    pub unsafe fn sort_pairs_segments<K: TotalOrder + Pod, V: Pod>(
         &self,
         stream: &Stream,
         keys: View<'_, K>,
@@ -127,7 +127,7 @@ impl Gpu {
     ///
     /// # Safety
     /// As [`Gpu::sort_segments`], and nothing else uses the indices until the sort is done.
-    pub unsafe fn argsort_segments<K: Key + Pod>(
+    pub unsafe fn argsort_segments<K: TotalOrder + Pod>(
         &self,
         stream: &Stream,
         keys: View<'_, K>,

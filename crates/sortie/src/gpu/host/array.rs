@@ -12,11 +12,11 @@ use crate::gpu::Gpu;
 use crate::gpu::alloc::{scratch, workspace, workspace_bytes};
 use crate::gpu::array::{ArrayWay, Wanted};
 use crate::gpu::copy::{self, bytes, bytes_mut};
+use crate::gpu::tuning::{LEAST_TRIP_BYTES, LEFT_FREE};
 use crate::key::{Bits, Code};
-use crate::plan::DeviceWay;
-use crate::plan::on_gpus::constants::{LEAST_TRIP_BYTES, LEFT_FREE};
 use crate::request::Beside;
 use crate::scratch::Scratch;
+use crate::ways::DeviceWay;
 use crate::{Algorithm, Bound, Error, Order, Ran, Report};
 
 /// What becomes of the keys.

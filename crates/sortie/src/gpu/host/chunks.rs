@@ -15,10 +15,10 @@ use crate::gpu::array::Wanted;
 use crate::gpu::copy::bytes;
 use crate::gpu::ring::{Kept, Ring, Slots};
 use crate::gpu::threads;
-use crate::key::{Bits, Code};
-use crate::plan::on_gpus::constants::{
+use crate::gpu::tuning::{
     CARRIERS, LEAST_TRIP_BYTES, LEFT_FREE, MOST_RUNS, OVERLAPPED_CHUNK_BYTES, TRIP_BYTES,
 };
+use crate::key::{Bits, Code};
 use crate::request::Beside;
 use crate::{Bound, Error, Order};
 

@@ -8,7 +8,7 @@ use sortie_device::Device;
 use crate::gpu::alloc::{too_little, workspace_bytes};
 use crate::gpu::ring::Slots;
 use crate::gpu::segments::{Content, Lie, Payload, segments_words};
-use crate::plan::on_gpus::constants::{
+use crate::gpu::tuning::{
     CHUNK_BYTES, CHUNKS_UNDER_WAY, LEAST_CHUNK_BYTES, LEFT_FREE, OVERLAPPED_CHUNK_BYTES,
 };
 use crate::{Bound, Error, Segments};

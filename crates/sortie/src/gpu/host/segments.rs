@@ -18,7 +18,7 @@ use crate::gpu::segments::{Content, Moved, Payload, check_indices};
 use crate::gpu::{DeviceSegments, Gpu};
 use crate::key::{Bits, Code, Form};
 use crate::request::{Beside, moves_with_keys};
-use crate::{Error, Key, Order, Ran, Report};
+use crate::{Error, Order, Ran, Report, TotalOrder};
 
 /// What the caller of a sort of host segments allows.
 #[derive(Debug, Clone, Copy)]
@@ -118,7 +118,7 @@ impl Gpu {
     /// [`Error::Segments`] where they do not fit the keys; [`Error::Unsupported`] for keys without codes of 8 to 128 bits;
     /// [`Error::Memory`] where the device has too little, with the keys untouched; [`Error::Device`] where the device
     /// fails: keys that were on their way back are unspecified then.
-    pub fn sort_pinned_segments<K: Key + Pod>(
+    pub fn sort_pinned_segments<K: TotalOrder + Pod>(
         &self,
         keys: &mut Pinned<K>,
         segments: crate::Segments<'_>,

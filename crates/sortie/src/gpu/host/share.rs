@@ -11,9 +11,9 @@ use super::segments::Allowed;
 use crate::gpu::alloc::{scratch, workspace, workspace_bytes};
 use crate::gpu::array::{MOST_KEYS, Wanted};
 use crate::gpu::ring::{Origin, Ring, Slots, Span, between};
+use crate::gpu::tuning::{LEFT_FREE, RING_SLOTS};
 use crate::gpu::{Gpu, Pending};
 use crate::key::{Bits, Code};
-use crate::plan::on_gpus::constants::{LEFT_FREE, RING_SLOTS};
 use crate::request::Beside;
 use crate::{Algorithm, Bound, Error, Order};
 

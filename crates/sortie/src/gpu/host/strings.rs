@@ -14,7 +14,7 @@ use crate::gpu::copy::{self, bytes};
 use crate::gpu::ring::{Ring, Slots};
 use crate::gpu::strings::{Offsets, Strings};
 use crate::gpu::strings::{check_count, scratch_of_strings};
-use crate::plan::on_gpus::constants::COPIED_BY_A_TASK_BYTES;
+use crate::gpu::tuning::COPIED_BY_A_TASK_BYTES;
 use crate::scratch::reserve;
 use crate::{Bound, Error, Index, Order, Ran, Report};
 

@@ -13,7 +13,7 @@ use crate::gpu::Gpu;
 use crate::gpu::copy::{self, bytes, bytes_mut};
 use crate::gpu::ring::{Clock, Ring, Slots, pieces};
 use crate::gpu::threads;
-use crate::plan::on_gpus::constants::{LEAST_PIECE_BYTES, OWN_RINGS_FROM_BYTES, RING_SLOT_BYTES};
+use crate::gpu::tuning::{LEAST_PIECE_BYTES, OWN_RINGS_FROM_BYTES, RING_SLOT_BYTES};
 
 /// The number of rings, and the slots of each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

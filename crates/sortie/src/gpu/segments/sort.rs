@@ -18,7 +18,7 @@ use crate::gpu::kernels::segments::{
 use crate::gpu::kernels::{CodeTransform, File, Instance, blocks, numbers, struct_bytes};
 use crate::gpu::{Gpu, Pending};
 use crate::key::{Bits, Code, Form};
-use crate::{Error, Key, Order};
+use crate::{Error, Order, TotalOrder};
 
 /// How keys on a device fall into segments.
 #[derive(Debug, Clone, Copy)]
@@ -175,7 +175,7 @@ pub(crate) fn check_indices(longest: u64) -> Result<(), Error> {
     )))
 }
 
-pub(crate) fn code<K: Key>() -> Result<Code, Error> {
+pub(crate) fn code<K: TotalOrder>() -> Result<Code, Error> {
     match K::FORM {
         Form::Bits(code) => Ok(code),
         _ => {

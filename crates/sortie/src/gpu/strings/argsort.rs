@@ -20,9 +20,9 @@ use crate::gpu::kernels::strings::{
 use crate::gpu::kernels::{File, Instance};
 use crate::gpu::segments::{Content, Payload};
 use crate::gpu::segments::{DeviceSegments, Moved, copies_words, listed_words};
+use crate::gpu::tuning::{CUT_OFF_LARGE_ALPHABET, CUT_OFF_SMALL_ALPHABET, SMALL_ALPHABET};
 use crate::gpu::{Gpu, Pending};
 use crate::key::Code;
-use crate::plan::on_gpus::constants::{CUT_OFF_LARGE_ALPHABET, CUT_OFF_SMALL_ALPHABET, SMALL_ALPHABET};
 use crate::request::Beside;
 use crate::{Algorithm, Error, Order};
 

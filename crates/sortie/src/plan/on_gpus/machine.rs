@@ -3,8 +3,8 @@
 use sortie_device::Properties;
 use sortie_device::rates::Rates;
 
-use super::constants::DEFAULT_SHARE;
 use super::shipped::GPUS;
+use crate::compose::tuning::DEFAULT_SHARE;
 use crate::plan::Machine;
 
 /// A GPU of a [`Machine`].

@@ -1,8 +1,6 @@
 //! Plans for machines with GPUs: which of their ways fit a request, how long each is predicted to take, and whether one beats
 //! the CPU.
 
-pub(crate) mod auto;
-pub(crate) mod constants;
 mod machine;
 mod predict;
 mod scratch;
@@ -11,15 +9,24 @@ mod shipped;
 pub use machine::MachineGpu;
 pub use shipped::shipped_gpus;
 
-use constants::{GPU_FROM_BYTES, GPU_WINS_FROM, HYBRID_FROM, LEFT_FREE};
+use crate::compose::tuning::HYBRID_FROM;
+use crate::gpu::tuning::LEFT_FREE;
 use predict::on_gpu;
 
-use super::capability::Capability;
 use super::predict::on_cpu;
 use super::route::on_the_cpu;
 use super::{GpuWay, Machine, Plan, Predicted, Reason, Route, Scratch};
-use crate::request::{Beside, Budget, KeyForm, Operation, Request};
-use crate::{Algorithm, Bound, Devices, Engine, Error, Order, gpu};
+use crate::capability::Capability;
+use crate::request::{Beside, KeyForm, Operation, Request};
+use crate::{Algorithm, Bound, Devices, Engine, Error, gpu};
+
+/// Bytes of keys from which a GPU is thought of at all. One thread sorts so much in 2 to 4 ms (segments of 1000 f32, and of
+/// mixed lengths), several in less than any GPU takes to get going: there is nothing to predict.
+pub(crate) const GPU_FROM_BYTES: usize = 4 << 20;
+
+/// Predicted speed-up from which a GPU is used. Rates vary by some tenths from run to run, and a GPU that is not needed stays
+/// free for others.
+pub(crate) const GPU_WINS_FROM: f64 = 1.25;
 
 /// More copies of a key and of what moves with it than any plan holds on a device and on the host.
 const MOST_COPIES: usize = 64;
@@ -172,20 +179,4 @@ impl Machine {
         let gpu = self.gpus.iter().find(|gpu| gpu.properties.ordinal == ordinal);
         gpu.ok_or_else(|| Error::Unsupported(format!("this machine has no device cuda:{ordinal}")))
     }
-}
-
-/// Refuses sorts of arrays of numbers on a GPU that the table does not have. `key_bytes` is the width of a key.
-pub(crate) fn check_on_gpu(key_bytes: usize, beside: Beside, algorithm: Algorithm) -> Result<(), Error> {
-    let request = Request {
-        operation: Operation::Array,
-        keys: KeyForm::Number { bytes: key_bytes, float: false },
-        beside,
-        n: 0,
-        order: Order::default(),
-        algorithm,
-        engine: Engine::Cuda(0),
-        gpu_share: None,
-        budget: Budget::of_threads(1),
-    };
-    Capability::of(&request)?.check(&request)
 }

@@ -3,16 +3,41 @@
 use sortie_device::rates::Rates;
 
 use super::MachineGpu;
-use super::constants::{
-    CHUNK_BYTES, CHUNKS_UNDER_WAY, CUT_SECONDS, DEVICE_DIGITS_COPIES, DEVICE_FINISH_COPIES,
-    DEVICE_MERGE_COPIES, DEVICE_NETWORK_COPIES, DEVICE_PASSES_COPIES, DEVICE_SAMPLES_COPIES,
-    DEVICE_TILE_BYTES, OWN_RINGS_FROM_BYTES, PIECE_BYTES, RING_SLOT_BYTES, RING_SLOTS, SECONDS_AN_OFFSET,
+use crate::gpu::tuning::{
+    CHUNK_BYTES, CHUNKS_UNDER_WAY, OWN_RINGS_FROM_BYTES, PIECE_BYTES, RING_SLOT_BYTES, RING_SLOTS,
     SHARED_SLOTS,
 };
+use crate::plan::CpuRates;
+use crate::plan::GpuWay;
 use crate::plan::predict::slower;
-use crate::plan::{DeviceWay, GpuWay};
-use crate::rates::CpuRates;
 use crate::request::{Beside, Lengths, Operation, Request};
+use crate::ways::DeviceWay;
+
+/// Times that a device takes longer to sort segments in its memory than to copy them. On an H200: 1.4 (segments of 50
+/// f32) to 4.7 (of 10,000), 5.5 (lengths by a power law).
+const DEVICE_FINISH_COPIES: f64 = 5.0;
+
+/// And for each pass that merges the runs of longer ones. On an H200: 14.7 copies for segments of 55,109 f32 (3 passes),
+/// 22.5 of 262,144 (5), 30.2 of a million (7).
+const DEVICE_MERGE_COPIES: f64 = 4.0;
+
+/// The same of one array, by its way: on an H200 6.7 copies of 2^28 u32 by digits, 5.4 of u64, 6.9 of stable pairs of u32; 12.6 of
+/// u64 by samples; 36 of u32 by the network, 43 of u64; by passes 10.5 of u32, 13.4 of u64, 8.1 and 14.3 of their stable pairs.
+const DEVICE_DIGITS_COPIES: f64 = 6.7;
+const DEVICE_PASSES_COPIES: f64 = 12.0;
+const DEVICE_SAMPLES_COPIES: f64 = 13.0;
+const DEVICE_NETWORK_COPIES: f64 = 40.0;
+
+/// Seconds in which one thread gets a string ready for a GPU and finishes it: 26 to 48 ns for strings of up to 128 letters that hardly
+/// tie.
+const CUT_SECONDS: f64 = 40e-9;
+
+/// Bytes of the runs that those passes begin with.
+const DEVICE_TILE_BYTES: usize = 32 << 10;
+
+/// Seconds that the host spends on the offset of each segment on its way to a device: it is looked at for the prediction,
+/// for the cut into chunks, and copied.
+const SECONDS_AN_OFFSET: f64 = 3e-9;
 
 /// Seconds on a GPU, all of them: data is copied to pinned memory, from there to the device, sorted, and brought back the same
 /// way. None where the GPU's rates are not known.
@@ -103,7 +128,7 @@ fn merges(bytes: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::on_gpus::constants::GPU_WINS_FROM;
+    use crate::plan::on_gpus::GPU_WINS_FROM;
     use crate::plan::predict::on_cpu;
     use crate::plan::{Machine, Vectors};
     use crate::request::{Budget, KeyForm};

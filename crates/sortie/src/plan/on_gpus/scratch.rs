@@ -3,7 +3,7 @@
 use std::num::Saturating;
 
 use super::MachineGpu;
-use super::constants::{
+use crate::gpu::tuning::{
     CARRIERS, CHUNK_BYTES, CHUNKS_UNDER_WAY, PIECE_BYTES, RING_SLOT_BYTES, RING_SLOTS, SHARED_SLOTS,
     TRIP_BYTES,
 };

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::plan::{MachineGpu, Vectors};
-use crate::request::{Beside, Budget, Lengths, Operation};
-use crate::{Bound, Nans, Order, Segments, Sorter, SorterBuilder};
+use crate::request::{Beside, Budget, KeyForm, Lengths, Operation};
+use crate::{Algorithm, Bound, Nans, Order, Segments, Sorter, SorterBuilder};
 
 const GB: u64 = 1 << 30;
 

@@ -6,7 +6,7 @@ use super::*;
 use crate::gpu::host::segments::{self, Allowed, HostPayload};
 use crate::gpu::{Gpu, HostArray, sort_host_array};
 use crate::key::{Code, Form};
-use crate::{Algorithm, Key, Order, Report};
+use crate::{Algorithm, Order, Report, TotalOrder};
 
 fn request(segments: Segments<'_>, keys: usize, key_bytes: usize) -> Request<'_> {
     let content =

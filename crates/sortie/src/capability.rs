@@ -1,14 +1,16 @@
-//! What sorts what: the one table of operations, keys, engines and algorithms. [`plan`](super::plan) refuses what is not in it.
+//! What sorts what: the one table of operations, keys, engines and algorithms. What is not in it is refused.
 
 use std::fmt::Write;
 
 use crate::request::{Beside, KeyForm, Operation, Request};
 use crate::{Algorithm, Engine, Error};
+#[cfg(feature = "gpu")]
+use crate::{Order, request::Budget};
 use Algorithm::{Auto, Bitonic, Merge, Quicksort, Radix, SampleSort};
 
 /// One kind of sort, and the algorithms that each engine has for it.
 #[derive(Debug)]
-pub(super) struct Capability {
+pub(crate) struct Capability {
     /// How the table calls it.
     name: &'static str,
     is_of: fn(&Request) -> bool,
@@ -215,7 +217,7 @@ impl Engines {
 
 impl Capability {
     /// The row of a request.
-    pub(super) fn of(request: &Request) -> Result<&'static Capability, Error> {
+    pub(crate) fn of(request: &Request) -> Result<&'static Capability, Error> {
         let row = TABLE.iter().find(|row| (row.is_of)(request));
         row.ok_or_else(|| Error::Unsupported("no engine has this sort".into()))
     }
@@ -229,7 +231,7 @@ impl Capability {
     }
 
     /// Refuses what the engine of the request does not do.
-    pub(super) fn check(&self, request: &Request) -> Result<(), Error> {
+    pub(crate) fn check(&self, request: &Request) -> Result<(), Error> {
         let engines = Engines::of(request.engine);
         let there = self.algorithms(engines);
         let (name, place, algorithm) = (self.name, engines.name(), request.algorithm);
@@ -261,7 +263,7 @@ impl Capability {
 
     /// Whether a GPU can do what is asked for, where nobody said that it must.
     #[cfg(feature = "gpu")]
-    pub(super) fn is_on_a_gpu(&self, request: &Request) -> bool {
+    pub(crate) fn is_on_a_gpu(&self, request: &Request) -> bool {
         request.algorithm == Auto
             && self.one_gpu.has(Auto, request.is_stable())
             && tells_nans_apart(request).is_ok()
@@ -289,6 +291,23 @@ pub fn capabilities() -> String {
     text
 }
 
+/// Refuses sorts of arrays of numbers on a GPU that the table does not have. `key_bytes` is the width of a key.
+#[cfg(feature = "gpu")]
+pub(crate) fn check_on_gpu(key_bytes: usize, beside: Beside, algorithm: Algorithm) -> Result<(), Error> {
+    let request = Request {
+        operation: Operation::Array,
+        keys: KeyForm::Number { bytes: key_bytes, float: false },
+        beside,
+        n: 0,
+        order: Order::default(),
+        algorithm,
+        engine: Engine::Cuda(0),
+        gpu_share: None,
+        budget: Budget::of_threads(1),
+    };
+    Capability::of(&request)?.check(&request)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -298,7 +317,7 @@ mod tests {
     /// Whoever changes a table pastes what this prints.
     #[test]
     fn the_documentation_has_the_tables() {
-        let guide = include_str!("../../../../docs/gpu.md");
+        let guide = include_str!("../../../docs/gpu.md");
         for table in [capabilities(), shipped_gpus()] {
             assert!(guide.contains(&table), "docs/gpu.md is to have:\n{table}");
         }

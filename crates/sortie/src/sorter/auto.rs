@@ -3,12 +3,11 @@
 
 use std::sync::{Arc, Mutex, OnceLock};
 
-use super::MachineGpu;
-use super::constants::{DEFAULT_SHARE, GPU_FROM_BYTES};
+use crate::compose::tuning::DEFAULT_SHARE;
 use crate::gpu::Gpu;
-use crate::plan::{Machine, Vectors};
+use crate::plan::on_gpus::GPU_FROM_BYTES;
+use crate::plan::{CpuRates, Machine, MachineGpu, Vectors};
 use crate::rates;
-use crate::rates::CpuRates;
 use crate::request::Request;
 
 /// What [`enable`] found.

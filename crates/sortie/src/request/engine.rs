@@ -2,11 +2,13 @@
 
 use std::str::FromStr;
 
+#[cfg(doc)]
+use super::Algorithm;
 use super::Devices;
 use super::devices;
-#[cfg(doc)]
-use super::{Algorithm, Sorter};
 use crate::Error;
+#[cfg(doc)]
+use crate::Sorter;
 #[cfg(all(doc, feature = "gpu"))]
 use crate::{enable_gpu, gpus::Gpus};
 
@@ -29,7 +31,7 @@ pub enum Engine {
     Cuda(u32),
     /// On the CPU and that device together, which share every phase of [`Sorter::sort`] and [`Sorter::sort_pairs`]: of keys
     /// of 32 or 64 bits, from host memory and back, where there are enough of them and both engines do better than the GPU
-    /// alone. The GPU's share is [`gpu_share`](super::SorterBuilder::gpu_share), else what
+    /// alone. The GPU's share is [`gpu_share`](crate::SorterBuilder::gpu_share), else what
     /// [`rates::tune`](crate::rates::tune) has found. All other sorts are as with [`Engine::Cuda`].
     Hybrid(u32),
     /// On several CUDA devices of this host: [`Sorter::sort`], [`Sorter::sort_pairs`] and [`Sorter::argsort`], of keys of 8 to 64

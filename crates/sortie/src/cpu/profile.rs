@@ -6,7 +6,12 @@ use crate::cpu::runs::is_in_order;
 use crate::cpu::vector::{Isa, compiled_for};
 use crate::key::{Bits, Transform};
 use crate::parallel;
-use crate::plan::{PROFILE_PARALLEL_FROM, PROFILE_STRETCH};
+
+/// Keys from which threads look together whether those are one run: one thread reads so many in about a millisecond.
+const PROFILE_PARALLEL_FROM: usize = 1 << 21;
+
+/// Keys that the profile compares before it looks whether the run was broken.
+const PROFILE_STRETCH: usize = 1 << 8;
 
 /// Whether the keys are one sorted run already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

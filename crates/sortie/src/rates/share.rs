@@ -6,12 +6,17 @@ use std::time::Instant;
 use sortie_device::Properties;
 use sortie_device::cache::{Cache, Key};
 
+use crate::compose::hybrid;
+use crate::compose::tuning::DEFAULT_SHARE;
+use crate::cpu::sorts::CpuSorts;
 use crate::gpu::copy;
 use crate::gpu::{self, Allowed, Gpu, HostArray, HostPayload};
-use crate::key::{Bits, Code, Transform};
-use crate::plan::on_gpus::constants::{DEFAULT_SHARE, TUNED_BYTES};
+use crate::key::{Code, Transform};
 use crate::rates::random;
 use crate::{Algorithm, Error, Order};
+
+/// Bytes of keys and payloads by which that share is tuned: 20 ms of the way there.
+const TUNED_BYTES: usize = 1 << 30;
 
 /// What the GPU's share of the keys is to be, where CPU and GPU sort together.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -80,7 +85,7 @@ pub(crate) fn share(device: &Properties, threads: usize, key_bytes: usize, paylo
 }
 
 /// The share by which so many bytes of random keys are sorted in the least time. None where the two engines never did it together.
-fn fastest<B: Bits>(
+fn fastest<B: CpuSorts>(
     gpu: &Gpu,
     payload_bytes: usize,
     threads: usize,
@@ -99,7 +104,7 @@ fn fastest<B: Bits>(
             let allowed = Allowed { threads, memory_limit: u64::MAX };
             let start = Instant::now();
             if share < 1.0 {
-                if super::sort(gpu, &mut keys, payload, transform, share, allowed)?.is_none() {
+                if hybrid::sort(gpu, &mut keys, payload, transform, share, allowed)?.is_none() {
                     return Ok(f64::INFINITY);
                 }
             } else {
