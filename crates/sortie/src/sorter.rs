@@ -2,26 +2,26 @@
 
 #[cfg(feature = "gpu")]
 pub(crate) mod auto;
+mod builder;
+mod by_key;
 mod numbers;
 #[cfg_attr(not(feature = "gpu"), path = "sorter/no_gpus.rs")]
 mod on_gpus;
 mod strings;
 
-use std::cmp::Ordering;
 use std::sync::{Arc, LazyLock};
 use std::time::Instant;
 
-use crate::cpu::profile::Runs;
-use crate::cpu::sorts::{self, CpuSorts};
-use crate::cpu::tuning::{FEW, MERGED_BY_THREADS};
+use crate::cpu::tuning::FEW;
 use crate::cpu::{self, Job};
 use crate::error::same_length;
-use crate::key::{self, Code, Transform};
+use crate::key;
 use crate::parallel;
 use crate::plan::{self, CpuWay, Machine, Plan, Vectors};
 use crate::request::{Beside, Budget, KeyForm, Lengths, Operation, Request};
 use crate::threads;
-use crate::{Algorithm, Engine, Error, Index, Key, Nans, Nulls, Order, Ran, Report, Segments};
+use crate::{Algorithm, Engine, Error, Index, Key, Ran, Report, Segments};
+pub use builder::SorterBuilder;
 use on_gpus::OnGpus;
 
 /// Fewer items than this are sorted by the calling thread alone. To wake another thread and to wait for it takes some 100
@@ -30,9 +30,6 @@ const PARALLEL_FROM: usize = 1 << 18;
 
 /// The same for strings and for comparisons of the caller, which take more time.
 const PARALLEL_FROM_COMPARED: usize = 1 << 16;
-
-/// Bytes up to which a key and its element are sorted together; larger elements are moved by indices afterwards.
-const MOVED_WITH_KEYS_BYTES: usize = 40;
 
 /// Sorts with everything chosen that can be chosen; made by [`Sorter::builder`].
 ///
@@ -54,116 +51,6 @@ pub struct Sorter {
     choices: SorterBuilder,
     /// Threads of its own; without, the current rayon pool's.
     pool: Option<Arc<rayon::ThreadPool>>,
-}
-
-/// Collects the choices for a [`Sorter`].
-#[derive(Debug, Clone, Default)]
-pub struct SorterBuilder {
-    engine: Engine,
-    algorithm: Algorithm,
-    threads: Option<usize>,
-    memory_limit: Option<u64>,
-    gpu_share: Option<f64>,
-    order: Order,
-    unstable: bool,
-}
-
-impl SorterBuilder {
-    /// Where to sort; by default wherever it is fastest.
-    #[must_use]
-    pub fn engine(mut self, engine: Engine) -> Self {
-        self.engine = engine;
-        self
-    }
-
-    /// How to sort; by default however it is fastest.
-    #[must_use]
-    pub fn algorithm(mut self, algorithm: Algorithm) -> Self {
-        self.algorithm = algorithm;
-        self
-    }
-
-    /// How many threads may work, at least 1; by default those of the rayon pool that the caller is in. Outside of any that
-    /// is rayon's global pool, which the first sort of 262,144 keys or more starts (strings and comparisons: 65,536); where the system refuses its threads, the
-    /// caller's thread sorts alone.
-    #[must_use]
-    pub fn threads(mut self, threads: usize) -> Self {
-        self.threads = Some(threads);
-        self
-    }
-
-    /// The most scratch, in bytes, that a call may hold beyond the data; by default as much as its plan needs. What lies
-    /// where does not matter: for a sort on a GPU, pinned memory and the device's count too.
-    #[must_use]
-    pub fn memory_limit(mut self, bytes: u64) -> Self {
-        self.memory_limit = Some(bytes);
-        self
-    }
-
-    /// The part of the keys that [`Engine::Hybrid`] has the GPU sort, between 0 and 1; by default what
-    /// [`rates::tune`](crate::rates::tune) has found fastest on this machine.
-    #[must_use]
-    pub fn gpu_share(mut self, share: f64) -> Self {
-        self.gpu_share = Some(share);
-        self
-    }
-
-    /// Whether the largest key goes first. NaNs and nulls keep their places, and equal keys their order.
-    #[must_use]
-    pub fn descending(mut self, descending: bool) -> Self {
-        self.order.descending = descending;
-        self
-    }
-
-    /// Where NaNs go, and whether they are told apart; by default last, in the order of their bits.
-    #[must_use]
-    pub fn nans(mut self, nans: Nans) -> Self {
-        self.order.nans = nans;
-        self
-    }
-
-    /// Where `None` goes; by default last.
-    #[must_use]
-    pub fn nulls(mut self, nulls: Nulls) -> Self {
-        self.order.nulls = nulls;
-        self
-    }
-
-    /// Lets payloads under equal keys come out in any order, where that is faster.
-    #[must_use]
-    pub fn unstable(mut self) -> Self {
-        self.unstable = true;
-        self
-    }
-
-    /// The sorter with these choices.
-    ///
-    /// # Errors
-    /// [`Error::Unsupported`] for 0 threads, and for a share that is not between 0 and 1; [`Error::Threads`] where the
-    /// system refuses to start them.
-    pub fn build(self) -> Result<Sorter, Error> {
-        if let Some(share) = self.gpu_share
-            && !(share > 0.0 && share < 1.0)
-        {
-            return Err(Error::Unsupported(format!(
-                "a GPU's share of {share} leaves nothing to share; give one between 0 and 1, or choose one engine"
-            )));
-        }
-        let pool = match self.threads {
-            Some(0) => {
-                return Err(Error::Unsupported("a sort needs at least 1 thread; 0 were asked for".into()));
-            }
-            None | Some(1) => None,
-            Some(threads) => {
-                let pool = rayon::ThreadPoolBuilder::new()
-                    .num_threads(threads)
-                    .build()
-                    .map_err(|e| Error::Threads { threads, reason: e.to_string() })?;
-                Some(Arc::new(pool))
-            }
-        };
-        Ok(Sorter { choices: self, pool })
-    }
 }
 
 impl Sorter {
@@ -449,186 +336,6 @@ impl Sorter {
         self.run_on_cpu(request, |job| cpu::wide::argsort_segments(keys, indices, segments, order, job))
     }
 
-    /// Sorts by a key that `key` draws from each element, called once an element. Stable, unless the sorter was built with
-    /// `.unstable()`. Runs where [`Sorter::argsort`] of the keys does.
-    ///
-    /// Scratch: the keys, and
-    ///
-    /// - for numbers of `K` bytes and elements of `V` bytes, where `K + V` is at most 40 or the keys are two runs: that of
-    ///   [`Sorter::sort_pairs`];
-    /// - for others: 8 bytes an element, and the larger of what [`Sorter::argsort`] takes and a copy of the elements.
-    ///
-    /// Where the limit has no room for the copy, one thread exchanges the elements.
-    ///
-    /// # Panics
-    /// Where `key` panics. The slice is as it was.
-    ///
-    /// # Errors
-    /// As [`Sorter::argsort`].
-    pub fn sort_by_key<T: Send + Sync, K: Key>(
-        &self,
-        v: &mut [T],
-        key: impl Fn(&T) -> K + Sync,
-    ) -> Result<Report, Error> {
-        if const { !K::FORM.is_bytes() } && self.sorts_at_once(v.len()) {
-            if const { K::FORM.is_number() } {
-                cpu::few::sort_by_key(v, key, self.carrying(K::FORM.code()));
-            } else {
-                cpu::few::sort_by_wide_key(v, key, self.choices.order);
-            }
-            return Ok(Report::default());
-        }
-        let mut keys: Vec<K> = self.collect(v, key);
-        let held = size_of_val(&*keys) + size_of::<usize>() * v.len();
-        if const { !K::FORM.is_number() } {
-            return self.sort_by_indices(v, held, |indices| self.argsort_holding(&keys, indices, held));
-        }
-        let code = K::FORM.code();
-        if let Some(report) = self.put_in_order(v, key::as_bits(&keys), code) {
-            return Ok(report);
-        }
-        self.sort_by_numbers(v, &mut keys, code, held)
-    }
-
-    /// Leaves elements that are in the order of their keys, and reverses those in reverse order. None if they are in
-    /// neither.
-    fn put_in_order<T, B: CpuSorts>(&self, v: &mut [T], keys: &[B], code: Code) -> Option<Report> {
-        let mut report = Report { scratch_peak: size_of_val(keys) as u64, ..Report::default() };
-        if !self.is_left_to_cpu()
-            || self.choices.memory_limit.is_some_and(|limit| limit < report.scratch_peak)
-        {
-            return None;
-        }
-        let runs = report.phase("profile", size_of_val(keys), 0, || {
-            self.in_pool(self.threads(keys.len(), PARALLEL_FROM), |threads| {
-                B::runs(keys, self.carrying(code), true, threads)
-            })
-        });
-        match runs {
-            Runs::Ascending => {}
-            Runs::Descending => v.reverse(),
-            Runs::Mixed => return None,
-        }
-        Some(report)
-    }
-
-    /// [`Sorter::sort_by_key`] for keys of any ordered type, on the CPU.
-    ///
-    /// Scratch: the keys, 8 bytes an element, and the larger of 8 bytes an element, where the sort is stable, and a copy of
-    /// the elements. Where the limit has no room for the copy, one thread exchanges the elements.
-    ///
-    /// # Panics
-    /// Where `key` or the comparison panics. It may where the keys' [`Ord`] is no total order, as std's sort does. Either way
-    /// the slice is as it was.
-    ///
-    /// # Errors
-    /// As [`Sorter::argsort`].
-    pub fn sort_by_cached_key<T: Send + Sync, K: Ord + Send + Sync>(
-        &self,
-        v: &mut [T],
-        key: impl Fn(&T) -> K + Sync,
-    ) -> Result<Report, Error> {
-        let keys: Vec<K> = self.collect(v, key);
-        let mut indices: Vec<usize> = (0..v.len()).collect();
-        let order = self.choices.order;
-        let beside = Beside::Payload { bytes: size_of::<usize>(), stable: true };
-        let mut request = self.request(Operation::Array, KeyForm::Compared, beside, v.len());
-        let held = size_of_val(&*keys) + size_of_val(&*indices);
-        request.budget = request.budget.holding(held);
-        let mut report = self.run_on_cpu(request, |job| {
-            cpu::compare::sort(&mut indices, |&a, &b| order.direct(keys[a].cmp(&keys[b])), job)
-        })?;
-        self.bring(v, &mut indices, held, &mut report);
-        Ok(report)
-    }
-
-    /// Sorts by a comparison, with std's or rayon's sort, on the CPU. `descending` reverses the comparison.
-    ///
-    /// Scratch, where the sort is stable: a copy of the slice; by one thread half of one, but of up to 8 MB a whole one.
-    ///
-    /// # Panics
-    /// Where `compare` panics. It may where `compare` is no total order, as std's sort does. Either way the slice is a
-    /// permutation of what it was.
-    ///
-    /// # Errors
-    /// [`Error::Unsupported`] for [`Algorithm::Radix`].
-    pub fn sort_by<T: Send>(
-        &self,
-        v: &mut [T],
-        compare: impl Fn(&T, &T) -> Ordering + Sync,
-    ) -> Result<Report, Error> {
-        let order = self.choices.order;
-        let beside = Beside::Payload { bytes: size_of::<T>(), stable: true };
-        let request = self.request(Operation::Array, KeyForm::Compared, beside, v.len());
-        self.run_on_cpu(request, |job| cpu::compare::sort(v, |a, b| order.direct(compare(a, b)), job))
-    }
-
-    /// Sorts elements by their keys, which are used up. `held` is the scratch that is held already, in bytes.
-    fn sort_by_numbers<T: Send, K: Key>(
-        &self,
-        v: &mut [T],
-        keys: &mut [K],
-        code: key::Code,
-        held: usize,
-    ) -> Result<Report, Error> {
-        let beside = Beside::Indices { stable: true };
-        let mut request = self.request(Operation::Array, KeyForm::of::<K>(), beside, keys.len());
-        request.budget = request.budget.holding(held);
-        // Small elements move with their keys, which saves a second pass over them; so do large ones that are merged.
-        let together = size_of::<K>() + size_of::<T>();
-        let index_bytes = size_of::<usize>() * keys.len();
-        let fits = (together * keys.len()) as u64 <= request.budget.left() + index_bytes as u64;
-        self.run(
-            request,
-            &mut (keys, v),
-            |(keys, v), on| {
-                self.sort_by_indices(v, held, |indices| {
-                    self.argsort_on_gpus(on, key::as_bits(keys), indices, code)
-                })
-            },
-            |(keys, v), job| {
-                let transform: Transform<K::Bits> = self.carrying(code);
-                let moves_pairs = job.way != CpuWay::Merge && transform.is_bijection();
-                // SAFETY: the sort leaves a permutation.
-                let bits = unsafe { key::as_bits_mut(keys) };
-                let merged =
-                    || job.budget.threads <= MERGED_BY_THREADS && cpu::runs::two(bits, transform).is_some();
-                if moves_pairs && fits && (together <= MOVED_WITH_KEYS_BYTES || merged()) {
-                    // No indices are held.
-                    let budget = Budget { held: (held - index_bytes) as u64, ..job.budget };
-                    return sorts::sort_pairs(bits, v, transform, &Job { budget, ..*job });
-                }
-                self.sort_by_indices(v, held, |indices| {
-                    K::Bits::argsort(key::as_bits(keys), usize::by_width(indices), self.carrying(code), job)
-                })
-            },
-        )
-    }
-
-    /// Moves elements by the indices that `sort` finds. `held` is the scratch that is held, that of the indices included.
-    fn sort_by_indices<T: Send>(
-        &self,
-        v: &mut [T],
-        held: usize,
-        sort: impl FnOnce(&mut [usize]) -> Result<Report, Error>,
-    ) -> Result<Report, Error> {
-        let mut indices = vec![0usize; v.len()];
-        let mut report = sort(&mut indices)?;
-        self.bring(v, &mut indices, held, &mut report);
-        Ok(report)
-    }
-
-    /// Moves elements by indices. `held` is the scratch that is held already, in bytes.
-    fn bring<T: Send>(&self, v: &mut [T], indices: &mut [usize], held: usize, report: &mut Report) {
-        let bytes = size_of_val(v);
-        let memory = self.choices.memory_limit.unwrap_or(u64::MAX);
-        self.in_pool(self.threads(v.len(), PARALLEL_FROM), |threads| {
-            let budget = Budget { threads, memory, held: held as u64 };
-            let copy = report.phase("move", bytes, bytes, || cpu::gather::bring(v, indices, &budget));
-            report.scratch_peak = report.scratch_peak.max((held + copy) as u64);
-        });
-    }
-
     /// The request for segments, which must fit the keys. Their lengths are looked at where they decide something.
     fn segments_request(
         &self,
@@ -725,11 +432,6 @@ impl Sorter {
             return 1;
         }
         self.pool.as_ref().map_or_else(threads::of_current_pool, |pool| pool.current_num_threads())
-    }
-
-    /// The key of each element, in order.
-    fn collect<T: Sync, K: Send>(&self, v: &[T], key: impl Fn(&T) -> K + Sync) -> Vec<K> {
-        self.in_pool(self.threads(v.len(), PARALLEL_FROM), |threads| parallel::collect(threads, v, &key))
     }
 }
 

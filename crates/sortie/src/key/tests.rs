@@ -3,6 +3,7 @@
 use half::{bf16, f16};
 use proptest::prelude::*;
 
+use super::types::first_eight;
 use super::*;
 
 /// Every order there is.
@@ -141,7 +142,7 @@ pub(super) fn is_a_fixed_key<K: Plain + Number + Debug>() {
 /// A type that is new in the table of `key.rs` needs a [`Plain`] order above.
 #[test]
 fn every_fixed_key_is_tested() {
-    FIXED_KEYS.iter().for_each(|test| test());
+    types::FIXED_KEYS.iter().for_each(|test| test());
 }
 
 fn code_is_a_bijection<K: Number + Debug>(key: K, order: Order) {

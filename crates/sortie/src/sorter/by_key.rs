@@ -1,0 +1,205 @@
+//! How a [`Sorter`] sorts elements by keys that are drawn from them, or by a comparison.
+
+use std::cmp::Ordering;
+
+use super::{PARALLEL_FROM, Sorter};
+#[cfg(doc)]
+use crate::Algorithm;
+use crate::cpu::profile::Runs;
+use crate::cpu::sorts::{self, CpuSorts};
+use crate::cpu::tuning::MERGED_BY_THREADS;
+use crate::cpu::{self, Job};
+use crate::key::{self, Code, Transform};
+use crate::plan::CpuWay;
+use crate::request::{Beside, Budget, KeyForm, Operation};
+use crate::{Error, Index, Key, Report, parallel};
+
+/// Bytes up to which a key and its element are sorted together; larger elements are moved by indices afterwards.
+const MOVED_WITH_KEYS_BYTES: usize = 40;
+
+impl Sorter {
+    /// Sorts by a key that `key` draws from each element, called once an element. Stable, unless the sorter was built with
+    /// `.unstable()`. Runs where [`Sorter::argsort`] of the keys does.
+    ///
+    /// Scratch: the keys, and
+    ///
+    /// - for numbers of `K` bytes and elements of `V` bytes, where `K + V` is at most 40 or the keys are two runs: that of
+    ///   [`Sorter::sort_pairs`];
+    /// - for others: 8 bytes an element, and the larger of what [`Sorter::argsort`] takes and a copy of the elements.
+    ///
+    /// Where the limit has no room for the copy, one thread exchanges the elements.
+    ///
+    /// # Panics
+    /// Where `key` panics. The slice is as it was.
+    ///
+    /// # Errors
+    /// As [`Sorter::argsort`].
+    pub fn sort_by_key<T: Send + Sync, K: Key>(
+        &self,
+        v: &mut [T],
+        key: impl Fn(&T) -> K + Sync,
+    ) -> Result<Report, Error> {
+        if const { !K::FORM.is_bytes() } && self.sorts_at_once(v.len()) {
+            if const { K::FORM.is_number() } {
+                cpu::few::sort_by_key(v, key, self.carrying(K::FORM.code()));
+            } else {
+                cpu::few::sort_by_wide_key(v, key, self.choices.order);
+            }
+            return Ok(Report::default());
+        }
+        let mut keys: Vec<K> = self.collect(v, key);
+        let held = size_of_val(&*keys) + size_of::<usize>() * v.len();
+        if const { !K::FORM.is_number() } {
+            return self.sort_by_indices(v, held, |indices| self.argsort_holding(&keys, indices, held));
+        }
+        let code = K::FORM.code();
+        if let Some(report) = self.put_in_order(v, key::as_bits(&keys), code) {
+            return Ok(report);
+        }
+        self.sort_by_numbers(v, &mut keys, code, held)
+    }
+
+    /// Leaves elements that are in the order of their keys, and reverses those in reverse order. None if they are in
+    /// neither.
+    fn put_in_order<T, B: CpuSorts>(&self, v: &mut [T], keys: &[B], code: Code) -> Option<Report> {
+        let mut report = Report { scratch_peak: size_of_val(keys) as u64, ..Report::default() };
+        if !self.is_left_to_cpu()
+            || self.choices.memory_limit.is_some_and(|limit| limit < report.scratch_peak)
+        {
+            return None;
+        }
+        let runs = report.phase("profile", size_of_val(keys), 0, || {
+            self.in_pool(self.threads(keys.len(), PARALLEL_FROM), |threads| {
+                B::runs(keys, self.carrying(code), true, threads)
+            })
+        });
+        match runs {
+            Runs::Ascending => {}
+            Runs::Descending => v.reverse(),
+            Runs::Mixed => return None,
+        }
+        Some(report)
+    }
+
+    /// [`Sorter::sort_by_key`] for keys of any ordered type, on the CPU.
+    ///
+    /// Scratch: the keys, 8 bytes an element, and the larger of 8 bytes an element, where the sort is stable, and a copy of
+    /// the elements. Where the limit has no room for the copy, one thread exchanges the elements.
+    ///
+    /// # Panics
+    /// Where `key` or the comparison panics. It may where the keys' [`Ord`] is no total order, as std's sort does. Either way
+    /// the slice is as it was.
+    ///
+    /// # Errors
+    /// As [`Sorter::argsort`].
+    pub fn sort_by_cached_key<T: Send + Sync, K: Ord + Send + Sync>(
+        &self,
+        v: &mut [T],
+        key: impl Fn(&T) -> K + Sync,
+    ) -> Result<Report, Error> {
+        let keys: Vec<K> = self.collect(v, key);
+        let mut indices: Vec<usize> = (0..v.len()).collect();
+        let order = self.choices.order;
+        let beside = Beside::Payload { bytes: size_of::<usize>(), stable: true };
+        let mut request = self.request(Operation::Array, KeyForm::Compared, beside, v.len());
+        let held = size_of_val(&*keys) + size_of_val(&*indices);
+        request.budget = request.budget.holding(held);
+        let mut report = self.run_on_cpu(request, |job| {
+            cpu::compare::sort(&mut indices, |&a, &b| order.direct(keys[a].cmp(&keys[b])), job)
+        })?;
+        self.bring(v, &mut indices, held, &mut report);
+        Ok(report)
+    }
+
+    /// Sorts by a comparison, with std's or rayon's sort, on the CPU. `descending` reverses the comparison.
+    ///
+    /// Scratch, where the sort is stable: a copy of the slice; by one thread half of one, but of up to 8 MB a whole one.
+    ///
+    /// # Panics
+    /// Where `compare` panics. It may where `compare` is no total order, as std's sort does. Either way the slice is a
+    /// permutation of what it was.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] for [`Algorithm::Radix`].
+    pub fn sort_by<T: Send>(
+        &self,
+        v: &mut [T],
+        compare: impl Fn(&T, &T) -> Ordering + Sync,
+    ) -> Result<Report, Error> {
+        let order = self.choices.order;
+        let beside = Beside::Payload { bytes: size_of::<T>(), stable: true };
+        let request = self.request(Operation::Array, KeyForm::Compared, beside, v.len());
+        self.run_on_cpu(request, |job| cpu::compare::sort(v, |a, b| order.direct(compare(a, b)), job))
+    }
+
+    /// Sorts elements by their keys, which are used up. `held` is the scratch that is held already, in bytes.
+    fn sort_by_numbers<T: Send, K: Key>(
+        &self,
+        v: &mut [T],
+        keys: &mut [K],
+        code: key::Code,
+        held: usize,
+    ) -> Result<Report, Error> {
+        let beside = Beside::Indices { stable: true };
+        let mut request = self.request(Operation::Array, KeyForm::of::<K>(), beside, keys.len());
+        request.budget = request.budget.holding(held);
+        // Small elements move with their keys, which saves a second pass over them; so do large ones that are merged.
+        let together = size_of::<K>() + size_of::<T>();
+        let index_bytes = size_of::<usize>() * keys.len();
+        let fits = (together * keys.len()) as u64 <= request.budget.left() + index_bytes as u64;
+        self.run(
+            request,
+            &mut (keys, v),
+            |(keys, v), on| {
+                self.sort_by_indices(v, held, |indices| {
+                    self.argsort_on_gpus(on, key::as_bits(keys), indices, code)
+                })
+            },
+            |(keys, v), job| {
+                let transform: Transform<K::Bits> = self.carrying(code);
+                let moves_pairs = job.way != CpuWay::Merge && transform.is_bijection();
+                // SAFETY: the sort leaves a permutation.
+                let bits = unsafe { key::as_bits_mut(keys) };
+                let merged =
+                    || job.budget.threads <= MERGED_BY_THREADS && cpu::runs::two(bits, transform).is_some();
+                if moves_pairs && fits && (together <= MOVED_WITH_KEYS_BYTES || merged()) {
+                    // No indices are held.
+                    let budget = Budget { held: (held - index_bytes) as u64, ..job.budget };
+                    return sorts::sort_pairs(bits, v, transform, &Job { budget, ..*job });
+                }
+                self.sort_by_indices(v, held, |indices| {
+                    K::Bits::argsort(key::as_bits(keys), usize::by_width(indices), self.carrying(code), job)
+                })
+            },
+        )
+    }
+
+    /// Moves elements by the indices that `sort` finds. `held` is the scratch that is held, that of the indices included.
+    fn sort_by_indices<T: Send>(
+        &self,
+        v: &mut [T],
+        held: usize,
+        sort: impl FnOnce(&mut [usize]) -> Result<Report, Error>,
+    ) -> Result<Report, Error> {
+        let mut indices = vec![0usize; v.len()];
+        let mut report = sort(&mut indices)?;
+        self.bring(v, &mut indices, held, &mut report);
+        Ok(report)
+    }
+
+    /// Moves elements by indices. `held` is the scratch that is held already, in bytes.
+    fn bring<T: Send>(&self, v: &mut [T], indices: &mut [usize], held: usize, report: &mut Report) {
+        let bytes = size_of_val(v);
+        let memory = self.choices.memory_limit.unwrap_or(u64::MAX);
+        self.in_pool(self.threads(v.len(), PARALLEL_FROM), |threads| {
+            let budget = Budget { threads, memory, held: held as u64 };
+            let copy = report.phase("move", bytes, bytes, || cpu::gather::bring(v, indices, &budget));
+            report.scratch_peak = report.scratch_peak.max((held + copy) as u64);
+        });
+    }
+
+    /// The key of each element, in order.
+    fn collect<T: Sync, K: Send>(&self, v: &[T], key: impl Fn(&T) -> K + Sync) -> Vec<K> {
+        self.in_pool(self.threads(v.len(), PARALLEL_FROM), |threads| parallel::collect(threads, v, &key))
+    }
+}
