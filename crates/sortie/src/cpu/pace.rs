@@ -14,6 +14,10 @@ use super::vector::Isa;
 use crate::cpu::tuning::{DISTRIBUTE_FROM_BYTES, NEAR_BYTES};
 use crate::key::Bits;
 
+/// Distances at which keys are compared to find that they are nearly in order, and one in how many may fall then.
+const PROBES: usize = 128;
+const FALLS_IN_ORDER: usize = 8;
+
 /// Picoseconds a byte, the least measured; `u64::MAX` before anything was measured.
 struct Rates {
     /// Partitions of more keys than the caches next to a core hold.
@@ -51,6 +55,14 @@ impl Rates {
     }
 }
 
+/// Whether few keys fall, of those at equal distances. Such keys hardly move in a distribution, which takes less time than it did
+/// when it was measured: of 10^7 u64 with ten swaps, a fifth less than the quicksort; with 10^5 swaps, as much.
+fn is_nearly_in_order<B: Bits>(keys: &[B]) -> bool {
+    let at = |i: usize| keys[i * (keys.len() - 1) / PROBES];
+    let falls = (0..PROBES).filter(|&i| at(i) > at(i + 1)).count();
+    falls <= PROBES / FALLS_IN_ORDER
+}
+
 /// Runs a step on keys, and notes its rate.
 fn timed<B: Bits, R>(rate: &AtomicU64, keys: &mut [B], step: impl FnOnce(&mut [B]) -> R) -> R {
     let start = Instant::now();
@@ -74,7 +86,7 @@ pub(crate) fn distribute<B: Bits>(
     }
     let Some(rates) = Rates::of::<B>() else { return distribute(keys, &by) };
     if rates.distribution.load(Relaxed) < u64::MAX {
-        let pays = rates.pays(by.entropy(), size_of_val(keys));
+        let pays = rates.pays(by.entropy(), size_of_val(keys)) || is_nearly_in_order(keys);
         return if pays { distribute(keys, &by) } else { whole(keys) };
     }
     if size_of_val(keys) < 2 * DISTRIBUTE_FROM_BYTES {
@@ -101,6 +113,21 @@ pub(crate) fn distribute<B: Bits>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn some_swaps_leave_keys_nearly_in_order() {
+        let mut random = fastrand::Rng::with_seed(1);
+        let mut keys: Vec<u64> = (0..100_000).collect();
+        assert!(is_nearly_in_order(&keys));
+        for _ in 0..1000 {
+            keys.swap(random.usize(..100_000), random.usize(..100_000));
+        }
+        assert!(is_nearly_in_order(&keys));
+        random.shuffle(&mut keys);
+        assert!(!is_nearly_in_order(&keys));
+        keys.sort_unstable_by(|a, b| b.cmp(a));
+        assert!(!is_nearly_in_order(&keys));
+    }
 
     #[test]
     fn a_distribution_pays_where_it_replaces_enough_partitions() {
