@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use rand::SeedableRng;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use sortie::Report;
 
 use crate::Result;
@@ -12,7 +12,7 @@ use crate::distributions::Rng;
 use crate::report::{Outcome, Row};
 
 /// What a case is about, as reported.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Facts {
     pub suite: &'static str,
     pub work: &'static str,

@@ -7,7 +7,7 @@ pub mod json;
 pub mod plot;
 pub mod table;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use sortie::Report;
 
 use crate::measure::{Facts, Measured, mean_and_deviation, median};
@@ -18,12 +18,14 @@ pub enum Outcome {
     Counted(Vec<Counted>),
 }
 
-/// One contender at one case. The fields are those of a JSON line, see the README.
-#[derive(Debug, Clone, Serialize)]
+/// One contender at one case. The fields are those of a JSON line, see the README. Lines of the first kept runs lack those that have
+/// a default.
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Row {
     #[serde(flatten)]
     pub facts: Facts,
     /// The paper's figure or table that the case belongs to, or nothing.
+    #[serde(default)]
     pub figure: &'static str,
     /// The case in a few words.
     #[serde(skip)]
@@ -35,12 +37,15 @@ pub struct Row {
     pub median_ms: f64,
     pub min_ms: f64,
     pub max_ms: f64,
+    #[serde(default)]
     pub mean_ms: f64,
+    #[serde(default)]
     pub deviation_ms: f64,
     /// Each repetition's.
+    #[serde(default)]
     pub times_ms: Vec<f64>,
     /// Of the repetition in the middle, where they were measured.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub phases: Vec<PhaseTime>,
     /// Keys, strings or lines a second, by the median.
     pub rate: f64,
@@ -58,7 +63,7 @@ pub struct Row {
 }
 
 /// One phase of a sort.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PhaseTime {
     pub name: &'static str,
     pub ms: f64,
