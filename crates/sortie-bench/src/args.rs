@@ -117,6 +117,8 @@ pub enum Suite {
     Index,
     /// What published papers measured, with their algorithms beside Sortie.
     Papers,
+    /// Write the tables of README.md and docs/benchmarks.md from the kept runs: measures nothing.
+    Docs,
 }
 
 fn above_zero(text: &str) -> Result<usize, String> {

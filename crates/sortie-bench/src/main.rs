@@ -4,6 +4,7 @@ mod args;
 mod bars;
 mod check;
 mod distributions;
+mod docs;
 mod grid;
 mod keys;
 mod measure;
@@ -69,6 +70,7 @@ fn run(args: &Args) -> Result<bool> {
         Suite::Grid => return suite_grid::run(args),
         Suite::Index => suite_index::cases(args)?,
         Suite::Papers => suite_papers::cases(args),
+        Suite::Docs => return docs::write().map(|()| true),
     };
     cases.retain_mut(|case| case.keep(&args.filter, &args.threads));
 

@@ -94,7 +94,7 @@ fn colour(row: &Row) -> RGBColor {
 }
 
 /// Three digits or so.
-fn number(x: f64) -> String {
+pub fn number(x: f64) -> String {
     let decimals = if x < 10.0 { 2 } else { usize::from(x < 100.0) };
     format!("{x:.decimals$}")
 }
