@@ -117,7 +117,7 @@ pub enum Suite {
     Index,
     /// What published papers measured, with their algorithms beside Sortie.
     Papers,
-    /// Write the tables of README.md and docs/benchmarks.md from the kept runs: measures nothing.
+    /// Write the tables and the picture of README.md and docs/benchmarks.md from the kept runs: measures nothing.
     Docs,
 }
 

@@ -1,7 +1,8 @@
-//! Suite `docs`: writes the tables of `README.md` and `docs/benchmarks.md` from the runs in `runs/`.
+//! Suite `docs`: writes the tables of `README.md` and `docs/benchmarks.md`, and the README's picture, from the runs in `runs/`.
 //!
 //! A generated table is between two comments of Markdown. What is outside them is written by hand.
 
+mod picture;
 mod run;
 mod speedups;
 mod table;
@@ -39,7 +40,7 @@ fn generated() -> Result<Vec<(&'static str, String)>> {
     let tables = tables.collect::<Result<Vec<_>>>()?;
     let speedups = [("speed", speedups::markdown(SPEEDUPS)?)];
     let files = [("README.md", &speedups[..]), ("docs/benchmarks.md", &tables[..])];
-    let mut generated = Vec::new();
+    let mut generated = vec![("docs/benchmarks.svg", picture::draw(SPEEDUPS)?)];
     for (name, tables) in files {
         let text = std::fs::read_to_string(path(name)).map_err(|e| format!("cannot read {name}: {e}"))?;
         let text = replace(&text, tables).map_err(|e| format!("{name}: {e}"))?;

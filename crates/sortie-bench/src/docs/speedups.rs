@@ -5,14 +5,16 @@ use crate::Result;
 use crate::report::Row;
 
 pub struct Speedup {
-    work: &'static str,
+    pub work: &'static str,
     /// The file in `runs/`, without its extension.
-    run: &'static str,
+    pub run: &'static str,
     /// The case in the run.
     of: fn(&Row) -> bool,
     threads: usize,
     /// As the run and the README call them.
     peers: &'static [(&'static str, &'static str)],
+    /// Whether it is in the picture too.
+    pub drawn: bool,
 }
 
 pub const SPEEDUPS: &[Speedup] = &[
@@ -22,6 +24,7 @@ pub const SPEEDUPS: &[Speedup] = &[
         of: |row| is(row, "lines", "bytes", 10_000_000, "DNA reads"),
         threads: 2,
         peers: &[("GNU sort", "GNU sort"), ("duckdb", "DuckDB"), ("polars", "Polars")],
+        drawn: true,
     },
     Speedup {
         work: "10^7 words (150 MB), 2 threads",
@@ -29,6 +32,7 @@ pub const SPEEDUPS: &[Speedup] = &[
         of: |row| is(row, "lines", "bytes", 10_000_000, "words"),
         threads: 2,
         peers: &[("GNU sort", "GNU sort"), ("duckdb", "DuckDB"), ("polars", "Polars")],
+        drawn: false,
     },
     Speedup {
         work: "the DNA file within 256 MB, cold cache",
@@ -36,6 +40,7 @@ pub const SPEEDUPS: &[Speedup] = &[
         of: |row| is(row, "lines", "bytes", 10_000_000, "DNA reads"),
         threads: 2,
         peers: &[("GNU sort", "GNU sort"), ("duckdb", "DuckDB"), ("datafusion", "DataFusion")],
+        drawn: false,
     },
     Speedup {
         work: "`u32`, 10^7, 1 thread",
@@ -43,6 +48,7 @@ pub const SPEEDUPS: &[Speedup] = &[
         of: |row| is(row, "sort", "u32", 10_000_000, "uniform"),
         threads: 1,
         peers: &[("std", "`slice::sort_unstable`"), ("rdst", "rdst")],
+        drawn: false,
     },
     Speedup {
         work: "`u64`, 10^7, 1 thread",
@@ -50,6 +56,7 @@ pub const SPEEDUPS: &[Speedup] = &[
         of: |row| is(row, "sort", "u64", 10_000_000, "uniform"),
         threads: 1,
         peers: &[("std", "`slice::sort_unstable`"), ("rdst", "rdst")],
+        drawn: true,
     },
     Speedup {
         work: "20,000 segments of 1000 `f32`, 1 thread",
@@ -57,6 +64,7 @@ pub const SPEEDUPS: &[Speedup] = &[
         of: |row| row.facts.segments == Some(20_000),
         threads: 1,
         peers: &[("std", "`slice::sort_unstable_by`")],
+        drawn: false,
     },
     Speedup {
         work: "10^6 words in memory, 1 thread",
@@ -64,6 +72,7 @@ pub const SPEEDUPS: &[Speedup] = &[
         of: |row| is(row, "strings", "bytes", 1_000_000, "words"),
         threads: 1,
         peers: &[("std", "`slice::sort_unstable`")],
+        drawn: false,
     },
     Speedup {
         work: "`u32`, 2^28, on an H200",
@@ -71,6 +80,7 @@ pub const SPEEDUPS: &[Speedup] = &[
         of: |row| is(row, "keys", "u32", 1 << 28, "uniform"),
         threads: 1,
         peers: &[("CUB radix sort", "CUB radix sort")],
+        drawn: false,
     },
     Speedup {
         work: "`u64`, 2^28, on an H200",
@@ -78,6 +88,7 @@ pub const SPEEDUPS: &[Speedup] = &[
         of: |row| is(row, "keys", "u64", 1 << 28, "uniform"),
         threads: 1,
         peers: &[("CUB radix sort", "CUB radix sort")],
+        drawn: false,
     },
     Speedup {
         work: "`f32`, 2^28, on an H200",
@@ -85,6 +96,7 @@ pub const SPEEDUPS: &[Speedup] = &[
         of: |row| is(row, "keys", "f32", 1 << 28, "uniform"),
         threads: 1,
         peers: &[("CUB radix sort", "CUB radix sort"), ("torch.sort", "torch.sort")],
+        drawn: true,
     },
     Speedup {
         work: "200,000 segments of 1000 `f32`, on an H200",
@@ -94,6 +106,7 @@ pub const SPEEDUPS: &[Speedup] = &[
         },
         threads: 1,
         peers: &[("CUB segmented sort", "CUB segmented sort"), ("torch.sort", "torch.sort")],
+        drawn: true,
     },
     Speedup {
         work: "43 million words to an index, 2 threads",
@@ -101,6 +114,7 @@ pub const SPEEDUPS: &[Speedup] = &[
         of: |row| row.figure.is_empty(),
         threads: 2,
         peers: &[("tantivy", "tantivy")],
+        drawn: false,
     },
 ];
 
