@@ -13,7 +13,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 use std::{env, thread};
 
-use support::{Numbers, complaint, gnu, names, peak, run, sortie, text};
+use support::{Numbers, complaint, copy_program, gnu, names, peak, run, sortie, text};
 
 const TEXT: &str = "c\nb\na\n";
 const SORTED: &str = "a\nb\nc\n";
@@ -83,7 +83,7 @@ fn an_output_that_cannot_be_replaced_is_copied_by_way_of_a_temporary_folder() {
     // The superuser may replace anything, so somebody else does it.
     let mode = |path: &Path, mode| fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
     let program = folder.path().join("program");
-    fs::copy(env!("CARGO_BIN_EXE_sortie"), &program).unwrap();
+    copy_program(&program);
     mode(&program, 0o755);
     mode(folder.path(), 0o755);
     let somebody = |options: &[&str]| {

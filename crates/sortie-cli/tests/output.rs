@@ -12,7 +12,7 @@ use std::process::{Command, Output};
 use rustix::buffer::spare_capacity;
 use rustix::fs::{XattrFlags, getxattr, listxattr, setxattr};
 
-use support::{gnu, names, run, sortie, text};
+use support::{copy_program, gnu, names, run, sortie, text};
 
 const TEXT: &str = "c\nb\na\n";
 const SORTED: &str = "a\nb\nc\n";
@@ -127,7 +127,7 @@ fn a_file_whose_attributes_cannot_be_copied_is_written_in_place() {
     let folder = folder();
     let file = folder.path().join("file");
     let program = folder.path().join("program");
-    fs::copy(env!("CARGO_BIN_EXE_sortie"), &program).unwrap();
+    copy_program(&program);
     // The superuser gives it what its owner may not.
     if chown(&file, Some(65534), Some(65534)).is_err() || !give(&file, "security.test", b"1") {
         eprintln!("skipped: not the superuser");

@@ -30,6 +30,15 @@ pub fn gnu(folder: &Path) -> Command {
     command
 }
 
+/// Copies the program to `path`, so that a test can execute it from there.
+///
+/// Another process copies it. A file that this process has open for writing is also open in every child that another test forks
+/// at that moment, and executing it fails with "Text file busy" until those children have closed it.
+pub fn copy_program(path: &Path) {
+    let copied = Command::new("cp").arg(env!("CARGO_BIN_EXE_sortie")).arg(path).status().unwrap();
+    assert!(copied.success());
+}
+
 /// Runs a command with this standard input.
 pub fn run(command: &mut Command, stdin: &[u8]) -> Output {
     let mut child =
