@@ -158,8 +158,28 @@ fn arrays_that_do_not_end_as_they_should_are_told() {
 }
 
 /// Options for every kind of data that can be larger than memory.
-const KINDS: [&str; 5] =
-    ["", "-k2,2n", "--type u64", "--type u32 --argsort", "--record-size 100 --key 0..10"];
+const KINDS: [&str; 7] = [
+    "",
+    "-k2,2n",
+    "--type u64",
+    "--type u32 --argsort",
+    "--record-size 100 --key 0..10",
+    "--format fasta --by name",
+    "--format fastq --by name -r",
+];
+
+/// Data of a kind: of FASTA and FASTQ each line as a record.
+fn of_kind(kind: &str, mut data: Vec<u8>) -> Vec<u8> {
+    if kind.contains("fasta") {
+        data.chunks_mut(100).for_each(|record| (record[0], record[25]) = (b'>', b'\n'));
+    } else if kind.contains("fastq") {
+        for record in data.chunks_mut(100) {
+            (record[0], record[25]) = (b'@', b'\n');
+            record[61..64].copy_from_slice(b"\n+\n");
+        }
+    }
+    data
+}
 
 /// So many bytes of data for any of them.
 fn data(megabytes: usize, seed: u64) -> Vec<u8> {
@@ -184,8 +204,9 @@ fn memory_with_the_program_stays_under_the_cap_and_10_mb() {
     let folder = folder("data", &[]);
     for (cap, times) in [(16, 8), (32, 8), (64, 16)] {
         let path = folder.path().join("data");
-        fs::write(&path, chunk.repeat(times)).unwrap();
         for kind in KINDS {
+            let chunk = of_kind(kind, chunk.clone());
+            fs::write(&path, chunk.repeat(times)).unwrap();
             let options = format!("{kind} -S {cap}M --parallel 2");
             let mut from_file = sortie(folder.path());
             from_file.args(options.split_whitespace()).arg("data");
@@ -201,12 +222,28 @@ fn memory_with_the_program_stays_under_the_cap_and_10_mb() {
     }
 }
 
+/// Each run has a record in memory while runs are merged: as many runs at a time as -S has room for.
+#[test]
+fn long_records_stay_under_the_cap_and_10_mb() {
+    let folder = folder("data", &[]);
+    let sequence = "ACGT".repeat(250_000);
+    let records: String = (0..64).rev().map(|number| format!(">{number:02}\n{sequence}\n")).collect();
+    fs::write(folder.path().join("data"), records).unwrap();
+    for output in ["", " -o out.gz"] {
+        let options = format!("--format fasta --by name -S 16M --parallel 2 data{output}");
+        let mut command = sortie(folder.path());
+        command.args(options.split_whitespace());
+        let held = peak(&mut command, std::iter::empty()).unwrap() + PROGRAM;
+        println!("{} MB for {options}", held >> 20);
+        assert!(held <= 26 << 20, "{} MB for {options}", held >> 20);
+    }
+}
+
 /// Killed sooner and later, until it is done before that: the output is what it was, or complete.
 #[test]
 fn a_killed_process_leaves_no_part() {
-    let unsorted = data(4, 6);
     for kind in KINDS {
-        let folder = folder("x", &unsorted);
+        let folder = folder("x", &of_kind(kind, data(4, 6)));
         fs::create_dir(folder.path().join("runs")).unwrap();
         let options = format!("{kind} -S 512K -T runs");
         let sorted = succeed(folder.path(), &format!("{options} x"), b"");
@@ -242,8 +279,7 @@ fn a_killed_process_leaves_no_part() {
 /// Runs the program under a limit of the shell's until it has all that it needs; below that it must say so in one line, and
 /// leave the output as it was, which it does too where std ends it for a lack of memory. How often it did.
 fn under_limits(kind: &str, limit: &str, levels: impl Iterator<Item = u64>) -> usize {
-    let unsorted = data(2, 7);
-    let folder = folder("x", &unsorted);
+    let folder = folder("x", &of_kind(kind, data(2, 7)));
     let options = format!("{kind} -S 256K -T . --parallel 2");
     let sorted = succeed(folder.path(), &format!("{options} x"), b"");
     fs::write(folder.path().join("out"), "old").unwrap();

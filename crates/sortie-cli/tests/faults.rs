@@ -214,7 +214,9 @@ fn a_thread_that_cannot_be_started_is_told_and_nothing_is_lost() {
     let spectrum = "BEGIN IONS\nPEPMASS=1\n3.5 1\n1.5 2\nEND IONS\n";
     fs::write(folder.join("x.mgf"), spectrum.repeat(1000)).unwrap();
     fs::write(folder.join("x.jsonl"), "{\"id\":1,\"text\":\"one two\"}\n".repeat(1000)).unwrap();
-    let inputs = ["x", "x.mgf", "x.jsonl"].map(|name| folder.join(name));
+    let fasta = |number: usize| format!(">{:06}\n{}\n", number * 7919 % 200_000, "ACGT".repeat(20));
+    fs::write(folder.join("x.fa"), (0..200_000).map(fasta).collect::<String>()).unwrap();
+    let inputs = ["x", "x.fa", "x.mgf", "x.jsonl"].map(|name| folder.join(name));
     let before = inputs.each_ref().map(|path| fs::read(path).unwrap());
     for arguments in [
         "sort --parallel 3 x -o x",
@@ -223,6 +225,8 @@ fn a_thread_that_cannot_be_started_is_told_and_nothing_is_lost() {
         "sort --type u64 --parallel 3 x -o x",
         "sort --type u64 -S 16M -T runs --parallel 3 x -o x",
         "sort --record-size 100 --key 0..10 --parallel 3 x -o x",
+        "sort --format fasta --by name --parallel 3 x.fa -o x.fa",
+        "sort --format fasta --by name -S 18M -T runs --parallel 3 x.fa -o x.fa",
         "spectra --parallel 3 x.mgf -o x.mgf --by mz",
         "index build --parallel 3 x.jsonl -o x.index",
     ] {
@@ -248,7 +252,11 @@ fn a_thread_that_cannot_be_started_is_told_and_nothing_is_lost() {
                 }
                 told += 1;
             }
-            assert_eq!(names(folder), ["refuse.so", "runs", "x", "x.jsonl", "x.mgf"], "{arguments}: {at}");
+            assert_eq!(
+                names(folder),
+                ["refuse.so", "runs", "x", "x.fa", "x.jsonl", "x.mgf"],
+                "{arguments}: {at}"
+            );
         }
         assert!(told > 0, "{arguments}");
     }

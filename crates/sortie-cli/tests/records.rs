@@ -318,11 +318,6 @@ fn options_that_contradict_are_refused() {
         ("-z", "--zero-terminated is for lines; it does not go with --format"),
         ("-m", "--merge is for lines; it does not go with --format"),
         ("--debug", "--debug is for lines; it does not go with --format"),
-        (
-            "--batch-size=4",
-            "--batch-size is for lines, arrays and records of one length; it does not go with --format",
-        ),
-        ("--compress-program=gzip", "--compress-program is for lines, arrays and records of one length"),
         ("--type u8", "--type is for arrays; it does not go with --format"),
         ("--descending", "--descending is for arrays; it does not go with --format"),
         ("--record-size 9", "--record-size is for records of one length; it does not go with --format"),
@@ -366,23 +361,48 @@ fn disorder_is_said_with_name_and_line() {
     }
 }
 
+/// Runs on disk, of records of any length, with all that they may have.
 #[test]
-fn memory_is_limited_by_s() {
-    let plain = generated(Fasta, 20_000, 300);
-    let folder = folder("in", &plain);
-    let size = plain.len() >> 10;
-    for (limit, fits) in [(size / 2, false), (size + 100, false), (size * 8, true)] {
-        let output = run(&mut command(folder.path(), Fasta, &format!("in -S {limit}")), b"");
-        if fits {
-            assert!(output.stdout == BY_SEQUENCE.sort(Fasta, &plain));
-        } else {
-            let said = complaint(&output, 2);
-            // What is told to be needed is more than the input, not the limit and a byte.
-            let needed =
-                said.split_once("needs at least ").unwrap().1.split_once(" MiB of memory").unwrap().0;
-            assert!(needed.parse::<f64>().unwrap() * 1024.0 > size as f64, "{said}");
-            assert!(said.contains(", but --buffer-size and ulimit -v leave "), "{said}");
+fn what_does_not_fit_in_memory_is_sorted_in_runs() {
+    for format in [Fasta, Fastq] {
+        for (count, longest) in [(6_000, 300), (20_000, 3), (60, 60_000)] {
+            let plain = generated(format, count, longest);
+            let folder = folder("in", &plain);
+            fs::write(folder.path().join("in.gz"), compress(&plain)).unwrap();
+            for (asked, limit) in all_asked().zip(["-S 1M", "-S 2M --parallel 3"].into_iter().cycle()) {
+                let expected = asked.sort(format, &plain);
+                let within = |inputs: &str| format!("{inputs} {limit}{} -T . --batch-size 3", asked.args());
+                assert!(succeed(folder.path(), format, &within("in")) == expected, "{asked:?}, {limit}");
+                let piped = run(&mut command(folder.path(), format, &within("-")), &plain);
+                assert!(piped.stdout == expected, "{asked:?}, {limit}, {}", text(&piped.stderr));
+                let compressed = within("in.gz --compress-program gzip -o out.gz");
+                succeed(folder.path(), format, &compressed);
+                let written = fs::read(folder.path().join("out.gz")).unwrap();
+                assert!(decompress(&written) == expected, "{asked:?}, {limit}, compressed");
+                fs::remove_file(folder.path().join("out.gz")).unwrap();
+            }
+            assert_eq!(names(folder.path()), ["in", "in.gz"]);
         }
+    }
+}
+
+/// Disorder, and what is wrong with a record, in the middle of what does not fit in memory.
+#[test]
+fn lines_are_counted_through_all_runs() {
+    let records = |count: usize| (0..count).map(|i| format!(">{i:06}\nACGT\n")).collect::<String>();
+    let good = records(100_000);
+    let folder = folder("in", good.as_bytes());
+    succeed(folder.path(), Fasta, "in -c --by name -S 1M");
+    for (more, args, status, said) in [
+        (">0\nA\n", "-c --by name", 1, "in:200001: disorder: record '0'"),
+        (">099999\nA\n", "-c -u --by name", 1, "in:200001: disorder: record '099999'"),
+        (">1\nA\n>bad\nA1\n", "", 2, "in:200004: record 'bad': there is '1' in its sequence"),
+        (">bad", "", 2, "in:200001: the file ends in a header"),
+    ] {
+        fs::write(folder.path().join("in"), [&good, more].concat()).unwrap();
+        let refused = run(&mut command(folder.path(), Fasta, &format!("in {args} -S 1M")), b"");
+        assert_eq!(refused.status.code(), Some(status), "{more}");
+        assert!(text(&refused.stderr).contains(said), "{}, not {said}", text(&refused.stderr));
     }
 }
 
@@ -413,15 +433,69 @@ fn memory_that_cannot_be_had_is_told_at_every_limit() {
     }
 }
 
-/// While a record is read it is held once more, which -S counts.
+/// While a record is read it is held once more, which -S counts. A refusal says which -S to give instead.
 #[test]
 fn one_long_record_is_limited_by_s() {
     let record = [&b">a\n"[..], &b"ACGT\n".repeat(2_000_000)].concat();
-    let folder = folder("in", &compress(&record));
-    let refused = run(&mut command(folder.path(), Fasta, "in -S 16M -o out"), b"");
-    assert!(complaint(&refused, 2).contains("sorting records needs "));
-    assert_eq!(names(folder.path()), ["in"]);
-    assert!(succeed(folder.path(), Fasta, "in -S 256M") == record);
+    let folder = folder("in", &compress(&[b">b\nC\n", &record[..]].concat()));
+    let mut megabytes = 16;
+    loop {
+        let done = run(&mut command(folder.path(), Fasta, &format!("in -S {megabytes}M")), b"");
+        if done.status.success() {
+            assert!(done.stdout == [&record[..], b">b\nC\n"].concat());
+            break;
+        }
+        let refused = complaint(&done, 2);
+        assert!(refused.starts_with("sortie: in:3: this record needs at least "), "{refused}");
+        assert!(refused.contains(" of memory, but --buffer-size and ulimit -v leave "), "{refused}");
+        assert!(refused.ends_with("M or more, about 14 times the longest record\n"), "{refused}");
+        let advised = refused.split_once("; give -S ").unwrap().1.split_once("M or more").unwrap().0;
+        let advised: u64 = advised.parse().unwrap();
+        assert!(advised > megabytes && advised < 256, "{refused}");
+        megabytes = advised;
+    }
+    assert!(megabytes > 16);
+}
+
+#[test]
+fn a_record_larger_than_its_part_is_refused_with_its_line() {
+    let short = ">short\nAC\n".repeat(20_000);
+    let long = format!(">long\n{}\n", "ACGT".repeat(50_000));
+    for (before, line) in [("", 1), (&short[..], 40_001)] {
+        let text = [before, &long, &short].concat();
+        let folder = folder("in", text.as_bytes());
+        fs::write(folder.path().join("out"), "old").unwrap();
+        let refused =
+            complaint(&run(&mut command(folder.path(), Fasta, "in --by name -S 256K -o out"), b""), 2);
+        assert!(refused.starts_with(&format!("sortie: in:{line}: this record needs at least ")), "{refused}");
+        assert!(refused.contains(" leave 48 KiB for one record; give -S "), "{refused}");
+        assert_eq!(names(folder.path()), ["in", "out"]);
+        assert_eq!(fs::read(folder.path().join("out")).unwrap(), b"old");
+    }
+    // A check has room for it whatever the limit.
+    let folder = folder("in", [long, short].concat().as_bytes());
+    succeed(folder.path(), Fasta, "in -c --by name -S 64K");
+}
+
+/// Records of a few bytes once counted as much more than they take, so that 1 MiB did not suffice for them.
+#[test]
+fn small_limits_suffice_for_short_records() {
+    for format in [Fasta, Fastq] {
+        let plain = generated(format, 20_000, 20);
+        let folder = folder("in", &plain);
+        for asked in all_asked().take(4) {
+            let sorted = asked.sort(format, &plain);
+            fs::write(folder.path().join("sorted"), &sorted).unwrap();
+            for limit in ["-S 64K", "-S 256K"] {
+                let args = format!("{limit}{} -T .", asked.args());
+                assert!(
+                    succeed(folder.path(), format, &format!("in {args}")) == sorted,
+                    "{asked:?}, {limit}"
+                );
+                succeed(folder.path(), format, &format!("-c sorted {args}"));
+            }
+        }
+    }
 }
 
 #[test]

@@ -4,6 +4,7 @@
 //! here.
 
 use std::io::{self, BufRead, Read};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 use needletail::errors::{ParseError, ParseErrorKind};
@@ -43,10 +44,19 @@ pub enum Error {
         problem: String,
     },
 
-    /// So many bytes at least, of text and beside it, are more than are allowed, or than the system has room for.
+    /// A record does not fit within a limit.
     #[error(
-        "the records take {bytes} bytes of memory or more, which is more than there is; allow more, or read fewer records"
+        "line {line}: with this record {bytes} bytes of memory are needed, or more, and {limit} are allowed; allow more"
     )]
+    Limit {
+        /// Where the record begins, counted from 1 in the source at hand.
+        line: u64,
+        bytes: usize,
+        limit: usize,
+    },
+
+    /// The system has no room for a record.
+    #[error("the system has no room for a record that takes {bytes} bytes; use a machine with more memory")]
     Memory { bytes: usize },
 }
 
@@ -54,8 +64,11 @@ pub enum Error {
 #[derive(Debug)]
 pub struct Records {
     format: Format,
-    /// The most bytes of memory that they may take.
+    /// The most bytes of memory that they may take, with what is counted beside them.
     limit: usize,
+    /// Bytes that are counted for each record, and for each byte of text, beside what is held here.
+    each: usize,
+    copies: usize,
     text: Vec<u8>,
     /// Where each record begins, which is where the one before it ends.
     starts: Vec<usize>,
@@ -72,7 +85,13 @@ impl Records {
     /// None yet, which may take `limit` bytes of memory, see [`Records::memory`].
     #[must_use]
     pub fn new(format: Format, limit: usize) -> Records {
-        Records { format, limit, text: Vec::new(), starts: Vec::new() }
+        Records { format, limit, each: 0, copies: 0, text: Vec::new(), starts: Vec::new() }
+    }
+
+    /// Counts against the limit what their user holds beside them: `each` bytes for a record, and `copies` of its text.
+    #[must_use]
+    pub fn counting(self, each: usize, copies: usize) -> Records {
+        Records { each, copies, ..self }
     }
 
     /// Adds all records of a source. The last one may lack its line end, and gets one.
@@ -80,9 +99,8 @@ impl Records {
     /// # Errors
     /// For the first record that is cut short, whose qualities are not as many as its letters, or that has a byte in its
     /// sequence other than letters, `*`, `-` and `.`, or in its qualities other than `!` to `~`, or of FASTQ one title at `@`
-    /// and another at `+`; and where source or memory fail. Records that came before may have been added. While a record is
-    /// read, it takes up to twice its bytes once more, and 16 for each of its lines, which the limit counts; where the system
-    /// has no room for that, the process ends.
+    /// and another at `+`; and where source or memory fail. Records that came before may have been added. The limit holds for
+    /// all records, and once more for what the reader holds of one, see [`Reading::new`].
     ///
     /// ```
     /// use sortie_formats::sequences::{Format, Records};
@@ -92,61 +110,53 @@ impl Records {
     /// assert_eq!((record.name(), record.bytes()), (&b"one"[..], &b">one first\nAC\nGT\n"[..]));
     /// assert_eq!(record.sequence().collect::<Vec<_>>(), [b"AC", b"GT"]);
     /// ```
-    pub fn read(&mut self, mut source: impl BufRead + Send) -> Result<(), Error> {
-        if source.fill_buf()?.is_empty() {
-            return Ok(());
-        }
-        let (first, start) = (self.starts.len(), self.text.len());
-        let held = Held { memory: AtomicUsize::new(self.memory()), ..Held::default() };
-        let source = Bounded { source, limit: self.limit, held: &held };
-        let read = match self.format {
-            Format::Fasta => self.read_fasta(source, &held),
-            Format::Fastq => self.append(&mut FastqReader::new(source), &held),
-        };
-        // What is wrong with a record before the one where reading ended comes first.
-        self.check(first, start)?;
-        if held.exceeds.load(Relaxed) {
-            return Err(Error::Memory { bytes: held.bytes() });
-        }
-        read
-    }
-
-    /// The reader refuses a last record without a sequence, which is as good as any other. With one more line end there is
-    /// a sequence, and what is refused is a last header without its line end: that one is cut short.
-    fn read_fasta(&mut self, source: impl Read + Send, held: &Held) -> Result<(), Error> {
-        self.append(&mut FastaReader::new(source.chain(&b"\n"[..])), held)?;
-        if self.text.ends_with(b"\n\n") {
-            self.text.pop();
-        }
-        Ok(())
-    }
-
-    fn append(&mut self, reader: &mut dyn FastxReader, held: &Held) -> Result<(), Error> {
-        while let Some(record) = reader.next() {
-            let record = record.map_err(|error| refusal(self.format, error))?;
-            let text = record.all();
-            let bytes = self.memory() + text.len() + 1 + size_of::<usize>();
-            if bytes > self.limit
-                || self.text.try_reserve(text.len() + 1).is_err()
-                || self.starts.try_reserve(1).is_err()
-            {
-                return Err(Error::Memory { bytes });
+    pub fn read(&mut self, source: impl BufRead + Send) -> Result<(), Error> {
+        let mut reading = Reading::new(self.format, source, self.limit)?;
+        match reading.fill(self, usize::MAX)? {
+            true => Ok(()),
+            false => {
+                let bytes = self.with(reading.pending.len() + 1);
+                Err(Error::Limit { line: 1 + reading.lines, bytes, limit: self.limit })
             }
-            self.starts.push(self.text.len());
-            self.text.extend_from_slice(text);
-            self.text.push(b'\n');
-            held.append(text.len(), bytes);
         }
-        Ok(())
     }
 
-    /// Whether the bytes of all records from `first` on, whose source begins at `start`, are of the format.
-    fn check(&self, first: usize, start: usize) -> Result<(), Error> {
+    /// What is counted where one more record has so many bytes.
+    fn with(&self, record: usize) -> usize {
+        (1 + self.copies) * (self.text.len() + record) + (self.len() + 1) * (size_of::<usize>() + self.each)
+    }
+
+    /// What is counted.
+    fn counted(&self) -> usize {
+        (1 + self.copies) * self.text.len() + self.len() * (size_of::<usize>() + self.each)
+    }
+
+    /// What is counted for a record of so many bytes where there are no others.
+    fn alone(&self, record: usize) -> usize {
+        (1 + self.copies) * record + size_of::<usize>() + self.each
+    }
+
+    /// Adds a record, if the limit and the system have room for it.
+    fn push(&mut self, record: &[u8]) -> bool {
+        let fits = self.with(record.len() + 1) <= self.limit
+            && self.text.try_reserve(record.len() + 1).is_ok()
+            && self.starts.try_reserve(1).is_ok();
+        if fits {
+            self.starts.push(self.text.len());
+            self.text.extend_from_slice(record);
+            self.text.push(b'\n');
+        }
+        fits
+    }
+
+    /// Whether the bytes of all records from `first` on, which begin at `start` and in their source after so many lines, are of
+    /// the format.
+    fn check(&self, first: usize, start: usize, lines: u64) -> Result<(), Error> {
         let problem = |place| self.get(place).problem().map(|problem| (place, problem));
         match (first..self.len()).into_par_iter().find_map_first(problem) {
             None => Ok(()),
             Some((place, (line, problem))) => Err(Error::Record {
-                line: line_number(&self.text[start..self.starts[place]]) + line as u64,
+                line: lines + line_number(&self.text[start..self.starts[place]]) + line as u64,
                 name: Some(Quoted::new(self.get(place).name())),
                 problem,
             }),
@@ -169,6 +179,12 @@ impl Records {
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.text.len()
+    }
+
+    /// Lines of the text.
+    #[must_use]
+    pub fn lines(&self) -> u64 {
+        line_number(&self.text) - 1
     }
 
     /// Bytes of memory that they take: the text's, and those of where each begins.
@@ -194,6 +210,110 @@ impl Records {
     #[must_use]
     pub fn line(&self, place: usize) -> u64 {
         line_number(&self.text[..self.starts[place]])
+    }
+}
+
+/// The records of one source, read as many at a time as fit.
+pub struct Reading<'a> {
+    format: Format,
+    /// None where the source is empty.
+    reader: Option<Box<dyn FastxReader + 'a>>,
+    held: Arc<Held>,
+    /// A record that was read and did not fit; empty if there is none.
+    pending: Vec<u8>,
+    /// Lines of the records that were handed out.
+    lines: u64,
+}
+
+impl<'a> Reading<'a> {
+    /// Reads a source. The reader has a small buffer, and for a record that is longer up to twice the bytes of the record, and
+    /// of FASTA 16 for each of its lines. Those may be `limit` bytes; where the system has no room for them, the process ends.
+    ///
+    /// # Errors
+    /// [`Error::Io`] where the source cannot be read.
+    pub fn new(format: Format, mut source: impl BufRead + Send + 'a, limit: usize) -> Result<Self, Error> {
+        let is_empty = source.fill_buf()?.is_empty();
+        let held = Arc::new(Held { limit, has_lines: format == Format::Fasta, ..Held::default() });
+        let source = Bounded { source, held: held.clone() };
+        let reader = (!is_empty).then(|| -> Box<dyn FastxReader + 'a> {
+            match format {
+                // The reader refuses a last record without a sequence, which is as good as any other. With one more line end
+                // there is a sequence, and what is refused is a last header without its line end: that one is cut short.
+                Format::Fasta => Box::new(FastaReader::new(source.chain(&b"\n"[..]))),
+                Format::Fastq => Box::new(FastqReader::new(source)),
+            }
+        });
+        Ok(Reading { format, reader, held, pending: Vec::new(), lines: 0 })
+    }
+
+    /// Adds records until the source ends, the next does not fit, or all that there are take `enough` bytes. What follows comes
+    /// first in the next call. Returns whether the source has ended.
+    ///
+    /// # Errors
+    /// As [`Records::read`]; [`Error::Limit`] where a record does not fit although there are no others.
+    pub fn fill(&mut self, records: &mut Records, enough: usize) -> Result<bool, Error> {
+        let (first, start) = (records.len(), records.text.len());
+        let read = self.append(records, start, enough);
+        // What is wrong with a record before the one where reading ended comes first.
+        records.check(first, start, self.lines)?;
+        let next = self.lines + line_number(&records.text[start..]);
+        if self.held.exceeds.load(Relaxed) {
+            return Err(Error::Limit { line: next, bytes: self.held.bytes(), limit: self.held.limit });
+        }
+        let ended = read?;
+        if ended && self.format == Format::Fasta && records.len() > first && records.text.ends_with(b"\n\n") {
+            records.text.pop();
+        }
+        self.lines = next - 1;
+        Ok(ended)
+    }
+
+    /// Appends to records whose text began with `start` bytes.
+    fn append(&mut self, records: &mut Records, start: usize, enough: usize) -> Result<bool, Error> {
+        let lines = self.lines;
+        let refused = |records: &Records, text: &[u8]| {
+            let (bytes, limit) = (records.alone(text.len() + 1), records.limit);
+            match bytes > limit {
+                true => Error::Limit { line: lines + line_number(&records.text[start..]), bytes, limit },
+                false => Error::Memory { bytes },
+            }
+        };
+        if !self.pending.is_empty() {
+            if !records.push(&self.pending) {
+                return if records.is_empty() { Err(refused(records, &self.pending)) } else { Ok(false) };
+            }
+            self.pending = Vec::new();
+        }
+        let Some(reader) = &mut self.reader else { return Ok(true) };
+        while let Some(record) = reader.next() {
+            let record = record.map_err(|error| refusal(self.format, error))?;
+            let text = record.all();
+            self.held.take(text);
+            // The next record is looked at even where there are enough: it tells whether the source has ended.
+            if (records.is_empty() || records.counted() < enough) && records.push(text) {
+                continue;
+            }
+            if records.is_empty() || self.pending.try_reserve(text.len()).is_err() {
+                return Err(refused(records, text));
+            }
+            self.pending.extend_from_slice(text);
+            return Ok(false);
+        }
+        Ok(true)
+    }
+}
+
+impl Format {
+    /// The first record of a text that has whole records, one after the other, as [`Records`] keep them. None where it has no whole
+    /// one: of a record that may go on after the text the end is known only if the text `is_all`.
+    #[must_use]
+    pub fn first(self, text: &[u8], is_all: bool) -> Option<Record<'_>> {
+        let end = match self {
+            Format::Fastq => memchr::memchr_iter(b'\n', text).nth(3).map(|end| end + 1),
+            Format::Fasta => memchr::memmem::find(text, b"\n>").map(|end| end + 1),
+        };
+        let end = end.or_else(|| (is_all && !text.is_empty()).then_some(text.len()))?;
+        Some(Record { format: self, text: &text[..end] })
     }
 }
 
@@ -250,12 +370,14 @@ impl<'a> Record<'a> {
     }
 }
 
-/// What is held of a source while it is read.
+/// What a reader holds of its source.
 #[derive(Default)]
 struct Held {
-    /// Bytes of memory that records take which were read.
-    memory: AtomicUsize,
-    /// Bytes, and ends of lines, of what comes after those.
+    /// The most bytes beside its buffer.
+    limit: usize,
+    /// Whether it notes where lines end.
+    has_lines: bool,
+    /// Bytes, and ends of lines, that were read and belong to no record that was handed out.
     ahead: AtomicUsize,
     lines: AtomicUsize,
     /// Whether that is too much.
@@ -263,42 +385,48 @@ struct Held {
 }
 
 impl Held {
-    /// All of it: beyond its buffer the reader may have room for twice the bytes, and for twice the lines.
+    /// Bytes beside the buffer. Once more is read ahead than fits the buffer, that is of one record for the most part, and the
+    /// reader may have room for twice the bytes and lines.
     fn bytes(&self) -> usize {
-        let grown = match self.ahead.load(Relaxed).saturating_sub(BUFFER) {
-            0 => 0,
-            bytes => bytes + self.lines.load(Relaxed) * size_of::<usize>(),
-        };
-        self.memory.load(Relaxed) + 2 * grown
+        match self.ahead.load(Relaxed) {
+            0..=BUFFER => 0,
+            ahead => 2 * (ahead + self.lines.load(Relaxed) * size_of::<usize>()),
+        }
+    }
+
+    fn lines(&self, text: &[u8]) -> usize {
+        if self.has_lines { memchr::memchr_iter(b'\n', text).count() } else { 0 }
     }
 
     /// Notes what the source has given.
     fn read(&self, bytes: &[u8]) {
         self.ahead.fetch_add(bytes.len(), Relaxed);
-        self.lines.fetch_add(memchr::memchr_iter(b'\n', bytes).count(), Relaxed);
+        self.lines.fetch_add(self.lines(bytes), Relaxed);
     }
 
-    /// Notes that a record of so many bytes was read, with which all take `memory`.
-    fn append(&self, record: usize, memory: usize) {
-        self.memory.store(memory, Relaxed);
-        self.ahead.store(self.ahead.load(Relaxed).saturating_sub(record), Relaxed);
-        self.lines.store(0, Relaxed);
+    /// Notes that a record was handed out, whose last line end is not in `text`. It may not be in the source either.
+    fn take(&self, text: &[u8]) {
+        let less =
+            |count: &AtomicUsize, by: usize| count.store(count.load(Relaxed).saturating_sub(by), Relaxed);
+        less(&self.ahead, text.len() + 1);
+        if self.has_lines {
+            less(&self.lines, self.lines(text) + 1);
+        }
     }
 }
 
 /// A source that fails where more is held than the limit allows: else a record without an end would be held before anyone
 /// sees how long it is.
-struct Bounded<'a, R> {
+struct Bounded<R> {
     source: R,
-    limit: usize,
-    held: &'a Held,
+    held: Arc<Held>,
 }
 
-impl<R: Read> Read for Bounded<'_, R> {
+impl<R: Read> Read for Bounded<R> {
     fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
         let count = self.source.read(to)?;
         self.held.read(&to[..count]);
-        if self.held.bytes() > self.limit {
+        if self.held.bytes() > self.held.limit {
             self.held.exceeds.store(true, Relaxed);
             return Err(io::Error::other("more than is allowed"));
         }
@@ -409,13 +537,104 @@ mod tests {
             let mut records = Records::new(format, 1 << 20);
             records.read(&header[..0]).unwrap();
             let refused = records.read(endless(header)).unwrap_err();
-            assert!(matches!(refused, Error::Memory { bytes } if bytes > 1 << 20), "{refused}");
+            assert!(matches!(refused, Error::Limit { line: 1, bytes, .. } if bytes > 1 << 20), "{refused}");
         }
         let mut records = Records::new(Format::Fasta, 30);
         records.read(&b">a\nAC\n"[..]).unwrap();
         records.read(&b">b\nA\n"[..]).unwrap();
-        assert!(matches!(records.read(&b">c\n"[..]), Err(Error::Memory { .. })));
+        assert!(matches!(records.read(&b">c\n"[..]), Err(Error::Limit { line: 1, limit: 30, .. })));
         assert_eq!(records.len(), 2);
+    }
+
+    #[test]
+    fn a_source_is_read_a_part_at_a_time() {
+        for (format, expected) in [(Format::Fasta, &FASTA[..]), (Format::Fastq, &FASTQ)] {
+            let all = expected.concat();
+            for limit in [40, 60, 1000] {
+                let mut reading = Reading::new(format, all.as_bytes(), 1 << 20).unwrap();
+                let (mut found, mut parts) = (Vec::new(), 0);
+                loop {
+                    let mut records = Records::new(format, limit).counting(1, 0);
+                    let ended = reading.fill(&mut records, usize::MAX).unwrap();
+                    found.extend(texts(&records).into_iter().map(String::from));
+                    parts += 1;
+                    if ended {
+                        break;
+                    }
+                }
+                assert_eq!(found, expected, "{limit}");
+                assert_eq!(parts == 1, limit == 1000, "{limit}");
+            }
+            let mut rest = all.as_bytes();
+            for record in expected {
+                assert_eq!(format.first(rest, true).unwrap().bytes(), record.as_bytes());
+                rest = &rest[record.len()..];
+            }
+            assert!(format.first(rest, true).is_none());
+        }
+        assert!(Format::Fasta.first(b">a\nAC\n", false).is_none(), "it may go on");
+        // Lines are those of the source, whatever was handed out before.
+        let mut reading = Reading::new(Format::Fasta, &b">a\nA\n>b\nC\n>c\n!\n"[..], 1 << 20).unwrap();
+        let part = || Records::new(Format::Fasta, 14);
+        assert!(!reading.fill(&mut part(), usize::MAX).unwrap());
+        assert!(!reading.fill(&mut part(), usize::MAX).unwrap());
+        assert!(matches!(reading.fill(&mut part(), usize::MAX), Err(Error::Record { line: 6, .. })));
+    }
+
+    #[test]
+    fn records_are_read_until_there_are_enough() {
+        for (format, expected) in [(Format::Fasta, &FASTA[..]), (Format::Fastq, &FASTQ)] {
+            let all = expected.concat();
+            let mut reading = Reading::new(format, all.as_bytes(), 0).unwrap();
+            for (place, record) in expected.iter().enumerate() {
+                let mut records = Records::new(format, usize::MAX);
+                assert_eq!(reading.fill(&mut records, 1).unwrap(), place + 1 == expected.len());
+                assert_eq!(texts(&records), [*record]);
+            }
+        }
+    }
+
+    /// Each record once added a byte to what counted as read ahead, and all lines that were read counted for the record that was
+    /// read next.
+    #[test]
+    fn short_records_take_no_memory_but_their_own() {
+        for (format, record) in
+            [(Format::Fasta, ">\n"), (Format::Fasta, ">a\nAC\n"), (Format::Fastq, "@a\nA\n+\nI\n")]
+        {
+            let all = record.repeat(200_000);
+            let mut reading = Reading::new(format, all.as_bytes(), 0).unwrap();
+            let mut count = 0;
+            loop {
+                let mut records = Records::new(format, 1 << 10);
+                let ended = reading.fill(&mut records, usize::MAX).unwrap();
+                count += records.len();
+                if ended {
+                    break;
+                }
+            }
+            assert_eq!(count, 200_000, "{record:?}");
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_told_with_its_line() {
+        let long = format!(">a\nA\n>b\n{}\n>c\nA\n", "ACGT\n".repeat(100_000));
+        // What the reader holds of it, or all that there is of it, is too much.
+        for (limit, of_reader) in [(usize::MAX, 1 << 20), (1 << 18, usize::MAX)] {
+            let mut reading = Reading::new(Format::Fasta, long.as_bytes(), of_reader).unwrap();
+            let mut part = || reading.fill(&mut Records::new(Format::Fasta, limit), 1);
+            let refused = loop {
+                match part() {
+                    Ok(ended) => assert!(!ended),
+                    Err(refused) => break refused,
+                }
+            };
+            assert!(matches!(refused, Error::Limit { line: 3, bytes, limit } if bytes > limit), "{refused}");
+        }
+        let mut reading = Reading::new(Format::Fasta, long.as_bytes(), 3 << 20).unwrap();
+        let mut records = Records::new(Format::Fasta, 1 << 20);
+        assert!(reading.fill(&mut records, usize::MAX).unwrap());
+        assert_eq!(records.len(), 3);
     }
 
     #[test]

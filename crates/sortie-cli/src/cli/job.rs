@@ -109,8 +109,7 @@ pub struct RecordsJob {
     /// Whether of equal keys only the first is kept.
     pub unique: bool,
     pub resources: Resources,
-    /// The folder for an output that cannot be replaced.
-    pub folder: PathBuf,
+    pub temporary: Temporary,
 }
 
 /// Sorts or checks records of one length.

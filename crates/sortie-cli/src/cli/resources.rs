@@ -6,7 +6,6 @@ use std::path::PathBuf;
 
 use super::flag::{Domain, Effect, Flag, Name, words};
 use super::job::JobKind;
-use super::job::JobKind::{Array, Fixed, Lines};
 use super::sort::once;
 use super::values::batch;
 use super::{MemorySize, SortOptions, StatsFormat, threads};
@@ -91,7 +90,7 @@ pub const TEMPORARY: &[Flag<SortOptions>] = &[
     Flag {
         name: Name::Long("batch-size"),
         gnu: true,
-        of: &[Lines, Array, Fixed],
+        of: JobKind::ANY,
         help: "Merge at most N inputs at once",
         effect: Effect::Value("N", Domain::Text, |args, given| {
             args.temporary.batch_size = Some(given.read(batch)?);
@@ -101,7 +100,7 @@ pub const TEMPORARY: &[Flag<SortOptions>] = &[
     Flag {
         name: Name::Long("compress-program"),
         gnu: true,
-        of: &[Lines, Array, Fixed],
+        of: JobKind::ANY,
         help: "Compress temporary files with PROG, and decompress them with PROG -d",
         effect: Effect::Value("PROG", Domain::Program, |args, given| {
             once(&mut args.temporary.compress_program, given.path(), "multiple compress programs specified")

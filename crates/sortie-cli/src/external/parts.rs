@@ -68,6 +68,11 @@ impl<'a> Parts<'a> {
         Parts { parts: Vec::new(), at_once: at_once.min(open), open, budget, folder, ledger, merge }
     }
 
+    /// Has no more than `most` parts, or two, merged at a time from now on.
+    pub fn at_most(&mut self, most: usize) {
+        self.at_once = self.at_once.min(most.max(2));
+    }
+
     /// Adds inputs, which are sorted.
     pub fn add_inputs(&mut self, inputs: Vec<Input>) {
         let part = |input: Input| Part { bytes: input.size().unwrap_or(0), what: Sorted::Input(input) };

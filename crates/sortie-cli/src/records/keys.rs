@@ -77,15 +77,7 @@ impl Block {
         if in_text(record, by).is_some() {
             return Ok(());
         }
-        let room = record.bytes().len().max(size_of::<u64>());
-        self.bytes.try_reserve(room).map_err(|_| Failure::Memory((self.bytes.len() + room) as u64))?;
-        match by {
-            RecordKey::Length => {
-                let letters: usize = record.sequence().map(<[u8]>::len).sum();
-                self.bytes.extend((letters as u64).to_be_bytes());
-            }
-            _ => record.sequence().for_each(|line| self.bytes.extend_from_slice(line)),
-        }
+        append(record, by, &mut self.bytes)?;
         self.ends.push(self.bytes.len());
         Ok(())
     }
@@ -94,6 +86,21 @@ impl Block {
         let mut start = 0;
         self.ends.iter().map(move |&end| &self.bytes[std::mem::replace(&mut start, end)..end])
     }
+}
+
+/// Appends the key of a record.
+pub fn append(record: Record<'_>, by: RecordKey, key: &mut Vec<u8>) -> Result<(), Failure> {
+    let room = record.bytes().len().max(size_of::<u64>());
+    key.try_reserve(room).map_err(|_| Failure::Memory((key.len() + room) as u64))?;
+    match by {
+        RecordKey::Name => key.extend_from_slice(record.name()),
+        RecordKey::Length => {
+            let letters: usize = record.sequence().map(<[u8]>::len).sum();
+            key.extend((letters as u64).to_be_bytes());
+        }
+        RecordKey::Sequence => record.sequence().for_each(|line| key.extend_from_slice(line)),
+    }
+    Ok(())
 }
 
 /// The key where the text has it: a name, and a sequence on one line.

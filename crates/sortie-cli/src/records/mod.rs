@@ -1,33 +1,53 @@
 //! `sortie sort --format`: whole records of FASTA and FASTQ.
 //!
-//! All records are read into one text, where they stay. The library sorts references to them, by keys that lie in that
-//! text too wherever they can, and the records are written from there.
+//! Records are read into one text, where they stay. The library sorts references to them, by keys that lie in that text too
+//! wherever they can, and the records are written from there. What does not fit in memory goes through sorted runs on disk.
 
+mod feed;
 mod keys;
+mod merge;
 mod write;
 
-use std::path::Path;
+use std::num::NonZeroUsize;
 use std::time::Instant;
 
 use sortie::request::{Beside, KeyForm, Operation};
-use sortie::{Bound, Report, Sorter};
+use sortie::{Bound, Sorter};
 use sortie_formats::Quoted;
-use sortie_formats::sequences::{Error, Records};
+use sortie_formats::sequences::Records;
 
-use crate::cli::{Check, MemorySize, RecordsJob, Resources};
+use crate::cli::{Check, RecordFormat, RecordKey, RecordsJob, Resources};
+use crate::external::{Parts, RunFolder, Sink, relay, runners};
 use crate::failure::Failure;
+use crate::memory::append;
 use crate::output::Output;
-use crate::progress::Progress;
 use crate::shortage::{self, at_least, at_most};
 use crate::sort::Input;
-use crate::{compression, explain, memory, quote, stats, threads};
+use crate::stats::Ledger;
+use crate::{compression, explain, memory, quote, threads};
+use feed::{Feed, as_size};
 use keys::{Keyed, Keys};
+use write::Writer;
 
-/// What helps where memory is short.
-const IN_MEMORY: &str = "records are sorted in memory: allow more, or sort fewer at a time";
+/// How many runs are merged at a time where the command line does not say.
+const RUNS_AT_ONCE: usize = 64;
 
 /// What a sort of strings holds for each: a copy of the reference, and two words.
 const SCRATCH: usize = size_of::<Keyed<'_>>() + 2 * size_of::<u64>();
+
+/// Records have one part in this many of the limit. The rest is for what the reader holds of the next record, whose length is
+/// not known before, and for text that has grown.
+const SHARE: u64 = 2;
+/// What the reader may hold of a record, and a check of all, where the limit is small: of the memory that the program takes by
+/// itself.
+const LEAST: u64 = 1 << 20;
+/// Bytes of records that are checked at a time.
+const CHECKED: u64 = 1 << 20;
+/// -S must be as many times the longest record, about, for each copy of its text: three runners share the half of what -S leaves.
+const TIMES: usize = 7;
+/// A run in a merge holds a record, room for a quarter more, and a key as long as the record: in quarters of the record. All of them
+/// may take a quarter of the limit.
+const MERGED: u64 = 5 + 4;
 
 /// Sorts or checks records as the command line says.
 pub fn run(args: &RecordsJob) -> Result<(), Failure> {
@@ -36,27 +56,16 @@ pub fn run(args: &RecordsJob) -> Result<(), Failure> {
     let compress = args.output.as_deref().map_or(Ok(false), compression::of_output)?;
     let asked = args.resources.buffer_size;
     memory::hold_back(asked);
-    // Without -S all memory may be taken that there is.
-    let all = asked.unwrap_or(MemorySize::Percent(100));
-    let limit = memory::budget(Some(all), size, || threads::of_use(args.resources.parallel, size));
-    let pool = threads::pool(args.resources.parallel, size)?;
-    let mut job =
-        RecordSort { args, compress, limit, progress: Progress::start(), report: Report::default() };
-    job.progress.stage("reading", size.unwrap_or(0));
-    let done = pool.install(|| match args.sources.check {
-        Some(how) => job.check(&inputs, how),
-        None => job.sort(&inputs),
-    });
-    done.map_err(|failure| match failure {
-        Failure::Memory(bytes) => Failure::new(shortage::refused("sorting records", bytes, IN_MEMORY)),
-        other => other,
-    })?;
-    let RecordSort { progress, report, .. } = job;
-    drop(progress);
-    match args.resources.stats {
-        Some(format) => stats::print(&report, format),
-        None => Ok(()),
+    // The size of an input tells little: it may be compressed.
+    let limit = memory::budget(asked, None, || threads::of_use(args.resources.parallel, size));
+    threads::start(args.resources.parallel, size)?;
+    let job = RecordSort { args, compress, limit, ledger: Ledger::open() };
+    job.ledger.progress.stage("sorting", size.unwrap_or(0));
+    match args.sources.check {
+        Some(how) => job.check(&inputs, how)?,
+        None => job.sort(&inputs)?,
     }
+    job.ledger.close(args.resources.stats)
 }
 
 struct RecordSort<'a> {
@@ -64,90 +73,181 @@ struct RecordSort<'a> {
     compress: bool,
     /// The most bytes that the records and their sort may take.
     limit: u64,
-    progress: Progress,
-    report: Report,
+    ledger: Ledger,
 }
 
 impl RecordSort<'_> {
-    fn sort(&mut self, inputs: &[Input]) -> Result<(), Failure> {
-        let mut output = Output::open(self.args.output.as_deref(), &self.args.folder)?;
-        let records = self.read(inputs)?;
-        self.progress.stage("sorting", 0);
-        let keys = self.keys(&records)?;
-        let left = self.left(&records, &keys)?;
-        let mut items = keys.items(&records)?;
-        let Resources { engine, .. } = self.args.resources;
-        let descending = self.args.descending;
-        explain::may_take_gpu(engine, self.args.resources.buffer_size);
+    fn sort(&self, inputs: &[Input]) -> Result<(), Failure> {
+        let folder = RunFolder::new(&self.args.temporary, self.limit);
+        let mut output = Output::open(self.args.output.as_deref(), folder.first())?;
+        let mut feed = Feed::new(inputs, self);
+        let (records, ended) = self.next(&mut feed, self.limit / SHARE, u64::MAX)?;
+        if self.args.resources.explain {
+            return self.explain(records.len(), ended);
+        }
+        if ended {
+            self.in_order(&records, |items| self.write(items, &mut output))?;
+        } else {
+            self.sort_in_runs(records, feed, &folder, &mut output)?;
+        }
+        output.finish()
+    }
+
+    /// Writes all records in order, which do not fit in memory: those that were read first, and the others.
+    fn sort_in_runs(
+        &self,
+        first: Records,
+        feed: Feed<'_>,
+        folder: &RunFolder,
+        output: &mut Output,
+    ) -> Result<(), Failure> {
+        let merge = |parts, budget, sink: Sink<'_>| {
+            self.ledger.timed("merge", 0, 0, || merge::merge(parts, budget, self, sink))
+        };
+        let at_once = self.args.temporary.batch_size.map_or(RUNS_AT_ONCE, NonZeroUsize::get);
+        let mut parts = Parts::new(at_once, self.limit, folder, &self.ledger, &merge);
+        let add = |items: &[Keyed<'_>], parts: &mut Parts<'_>| {
+            parts.at_most(self.merged_at_once(items));
+            parts.push(folder.write(|sink| write::gathered(items, sink))?)
+        };
+        self.in_order(&first, |items| add(items, &mut parts))?;
+        drop(first);
+        let runners = runners(self.limit);
+        let share = self.limit / SHARE / runners as u64;
+        let parts = relay(runners, feed, parts, |_: &mut (), turn| {
+            let (records, ended) = self.next(turn.feed(), share, u64::MAX)?;
+            turn.sort(ended);
+            self.in_order(&records, |items| {
+                let Some(parts) = turn.write() else { return Ok(()) };
+                if items.is_empty() { Ok(()) } else { add(items, parts) }
+            })
+        })?;
+        let window = memory::window(self.limit, None);
+        let mut writer = Writer::new(self.compress, window, output, &self.ledger.progress);
+        parts.merge(&mut |text| writer.put(text))?;
+        writer.flush()
+    }
+
+    /// How many runs like this one may be merged at a time, each of which holds a record.
+    fn merged_at_once(&self, items: &[Keyed<'_>]) -> usize {
+        let longest = items.iter().map(|item| item.record.len()).max().unwrap_or(0);
+        as_size(self.limit / MERGED / longest.max(1) as u64)
+    }
+
+    /// Prints how so many records would be sorted; of more than those if they are not all.
+    fn explain(&self, records: usize, all: bool) -> Result<(), Failure> {
+        let beside = Beside::Payload { bytes: size_of::<Keyed<'_>>(), stable: true };
+        let sorter = self.sorter(u64::MAX)?;
+        let request = sorter.request(Operation::Array, KeyForm::Strings, beside, records);
+        let in_runs = if all { String::new() } else { format!(" at a time{}", explain::IN_RUNS) };
+        let records = explain::counted(records, "record", "records");
+        explain::print(&format!("{records}{in_runs}"), &sorter.explain(&request)?)
+    }
+
+    fn sorter(&self, left: u64) -> Result<Sorter, Failure> {
+        let Resources { engine, buffer_size, .. } = self.args.resources;
+        explain::may_take_gpu(engine, buffer_size);
         // What the library counts lies on the device for the most part.
         let left = if engine.device().is_some() { u64::MAX } else { left };
-        let sorter = Sorter::builder().engine(engine).descending(descending).memory_limit(left).build()?;
-        if self.args.resources.explain {
-            let beside = Beside::Payload { bytes: size_of::<Keyed<'_>>(), stable: true };
-            let request = sorter.request(Operation::Array, KeyForm::Strings, beside, items.len());
-            return explain::print(
-                &explain::counted(items.len(), "record", "records"),
-                &sorter.explain(&request)?,
-            );
-        }
-        let sorted = sorter.sort_strings(&mut items).map_err(|error| match error {
+        let builder = Sorter::builder().engine(engine).descending(self.args.descending);
+        Ok(builder.memory_limit(left).build()?)
+    }
+
+    /// Has `then` do something with records in order, of which some may be left out as repeated.
+    fn in_order<R>(
+        &self,
+        records: &Records,
+        then: impl FnOnce(&[Keyed<'_>]) -> Result<R, Failure>,
+    ) -> Result<R, Failure> {
+        let keys = self.keys(records)?;
+        let left = self.left(records, &keys)?;
+        let mut items = keys.items(records)?;
+        let sorted = self.sorter(left)?.sort_strings(&mut items).map_err(|error| match error {
             sortie::Error::Memory { bound: Bound::Limit, needed, .. } => {
                 self.over_limit(self.limit - left + needed)
             }
             other => other.into(),
         });
-        self.report.absorb(sorted?);
+        self.ledger.absorb(sorted?);
         if self.args.unique {
             items.dedup_by(|later, first| later.key == first.key);
         }
+        then(&items)
+    }
+
+    fn write(&self, items: &[Keyed<'_>], output: &mut Output) -> Result<(), Failure> {
         let size = items.iter().map(|item| item.record.len() as u64).sum();
-        self.progress.stage("writing", size);
+        self.ledger.progress.stage("writing", size);
         let start = Instant::now();
-        let written = write::write(&items, self.compress, &mut output, &self.progress)?;
-        self.report.add("write", start.elapsed(), size, written);
-        output.finish()
+        let written = write::write(items, self.compress, output, &self.ledger.progress)?;
+        self.ledger.note("write", start.elapsed(), size as usize, written as usize);
+        Ok(())
     }
 
     /// Fails with the first record that does not belong after the one before it.
-    fn check(&mut self, inputs: &[Input], how: Check) -> Result<(), Failure> {
-        let records = self.read(inputs)?;
-        let keys = self.keys(&records)?;
-        self.left(&records, &keys)?;
-        let items = keys.items(&records)?;
-        let is_wrong = |pair: &[Keyed<'_>]| {
-            let order = pair[0].key.cmp(pair[1].key);
+    fn check(&self, inputs: &[Input], how: Check) -> Result<(), Failure> {
+        let mut feed = Feed::new(inputs, self);
+        let is_wrong = |before: &[u8], key: &[u8]| {
+            let order = before.cmp(key);
             let order = if self.args.descending { order.reverse() } else { order };
             order.is_gt() || order.is_eq() && self.args.unique
         };
-        let Some(before) = items.windows(2).position(is_wrong) else { return Ok(()) };
-        let mut message = String::new();
-        if how == Check::DiagnoseFirst {
-            let (name, line) = (quote::name(inputs[0].name()), records.line(before + 1));
-            let record = Quoted::new(records.get(before + 1).name());
-            message = format!("{name}:{line}: disorder: record {record}\n");
+        // The last key of the records before, and how many lines those have.
+        let (mut last, mut lines) = (None::<Vec<u8>>, 0);
+        loop {
+            let (records, ended) = self.next(&mut feed, (self.limit / SHARE).max(LEAST), CHECKED)?;
+            let keys = self.keys(&records)?;
+            let items = keys.items(&records)?;
+            let first_is_wrong = match (&last, items.first()) {
+                (Some(last), Some(first)) => is_wrong(last, first.key),
+                _ => false,
+            };
+            let wrong_after = || items.windows(2).position(|pair| is_wrong(pair[0].key, pair[1].key));
+            let wrong = if first_is_wrong { Some(0) } else { wrong_after().map(|before| before + 1) };
+            if let Some(place) = wrong {
+                let mut message = String::new();
+                if how == Check::DiagnoseFirst {
+                    let (name, line) = (quote::name(inputs[0].name()), lines + records.line(place));
+                    let record = Quoted::new(records.get(place).name());
+                    message = format!("{name}:{line}: disorder: record {record}\n");
+                }
+                return Err(Failure::Disorder(message.into()));
+            }
+            if ended {
+                return Ok(());
+            }
+            if let Some(item) = items.last() {
+                let last = last.get_or_insert_default();
+                last.clear();
+                append(last, item.key)?;
+            }
+            lines += records.lines();
         }
-        Err(Failure::Disorder(message.into()))
     }
 
-    /// The records of all inputs.
-    fn read(&mut self, inputs: &[Input]) -> Result<Records, Failure> {
+    /// As [`Feed::next`].
+    fn next(&self, feed: &mut Feed<'_>, share: u64, enough: u64) -> Result<(Records, bool), Failure> {
         let start = Instant::now();
-        let limit = usize::try_from(self.limit).unwrap_or(usize::MAX);
-        let mut records = Records::new(self.args.format.into(), limit);
-        for input in inputs {
-            let before = records.len();
-            let source = compression::reader(input.open()?, input.name(), &self.progress)?;
-            records.read(source).map_err(|error| match error {
-                Error::Memory { bytes } if bytes > limit => {
-                    // Of a pipe or a compressed file no more is known than what was read.
-                    let size = inputs.iter().map(|input| input.size().unwrap_or(0)).sum::<u64>();
-                    self.over_limit(least(&records, size.max(bytes as u64)))
-                }
-                other => unreadable(other, input.name(), &records, before),
-            })?;
-        }
-        self.report.add("read", start.elapsed(), records.bytes() as u64, records.bytes() as u64);
-        Ok(records)
+        let (records, ended) = feed.next(share, enough)?;
+        self.ledger.note("read", start.elapsed(), records.bytes(), records.bytes());
+        Ok((records, ended))
+    }
+
+    /// No records yet, with room for `share` bytes of them and of what is held beside them.
+    fn no_records(&self, share: u64) -> Records {
+        let key = if self.args.by == RecordKey::Length { 2 * size_of::<u64>() } else { size_of::<usize>() };
+        Records::new(self.args.format.into(), as_size(share))
+            .counting(size_of::<Keyed<'_>>() + SCRATCH + key, self.copies())
+    }
+
+    /// How often the text of a record is copied to be compared: once where a sequence may be on several lines.
+    fn copies(&self) -> usize {
+        usize::from(self.args.by == RecordKey::Sequence && self.args.format == RecordFormat::Fasta)
+    }
+
+    /// Bytes that the reader may hold of a record beside its buffer.
+    fn of_reader(&self) -> u64 {
+        (self.limit / SHARE).max(LEAST)
     }
 
     /// The bytes that are left of the limit beside the records, their keys and references to both.
@@ -159,42 +259,36 @@ impl RecordSort<'_> {
 
     /// So many bytes and perhaps more are needed, which the limit does not allow.
     fn over_limit(&self, needed: u64) -> Failure {
-        let left = match self.args.resources.buffer_size {
-            Some(_) => format!("--buffer-size and ulimit -v leave {}", at_most(self.limit)),
-            None => shortage::limit(),
-        };
-        let needed = at_least(needed);
-        Failure::new(format!("sorting records needs at least {needed} of memory, but {left}; {IN_MEMORY}"))
+        let (needed, left) = (at_least(needed), self.what_is_left(self.limit));
+        Failure::new(format!("sorting records needs at least {needed} of memory, but {left}; allow more"))
     }
 
-    fn keys(&mut self, records: &Records) -> Result<Keys, Failure> {
+    /// What is wrong with a record for which so many bytes and perhaps more are needed, of which it may take `limit`.
+    fn too_long(&self, needed: u64, limit: u64) -> String {
+        let advice = match self.args.resources.buffer_size {
+            Some(_) => {
+                let part = SHARE.max(self.limit / limit.max(1));
+                let size = memory::leaving(needed.saturating_mul(part)).div_ceil(1 << 20);
+                let times = TIMES * (1 + self.copies());
+                format!("give -S {size}M or more, about {times} times the longest record")
+            }
+            None => "give --parallel 1, or use a machine with more memory".into(),
+        };
+        let (needed, left) = (at_least(needed), self.what_is_left(limit));
+        format!("this record needs at least {needed} of memory, but {left} for one record; {advice}")
+    }
+
+    fn what_is_left(&self, limit: u64) -> String {
+        match self.args.resources.buffer_size {
+            Some(_) => format!("--buffer-size and ulimit -v leave {}", at_most(limit)),
+            None => format!("{}, which leave {}", shortage::limit(), at_most(limit)),
+        }
+    }
+
+    fn keys(&self, records: &Records) -> Result<Keys, Failure> {
         let start = Instant::now();
         let keys = Keys::of(records, self.args.by)?;
-        self.report.add("encode", start.elapsed(), records.bytes() as u64, keys.bytes() as u64);
+        self.ledger.note("encode", start.elapsed(), records.bytes(), keys.bytes());
         Ok(keys)
-    }
-}
-
-/// The least memory that it takes to sort `size` bytes of records like the first of them.
-fn least(first: &Records, size: u64) -> u64 {
-    let beside = first.memory() - first.bytes() + first.len() * (size_of::<Keyed<'_>>() + SCRATCH);
-    size + (size as f64 / first.bytes().max(1) as f64 * beside as f64) as u64
-}
-
-/// Why the file `name` cannot be read, of which the records from `first` on could be.
-fn unreadable(error: Error, name: &Path, records: &Records, first: usize) -> Failure {
-    let file = quote::name(name);
-    match error {
-        Error::Io(error) if records.len() == first => Failure::file("read", name)(error),
-        Error::Io(error) => {
-            let last = Quoted::new(records.get(records.len() - 1).name());
-            Failure::new(format!("{file}: broken off after record {last}: {error}"))
-        }
-        Error::Record { line, name, problem } => {
-            let record = name.map(|name| format!("record {name}: ")).unwrap_or_default();
-            Failure::new(format!("{file}:{line}: {record}{problem}"))
-        }
-        Error::Memory { bytes } => Failure::Memory(bytes as u64),
-        other => Failure::new(format!("{file}: {other}")),
     }
 }

@@ -6,6 +6,7 @@ use rayon::prelude::*;
 
 use super::keys::Keyed;
 use crate::compression;
+use crate::external::Sink;
 use crate::failure::Failure;
 use crate::memory::room;
 use crate::output::Output;
@@ -73,4 +74,63 @@ fn gather<'a>(piece: &[Keyed<'a>], compress: bool, progress: &Progress) -> Resul
     };
     progress.advance(text.len() as u64);
     if compress { compression::gzip(&text).map(Cow::from) } else { Ok(text) }
+}
+
+/// Writes the text of records that comes in order, compressed by all threads.
+pub struct Writer<'a> {
+    compress: bool,
+    /// Bytes that are compressed at once.
+    window: usize,
+    output: &'a mut Output,
+    progress: &'a Progress,
+    /// What is to be compressed.
+    pieces: Vec<Vec<u8>>,
+}
+
+impl<'a> Writer<'a> {
+    /// Each thread has a piece at least, however small the window is.
+    pub fn new(compress: bool, window: usize, output: &'a mut Output, progress: &'a Progress) -> Self {
+        let window = window.max(rayon::current_num_threads() * PIECE);
+        Writer { compress, window, output, progress, pieces: Vec::new() }
+    }
+
+    pub fn put(&mut self, text: &[u8]) -> Result<(), Failure> {
+        self.progress.advance(text.len() as u64);
+        if !self.compress {
+            return self.output.write(text);
+        }
+        // A member of gzip's may end anywhere.
+        for text in text.chunks(PIECE) {
+            let mut piece = room(text.len())?;
+            piece.extend_from_slice(text);
+            self.pieces.push(piece);
+            if self.pieces.len() * PIECE >= self.window {
+                self.flush()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes what waits.
+    pub fn flush(&mut self) -> Result<(), Failure> {
+        let compressed: Vec<Vec<u8>> =
+            self.pieces.par_iter().map(|piece| compression::gzip(piece)).collect::<Result<_, _>>()?;
+        self.pieces.clear();
+        compressed.iter().try_for_each(|piece| self.output.write(piece))
+    }
+}
+
+/// Gives the records of `items` to the sink, some at a time.
+pub fn gathered(items: &[Keyed<'_>], sink: Sink<'_>) -> Result<(), Failure> {
+    for piece in cut(items) {
+        match piece {
+            [one] => sink(one.record)?,
+            many => {
+                let mut text = room(many.iter().map(|item| item.record.len()).sum())?;
+                many.iter().for_each(|item| text.extend_from_slice(item.record));
+                sink(&text)?;
+            }
+        }
+    }
+    Ok(())
 }

@@ -84,8 +84,9 @@ Records of FASTA and FASTQ keep every byte; only a missing last line end is adde
 or name, is that of the bytes, capitals before small letters. A sequence is compared without its line ends, and is of \
 letters, *, - and . alone. A name is what follows > or @ up to a blank. Records with equal keys stay in their order. \
 FASTQ is read with four lines a record. Input may be compressed with gzip, whatever its name; the output is where its \
-name ends in .gz. Records are sorted in memory; where that is more than -S allows, they are refused. Of the other \
-options -c, -C, -o, -r, -s, -u, --files0-from and those for resources go with --format.
+name ends in .gz. What is larger than -S goes through temporary files; a record that takes more than about a seventh of -S, or \
+a fourteenth in FASTA by sequence, may be refused. Of the other options -c, -C, -o, -r, -s, -u, --files0-from, --batch-size, \
+--compress-program and those for resources go with --format.
 
 With --record-size N a file is records of N bytes each and nothing else. A key A..B is the bytes from A, counted from 0, to \
 before B; the first of several counts most, and all bytes count where there is none. Records with equal keys stay in their \
@@ -274,7 +275,7 @@ impl SortOptions {
         })
     }
 
-    fn records(mut self) -> Result<RecordsJob, Failure> {
+    fn records(self) -> Result<RecordsJob, Failure> {
         let check = self.check()?;
         Ok(RecordsJob {
             sources: Sources { files: self.files, files0_from: self.files0_from, check },
@@ -284,7 +285,7 @@ impl SortOptions {
             descending: self.ordering.reverse,
             unique: self.unique || self.records.dedup,
             resources: self.resources,
-            folder: self.temporary.folders.swap_remove(0),
+            temporary: self.temporary,
         })
     }
 
