@@ -43,10 +43,22 @@ pub(crate) const INSERTED: usize = 16;
 /// Sorts fewer than [`INSERTED`] keys. Inlined into the caller.
 #[inline(always)]
 pub(crate) fn insert<B: Bits>(keys: &mut [B], transform: Transform<B>) {
+    // The transform is chosen here once, not again for every comparison.
+    if transform.is_identity() {
+        insert_keys(keys, |key| key);
+    } else if transform.is_integer() {
+        insert_keys(keys, |key| transform.encode_integer(key));
+    } else {
+        insert_keys(keys, |key| transform.encode(key));
+    }
+}
+
+#[inline(always)]
+fn insert_keys<B: Bits>(keys: &mut [B], code_of: impl Fn(B) -> B) {
     for i in 1..keys.len() {
-        let (key, code) = (keys[i], transform.encode(keys[i]));
+        let (key, code) = (keys[i], code_of(keys[i]));
         let mut at = i;
-        while at > 0 && code < transform.encode(keys[at - 1]) {
+        while at > 0 && code < code_of(keys[at - 1]) {
             keys[at] = keys[at - 1];
             at -= 1;
         }
@@ -54,21 +66,52 @@ pub(crate) fn insert<B: Bits>(keys: &mut [B], transform: Transform<B>) {
     }
 }
 
+/// Bytes of an item up to which it is moved with its code: larger ones are moved once, when all indices are known.
+const INSERTED_WITH_CODES_BYTES: usize = 32;
+
 /// Sorts fewer than [`INSERTED`] items by a code of each, which is asked for once. Stable.
 #[inline]
-fn insert_by_code<T, B: CpuSorts>(items: &mut [T], code: impl Fn(&T) -> B) {
-    let mut codes = [B::ZERO; INSERTED];
-    codes.iter_mut().zip(&*items).for_each(|(slot, item)| *slot = code(item));
+fn insert_by_code<T, B: Bits>(items: &mut [T], code: impl Fn(&T) -> B) {
+    let mut codes = [MaybeUninit::uninit(); INSERTED];
+    let codes = fill(&mut codes, items.iter().map(code));
+    if size_of::<T>() <= INSERTED_WITH_CODES_BYTES {
+        return insert_with_codes(items, codes);
+    }
     let mut order: [u32; INSERTED] = std::array::from_fn(|i| i as u32);
-    let n = items.len();
-    if insert_codes(&mut codes[..n], &mut order[..n]) {
-        bring(items, &order[..n]);
+    let order = &mut order[..items.len()];
+    if insert_codes(codes, order) {
+        bring(items, order);
+    }
+}
+
+/// Sorts items by the codes beside them, and the codes too.
+#[inline]
+fn insert_with_codes<T, B: Bits>(items: &mut [T], codes: &mut [B]) {
+    assert!(items.len() == codes.len());
+    let items = items.as_mut_ptr();
+    for i in 1..codes.len() {
+        let (code, mut at) = (codes[i], i);
+        if code >= codes[i - 1] {
+            continue;
+        }
+        // SAFETY: all indices are below the number of codes, which is that of the items. Nothing panics before the item that
+        // was taken out is back.
+        unsafe {
+            let item = items.add(i).read();
+            while at > 0 && code < codes[at - 1] {
+                codes[at] = codes[at - 1];
+                items.add(at).copy_from_nonoverlapping(items.add(at - 1), 1);
+                at -= 1;
+            }
+            items.add(at).write(item);
+        }
+        codes[at] = code;
     }
 }
 
 /// Sorts fewer than [`INSERTED`] codes, and the indices beside them. Stable. Returns whether anything moved.
 #[inline(always)]
-fn insert_codes<B: CpuSorts>(codes: &mut [B], order: &mut [u32]) -> bool {
+fn insert_codes<B: Bits>(codes: &mut [B], order: &mut [u32]) -> bool {
     let mut moved = false;
     for i in 1..codes.len() {
         let (code, index, mut at) = (codes[i], order[i], i);
@@ -84,6 +127,9 @@ fn insert_codes<B: CpuSorts>(codes: &mut [B], order: &mut [u32]) -> bool {
 
 /// Sorts up to [`FEW`] keys.
 pub(crate) fn sort<B: CpuSorts>(keys: &mut [B], transform: Transform<B>) {
+    if keys.len() < INSERTED {
+        return insert(keys, transform);
+    }
     if B::WIDTH > u64::BITS {
         return sort_integers(keys, transform);
     }
@@ -97,7 +143,6 @@ pub(crate) fn sort<B: CpuSorts>(keys: &mut [B], transform: Transform<B>) {
             }
         }
         Start::Descending => keys.reverse(),
-        Start::Ascending(_) if keys.len() < INSERTED => insert(keys, transform),
         Start::Ascending(_) => sort_mixed(keys, transform),
     }
 }
@@ -353,16 +398,16 @@ pub(crate) fn order_of<'r, B: CpuSorts>(
     order: &'r mut Room<u32>,
 ) -> Ordered<'r> {
     let n = keys.len();
+    if n < INSERTED {
+        let mut codes = [MaybeUninit::uninit(); INSERTED];
+        let codes = fill(&mut codes, keys.iter().map(|&key| transform.encode(key)));
+        let order = fill(order, 0..n as u32);
+        return if insert_codes(codes, order) { Ordered::By(order) } else { Ordered::AsIs };
+    }
     let code = |i: &u32| transform.encode(keys[*i as usize]);
     match Start::of(keys, transform, true) {
         Start::Descending => Ordered::Reversed,
         Start::Ascending(sorted) if sorted == n => Ordered::AsIs,
-        Start::Ascending(_) if n < INSERTED => {
-            let (order, mut codes) = (fill(order, 0..n as u32), [B::ZERO; INSERTED]);
-            codes.iter_mut().zip(keys).for_each(|(slot, &key)| *slot = transform.encode(key));
-            insert_codes(&mut codes[..n], order);
-            Ordered::By(order)
-        }
         Start::Ascending(sorted) if are_inserted(sorted, n) => {
             let order = fill(order, 0..n as u32);
             for i in sorted..n {
