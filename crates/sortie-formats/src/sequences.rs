@@ -1,7 +1,7 @@
 //! FASTA and FASTQ: records of a name and a sequence, kept byte for byte.
 //!
-//! `needletail` finds where records end and whether they are whole. It takes any byte for a letter, so that is looked at
-//! here.
+//! `needletail` finds where records end and whether they are complete. It accepts any byte as a letter, so this module checks
+//! the bytes.
 
 use std::io::{self, BufRead, Read};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use rayon::prelude::*;
 
 use crate::Quoted;
 
-/// The reader's buffer has so many bytes until a record does not fit.
+/// The size of the reader's buffer in bytes. It grows if a record does not fit.
 const BUFFER: usize = 1 << 16;
 
 /// How records are written.
@@ -21,8 +21,8 @@ const BUFFER: usize = 1 << 16;
 pub enum Format {
     /// A line `>name ...`, and the sequence on any number of lines, of which some may be blank.
     Fasta,
-    /// Four lines: `@name ...`, the sequence, `+...`, and as many qualities as the sequence has letters. Blank lines may
-    /// follow the last record of a file; they belong to none.
+    /// Four lines: `@name ...`, the sequence, `+...`, and as many qualities as the sequence has letters. Blank lines may follow
+    /// the last record of a file; they belong to no record.
     Fastq,
 }
 
@@ -30,16 +30,16 @@ pub enum Format {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The system refused, or what is compressed is damaged.
+    /// The system returned an error, or compressed input is damaged.
     #[error(transparent)]
     Io(#[from] io::Error),
 
-    /// A record is not as the format has it.
+    /// A record does not have the format.
     #[error("line {line}: {problem}")]
     Record {
-        /// Counted from 1 in the source at hand.
+        /// Counted from 1 in the source that is read.
         line: u64,
-        /// The name of the record, where it has come to that.
+        /// The name of the record, if that was read.
         name: Option<Quoted>,
         problem: String,
     },
@@ -49,13 +49,13 @@ pub enum Error {
         "line {line}: with this record {bytes} bytes of memory are needed, or more, and {limit} are allowed; allow more"
     )]
     Limit {
-        /// Where the record begins, counted from 1 in the source at hand.
+        /// Where the record begins, counted from 1 in the source that is read.
         line: u64,
         bytes: usize,
         limit: usize,
     },
 
-    /// The system has no room for a record.
+    /// The system has no memory for a record.
     #[error("the system has no room for a record that takes {bytes} bytes; use a machine with more memory")]
     Memory { bytes: usize },
 }
@@ -64,9 +64,9 @@ pub enum Error {
 #[derive(Debug)]
 pub struct Records {
     format: Format,
-    /// The most bytes of memory that they may take, with what is counted beside them.
+    /// The most bytes of memory that they may take, together with what else is counted for them.
     limit: usize,
-    /// Bytes that are counted for each record, and for each byte of text, beside what is held here.
+    /// What else is counted: bytes for each record, and copies of the text.
     each: usize,
     copies: usize,
     text: Vec<u8>,
@@ -82,25 +82,31 @@ pub struct Record<'a> {
 }
 
 impl Records {
-    /// None yet, which may take `limit` bytes of memory, see [`Records::memory`].
+    /// An empty list of records, which may take `limit` bytes of memory: see [`Records::memory`].
     #[must_use]
     pub fn new(format: Format, limit: usize) -> Records {
         Records { format, limit, each: 0, copies: 0, text: Vec::new(), starts: Vec::new() }
     }
 
-    /// Counts against the limit what their user holds beside them: `each` bytes for a record, and `copies` of its text.
+    /// Counts against the limit what the caller holds besides them: `each` bytes for every record, and `copies` copies of its
+    /// text.
     #[must_use]
     pub fn counting(self, each: usize, copies: usize) -> Records {
         Records { each, copies, ..self }
     }
 
-    /// Adds all records of a source. The last one may lack its line end, and gets one.
+    /// Adds all records of a source. If the last line has no line end, it gets one.
     ///
     /// # Errors
-    /// For the first record that is cut short, whose qualities are not as many as its letters, or that has a byte in its
-    /// sequence other than letters, `*`, `-` and `.`, or in its qualities other than `!` to `~`, or of FASTQ one title at `@`
-    /// and another at `+`; and where source or memory fail. Records that came before may have been added. The limit holds for
-    /// all records, and once more for what the reader holds of one, see [`Reading::new`].
+    /// For the first record that is cut short or that has
+    ///
+    /// - a different number of qualities than of letters,
+    /// - a byte in its sequence other than letters, `*`, `-` and `.`,
+    /// - a byte in its qualities other than `!` to `~`,
+    /// - in FASTQ, a different title at `+` than at `@`;
+    ///
+    /// and if the source or an allocation fails. Records before the error may have been added. The limit applies to all records,
+    /// and once more to what the reader holds of one: see [`Reading::new`].
     ///
     /// ```
     /// use sortie_formats::sequences::{Format, Records};
@@ -121,22 +127,22 @@ impl Records {
         }
     }
 
-    /// What is counted where one more record has so many bytes.
+    /// What is counted with one more record of `record` bytes.
     fn with(&self, record: usize) -> usize {
         (1 + self.copies) * (self.text.len() + record) + (self.len() + 1) * (size_of::<usize>() + self.each)
     }
 
-    /// What is counted.
+    /// What is counted against the limit.
     fn counted(&self) -> usize {
         (1 + self.copies) * self.text.len() + self.len() * (size_of::<usize>() + self.each)
     }
 
-    /// What is counted for a record of so many bytes where there are no others.
+    /// What is counted for a record of `record` bytes if there are no others.
     fn alone(&self, record: usize) -> usize {
         (1 + self.copies) * record + size_of::<usize>() + self.each
     }
 
-    /// Adds a record, if the limit and the system have room for it.
+    /// Adds a record if the limit and the system have room for it. Returns whether they have.
     fn push(&mut self, record: &[u8]) -> bool {
         let fits = self.with(record.len() + 1) <= self.limit
             && self.text.try_reserve(record.len() + 1).is_ok()
@@ -149,8 +155,8 @@ impl Records {
         fits
     }
 
-    /// Whether the bytes of all records from `first` on, which begin at `start` and in their source after so many lines, are of
-    /// the format.
+    /// Checks that the bytes of all records from `first` on are of the format. These records begin at `start` of the text, and
+    /// after `lines` lines of their source.
     fn check(&self, first: usize, start: usize, lines: u64) -> Result<(), Error> {
         let problem = |place| self.get(place).problem().map(|problem| (place, problem));
         match (first..self.len()).into_par_iter().find_map_first(problem) {
@@ -163,37 +169,37 @@ impl Records {
         }
     }
 
-    /// How many there are.
+    /// The number of records.
     #[must_use]
     pub fn len(&self) -> usize {
         self.starts.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no records.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.starts.is_empty()
     }
 
-    /// Bytes of the text.
+    /// The length of the text in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.text.len()
     }
 
-    /// Lines of the text.
+    /// The number of lines in the text.
     #[must_use]
     pub fn lines(&self) -> u64 {
         line_number(&self.text) - 1
     }
 
-    /// Bytes of memory that they take: the text's, and those of where each begins.
+    /// Bytes of memory that they take: those of the text and of the positions where records begin.
     #[must_use]
     pub fn memory(&self) -> usize {
         self.text.len() + size_of_val(&*self.starts)
     }
 
-    /// The record of this place, from 0.
+    /// The record at this index, from 0.
     ///
     /// # Panics
     /// Where there is none.
@@ -203,7 +209,7 @@ impl Records {
         Record { format: self.format, text: &self.text[self.starts[place]..end] }
     }
 
-    /// The number of the line that the record of this place begins on, counted from 1 through all sources.
+    /// The number of the line where the record at this index begins, counted from 1 through all sources.
     ///
     /// # Panics
     /// Where there is none.
@@ -213,32 +219,32 @@ impl Records {
     }
 }
 
-/// The records of one source, read as many at a time as fit.
+/// Reads the records of one source, as many at a time as fit.
 pub struct Reading<'a> {
     format: Format,
-    /// None where the source is empty.
+    /// `None` if the source is empty.
     reader: Option<Box<dyn FastxReader + 'a>>,
     held: Arc<Held>,
     /// A record that was read and did not fit; empty if there is none.
     pending: Vec<u8>,
-    /// Lines of the records that were handed out.
+    /// The number of lines in the records that were returned.
     lines: u64,
 }
 
 impl<'a> Reading<'a> {
-    /// Reads a source. The reader has a small buffer, and for a record that is longer up to twice the bytes of the record, and
-    /// of FASTA 16 for each of its lines. Those may be `limit` bytes; where the system has no room for them, the process ends.
+    /// Reads a source. The reader has a small buffer. For a longer record it takes up to twice the bytes of the record and, for
+    /// FASTA, 16 bytes for each of its lines. `limit` bounds this memory. If the system does not have it, the process ends.
     ///
     /// # Errors
-    /// [`Error::Io`] where the source cannot be read.
+    /// [`Error::Io`] if the source cannot be read.
     pub fn new(format: Format, mut source: impl BufRead + Send + 'a, limit: usize) -> Result<Self, Error> {
         let is_empty = source.fill_buf()?.is_empty();
         let held = Arc::new(Held { limit, has_lines: format == Format::Fasta, ..Held::default() });
         let source = Bounded { source, held: held.clone() };
         let reader = (!is_empty).then(|| -> Box<dyn FastxReader + 'a> {
             match format {
-                // The reader refuses a last record without a sequence, which is as good as any other. With one more line end
-                // there is a sequence, and what is refused is a last header without its line end: that one is cut short.
+                // The reader refuses a last record without a sequence, although that is a valid record. One more line end gives
+                // it an empty sequence. A last header without a line end is still refused, because it is cut short.
                 Format::Fasta => Box::new(FastaReader::new(source.chain(&b"\n"[..]))),
                 Format::Fastq => Box::new(FastqReader::new(source)),
             }
@@ -246,15 +252,15 @@ impl<'a> Reading<'a> {
         Ok(Reading { format, reader, held, pending: Vec::new(), lines: 0 })
     }
 
-    /// Adds records until the source ends, the next does not fit, or all that there are take `enough` bytes. What follows comes
-    /// first in the next call. Returns whether the source has ended.
+    /// Adds records until the source ends, the next record does not fit, or all records take `enough` bytes. The next call
+    /// continues after them. Returns whether the source has ended.
     ///
     /// # Errors
-    /// As [`Records::read`]; [`Error::Limit`] where a record does not fit although there are no others.
+    /// As [`Records::read`]; [`Error::Limit`] if a record does not fit although there are no others.
     pub fn fill(&mut self, records: &mut Records, enough: usize) -> Result<bool, Error> {
         let (first, start) = (records.len(), records.text.len());
         let read = self.append(records, start, enough);
-        // What is wrong with a record before the one where reading ended comes first.
+        // An error in a record comes before the error that ended the reading after it.
         records.check(first, start, self.lines)?;
         let next = self.lines + line_number(&records.text[start..]);
         if self.held.exceeds.load(Relaxed) {
@@ -268,7 +274,7 @@ impl<'a> Reading<'a> {
         Ok(ended)
     }
 
-    /// Appends to records whose text began with `start` bytes.
+    /// Appends records. Before this call of `fill`, the text had `start` bytes.
     fn append(&mut self, records: &mut Records, start: usize, enough: usize) -> Result<bool, Error> {
         let lines = self.lines;
         let refused = |records: &Records, text: &[u8]| {
@@ -289,7 +295,7 @@ impl<'a> Reading<'a> {
             let record = record.map_err(|error| refusal(self.format, error))?;
             let text = record.all();
             self.held.take(text);
-            // The next record is looked at even where there are enough: it tells whether the source has ended.
+            // The next record is read even if there are enough: that shows whether the source has ended.
             if (records.is_empty() || records.counted() < enough) && records.push(text) {
                 continue;
             }
@@ -304,8 +310,8 @@ impl<'a> Reading<'a> {
 }
 
 impl Format {
-    /// The first record of a text that has whole records, one after the other, as [`Records`] keep them. None where it has no whole
-    /// one: of a record that may go on after the text the end is known only if the text `is_all`.
+    /// The first record of a text in which whole records follow each other, as [`Records`] keep them. `None` if no record is
+    /// complete. A record that has no visible end is complete only if the text `is_all`, so that nothing can follow.
     #[must_use]
     pub fn first(self, text: &[u8], is_all: bool) -> Option<Record<'_>> {
         let end = match self {
@@ -318,7 +324,7 @@ impl Format {
 }
 
 impl<'a> Record<'a> {
-    /// All of it, as it was read, with the end of its last line.
+    /// The whole record as it was read, with the end of its last line.
     #[must_use]
     pub fn bytes(self) -> &'a [u8] {
         self.text
@@ -335,13 +341,13 @@ impl<'a> Record<'a> {
         &lines(self.text).next().expect("a record has a line")[1..]
     }
 
-    /// The lines of its sequence that are not blank, without their ends.
+    /// The lines of its sequence that are not blank, without their line ends.
     pub fn sequence(self) -> impl Iterator<Item = &'a [u8]> {
         let count = if self.format == Format::Fastq { 1 } else { usize::MAX };
         lines(self.text).skip(1).take(count).filter(|line| !line.is_empty())
     }
 
-    /// The first line that is not as it should be, counted from 0 in the record.
+    /// The first line that is wrong, counted from 0 in the record, and what is wrong with it.
     fn problem(self) -> Option<(usize, String)> {
         lines(self.text).enumerate().skip(1).find_map(|(number, line)| {
             let problem = match (self.format, number) {
@@ -356,7 +362,7 @@ impl<'a> Record<'a> {
         })
     }
 
-    /// What is wrong where a title stands at `+` that is neither the one at `@` nor the name in it.
+    /// What is wrong with the title at `+`, if it is neither the one at `@` nor the name in that.
     fn other_title(self, title: &[u8]) -> Option<String> {
         let own = self.title();
         let title = title.trim_ascii_end();
@@ -373,11 +379,11 @@ impl<'a> Record<'a> {
 /// What a reader holds of its source.
 #[derive(Default)]
 struct Held {
-    /// The most bytes beside its buffer.
+    /// The most bytes besides its buffer.
     limit: usize,
-    /// Whether it notes where lines end.
+    /// Whether the reader keeps the positions of line ends.
     has_lines: bool,
-    /// Bytes, and ends of lines, that were read and belong to no record that was handed out.
+    /// Bytes and line ends that were read and belong to no record that was returned.
     ahead: AtomicUsize,
     lines: AtomicUsize,
     /// Whether that is too much.
@@ -385,8 +391,8 @@ struct Held {
 }
 
 impl Held {
-    /// Bytes beside the buffer. Once more is read ahead than fits the buffer, that is of one record for the most part, and the
-    /// reader may have room for twice the bytes and lines.
+    /// Bytes besides the buffer. If more was read ahead than fits in the buffer, most of that belongs to one record, and the
+    /// reader may have allocated twice the memory for its bytes and lines.
     fn bytes(&self) -> usize {
         match self.ahead.load(Relaxed) {
             0..=BUFFER => 0,
@@ -398,13 +404,13 @@ impl Held {
         if self.has_lines { memchr::memchr_iter(b'\n', text).count() } else { 0 }
     }
 
-    /// Notes what the source has given.
+    /// Counts what was read from the source.
     fn read(&self, bytes: &[u8]) {
         self.ahead.fetch_add(bytes.len(), Relaxed);
         self.lines.fetch_add(self.lines(bytes), Relaxed);
     }
 
-    /// Notes that a record was handed out, whose last line end is not in `text`. It may not be in the source either.
+    /// Stops counting a record that was returned. Its last line end is not in `text`, and may not be in the source either.
     fn take(&self, text: &[u8]) {
         let less =
             |count: &AtomicUsize, by: usize| count.store(count.load(Relaxed).saturating_sub(by), Relaxed);
@@ -415,8 +421,8 @@ impl Held {
     }
 }
 
-/// A source that fails where more is held than the limit allows: else a record without an end would be held before anyone
-/// sees how long it is.
+/// A source that fails when the reader holds more than the limit allows. Otherwise a record without an end would fill the
+/// memory before its length is known.
 struct Bounded<R> {
     source: R,
     held: Arc<Held>,
@@ -434,16 +440,16 @@ impl<R: Read> Read for Bounded<R> {
     }
 }
 
-/// The first byte that does not fit, in words.
+/// A description of the first byte that is not allowed.
 fn stray(line: &[u8], fits: impl Fn(u8) -> bool) -> Option<String> {
-    // Without a way out of the loop it takes many bytes at a time.
+    // Without an early exit, the loop is vectorised.
     if line.iter().fold(true, |all, &byte| all & fits(byte)) {
         return None;
     }
     line.iter().find(|&&byte| !fits(byte)).map(|byte| format!("there is '{}'", byte.escape_ascii()))
 }
 
-/// The lines of text that ends with a line end, without their ends.
+/// The lines of a text, without their line ends. The text ends with a line end.
 fn lines(mut text: &[u8]) -> impl Iterator<Item = &[u8]> {
     std::iter::from_fn(move || {
         let end = memchr::memchr(b'\n', text)?;
@@ -453,12 +459,12 @@ fn lines(mut text: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// The number of the line that follows some lines, counted from 1.
+/// The number of the line that follows the text, counted from 1.
 fn line_number(before: &[u8]) -> u64 {
     1 + memchr::memchr_iter(b'\n', before).count() as u64
 }
 
-/// What the reader refuses, in our words.
+/// An error of the reader as one of this module, with its own message.
 fn refusal(format: Format, error: ParseError) -> Error {
     let problem = match (&error.kind, format) {
         (ParseErrorKind::Io, _) => return Error::Io(io::Error::other(error.msg)),
@@ -482,7 +488,8 @@ fn refusal(format: Format, error: ParseError) -> Error {
         }
         (ParseErrorKind::UnknownFormat | ParseErrorKind::EmptyFile, _) => &error.msg,
     };
-    // The reader counts from 0 until it has read anything, and of qualities names the line that the record begins on.
+    // The reader counts lines from 0 until it has read something. For wrong qualities it gives the line where the record
+    // begins.
     let qualities = if error.kind == ParseErrorKind::UnequalLengths { 3 } else { 0 };
     let line = error.position.line.max(1) + qualities;
     let name = error.position.id.map(|id| Quoted::new(id.split('\t').next().unwrap_or_default()));
@@ -529,7 +536,7 @@ mod tests {
 
     #[test]
     fn more_than_is_allowed_is_not_held() {
-        // Without an end, as from a file that grows a thousandfold as it is unpacked.
+        // A record without an end, as from a file that decompresses to a thousand times its size.
         let endless = |header: &'static [u8]| BufReader::new(header.chain(io::repeat(b'A')));
         for (format, header) in
             [(Format::Fasta, &b">a\n"[..]), (Format::Fastq, b"@a\n"), (Format::Fasta, b">")]
@@ -573,7 +580,7 @@ mod tests {
             assert!(format.first(rest, true).is_none());
         }
         assert!(Format::Fasta.first(b">a\nAC\n", false).is_none(), "it may go on");
-        // Lines are those of the source, whatever was handed out before.
+        // Line numbers are those of the source, whatever was returned before.
         let mut reading = Reading::new(Format::Fasta, &b">a\nA\n>b\nC\n>c\n!\n"[..], 1 << 20).unwrap();
         let part = || Records::new(Format::Fasta, 14);
         assert!(!reading.fill(&mut part(), usize::MAX).unwrap());
@@ -594,8 +601,7 @@ mod tests {
         }
     }
 
-    /// Each record once added a byte to what counted as read ahead, and all lines that were read counted for the record that was
-    /// read next.
+    /// What was read of earlier records must not count for the next one.
     #[test]
     fn short_records_take_no_memory_but_their_own() {
         for (format, record) in
@@ -619,7 +625,7 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_told_with_its_line() {
         let long = format!(">a\nA\n>b\n{}\n>c\nA\n", "ACGT\n".repeat(100_000));
-        // What the reader holds of it, or all that there is of it, is too much.
+        // What the reader holds of the record, or the whole record, exceeds the limit.
         for (limit, of_reader) in [(usize::MAX, 1 << 20), (1 << 18, usize::MAX)] {
             let mut reading = Reading::new(Format::Fasta, long.as_bytes(), of_reader).unwrap();
             let mut part = || reading.fill(&mut Records::new(Format::Fasta, limit), 1);
@@ -648,7 +654,7 @@ mod tests {
             let records = read(format, text.as_bytes()).unwrap();
             assert_eq!(texts(&records).concat(), format!("{text}\n"));
         }
-        // Blank lines after the last of FASTQ are of no record.
+        // Blank lines after the last FASTQ record belong to no record.
         assert_eq!(texts(&read(Format::Fastq, b"@a\nA\n+\nI\n\r\n\n").unwrap()), ["@a\nA\n+\nI\n"]);
     }
 
@@ -719,7 +725,7 @@ mod tests {
                 other => panic!("{text:?}: {other}"),
             }
         }
-        // Lines are those of the source at hand.
+        // Line numbers are those of the source that is read.
         let mut records = read(fasta, b">a\nA\n").unwrap();
         assert!(matches!(records.read(&b">b\n!\n"[..]), Err(Error::Record { line: 2, .. })));
     }
@@ -732,7 +738,7 @@ mod tests {
         }
     }
 
-    /// What text is made of that much of is one of the formats.
+    /// Pieces of which random texts are made, so that many of these have one of the formats.
     #[rustfmt::skip]
     const PIECES: [&str; 15] = [
         ">", "@", "+", "\n", "\r\n", "\r", "A", "ac", "I", " ", "\0", "\n\n", ">a\nAC\n", "@b c\nAC\n+\nII\n", "@\n\n+\n",

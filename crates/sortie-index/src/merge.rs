@@ -1,8 +1,8 @@
-//! Runs are merged by term to the lists of an index.
+//! Merges runs by term into the lists of an index.
 //!
-//! A tournament says which run has the least term. Runs hold documents in the order of their numbers, and so do the lists of
-//! a term one after the other, from run to run; a document that was cut in two by the end of a block is the last of one list
-//! and the first of the next.
+//! A tournament finds the run with the least term. The documents of each run follow those of the run before it, so the lists of
+//! a term are concatenated in the order of the runs. A document that the end of a block cut in two is the last of one list and
+//! the first of the next.
 
 use sortie::merge::Tournament;
 
@@ -13,10 +13,10 @@ use crate::publish::Draft;
 use crate::run::{Reader, Runs};
 use crate::terms::Writer;
 
-/// So many bytes of lists are written at a time.
+/// Bytes of lists that are written at a time.
 const BATCH: usize = 64 << 10;
 
-/// Merges all runs into the terms and postings of a draft, and counts both. Buffers of the runs take so many bytes.
+/// Merges all runs into the terms and postings of a draft, and counts both. The buffers of the runs take `bytes` bytes.
 pub fn merge(runs: &Runs, bytes: usize, draft: &mut Draft) -> Result<Counts, Error> {
     let [terms, postings] = draft
         .files
@@ -33,7 +33,7 @@ pub fn merge(runs: &Runs, bytes: usize, draft: &mut Draft) -> Result<Counts, Err
     readers.iter_mut().try_for_each(Reader::advance)?;
     let compare = |readers: &[Reader<'_>], a: usize, b: usize| {
         let (a, b) = (readers[a].term(), readers[b].term());
-        // Nothing is the end, which comes last.
+        // `None` is the end of a run, which compares greatest.
         (a.is_none(), a).cmp(&(b.is_none(), b))
     };
     let mut tournament = Tournament::new(readers.len(), |a, b| compare(&readers, a, b));

@@ -1,7 +1,7 @@
-//! Runs: sorted blocks on disk, all in one file without a name, until they are merged.
+//! Runs: sorted blocks on disk, all in one unnamed file, until they are merged.
 //!
-//! A run is a sequence of records: a term, by what it does not share with the one before, and documents with frequencies.
-//! A term may have several records, one after the other, so that no record has to fit memory.
+//! A run is a sequence of records. A record is a term, stored as its difference from the term before, and documents with
+//! frequencies. A term may have several records, one after the other, so no record has to fit in memory.
 
 use std::fs::File;
 use std::io::Write;
@@ -15,7 +15,7 @@ use crate::block::{Block, pair};
 use crate::error::Error;
 use crate::varint;
 
-/// So many pairs of a block are encoded by one thread at a time.
+/// Pairs of a block that a thread encodes at a time.
 const PART: usize = 1 << 18;
 
 /// A document in a list, and how often the term is in it.
@@ -30,12 +30,12 @@ pub struct Posting {
 pub struct Runs {
     file: File,
     folder: PathBuf,
-    /// Where each ends.
+    /// Where each run ends in the file.
     ends: Vec<u64>,
 }
 
 impl Runs {
-    /// None yet; they go to a file without a name in the folder.
+    /// No runs yet. They go to an unnamed file in the folder.
     pub fn new(folder: &Path) -> Result<Runs, Error> {
         let file =
             tempfile::tempfile_in(folder).map_err(Error::file("create a temporary file in", folder))?;
@@ -51,7 +51,7 @@ impl Runs {
         self.ends.last().copied().unwrap_or(0)
     }
 
-    /// Writes a block whose keys are sorted as the next run, with the threads of the rayon pool that this runs in.
+    /// Writes a block, whose keys must be sorted, as the next run. Uses the threads of the current rayon pool.
     pub fn write(&mut self, block: &Block) -> Result<(), Error> {
         let mut end = self.bytes();
         let mut rest = 0..block.keys.len();
@@ -72,7 +72,7 @@ impl Runs {
         Ok(())
     }
 
-    /// The runs, to be read with so many bytes of memory together.
+    /// Readers of all runs, with `bytes` bytes of memory together.
     pub fn readers(&self, bytes: usize) -> Vec<Reader<'_>> {
         let buffer = (bytes / self.len().max(1)).clamp(4 << 10, 1 << 20);
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
@@ -84,7 +84,7 @@ impl Runs {
     }
 }
 
-/// The first place from `from` on where the keys change.
+/// The first index from `from` on at which the keys change.
 fn cut(keys: &[u64], from: usize) -> usize {
     if from >= keys.len() {
         return keys.len();
@@ -93,10 +93,10 @@ fn cut(keys: &[u64], from: usize) -> usize {
     from + keys[from..].partition_point(|&key| key == last)
 }
 
-/// The records of some keys, among which all equal ones are.
+/// Encodes a part of the keys as records. A part has all keys that are equal to one of its own.
 fn encode(block: &Block, part: Range<usize>) -> Vec<u8> {
     let mut out = Vec::with_capacity(2 * part.len());
-    // The term before the part, which its first record may be more of.
+    // The last term before the part. The first record may continue it.
     let mut before = part.start.checked_sub(1).map(|at| pair(block.keys[at]).0);
     for keys in block.keys[part].chunk_by(|&a, &b| pair(a).0 == pair(b).0) {
         let rank = pair(keys[0]).0;
@@ -128,7 +128,7 @@ fn encode(block: &Block, part: Range<usize>) -> Vec<u8> {
 #[derive(Debug)]
 pub struct Reader<'a> {
     runs: &'a Runs,
-    /// What of the run is not in the buffer.
+    /// The part of the run that was not read into the buffer yet.
     rest: Range<u64>,
     buffer: Vec<u8>,
     at: usize,
@@ -137,7 +137,7 @@ pub struct Reader<'a> {
     ended: bool,
 }
 
-/// As much as a term or a posting takes.
+/// The most bytes that a term or a posting takes.
 const LARGEST_PIECE: usize = 2 * varint::LONGEST + 256;
 
 impl<'a> Reader<'a> {
@@ -145,12 +145,12 @@ impl<'a> Reader<'a> {
         Reader { runs, rest, buffer: Vec::new(), at: 0, capacity, term: Vec::new(), ended: false }
     }
 
-    /// The term of the present record; nothing at the end.
+    /// The term of the current record; `None` at the end.
     pub fn term(&self) -> Option<&[u8]> {
         (!self.ended).then_some(&self.term)
     }
 
-    /// Goes to the next record, whose postings are to be taken before the one after it.
+    /// Goes to the next record. Read its postings before the next call.
     pub fn advance(&mut self) -> Result<(), Error> {
         self.fill()?;
         if self.at == self.buffer.len() {
@@ -196,7 +196,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads on where a piece might not be in the buffer as a whole.
+    /// Reads more if the next term or posting might not be whole in the buffer.
     fn fill(&mut self) -> Result<(), Error> {
         if self.buffer.len() - self.at >= LARGEST_PIECE || self.rest.is_empty() {
             return Ok(());

@@ -1,24 +1,24 @@
 //! Words: what a text is cut into, and what a query is.
 //!
-//! A word is one of UAX #29, case-folded. Where it is ASCII, as nearly all of most texts are, it is found without the tables
-//! of Unicode; all else goes to the crates that know them, from where a word begins to the next ASCII character that ends
-//! every word (a blank, most punctuation).
+//! A word is a word of UAX #29, case-folded. ASCII words, which are nearly all words of most texts, are found without the
+//! tables of Unicode. Everything else goes to the crates that have these tables, from the start of a word to the next ASCII
+//! character that ends every word (a blank, most punctuation).
 //!
-//! Full stops and colons between letters, which UAX #29 has join a word, separate two here: `os.path`, `example.com` and
-//! `key:value` are found by their parts. Numbers (`3.14`, `v1.2.3`), acronyms (`U.S.A.`), apostrophes (`don't`) and
-//! underscores (`foo_bar`) stay whole.
+//! In UAX #29, full stops and colons between letters join words. Here they separate them: `os.path`, `example.com` and
+//! `key:value` are found by their parts. Numbers (`3.14`, `v1.2.3`), acronyms (`U.S.A.`), apostrophes (`don't`) and underscores
+//! (`foo_bar`) stay whole.
 
 use unicase::UniCase;
 use unicode_segmentation::UnicodeSegmentation;
 
-/// Longer words than this many bytes, which nobody looks for, are left out: what is between them in a text is often data.
+/// Words of more bytes than this are left out: nobody searches for them, and they are often data.
 pub const LONGEST: usize = 255;
 
-/// Full stops and colons, of which some are wide or small: they separate words, but for numbers and acronyms.
+/// Full stops and colons, including wide and small forms. They separate words, except in numbers and acronyms.
 const SEPARATORS: [char; 8] =
     ['.', ':', '\u{2024}', '\u{FE13}', '\u{FE52}', '\u{FE55}', '\u{FF0E}', '\u{FF1A}'];
 
-/// Cuts texts to words.
+/// Cuts texts into words.
 #[derive(Debug, Default)]
 pub struct Tokenizer {
     folded: Vec<u8>,
@@ -26,7 +26,7 @@ pub struct Tokenizer {
 }
 
 impl Tokenizer {
-    /// Calls `each` with the words of the text in order, folded. O(bytes).
+    /// Calls `each` with the words of the text in order, case-folded. O(bytes).
     ///
     /// ```
     /// let mut words = Vec::new();
@@ -63,7 +63,7 @@ impl Tokenizer {
                 while class(end) != Class::Other {
                     end += 1;
                 }
-                // An ASCII character, or the end of the text, is on either side, so both are ends of characters.
+                // An ASCII character or the end of the text is on either side, so both cuts are between characters.
                 self.unicode_words(&text[start..end], &mut each);
             } else if has_parts {
                 parts(&text[start..end], |part| self.fold_ascii(part.as_bytes(), &mut each));
@@ -72,12 +72,12 @@ impl Tokenizer {
             } else if has_letter_or_digit && self.fits(end - start) {
                 each(&bytes[start..end]);
             }
-            // What ended the word begins none, unless it is not ASCII.
+            // The ASCII character that ended the word begins no other.
             start = end + 1;
         }
     }
 
-    /// How many words were left out until now, for they are longer than 255 bytes.
+    /// How many words have been left out because they are longer than 255 bytes.
     pub fn left_out(&self) -> u64 {
         self.left_out
     }
@@ -98,7 +98,7 @@ impl Tokenizer {
         }
     }
 
-    /// Whether a word of so many bytes is one that somebody looks for.
+    /// Whether a word of this length is kept. Counts it if it is left out.
     fn fits(&mut self, bytes: usize) -> bool {
         let fits = bytes <= LONGEST;
         self.left_out += u64::from(!fits);
@@ -114,7 +114,7 @@ impl Tokenizer {
     }
 }
 
-/// Whether a character joins what is on either side of it to one word: rules WB6, WB7, WB11 and WB12.
+/// Whether a character joins its neighbours to one word: rules WB6, WB7, WB11 and WB12.
 fn joins(before: Class, here: Class, after: Class) -> bool {
     let is_letter = |class| matches!(class, Class::Lower | Class::Upper);
     let letters = is_letter(before) && is_letter(after);
@@ -127,7 +127,8 @@ fn joins(before: Class, here: Class, after: Class) -> bool {
     }
 }
 
-/// Calls `each` with what separators leave of a word: all of it where it is a number or an acronym of single letters.
+/// Calls `each` with the parts of a word between separators, or with the whole word if it is a number or an acronym of single
+/// letters.
 fn parts<'a>(word: &'a str, mut each: impl FnMut(&'a str)) {
     if word.split(SEPARATORS).all(|part| part.chars().nth(1).is_none()) {
         return each(word);
@@ -135,7 +136,7 @@ fn parts<'a>(word: &'a str, mut each: impl FnMut(&'a str)) {
     let mut start = 0;
     for (at, separator) in word.match_indices(SEPARATORS) {
         let end = at + separator.len();
-        // Between digits it is part of a number.
+        // Before a digit, it is part of a number.
         if !word[end..].starts_with(char::is_numeric) {
             each(&word[start..at]);
             start = end;
@@ -144,13 +145,13 @@ fn parts<'a>(word: &'a str, mut each: impl FnMut(&'a str)) {
     each(&word[start..]);
 }
 
-/// A mark that follows a blank or a punctuation mark belongs to that by the rules, and some marks count as letters: the word is
-/// then without what is marked.
+/// Removes ASCII punctuation and blanks from the start of a word. By the rules, a mark belongs to the character before it, and
+/// some marks count as letters. So a marked blank or punctuation mark can be a word.
 fn without_marked(word: &str) -> &str {
     word.trim_start_matches(|c: char| c.is_ascii() && !c.is_ascii_alphanumeric() && c != '_')
 }
 
-/// What a byte is to the rules for words.
+/// What a byte is in the rules for words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Class {
     /// Ends every word.
@@ -164,7 +165,7 @@ enum Class {
     MidNumber,
     Stop,
     Apostrophe,
-    /// Joins Hebrew letters, so no word of ASCII.
+    /// Joins Hebrew letters only, so it joins no ASCII word.
     Quote,
     /// Part of a character that is not ASCII.
     Wide,
@@ -229,7 +230,7 @@ mod tests {
         }
     }
 
-    /// In Rust's documentation; U+093E is a mark and a letter.
+    /// U+093E is a mark and a letter. Rust's documentation has such words.
     #[test]
     fn a_mark_is_a_word_without_what_it_marks() {
         assert_eq!(words("'\u{93e}' (\u{93e} é'\u{93e}"), ["\u{93e}", "\u{93e}", "é", "\u{93e}"]);

@@ -1,4 +1,4 @@
-//! What sorts what: the one table of operations, keys, engines and algorithms. What is not in it is refused.
+//! The table of what can be sorted: operations, keys, engines and algorithms. Requests that are not in it are refused.
 
 use std::fmt::Write;
 
@@ -11,7 +11,7 @@ use Algorithm::{Auto, Bitonic, Merge, Quicksort, Radix, SampleSort};
 /// One kind of sort, and the algorithms that each engine has for it.
 #[derive(Debug)]
 pub(crate) struct Capability {
-    /// How the table calls it.
+    /// Its name in the table.
     name: &'static str,
     is_of: fn(&Request) -> bool,
     cpu: Algorithms,
@@ -19,11 +19,11 @@ pub(crate) struct Capability {
     several_gpus: Algorithms,
 }
 
-/// Algorithms that there are.
+/// The algorithms of one engine for one kind of sort.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Algorithms {
     stable: &'static [Algorithm],
-    /// And those for which equal keys must be allowed to change places.
+    /// Those that may change the order of equal keys, so the caller must allow it.
     unstable: &'static [Algorithm],
 }
 
@@ -43,7 +43,7 @@ const fn of(stable: &'static [Algorithm]) -> Algorithms {
     Algorithms { stable, unstable: &[] }
 }
 
-/// The table. The first row that a request is of is the one.
+/// The table. The first row that matches a request applies to it.
 const TABLE: &[Capability] = &[
     Capability {
         name: "numbers of 8 or 16 bits",
@@ -187,7 +187,7 @@ impl Algorithms {
         self.stable.contains(&algorithm) || !stable && self.unstable.contains(&algorithm)
     }
 
-    /// Their names, those that need `.unstable()` marked by a star.
+    /// Their names. A star marks those that need `.unstable()`.
     fn list(self) -> String {
         let stable = self.stable.iter().map(|algorithm| format!("{algorithm:?}"));
         let all: Vec<_> =
@@ -197,7 +197,7 @@ impl Algorithms {
 }
 
 impl Engines {
-    /// Where the engine of a request sorts, if it has to be there. [`Engine::Auto`] falls back on the CPU.
+    /// Where the engine of a request must be able to sort. [`Engine::Auto`] can fall back on the CPU, so only the CPU must.
     fn of(engine: Engine) -> Engines {
         match engine {
             Engine::Auto | Engine::Cpu => Engines::Cpu,
@@ -230,7 +230,7 @@ impl Capability {
         }
     }
 
-    /// Refuses what the engine of the request does not do.
+    /// Returns an error if the engine of the request has no such sort.
     pub(crate) fn check(&self, request: &Request) -> Result<(), Error> {
         let engines = Engines::of(request.engine);
         let there = self.algorithms(engines);
@@ -261,7 +261,7 @@ impl Capability {
         }))
     }
 
-    /// Whether a GPU can do what is asked for, where nobody said that it must.
+    /// Whether [`Engine::Auto`] may choose a GPU for the request.
     #[cfg(feature = "gpu")]
     pub(crate) fn is_on_a_gpu(&self, request: &Request) -> bool {
         request.algorithm == Auto
@@ -270,7 +270,7 @@ impl Capability {
     }
 }
 
-/// Refuses a stable sort on a GPU of something with keys whose NaNs are equal.
+/// Returns an error for a stable sort whose keys may be NaNs that count as equal: GPUs tell NaNs apart.
 fn tells_nans_apart(request: &Request) -> Result<(), Error> {
     match request.keys {
         KeyForm::Number { float: true, .. } if request.is_stable() => request.order.tells_nans_apart(),
@@ -278,8 +278,8 @@ fn tells_nans_apart(request: &Request) -> Result<(), Error> {
     }
 }
 
-/// The table, in Markdown. A star marks algorithms for which equal keys must be allowed to change places
-/// ([`unstable`](crate::SorterBuilder::unstable)).
+/// The table, in Markdown. A star marks algorithms that may change the order of equal keys and need
+/// [`unstable`](crate::SorterBuilder::unstable).
 #[must_use]
 pub fn capabilities() -> String {
     let mut text = String::from("| what | CPU | one GPU | several GPUs |\n|---|---|---|---|\n");
@@ -291,7 +291,7 @@ pub fn capabilities() -> String {
     text
 }
 
-/// Refuses sorts of arrays of numbers on a GPU that the table does not have. `key_bytes` is the width of a key.
+/// Returns an error if the table has no such sort of an array of numbers on a GPU. `key_bytes` is the width of a key.
 #[cfg(feature = "gpu")]
 pub(crate) fn check_on_gpu(key_bytes: usize, beside: Beside, algorithm: Algorithm) -> Result<(), Error> {
     let request = Request {
@@ -314,7 +314,7 @@ mod tests {
     use crate::Sorter;
     use crate::plan::shipped_gpus;
 
-    /// Whoever changes a table pastes what this prints.
+    /// If you change a table, paste what this prints into the guide.
     #[test]
     fn the_documentation_has_the_tables() {
         let guide = include_str!("../../../docs/gpu.md");
@@ -323,7 +323,7 @@ mod tests {
         }
     }
 
-    /// An algorithm that no row has would be refused for everything.
+    /// An algorithm that is in no row would be refused for every request.
     #[test]
     fn every_algorithm_is_in_the_table() {
         let next = |algorithm| match algorithm {
@@ -340,7 +340,7 @@ mod tests {
         }
     }
 
-    /// Every row is reached, and each request has one.
+    /// Each request has a row, and each row has a request.
     #[test]
     fn rows_are_told_apart() {
         let sorter = Sorter::builder().build().unwrap();

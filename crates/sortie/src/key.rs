@@ -19,9 +19,9 @@ use crate::Error;
 /// Where NaN keys go, whatever the direction, and whether they are told apart.
 ///
 /// [`Last`](Nans::Last) and [`First`](Nans::First) are one total order: among NaNs, those without the sign bit come first,
-/// ascending by their bits, then those with it, descending. So NaNs of different bits are different keys, and a stable sort
-/// does not keep their order. With [`EqualLast`](Nans::EqualLast) and [`EqualFirst`](Nans::EqualFirst) it does, as NumPy's
-/// stable sorts do:
+/// ascending by their bits, then those with it, descending. So NaNs with different bits are different keys, and a stable sort
+/// may change their order. With [`EqualLast`](Nans::EqualLast) and [`EqualFirst`](Nans::EqualFirst), all NaNs are equal, and a
+/// stable sort keeps their order, as NumPy's stable sorts do:
 ///
 /// ```
 /// use sortie::{Nans, Sorter};
@@ -37,9 +37,9 @@ use crate::Error;
 /// # }
 /// ```
 ///
-/// NaNs keep their bits in any case. Where keys alone are sorted, and where a sort need not be stable, equal NaNs come out in
-/// any order. A GPU does not sort pairs or indices stably with NaNs as equals: that is [`Error::Unsupported`](crate::Error).
-/// Rows of [`columns`](crate::columns), and keys [compared](crate::gpu::Compared) on a GPU, always tell NaNs apart.
+/// NaNs always keep their bits. Equal NaNs come out in any order if only keys are sorted or if the sort need not be stable. A
+/// GPU cannot sort pairs or indices stably with equal NaNs: such a request returns [`Error::Unsupported`](crate::Error). In
+/// rows of [`columns`](crate::columns), and in keys [compared](crate::gpu::Compared) on a GPU, NaNs are always told apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Nans {
     /// After every number, in the order of their bits.
@@ -73,7 +73,7 @@ pub enum Nulls {
     First,
 }
 
-/// The direction of a sort and the places of the keys that have none.
+/// The direction of a sort, and where NaNs and nulls go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Order {
     /// Largest first.
@@ -85,19 +85,19 @@ pub struct Order {
 }
 
 impl Order {
-    /// Whether keys of this code can be equal and have different bits.
+    /// Whether keys of this code can be equal although their bits differ.
     #[inline]
     pub(crate) fn ties_nans(self, code: Code) -> bool {
         self.nans.are_equal() && code.is_float()
     }
 
-    /// Refuses what no GPU does: a stable sort of something with keys whose NaNs are equal.
+    /// Returns an error if keys of this code may be NaNs that count as equal. A GPU cannot sort those stably.
     #[cfg(feature = "gpu")]
     pub(crate) fn carries_on_gpu(self, code: Code) -> Result<(), Error> {
         if code.is_float() { self.tells_nans_apart() } else { Ok(()) }
     }
 
-    /// The same of keys that may be NaNs.
+    /// The same for keys that may be NaNs.
     pub(crate) fn tells_nans_apart(self) -> Result<(), Error> {
         if !self.nans.are_equal() {
             return Ok(());
@@ -107,14 +107,14 @@ impl Order {
         ))
     }
 
-    /// Reverses a comparison where the order is descending.
+    /// Reverses a comparison if the order is descending.
     #[inline]
     pub(crate) fn direct(self, ordering: Ordering) -> Ordering {
         if self.descending { ordering.reverse() } else { ordering }
     }
 }
 
-/// A type whose order every engine knows. Each of them is a [`Key`](crate::Key).
+/// A type whose order is the same on every engine. Every such type is a [`Key`](crate::Key).
 #[diagnostic::on_unimplemented(
     message = "Sortie knows no order of `{Self}`",
     note = "`sort_by_key` sorts other types by a key that is drawn from them, and `sort_by` by a comparison"
@@ -127,11 +127,11 @@ pub trait TotalOrder: Send + Sync + sealed::Sealed {
     #[doc(hidden)]
     type Bits: Bits;
 
-    /// How an engine gets at the order.
+    /// How an engine obtains the order.
     #[doc(hidden)]
     const FORM: Form;
 
-    /// Leading bits of [`TotalOrder::prefix`] that carry the order; 64 where the key may be longer.
+    /// How many leading bits of [`TotalOrder::prefix`] carry the order; 64 if the key may be longer.
     #[doc(hidden)]
     const PREFIX_BITS: u32;
 
@@ -154,7 +154,7 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// How an engine gets at a key's order.
+/// How an engine obtains a key's order.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
@@ -166,8 +166,8 @@ pub enum Form {
     Wide,
 }
 
-/// In `if const { .. }`, these keep the compiler from code that the form has no use for. A plain `match` would have the sort of
-/// strings compiled for every type of number.
+/// Conditions for `if const { .. }`, which spares the compiler the code for other forms. A plain `match` would compile the sort
+/// of strings for every type of number.
 impl Form {
     pub(crate) const fn is_number(self) -> bool {
         matches!(self, Form::Bits(_))
@@ -195,7 +195,7 @@ pub enum Code {
     Unsigned,
     /// Two's complement.
     Signed,
-    /// IEEE 754 layout with so many bits of mantissa.
+    /// IEEE 754 layout with this many bits of mantissa.
     Float {
         mantissa: u32,
     },
@@ -226,14 +226,14 @@ pub trait Bits: bytemuck::Pod + Ord + Eq + Debug + Default + Send + Sync {
     fn wrapping_sub(self, other: Self) -> Self;
     fn shr(self, bits: u32) -> Self;
     fn shl(self, bits: u32) -> Self;
-    /// All ones where the sign bit is set, else zero.
+    /// All ones if the sign bit is set, else zero.
     fn sign_mask(self) -> Self;
     fn leading_zeros(self) -> u32;
     /// The low 64 bits.
     fn low(self) -> u64;
     /// The value of the low bits of `x`.
     fn from_low(x: u64) -> Self;
-    /// The code left-aligned in 64 bits; the rest of a wider one is cut off.
+    /// The code left-aligned in 64 bits. A wider code loses its low bits.
     fn left_aligned(self) -> u64;
     /// Appends the big-endian bytes.
     fn push_be(self, bytes: &mut Vec<u8>);
@@ -294,14 +294,14 @@ bits!(u8: i8, u16: i16, u32: i32, u64: i64, u128: i128);
 pub struct Transform<B> {
     flip: B,
     float: bool,
-    /// Largest float mantissa: there are as many NaNs of each sign.
+    /// The largest mantissa, which is also the number of NaNs of each sign.
     nans: B,
     /// The code of the last number.
     top: B,
     descending: bool,
-    /// Whether all NaNs have one code, from which their bits are not to be had again.
+    /// Whether all NaNs share one code, so that their bits cannot be recovered from it.
     ties_nans: bool,
-    /// Added last, so that NaNs wrap round to the bottom where they go first.
+    /// Added last, so that NaNs wrap around to the bottom if they go first.
     rotate: B,
 }
 
@@ -342,19 +342,19 @@ impl<B: Bits> Transform<B> {
         t
     }
 
-    /// The codes by which keys compare: one for all NaNs where those are equal, so no bijection then.
+    /// The codes by which keys compare. If NaNs are equal, they share one code, and the transform is not a bijection.
     #[inline]
     pub(crate) fn comparing(code: Code, order: Order) -> Self {
         Transform { ties_nans: order.ties_nans(code), ..Transform::new(code, order) }
     }
 
-    /// Whether keys can be had from their codes.
+    /// Whether keys can be recovered from their codes.
     pub(crate) fn is_bijection(&self) -> bool {
         !self.ties_nans
     }
 
-    /// What the GPU's kernels are told of it: `flip`, `nans`, `top` and `rotate`. Keys of 128 bits are integers, which have no
-    /// NaNs: the upper half of `flip` stands there.
+    /// The parameters of GPU kernels: `flip`, `nans`, `top` and `rotate`. Keys of 128 bits are integers and have no NaNs, so
+    /// the upper half of `flip` takes the place of `nans`.
     #[cfg(feature = "gpu")]
     pub(crate) fn numbers(&self) -> [u64; 4] {
         let [flip, nans, top, rotate] = [self.flip, self.nans, self.top, self.rotate].map(Bits::low);
@@ -377,7 +377,7 @@ impl<B: Bits> Transform<B> {
         !self.float
     }
 
-    /// [`Transform::encode`] where keys are integers.
+    /// [`Transform::encode`] for integers.
     #[inline(always)]
     pub(crate) fn encode_integer(&self, bits: B) -> B {
         bits.xor(self.flip)
@@ -401,13 +401,13 @@ impl<B: Bits> Transform<B> {
         self.float && !self.descending && !self.ties_nans && self.rotate == B::ZERO
     }
 
-    /// [`Transform::encode`] where keys are such floats.
+    /// [`Transform::encode`] for such floats.
     #[inline(always)]
     pub(crate) fn encode_plain_float(&self, bits: B) -> B {
         bits.xor(bits.sign_mask().or(B::SIGN)).wrapping_sub(self.nans)
     }
 
-    /// The bits of a key with this code, where the codes are a bijection.
+    /// The bits of the key with this code, if the transform is a bijection.
     #[inline(always)]
     pub(crate) fn decode(&self, code: B) -> B {
         if !self.float {
@@ -424,7 +424,8 @@ impl<B: Bits> Transform<B> {
 
     pub(crate) fn encode_slice(&self, keys: &mut [B]) {
         if !self.is_identity() {
-            // Keys that are to be decoded: the compiler then leaves out what ties NaNs.
+            // These codes are decoded again, so NaNs must not be tied. With the constant, the compiler removes the code that
+            // ties them.
             let exact = Transform { ties_nans: false, ..*self };
             keys.iter_mut().for_each(|k| *k = exact.encode(*k));
         }
@@ -452,7 +453,7 @@ pub(crate) fn to_bits<K: TotalOrder>(key: &K) -> K::Bits {
 /// The keys as the unsigned integers of their width. Only for keys of form [`Form::Bits`].
 ///
 /// # Safety
-/// What is left in the slice are bits of keys: a permutation of what was there.
+/// The caller must leave valid keys in the slice: a permutation of what was there.
 pub(crate) unsafe fn as_bits_mut<K: TotalOrder>(keys: &mut [K]) -> &mut [K::Bits] {
     assert_bits::<K>();
     // SAFETY: size and alignment are equal; the caller leaves valid keys.
@@ -467,7 +468,7 @@ fn assert_bits<K: TotalOrder>() {
     assert!(matches!(K::FORM, Form::Bits(_)), "key has no fixed-width code");
 }
 
-/// A type of indices: `u32`, `u64` or `usize`.
+/// A type for indices: `u32`, `u64` or `usize`.
 pub trait Index: Copy + Send + Sync + Default + Debug + sealed::Sealed + 'static {
     /// The largest index that it holds.
     const LARGEST: u64;
@@ -475,7 +476,7 @@ pub trait Index: Copy + Send + Sync + Default + Debug + sealed::Sealed + 'static
     fn from_usize(i: usize) -> Self;
     /// The same number.
     fn to_usize(self) -> usize;
-    /// Indices as those of their width.
+    /// The indices as `u32` or `u64`, by their width.
     #[doc(hidden)]
     fn by_width(indices: &mut [Self]) -> Indices<'_>;
 }

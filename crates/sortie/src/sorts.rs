@@ -1,4 +1,4 @@
-//! [`Key`]: what Sortie can sort, and how its bits find the engines of this build.
+//! [`Key`]: what Sortie can sort. The bits of a key select the engines of this build.
 
 #[cfg(feature = "gpu")]
 pub use crate::compose::sorts::GpuSorts as Sorts;

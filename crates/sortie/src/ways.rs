@@ -1,4 +1,4 @@
-//! The ways in which one engine sorts, as plans name them and engines take them.
+//! How one engine sorts: the names by which plans choose it and engines follow it.
 
 use std::fmt;
 
@@ -8,7 +8,8 @@ use crate::request::{KeyForm, Request};
 /// How the CPU engine sorts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CpuWay {
-    /// By distribution into buckets, each of which is finished in a cache; segments are finished as they are.
+    /// Keys are distributed into buckets that fit in a cache, and each bucket is then sorted. Segments are sorted without a
+    /// distribution.
     Distribute,
     /// By quicksort. Not stable.
     Quicksort,
@@ -17,7 +18,7 @@ pub enum CpuWay {
 }
 
 impl CpuWay {
-    /// The algorithm that was named, or the one that [`Algorithm::Auto`] is.
+    /// The way for the requested algorithm. For [`Algorithm::Auto`] it depends on the keys.
     pub(crate) fn of(request: &Request) -> CpuWay {
         let compared = matches!(request.keys, KeyForm::Compared | KeyForm::Compound { .. });
         match request.algorithm {
@@ -25,14 +26,14 @@ impl CpuWay {
             Algorithm::Quicksort => CpuWay::Quicksort,
             Algorithm::Auto if request.keys == KeyForm::Compared && request.is_stable() => CpuWay::Merge,
             Algorithm::Auto if request.keys == KeyForm::Compared => CpuWay::Quicksort,
-            // Keys that are equal cannot be told apart.
+            // Without a payload or indices, equal keys cannot be told apart, so the sort need not be stable.
             Algorithm::Auto if compared && request.beside.is_nothing() => CpuWay::Quicksort,
             _ => CpuWay::Distribute,
         }
     }
 }
 
-/// How one array is sorted in a GPU's memory.
+/// How one array is sorted in GPU memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeviceWay {
     /// Distributed by digits.
@@ -41,9 +42,9 @@ pub enum DeviceWay {
     Passes,
     /// By a bitonic network, in place.
     Network,
-    /// Distributed by samples.
+    /// Distributed by splitters from samples.
     Samples,
-    /// As one segment: by a block, or in tiles that are merged.
+    /// As one segment: by one block, or in tiles that are then merged.
     Segment,
 }
 

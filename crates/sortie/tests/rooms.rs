@@ -1,16 +1,16 @@
-//! No module of the library depends on one that depends on it.
+//! Checks that the dependencies between the library's modules have no cycle.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Files of a folder and of all below it.
+/// All files in a folder and the folders below it.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
 }
 
-/// The program text of a file without comments, tests and what only the documentation uses.
+/// The source of a file without comments, tests and what only the documentation uses.
 fn text(file: &Path) -> String {
     let text = fs::read_to_string(file).unwrap();
     let lines = text.lines().take_while(|line| *line != "mod tests {" && *line != "pub(crate) mod tests {");
@@ -19,7 +19,7 @@ fn text(file: &Path) -> String {
     (0..lines.len()).filter(|i| !documented(i)).map(|i| lines[i].to_owned() + "\n").collect()
 }
 
-/// The first names of the paths that begin at the root of the crate.
+/// The first name of each path that begins at the root of the crate.
 fn names(text: &str) -> Vec<String> {
     let first = |path: &str| path.trim().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
     let paths = text.split("crate::").skip(1).flat_map(|rest| match rest.strip_prefix('{') {
@@ -36,7 +36,8 @@ fn names(text: &str) -> Vec<String> {
     paths.filter(|name: &String| !name.is_empty()).collect()
 }
 
-/// The modules that each module at the root of the crate uses; what the root exports counts for the module that has it.
+/// For each module at the root of the crate, the modules that it uses. A name that the root exports counts for the module that
+/// defines it.
 fn uses() -> BTreeMap<String, BTreeSet<String>> {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut exported = BTreeMap::new();
@@ -73,7 +74,7 @@ fn no_module_depends_on_one_that_depends_on_it() {
         uses["sorter"].contains("plan") && uses["plan"].contains("request"),
         "the paths are not found: {uses:?}"
     );
-    // What depends on nothing that is left is taken away, until nothing is left.
+    // Remove modules that depend on no other remaining module, until none can be removed.
     while let Some(lowest) = uses.iter().find(|(_, used)| used.is_empty()).map(|(module, _)| module.clone()) {
         uses.remove(&lowest);
         uses.values_mut().for_each(|used| used.retain(|name| *name != lowest));

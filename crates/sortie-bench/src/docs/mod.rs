@@ -1,6 +1,6 @@
 //! Suite `docs`: writes the tables of `README.md` and `docs/benchmarks.md`, and the README's picture, from the runs in `runs/`.
 //!
-//! A generated table is between two comments of Markdown. What is outside them is written by hand.
+//! A generated table is between two Markdown comments. Everything else is written by hand.
 
 mod picture;
 mod run;
@@ -34,7 +34,7 @@ fn path(name: &str) -> PathBuf {
     Path::new(ROOT).join(name)
 }
 
-/// What the files are to be.
+/// The files and what they are to contain.
 fn generated() -> Result<Vec<(&'static str, String)>> {
     let tables = TABLES.iter().map(|table| Ok((table.name, table.markdown()?)));
     let tables = tables.collect::<Result<Vec<_>>>()?;
@@ -49,7 +49,7 @@ fn generated() -> Result<Vec<(&'static str, String)>> {
     Ok(generated)
 }
 
-/// The text with each table between the comments of its name. Each must be there once.
+/// The text with each table inserted between the comments that name it. Each must occur once.
 fn replace(text: &str, tables: &[(&str, String)]) -> Result<String> {
     let mut missing: Vec<_> = tables.iter().collect();
     let mut replaced = String::new();

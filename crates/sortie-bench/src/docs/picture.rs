@@ -1,16 +1,16 @@
-//! The picture at the top of the README: bars as long as the throughput, on light and dark pages.
+//! The picture at the top of the README: a bar chart of throughput that suits light and dark pages.
 
 use super::speedups::Speedup;
 use crate::Result;
 
-/// All in pixels.
+/// All sizes are in pixels.
 const WIDTH: usize = 720;
 const TITLE: usize = 56;
 const HEADING: usize = 34;
 const BAR: usize = 16;
 const LINE: usize = 22;
 const MARGIN: usize = 4;
-/// What the names left of the bars take, and the numbers right of them.
+/// The width of the names on the left of the bars, and of the numbers on the right.
 const NAMES: usize = 170;
 const NUMBERS: usize = 50;
 
@@ -23,7 +23,8 @@ text { fill: #222; } .faint { fill: #666; } .sortie { fill: #d75f0a; } .peer { f
 </style>
 ";
 
-/// A panel for each speed-up that is drawn: Sortie, and each peer with the part of its throughput that it reaches.
+/// Draws a panel for each speed-up that is drawn: a bar for Sortie, and one for each peer with its share of Sortie's
+/// throughput.
 pub fn draw(speedups: &[Speedup]) -> Result<String> {
     let mut parts = text(0, 20, "font-size=\"17\"", "Throughput, where Sortie's is 1");
     parts += &text(0, 42, "class=\"faint\"", "Longer is faster. Each panel is from the run named beside it.");
@@ -46,7 +47,7 @@ pub fn draw(speedups: &[Speedup]) -> Result<String> {
     ))
 }
 
-/// A name, a bar as long as the throughput, and the throughput, where Sortie's is 1.
+/// A name, a bar and a number, both for the throughput relative to Sortie's.
 fn bar(top: usize, class: &str, name: &str, throughput: f64) -> String {
     let width = throughput * (WIDTH - NAMES - NUMBERS) as f64;
     let middle = top + BAR - 3;

@@ -1,13 +1,13 @@
-//! The runs that are kept in `runs/`, read again.
+//! Reads the runs that are kept in `runs/`.
 
 use crate::Result;
 use crate::report::Row;
 
-/// The rows whose result was right. Of what was measured more than once in a run, the last measurement.
+/// The rows whose results were correct. If a run measured something more than once, the last measurement counts.
 pub fn read(name: &str) -> Result<Vec<Row>> {
     let path = format!("{}/runs/{name}.jsonl", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(&path).map_err(|e| format!("cannot read {path}: {e}"))?;
-    // Rows borrow their names. A program that writes documents ends soon.
+    // Rows borrow their names, so the text is leaked. The program ends soon after it has written the documents.
     parse(text.leak()).map_err(|e| format!("{path}: {e}").into())
 }
 
@@ -28,10 +28,10 @@ fn parse(text: &'static str) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// Whether a row is of the same case as one of Sortie's, by a contender with no more threads.
+/// Whether `peer` is a measurement of the same case as a row of Sortie's, by no more threads.
 pub fn is_peer(peer: &Row, sortie: &Row) -> bool {
     let (a, b) = (&peer.facts, &sortie.facts);
-    // Several GPUs sort what is on each of them.
+    // With several GPUs, each has as many keys of its own as one GPU alone.
     let same_size = a.n == b.n || a.suite == "multi-gpu";
     same_size
         && (a.work, a.key, a.payload, a.distribution) == (b.work, b.key, b.payload, b.distribution)
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
     use crate::measure::{FACTS, Measured};
 
-    /// A row as it is kept.
+    /// A row as the runs have it.
     fn line(contender: &'static str, ms: f64, verified: bool) -> String {
         let measured = Measured { times_ms: vec![ms], verified, ..Measured::default() };
         serde_json::to_string(&Row::new(&FACTS, contender, 1, &measured)).unwrap()

@@ -8,12 +8,12 @@ pub struct Speedup {
     pub work: &'static str,
     /// The file in `runs/`, without its extension.
     pub run: &'static str,
-    /// The case in the run.
+    /// Which rows of the run belong to the case.
     of: fn(&Row) -> bool,
     threads: usize,
-    /// As the run and the README call them.
+    /// Their names in the run and in the README.
     peers: &'static [(&'static str, &'static str)],
-    /// Whether it is in the picture too.
+    /// Whether the picture shows it too.
     pub drawn: bool,
 }
 
@@ -149,7 +149,7 @@ pub fn markdown(speedups: &[Speedup]) -> Result<String> {
     Ok(text)
 }
 
-/// With two digits.
+/// The ratio with two significant digits.
 fn times(ratio: f64) -> String {
     if ratio < 9.95 { format!("{ratio:.1}x") } else { format!("{ratio:.0}x") }
 }

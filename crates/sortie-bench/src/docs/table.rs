@@ -1,4 +1,4 @@
-//! A table of `docs/benchmarks.md`: rows of a run, grouped by what they are called, beside what `bars.rs` asks for.
+//! A table of `docs/benchmarks.md`: the rows of a run, grouped by label, with the targets of `bars.rs`.
 
 use super::run;
 use crate::Result;
@@ -8,13 +8,13 @@ use crate::report::Row;
 use crate::report::plot::number;
 
 pub struct Table {
-    /// In the comment of Markdown before it.
+    /// Its name in the Markdown comment before it.
     pub name: &'static str,
     /// The file in `runs/`, without its extension.
     pub run: &'static str,
     /// Which rows of the run count.
     pub of: fn(&Row) -> bool,
-    /// What the first column is, and what is in it. Rows with the same name share a line.
+    /// The title of the first column, and its content. Rows with the same label share a line.
     pub head: &'static str,
     pub label: fn(&Row) -> String,
     pub columns: &'static [Column],
@@ -30,9 +30,9 @@ pub struct Column {
 enum Value {
     /// 10^9 keys or strings per second.
     Rate,
-    /// The rate over the best of these contenders; the geometric mean, if there are several cases.
+    /// The rate over that of the best of these contenders; the geometric mean, if there are several cases.
     Over(&'static [&'static str]),
-    /// What a row's `includes` has between two texts.
+    /// The part of a row's `includes` between two texts.
     Told(&'static str, &'static str),
 }
 
@@ -62,7 +62,7 @@ impl Column {
         Column::new(title, contender, Value::Told(before, after))
     }
 
-    /// Of the contender's rows only these.
+    /// The column with only these of the contender's rows.
     pub const fn of(self, of: fn(&Row) -> bool) -> Column {
         Column { of, ..self }
     }

@@ -352,7 +352,7 @@ fn is(row: &Row, work: &str, key: &str, payload: &str) -> bool {
     (row.facts.work, row.facts.key, row.facts.payload) == (work, key, payload)
 }
 
-/// Of suite `grid`: neither segments nor a graph.
+/// Whether a row of suite `grid` is for one array: neither segments nor a graph.
 fn is_array(row: &Row) -> bool {
     matches!(row.facts.work, "keys" | "pairs" | "argsort")
 }
@@ -365,7 +365,7 @@ fn mean(row: &Row) -> Option<String> {
     (n >= GRID_MEANS_FROM && !easy).then(|| format!("{} (asked {})", mean.name, mean.asked))
 }
 
-/// An array, or segments.
+/// The label of an array or of segments.
 fn keys(row: &Row) -> String {
     let Facts { work, key, payload, n, segments, length, distribution, .. } = row.facts;
     let mut text = match (segments, length) {
@@ -383,7 +383,7 @@ fn keys(row: &Row) -> String {
     text
 }
 
-/// Strings, lines, records, or the words of documents.
+/// The label of strings, lines, records, or the words of documents.
 fn strings(row: &Row) -> String {
     let Facts { work, key, n, length, distribution, .. } = row.facts;
     let many = amount_of(n);

@@ -1,4 +1,4 @@
-//! All inputs as one stream of records, a part after the other.
+//! Reads all inputs as one stream of records, one part at a time.
 
 use std::slice;
 
@@ -21,8 +21,8 @@ impl<'a> Feed<'a> {
         Feed { inputs: inputs.iter(), open: None, job }
     }
 
-    /// The next records, until they take `enough` bytes, or as many as `share` bytes have room for, with what is held beside them.
-    /// True where they are the last.
+    /// The next records: until they take `enough` bytes, or as many as fit in `share` bytes of memory together with what is
+    /// held for each of them. Also returns whether they are the last.
     pub fn next(&mut self, share: u64, enough: u64) -> Result<(Records, bool), Failure> {
         let mut records = self.job.no_records(share);
         loop {
@@ -47,13 +47,13 @@ impl<'a> Feed<'a> {
     }
 }
 
-/// So many bytes, or as many as there are addresses.
+/// The number as a `usize`, or the largest `usize`.
 pub fn as_size(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
 impl RecordSort<'_> {
-    /// Why an input cannot be read, of which the records from `first` on could be.
+    /// The failure for an input that cannot be read to its end. `first` is the index of its first record.
     fn unreadable(&self, error: Error, input: &Input, records: &Records, first: usize) -> Failure {
         let file = quote::name(input.name());
         match error {

@@ -1,4 +1,5 @@
-//! What records are compared by: in the text where that has it as it is compared, else encoded.
+//! The keys by which records are compared. A key that is in the text in the form in which it compares is used from there;
+//! others are encoded.
 
 use rayon::prelude::*;
 use sortie_formats::sequences::{Record, Records};
@@ -7,10 +8,10 @@ use crate::cli::RecordKey;
 use crate::failure::Failure;
 use crate::memory::filled;
 
-/// So many records have their encoded keys in one allocation.
+/// The number of records whose encoded keys share an allocation.
 const BLOCK: usize = 1 << 12;
 
-/// A record beside its key, as which it compares.
+/// A record and its key, by which it compares.
 #[derive(Debug, Clone, Copy)]
 pub struct Keyed<'a> {
     pub key: &'a [u8],
@@ -55,7 +56,7 @@ impl Keys {
         self.blocks.iter().map(|block| block.bytes.len() + size_of_val(&*block.ends)).sum()
     }
 
-    /// All records with their keys, in the order that they were read in.
+    /// All records with their keys, in the order in which they were read.
     pub fn items<'a>(&'a self, records: &'a Records) -> Result<Vec<Keyed<'a>>, Failure> {
         let mut items = filled(records.len(), Keyed { key: &[], record: &[] })?;
         let blocks = items.par_chunks_mut(BLOCK).zip(&self.blocks).enumerate();
@@ -72,7 +73,7 @@ impl Keys {
 }
 
 impl Block {
-    /// Encodes the key of a record that has none in the text.
+    /// Encodes the key of a record whose key is not in the text.
     fn add(&mut self, record: Record<'_>, by: RecordKey) -> Result<(), Failure> {
         if in_text(record, by).is_some() {
             return Ok(());
@@ -103,7 +104,7 @@ pub fn append(record: Record<'_>, by: RecordKey, key: &mut Vec<u8>) -> Result<()
     Ok(())
 }
 
-/// The key where the text has it: a name, and a sequence on one line.
+/// The key, if it is in the text: a name, or a sequence on one line.
 fn in_text(record: Record<'_>, by: RecordKey) -> Option<&[u8]> {
     match by {
         RecordKey::Name => Some(record.name()),

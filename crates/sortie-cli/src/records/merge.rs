@@ -1,4 +1,4 @@
-//! Merging runs of records. A run is the text of whole records; their keys are found again as they are read.
+//! Merges runs of records. A run is the text of whole records. Their keys are found again as they are read.
 
 use std::cmp::Ordering;
 use std::io;
@@ -12,12 +12,12 @@ use crate::external::{Content, Part, Sink};
 use crate::failure::Failure;
 use crate::memory::{append, room};
 
-/// Bytes that are given to the sink at a time.
+/// Bytes that are passed to the sink at a time.
 const PIECE: usize = 1 << 18;
-/// The least and the most memory of a run, until a record is longer.
+/// The smallest and the largest buffer of a run. It grows if a record is longer.
 const READ: (u64, u64) = (16 << 10, 4 << 20);
 
-/// Merges runs, which lie in the order in which their records were read, within `budget` bytes.
+/// Merges runs within `budget` bytes. The runs are in the order in which their records were read.
 pub fn merge(parts: Vec<Part>, budget: u64, job: &RecordSort<'_>, sink: Sink<'_>) -> Result<(), Failure> {
     let share = (budget / 2 / parts.len().max(1) as u64).clamp(READ.0, READ.1) as usize;
     let open = |part: Part| Source::new(part.open()?, share, job);
@@ -41,7 +41,7 @@ pub fn merge(parts: Vec<Part>, budget: u64, job: &RecordSort<'_>, sink: Sink<'_>
                 last.clear();
                 append(last, &first.key)?;
             }
-            // A large record is a piece by itself, and not copied.
+            // A large record is a piece of its own and is not copied.
             let record = first.record();
             if piece.len() + record.len() > PIECE {
                 sink(&piece)?;
@@ -55,10 +55,10 @@ pub fn merge(parts: Vec<Part>, budget: u64, job: &RecordSort<'_>, sink: Sink<'_>
     sink(&piece)
 }
 
-/// A run, a part of which is in memory.
+/// A run of which a part is in memory.
 struct Source {
     content: Content,
-    /// As much as may be in memory. The current record is from `start` to `end`, and what follows it up to `filled` was read.
+    /// The buffer. The current record is from `start` to `end`, and what was read after it ends at `filled`.
     read: Vec<u8>,
     start: usize,
     end: usize,
@@ -70,9 +70,9 @@ struct Source {
 }
 
 impl Source {
-    /// At the first record.
+    /// Opens a run at its first record.
     fn new(content: Content, share: usize, job: &RecordSort<'_>) -> Result<Source, Failure> {
-        // Its pages are taken as it is filled: a run may be shorter.
+        // Its pages take memory only when they are filled: a run may be shorter.
         let read = bytemuck::try_zeroed_vec(share).map_err(|()| Failure::Memory(share as u64))?;
         let (start, end, filled, key) = (0, 0, 0, Vec::new());
         let mut source = Source { content, read, start, end, filled, ended: false, key, exhausted: false };
@@ -102,12 +102,12 @@ impl Source {
         }
     }
 
-    /// Reads more behind what was read of the current record.
+    /// Reads more of the run after what was read of the current record.
     fn fill(&mut self) -> Result<(), Failure> {
         self.read.copy_within(self.start..self.filled, 0);
         (self.start, self.end, self.filled) = (0, 0, self.filled - self.start);
         if self.filled == self.read.len() {
-            // By a part only, since a record that needs this may be a good part of memory.
+            // By a quarter only: a record that needs this may already take a large part of the memory.
             let more = self.read.len() / 4;
             self.read.try_reserve_exact(more).map_err(|_| Failure::Memory((self.filled + more) as u64))?;
             self.read.resize(self.filled + more, 0);

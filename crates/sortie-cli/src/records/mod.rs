@@ -1,7 +1,7 @@
 //! `sortie sort --format`: whole records of FASTA and FASTQ.
 //!
-//! Records are read into one text, where they stay. The library sorts references to them, by keys that lie in that text too
-//! wherever they can, and the records are written from there. What does not fit in memory goes through sorted runs on disk.
+//! Records are read into one text and stay there. The library sorts references to them, by keys that are in that text too if
+//! possible, and the records are written from the text. Input that does not fit in memory goes through sorted runs on disk.
 
 mod feed;
 mod keys;
@@ -29,24 +29,25 @@ use feed::{Feed, as_size};
 use keys::{Keyed, Keys};
 use write::Writer;
 
-/// How many runs are merged at a time where the command line does not say.
+/// How many runs are merged at a time, unless the command line says otherwise.
 const RUNS_AT_ONCE: usize = 64;
 
-/// What a sort of strings holds for each: a copy of the reference, and two words.
+/// The scratch memory of a sort of strings for each record: a copy of the reference, and two words.
 const SCRATCH: usize = size_of::<Keyed<'_>>() + 2 * size_of::<u64>();
 
-/// Records have one part in this many of the limit. The rest is for what the reader holds of the next record, whose length is
-/// not known before, and for text that has grown.
+/// Records get one part in this many of the limit. The rest is for what the reader holds of the next record, whose length is
+/// not known in advance, and for the growth of the text.
 const SHARE: u64 = 2;
-/// What the reader may hold of a record, and a check of all, where the limit is small: of the memory that the program takes by
-/// itself.
+/// The least that the reader may hold of a record, and a check of all records, even if the limit is smaller. It is part of the
+/// memory that the program needs in any case.
 const LEAST: u64 = 1 << 20;
 /// Bytes of records that are checked at a time.
 const CHECKED: u64 = 1 << 20;
-/// -S must be as many times the longest record, about, for each copy of its text: three runners share the half of what -S leaves.
+/// `-S` must be about this many times the longest record, for each copy of its text: three runners share half of what `-S`
+/// leaves.
 const TIMES: usize = 7;
-/// A run in a merge holds a record, room for a quarter more, and a key as long as the record: in quarters of the record. All of them
-/// may take a quarter of the limit.
+/// What a run holds in a merge, in quarters of its longest record: the record, a quarter more, and a key as long as the record.
+/// All runs together may take a quarter of the limit.
 const MERGED: u64 = 5 + 4;
 
 /// Sorts or checks records as the command line says.
@@ -93,7 +94,7 @@ impl RecordSort<'_> {
         output.finish()
     }
 
-    /// Writes all records in order, which do not fit in memory: those that were read first, and the others.
+    /// Sorts records that do not fit in memory: `first`, which were read already, and the rest of the feed.
     fn sort_in_runs(
         &self,
         first: Records,
@@ -128,13 +129,13 @@ impl RecordSort<'_> {
         writer.flush()
     }
 
-    /// How many runs like this one may be merged at a time, each of which holds a record.
+    /// How many runs like this one may be merged at a time. Each holds one record.
     fn merged_at_once(&self, items: &[Keyed<'_>]) -> usize {
         let longest = items.iter().map(|item| item.record.len()).max().unwrap_or(0);
         as_size(self.limit / MERGED / longest.max(1) as u64)
     }
 
-    /// Prints how so many records would be sorted; of more than those if they are not all.
+    /// Prints how this many records would be sorted. `all` is false if there are more of them.
     fn explain(&self, records: usize, all: bool) -> Result<(), Failure> {
         let beside = Beside::Payload { bytes: size_of::<Keyed<'_>>(), stable: true };
         let sorter = self.sorter(u64::MAX)?;
@@ -147,13 +148,13 @@ impl RecordSort<'_> {
     fn sorter(&self, left: u64) -> Result<Sorter, Failure> {
         let Resources { engine, buffer_size, .. } = self.args.resources;
         explain::may_take_gpu(engine, buffer_size);
-        // What the library counts lies on the device for the most part.
+        // Most of what the library counts is on the device.
         let left = if engine.device().is_some() { u64::MAX } else { left };
         let builder = Sorter::builder().engine(engine).descending(self.args.descending);
         Ok(builder.memory_limit(left).build()?)
     }
 
-    /// Has `then` do something with records in order, of which some may be left out as repeated.
+    /// Sorts records, drops repeated ones if that was asked for, and calls `then` with the rest.
     fn in_order<R>(
         &self,
         records: &Records,
@@ -184,7 +185,7 @@ impl RecordSort<'_> {
         Ok(())
     }
 
-    /// Fails with the first record that does not belong after the one before it.
+    /// Fails at the first record that is out of order.
     fn check(&self, inputs: &[Input], how: Check) -> Result<(), Failure> {
         let mut feed = Feed::new(inputs, self);
         let is_wrong = |before: &[u8], key: &[u8]| {
@@ -192,7 +193,7 @@ impl RecordSort<'_> {
             let order = if self.args.descending { order.reverse() } else { order };
             order.is_gt() || order.is_eq() && self.args.unique
         };
-        // The last key of the records before, and how many lines those have.
+        // The last key of the records before these, and how many lines those records have.
         let (mut last, mut lines) = (None::<Vec<u8>>, 0);
         loop {
             let (records, ended) = self.next(&mut feed, (self.limit / SHARE).max(LEAST), CHECKED)?;
@@ -233,37 +234,37 @@ impl RecordSort<'_> {
         Ok((records, ended))
     }
 
-    /// No records yet, with room for `share` bytes of them and of what is held beside them.
+    /// An empty list of records. They may take `share` bytes together with what is held for each of them.
     fn no_records(&self, share: u64) -> Records {
         let key = if self.args.by == RecordKey::Length { 2 * size_of::<u64>() } else { size_of::<usize>() };
         Records::new(self.args.format.into(), as_size(share))
             .counting(size_of::<Keyed<'_>>() + SCRATCH + key, self.copies())
     }
 
-    /// How often the text of a record is copied to be compared: once where a sequence may be on several lines.
+    /// How many copies a key makes of a record's text: one if a sequence may be on several lines, else none.
     fn copies(&self) -> usize {
         usize::from(self.args.by == RecordKey::Sequence && self.args.format == RecordFormat::Fasta)
     }
 
-    /// Bytes that the reader may hold of a record beside its buffer.
+    /// Bytes that the reader may hold of a record besides its buffer.
     fn of_reader(&self) -> u64 {
         (self.limit / SHARE).max(LEAST)
     }
 
-    /// The bytes that are left of the limit beside the records, their keys and references to both.
+    /// The bytes that the limit leaves after the records, their keys and the references to both.
     fn left(&self, records: &Records, keys: &Keys) -> Result<u64, Failure> {
         let held = (records.memory() + keys.bytes() + records.len() * size_of::<Keyed<'_>>()) as u64;
         let all = held + (records.len() * SCRATCH) as u64;
         self.limit.checked_sub(held).ok_or_else(|| self.over_limit(all))
     }
 
-    /// So many bytes and perhaps more are needed, which the limit does not allow.
+    /// The failure if at least `needed` bytes are needed and the limit does not allow them.
     fn over_limit(&self, needed: u64) -> Failure {
         let (needed, left) = (at_least(needed), self.what_is_left(self.limit));
         Failure::new(format!("sorting records needs at least {needed} of memory, but {left}; allow more"))
     }
 
-    /// What is wrong with a record for which so many bytes and perhaps more are needed, of which it may take `limit`.
+    /// The message for a record that needs at least `needed` bytes and may take `limit`.
     fn too_long(&self, needed: u64, limit: u64) -> String {
         let advice = match self.args.resources.buffer_size {
             Some(_) => {

@@ -1,4 +1,4 @@
-//! Records in their new order: gathered and compressed in parallel from wherever they lie, written in order.
+//! Writes records in their new order. They are gathered and compressed in parallel, and written in order.
 
 use std::borrow::Cow;
 
@@ -14,10 +14,10 @@ use crate::progress::Progress;
 
 /// Bytes of records that one task gathers.
 const PIECE: usize = 1 << 18;
-/// So many pieces are written while the next ones are gathered.
+/// The number of pieces that are written while the next ones are gathered.
 const WINDOW: usize = 32;
 
-/// Writes the records of `items`; returns how many bytes that took.
+/// Writes the records of `items`. Returns how many bytes were written.
 pub fn write(
     items: &[Keyed<'_>],
     compress: bool,
@@ -40,14 +40,14 @@ pub fn write(
         gathered = next?;
     }
     if compress && items.is_empty() {
-        // Nothing is something in gzip.
+        // An empty file also has a header and a trailer in gzip.
         gathered.push(compression::gzip(&[])?.into());
     }
     put(gathered)?;
     Ok(written)
 }
 
-/// Pieces of about the same size, but that a record is not cut.
+/// Cuts the records into pieces of about the same size. No record is cut.
 fn cut<'i, 'a>(items: &'i [Keyed<'a>]) -> Vec<&'i [Keyed<'a>]> {
     let mut pieces = Vec::new();
     let (mut start, mut bytes) = (0, 0);
@@ -62,7 +62,7 @@ fn cut<'i, 'a>(items: &'i [Keyed<'a>]) -> Vec<&'i [Keyed<'a>]> {
     pieces
 }
 
-/// What is to be written of a piece. A large record is a piece by itself, and not copied.
+/// The bytes to write for a piece. A large record is a piece of its own and is not copied.
 fn gather<'a>(piece: &[Keyed<'a>], compress: bool, progress: &Progress) -> Result<Cow<'a, [u8]>, Failure> {
     let text = match piece {
         [one] => Cow::Borrowed(one.record),
@@ -76,19 +76,19 @@ fn gather<'a>(piece: &[Keyed<'a>], compress: bool, progress: &Progress) -> Resul
     if compress { compression::gzip(&text).map(Cow::from) } else { Ok(text) }
 }
 
-/// Writes the text of records that comes in order, compressed by all threads.
+/// Writes text that comes in order. All threads compress it.
 pub struct Writer<'a> {
     compress: bool,
-    /// Bytes that are compressed at once.
+    /// Bytes that are compressed at a time.
     window: usize,
     output: &'a mut Output,
     progress: &'a Progress,
-    /// What is to be compressed.
+    /// Text that is not compressed yet.
     pieces: Vec<Vec<u8>>,
 }
 
 impl<'a> Writer<'a> {
-    /// Each thread has a piece at least, however small the window is.
+    /// Each thread gets at least one piece, however small the window is.
     pub fn new(compress: bool, window: usize, output: &'a mut Output, progress: &'a Progress) -> Self {
         let window = window.max(rayon::current_num_threads() * PIECE);
         Writer { compress, window, output, progress, pieces: Vec::new() }
@@ -99,7 +99,7 @@ impl<'a> Writer<'a> {
         if !self.compress {
             return self.output.write(text);
         }
-        // A member of gzip's may end anywhere.
+        // A gzip member may end anywhere.
         for text in text.chunks(PIECE) {
             let mut piece = room(text.len())?;
             piece.extend_from_slice(text);
@@ -111,7 +111,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Writes what waits.
+    /// Writes the text that was put and is not written yet.
     pub fn flush(&mut self) -> Result<(), Failure> {
         let compressed: Vec<Vec<u8>> =
             self.pieces.par_iter().map(|piece| compression::gzip(piece)).collect::<Result<_, _>>()?;
@@ -120,7 +120,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Gives the records of `items` to the sink, some at a time.
+/// Passes the records of `items` to the sink, some at a time.
 pub fn gathered(items: &[Keyed<'_>], sink: Sink<'_>) -> Result<(), Failure> {
     for piece in cut(items) {
         match piece {

@@ -1,5 +1,5 @@
-//! The sorts of numbers by GPUs, as methods of the integers that hold their bits: compiled in this crate, once for each width, as
-//! [`CpuSorts`] are.
+//! Sorts of numbers on GPUs, as methods of the integers that hold their bits. This crate compiles them, once for each width, as
+//! it does [`CpuSorts`].
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::gpu::{Allowed, Gpu, HostArray};
 use crate::key::Code;
 use crate::{Error, Report, Segments};
 
-/// Sorts of numbers of one width, in host memory, by GPUs.
+/// Sorts numbers of one width in host memory, on GPUs.
 pub trait GpuSorts: CpuSorts {
     /// Sorts one array.
     fn sort_array(
@@ -21,7 +21,7 @@ pub trait GpuSorts: CpuSorts {
         allowed: Allowed,
     ) -> Result<Report, Error>;
 
-    /// Sorts every segment by itself.
+    /// Sorts each segment on its own.
     fn sort_segments_on_gpu(
         gpu: &Arc<Gpu>,
         array: HostArray<'_, Self>,

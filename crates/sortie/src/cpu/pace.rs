@@ -1,8 +1,8 @@
-//! Whether a distribution pays, by how fast this machine partitions and distributes.
+//! Decides whether a distribution is worth its time, from how fast this machine partitions and distributes.
 //!
-//! A distribution replaces as many partitions as the buckets of its keys have bits of entropy. The first large array of a
-//! process measures the rates of both, for each width, as steps of its own sort. Keys are sorted alone, so the result is the same
-//! either way.
+//! A distribution replaces as many levels of partitioning as the entropy of its buckets has bits. The first sort of a large
+//! array measures both rates, once per process and key width, while it does steps that it needs anyway. Only keys alone are
+//! sorted this way, so the choice does not affect the result.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -14,20 +14,21 @@ use super::vector::Isa;
 use crate::cpu::tuning::{DISTRIBUTE_FROM_BYTES, NEAR_BYTES};
 use crate::key::Bits;
 
-/// Distances at which keys are compared to find that they are nearly in order, and one in how many may fall then.
+/// To find out whether keys are nearly in order, this many pairs are compared at equal distances. They are if at most one pair
+/// in `FALLS_IN_ORDER` descends.
 const PROBES: usize = 128;
 const FALLS_IN_ORDER: usize = 8;
 
-/// Picoseconds a byte, the least measured; `u64::MAX` before anything was measured.
+/// Picoseconds per byte: the lowest measurement, or `u64::MAX` before the first one.
 struct Rates {
-    /// Partitions of more keys than the caches next to a core hold.
+    /// For partitions of more keys than the caches next to a core hold.
     far: AtomicU64,
-    /// Partitions of fewer.
+    /// For partitions of fewer keys.
     near: AtomicU64,
     distribution: AtomicU64,
 }
 
-/// Of codes of 32 and of 64 bits.
+/// For codes of 32 and of 64 bits.
 static RATES: [Rates; 2] = [const { Rates::unknown() }; 2];
 
 impl Rates {
@@ -39,7 +40,7 @@ impl Rates {
         }
     }
 
-    /// None for codes that no vectors sort.
+    /// `None` for codes that have no vectorised sort.
     fn of<B: Bits>() -> Option<&'static Rates> {
         match B::WIDTH {
             32 => Some(&RATES[0]),
@@ -55,15 +56,16 @@ impl Rates {
     }
 }
 
-/// Whether few keys fall, of those at equal distances. Such keys hardly move in a distribution, which takes less time than it did
-/// when it was measured: of 10^7 u64 with ten swaps, a fifth less than the quicksort; with 10^5 swaps, as much.
+/// Whether few of the keys at equal distances are greater than the next one. A distribution hardly moves the keys of such an
+/// array, so it takes less time than the measured rate says: for 10^7 `u64` with ten swaps a fifth less than the quicksort,
+/// with 10^5 swaps the same.
 fn is_nearly_in_order<B: Bits>(keys: &[B]) -> bool {
     let at = |i: usize| keys[i * (keys.len() - 1) / PROBES];
     let falls = (0..PROBES).filter(|&i| at(i) > at(i + 1)).count();
     falls <= PROBES / FALLS_IN_ORDER
 }
 
-/// Runs a step on keys, and notes its rate.
+/// Runs a step on the keys and records its rate.
 fn timed<B: Bits, R>(rate: &AtomicU64, keys: &mut [B], step: impl FnOnce(&mut [B]) -> R) -> R {
     let start = Instant::now();
     let result = step(keys);
@@ -72,7 +74,7 @@ fn timed<B: Bits, R>(rate: &AtomicU64, keys: &mut [B], step: impl FnOnce(&mut [B
     result
 }
 
-/// Distributes keys by `distribute` where that pays, and returns the ranges that are left to sort, in order.
+/// Distributes the keys by `distribute` if that is worth its time. Returns the ranges that remain to be sorted, in order.
 pub(crate) fn distribute<B: Bits>(
     keys: &mut [B],
     classifier: impl Fn(&[B]) -> Classifier<B>,

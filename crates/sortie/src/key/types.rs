@@ -1,4 +1,4 @@
-//! The order of each type of keys.
+//! The order of each key type.
 
 use std::cmp::Ordering;
 
@@ -14,7 +14,7 @@ pub trait Number: TotalOrder + Copy {
     const CODE: Code;
     #[doc(hidden)]
     fn to_bits(self) -> Self::Bits;
-    /// The number with these bits, unless they are none of the type's.
+    /// The number with these bits; `None` if no number of the type has them.
     #[doc(hidden)]
     fn from_bits(bits: Self::Bits) -> Option<Self>;
 }
@@ -85,7 +85,7 @@ fixed! {
     bool as u8, Code::Unsigned, u8::from, |b| [false, true].get(usize::from(b)).copied();
 }
 
-/// The first eight bytes as a big-endian number, short strings filled up with zeros.
+/// The first eight bytes as a big-endian number. Shorter strings are padded with zeros.
 #[inline]
 pub(crate) fn first_eight(bytes: &[u8]) -> u64 {
     match bytes.first_chunk::<8>() {

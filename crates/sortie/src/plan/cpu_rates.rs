@@ -1,24 +1,24 @@
-//! [`CpuRates`]: how fast the CPU engine sorts, which predictions are made from.
+//! [`CpuRates`]: how fast the CPU engine sorts, the basis of predictions.
 
 use super::Vectors;
 
-/// Logarithms to base 2 of the lengths of segments that are measured.
+/// Base-2 logarithms of the segment lengths that are measured.
 pub(crate) const LENGTHS: [u32; 3] = [3, 9, 15];
 
-/// What the CPU engine does in a second, all threads together.
+/// The rates of the CPU engine, all threads together.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CpuRates {
-    /// Threads that were at work.
+    /// Number of threads that did the work.
     pub threads: usize,
-    /// Bytes copied a second.
+    /// Bytes copied per second.
     pub copy: f64,
-    /// By bytes of a key, 1 to 8, and length.
+    /// By the width of a key (1, 2, 4 and 8 bytes), then by `LENGTHS`.
     pub(crate) seconds_a_key: [[f64; LENGTHS.len()]; 4],
 }
 
 impl CpuRates {
-    /// What 16 cores of a Xeon (Sapphire Rapids) do with these instructions, measured on 2026-11-23. Fewer or more threads are
-    /// taken to sort as much each.
+    /// The rates of 16 cores of a Xeon (Sapphire Rapids) with these instructions, measured on 2026-11-23. Predictions for fewer
+    /// or more threads assume that each thread sorts as much.
     #[must_use]
     pub fn shipped(vectors: Vectors) -> CpuRates {
         let nanoseconds: [[f64; 3]; 4] = match vectors {
@@ -34,17 +34,17 @@ impl CpuRates {
         CpuRates { threads: 16, copy: 55e9, seconds_a_key }
     }
 
-    /// Keys a second in segments of one length, for keys of 1, 2, 4 or 8 bytes; between the lengths that were measured, by a
-    /// straight line.
+    /// Keys per second in segments of `length` keys, for keys of 1, 2, 4 or 8 bytes. Between the measured lengths, the time per
+    /// key is interpolated linearly over the logarithm of the length.
     ///
     /// # Panics
-    /// Where `key_bytes` is 0, or 16 and more.
+    /// If `key_bytes` is 0, or 16 or more.
     #[must_use]
     pub fn keys_a_second(&self, key_bytes: usize, length: usize) -> f64 {
         1.0 / self.seconds_a_key(key_bytes, length.max(1).ilog2())
     }
 
-    /// For segments of 2 to the `log` keys: on the line between the lengths that were measured.
+    /// For segments of 2^`log` keys, interpolated between the measured lengths.
     pub(crate) fn seconds_a_key(&self, key_bytes: usize, log: u32) -> f64 {
         let measured = &self.seconds_a_key[key_bytes.ilog2() as usize];
         let log = log.clamp(LENGTHS[0], LENGTHS[LENGTHS.len() - 1]);
