@@ -1,6 +1,5 @@
-// The peers of suite `batch` that are made from CUB, behind a C interface: sorts of many segments that lie on the
-// device. Temporary storage is allocated when a job is opened, so that a run does nothing but sort. The peers of suite
-// `grid` are in `cub_arrays.cuh`.
+// The peers of suite `batch` that are made from CUB, behind a C interface: sorts of many segments in device memory. Temporary
+// storage is allocated when a job is opened, so that a run only sorts. The peers of suite `grid` are in `cub_arrays.cuh`.
 //
 //     nvcc -O3 -std=c++17 -arch=native -shared -Xcompiler -fPIC -o cub.so cub.cu
 
@@ -17,7 +16,7 @@
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
 
-/// What to sort. All pointers are the device's.
+/// What to sort. All pointers are to device memory.
 struct Batch {
     const void *input;        // left as it is
     void *keys;               // where the result belongs; holds a copy of the input before a run in place
@@ -27,11 +26,11 @@ struct Batch {
     const uint64_t *offsets;  // segments + 1 of them
 };
 
-/// A peer, made ready for one batch.
+/// A peer that is prepared for one batch.
 struct Job {
     virtual ~Job() = default;
     virtual void run(cudaStream_t stream) = 0;
-    /// What was chosen, or nothing.
+    /// What was chosen, or an empty string.
     std::string note;
 };
 
@@ -39,7 +38,7 @@ namespace {
 
 void check(cudaError_t error, const char *what) {
     if (error == cudaSuccess) return;
-    // Else a later launch would be told of it.
+    // Otherwise a later launch would report this error.
     cudaGetLastError();
     throw std::runtime_error(std::string(what) + ": " + cudaGetErrorString(error));
 }
@@ -138,7 +137,7 @@ struct WarpMerge {
     }
 };
 
-/// Workers are blocks, and so below.
+/// Workers are blocks, here and below.
 template <class Key, int THREADS_, int ITEMS_>
 struct BlockMerge {
     static constexpr const char *NAME = "BlockMergeSort";
@@ -254,7 +253,7 @@ std::vector<Shape<Key>> shapes() {
     return all;
 }
 
-/// The shape that sorts this very batch fastest, of all that are at most twice as large as need be.
+/// The shape that sorts this batch fastest, of all that are at most twice as large as necessary.
 template <class Key>
 class ByHand : public Job {
 public:
@@ -317,7 +316,7 @@ private:
 
 // ---- Sorting by tags: a stable sort of all keys, then one by the number of the segment each came from ----
 
-/// A warp a segment.
+/// One warp for each segment.
 __global__ void write_tags(uint32_t *tags, uint64_t segments, uint64_t length, const uint64_t *offsets) {
     const uint64_t warps = uint64_t(gridDim.x) * blockDim.x / 32;
     const uint64_t warp = (uint64_t(blockIdx.x) * blockDim.x + threadIdx.x) / 32;
@@ -382,7 +381,7 @@ std::unique_ptr<Job> make(int peer, const Batch &batch, cudaStream_t stream) {
     }
 }
 
-/// Null, or what went wrong; the text lasts until this thread's next call.
+/// Null, or an error message, which is valid until this thread's next call.
 template <class Work>
 const char *guarded(Work work) {
     static thread_local std::string error;
@@ -407,7 +406,7 @@ enum class OneArray { Radix = 4, Merge = 5, RadixPairs = 6 };
 
 constexpr int STRINGS = 7;
 
-/// Sorts places by the strings that they are of: `input` has their bytes, `keys` the places of 32 bits.
+/// Sorts indices by the strings that they refer to: `input` has the bytes, `keys` has the indices of 32 bits.
 struct StringSort : Job {
     explicit StringSort(const Batch &batch) : batch(batch) {
         size_t bytes = 0;
@@ -503,9 +502,13 @@ std::unique_ptr<Job> make_one_array(int peer, const Batch &batch) {
 
 extern "C" {
 
-/// Makes a peer ready: 0 DeviceSegmentedSort, 1 DeviceSegmentedRadixSort, 2 by hand, 3 by tags, for keys of "f32" or "u64";
-/// for one array of "u32" or "u64" 4 DeviceRadixSort, 5 DeviceMergeSort (of "u128" too), 6 DeviceRadixSort of pairs; 7
-/// DeviceMergeSort of the places of strings of "bytes". What is enqueued meanwhile is enqueued on `stream`, and leaves
+/// Prepares a peer:
+///
+/// - for keys of "f32" or "u64": 0 DeviceSegmentedSort, 1 DeviceSegmentedRadixSort, 2 by hand, 3 by tags;
+/// - for one array of "u32" or "u64": 4 DeviceRadixSort, 5 DeviceMergeSort (also of "u128"), 6 DeviceRadixSort of pairs;
+/// - for the indices of strings of "bytes": 7 DeviceMergeSort.
+///
+/// What this enqueues is enqueued on `stream`, and may leave anything in `keys`.
 /// `keys` as it likes.
 const char *sortie_peer_open(int peer, const char *key, int device, const Batch *batch, cudaStream_t stream,
                              Job **job) {
@@ -529,7 +532,7 @@ const char *sortie_peer_run(Job *job, cudaStream_t stream) {
     return guarded([&] { job->run(stream); });
 }
 
-/// What was chosen for this batch; the text lasts as long as the job.
+/// What was chosen for this batch. The text is valid as long as the job.
 const char *sortie_peer_note(const Job *job) { return job->note.c_str(); }
 
 void sortie_peer_close(Job *job) { delete job; }

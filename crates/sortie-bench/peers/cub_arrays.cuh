@@ -1,7 +1,7 @@
-// CUB's radix sort of one array, for suite `grid`, and what lets another process sort the same array. The caller brings all
+// CUB's radix sort of one array, for suite `grid`, and what lets another process sort the same array. The caller provides all
 // memory, so nothing is allocated from cell to cell. `cub.cu` includes this.
 
-/// All pointers are the device's. The input is left as it is.
+/// All pointers are to device memory. The input is not changed.
 struct Array {
     const void *keys;
     void *sorted_keys;
@@ -37,8 +37,8 @@ cudaError_t sort_array(int payload_bytes, const Array &array, void *storage, siz
 
 extern "C" {
 
-/// Enqueues DeviceRadixSort of keys of "u32", "u64", "i32", "f32" or "f64". Without storage it only says how many bytes of
-/// storage that takes.
+/// Enqueues DeviceRadixSort of keys of "u32", "u64", "i32", "f32" or "f64". Without storage, it only returns how many bytes of
+/// storage the sort takes.
 const char *sortie_peer_sort_array(const char *key, int payload_bytes, int device, const Array *array, void *storage,
                                    size_t *bytes, cudaStream_t stream) {
     return guarded([&] {

@@ -51,7 +51,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Measures what was asked for; whether every result was right.
+/// Measures what was asked for. Returns whether every result was right.
 fn run(args: &Args) -> Result<bool> {
     let mut cases = match args.suite {
         Suite::Cpu => suite_cpu::cases(args),

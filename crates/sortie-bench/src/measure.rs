@@ -1,5 +1,5 @@
-//! How a case is measured: fresh data each repetition, the same for all contenders, one after the other, each
-//! result checked against the baseline's.
+//! How a case is measured: each repetition draws new data, the same for all contenders. They run one after the other, and each
+//! result is checked against the baseline's.
 
 use std::time::{Duration, Instant};
 
@@ -21,10 +21,10 @@ pub struct Facts {
     /// Keys, strings or lines.
     pub n: usize,
     pub segments: Option<usize>,
-    /// Of a segment or a string, where all have the same.
+    /// The length of a segment or a string, if all have the same.
     pub length: Option<usize>,
     pub distribution: &'static str,
-    /// What is timed beside the sort itself; a row adds to it.
+    /// What is timed besides the sort itself. A row adds to it.
     #[serde(skip)]
     pub includes: &'static str,
 }
@@ -41,7 +41,7 @@ impl Facts {
     }
 }
 
-/// Facts for tests, which change what they are about.
+/// Facts for tests, which change the fields that they are about.
 #[cfg(test)]
 pub const FACTS: Facts = Facts {
     suite: "test",
@@ -61,13 +61,13 @@ pub fn amount(n: usize) -> String {
     if exponent > 3 && n == 10usize.pow(exponent) { format!("10^{exponent}") } else { n.to_string() }
 }
 
-/// Collects the time of the part that counts; where they are known, the most memory held and what phases there were.
+/// Collects the time of the part that counts and, if they are known, the most memory held and the phases.
 #[derive(Debug, Default)]
 pub struct Clock {
     pub spent: Duration,
     pub peak_bytes: u64,
     pub report: Report,
-    /// What the contender has to tell of this run, or nothing.
+    /// What the contender reports about this run, or an empty string.
     pub note: String,
 }
 
@@ -91,7 +91,7 @@ pub struct Contender<I, O> {
 }
 
 impl<I, O> Contender<I, O> {
-    /// `run` prepares from the input, times what counts, and hands over the outcome.
+    /// `run` prepares the work from the input, times what counts, and returns the outcome.
     pub fn new(
         name: &'static str,
         threads: usize,
@@ -114,7 +114,7 @@ impl<T: Clone + 'static> Contender<T, T> {
 
 /// One workload on one distribution. The first contender is the baseline.
 pub struct Case<I, O> {
-    /// Of a paper, or nothing.
+    /// The figure of a paper, or an empty string.
     pub figure: &'static str,
     pub facts: Facts,
     pub draw: Draw<I>,
@@ -131,15 +131,15 @@ impl<I, O> Case<I, O> {
     }
 }
 
-/// Repetitions, where nothing else is said.
+/// The default number of repetitions.
 pub const REPS: usize = 5;
 
 /// A [`Case`] of any kind.
 pub trait Measurable {
-    /// Drops the contenders that were not asked for; whether anything is left beside the baseline.
+    /// Drops the contenders that were not asked for. Returns whether any are left besides the baseline.
     fn keep(&mut self, filter: &str, threads: &[usize]) -> bool;
     fn describe(&self) -> String;
-    /// How often it is repeated, unless the command line says.
+    /// How often it is repeated, unless the command line says otherwise.
     fn reps(&self) -> usize {
         REPS
     }
@@ -195,36 +195,36 @@ impl<I, O> Measurable for Case<I, O> {
     }
 }
 
-/// What all repetitions of one contender came to.
+/// The results of all repetitions of one contender.
 #[derive(Debug, Clone, Default)]
 pub struct Measured {
     pub times_ms: Vec<f64>,
-    /// Of the input.
+    /// Bytes of the input.
     pub bytes: usize,
-    /// The most memory held, where it is known.
+    /// The most memory held, if it is known.
     pub peak_bytes: u64,
     pub verified: bool,
-    /// Each repetition's, where there are phases to tell of.
+    /// The report of each repetition, if it has phases.
     pub reports: Vec<Report>,
-    /// Of the last repetition.
+    /// The note of the last repetition.
     pub note: String,
 }
 
-/// The contenders after the baseline, starting with another one each repetition, so that none always runs in
-/// the wake of the same neighbour.
+/// The contenders after the baseline. Each repetition starts with another one, so that none always runs after the same
+/// neighbour.
 pub fn rotation(contenders: usize, rep: usize) -> impl Iterator<Item = usize> {
     let others = contenders - 1;
     (0..others).map(move |i| 1 + (i + rep) % others)
 }
 
-/// The mean, and how far values deviate from it (of the sample, so with one less than there are). There must be one.
+/// The mean and the sample standard deviation, with n - 1 in the denominator. There must be at least one value.
 pub fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
     let mean = values.iter().sum::<f64>() / values.len() as f64;
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
     (mean, (squares / (values.len() - 1).max(1) as f64).sqrt())
 }
 
-/// The middle value, or the mean of the two middle ones. There must be one.
+/// The middle value, or the mean of the two middle ones. There must be at least one value.
 pub fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);

@@ -1,5 +1,4 @@
-//! Suite `device-strings`: places of strings in order, by a GPU that has their bytes and offsets; the copy of those is the
-//! baseline.
+//! Suite `device-strings`: argsort of strings whose bytes and offsets are in GPU memory. The baseline is a copy of these.
 
 use std::rc::Rc;
 use std::time::Instant;
@@ -48,7 +47,7 @@ pub fn cases(args: &Args) -> Vec<Box<dyn Measurable>> {
 enum Contender {
     Copy,
     Sortie,
-    /// A sort of places by comparison of the strings: a stand-in, for no library has such a sort.
+    /// A sort of indices that compares the strings: a stand-in, because no library sorts strings on a GPU.
     CubMerge,
 }
 
@@ -68,7 +67,7 @@ struct Case {
     shared: Rc<Shared>,
     set: StringSet,
     n: usize,
-    /// The first is the copy.
+    /// The first one is the copy.
     contenders: Vec<Contender>,
 }
 
@@ -138,7 +137,7 @@ impl Measurable for Case {
     }
 }
 
-/// Strings on the device and on the host, and where their places go.
+/// Strings on the device and on the host, and room for their indices.
 struct Resident {
     stream: Stream,
     text: Vec<u8>,
@@ -146,7 +145,7 @@ struct Resident {
     text_there: Buffer<u8>,
     offsets_there: Buffer<u64>,
     places: Buffer<u32>,
-    /// The places as they are before a sort.
+    /// The indices before a sort.
     unsorted: Buffer<u32>,
 }
 
@@ -176,7 +175,7 @@ impl Resident {
         Strings { bytes: self.text_there.view(), offsets: Offsets::Wide(self.offsets_there.view()) }
     }
 
-    /// Makes a contender ready; nothing where what it needs is not there, which was said.
+    /// Prepares a contender. `None` if something that it needs is missing; the user has been told.
     fn ready<'a>(&'a self, rig: &'a Rig, contender: Contender) -> Result<Option<Run<'a>>> {
         Ok(match contender {
             Contender::Copy => {
@@ -189,7 +188,7 @@ impl Resident {
             }
             Contender::Sortie => Some(Box::new(|| {
                 let order = Order::default();
-                // SAFETY: nothing else uses the strings and the places until the run is waited for.
+                // SAFETY: nothing else uses the strings and the indices until the run has been waited for.
                 let sort = unsafe {
                     rig.gpu().argsort_strings(&self.stream, self.strings(), self.places.view(), order)?
                 };
@@ -217,8 +216,8 @@ impl Resident {
         Ok(start.elapsed().as_secs_f64() * 1e3)
     }
 
-    /// Whether the places are those of the strings in order, equal ones by place; as each is then less than the next, none
-    /// is there twice.
+    /// Whether the indices are those of the strings in order, with equal strings in the order of their indices. In such an
+    /// order each element is less than the next, so no index occurs twice.
     fn is_sorted(&self) -> Result<bool> {
         let mut places = vec![0u32; self.places.len()];
         self.stream.copy_out(&mut places, self.places.view())?;
@@ -253,7 +252,7 @@ mod tests {
         assert_eq!(one, ["argsort strings, 1000, DNA reads of 51: copy, sortie, CUB merge sort of places"]);
     }
 
-    /// On the test bench, which tells no times.
+    /// On the test bench, which measures no time.
     #[test]
     fn wrong_places_are_told() {
         let device = match sortie_simt::device(sortie_simt::Options::default()) {

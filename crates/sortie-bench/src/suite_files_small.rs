@@ -1,5 +1,5 @@
-//! Suite `files-small`: inputs of which the start of a program is a good part, and what only looks at its input once, by
-//! whole programs; GNU sort is the baseline.
+//! Suite `files-small`: whole programs on inputs so small that starting the program takes a good part of the time, and work
+//! that reads its input only once. GNU sort is the baseline.
 
 use std::cell::OnceCell;
 use std::fs::{self, File};
@@ -21,9 +21,9 @@ use crate::measure::{Case, Clock, Contender, Facts, Measurable};
 use crate::report;
 use crate::suite_files::Programs;
 
-/// Repetitions, unless the command line says: the times are short, and a system has other things to do.
+/// Repetitions, unless the command line says otherwise. The times are short, and the system runs other programs.
 const REPS: usize = 41;
-/// What this machine gives both programs.
+/// Threads of both programs.
 const THREADS: usize = 2;
 
 /// One way to use the programs.
@@ -32,7 +32,7 @@ struct Use {
     work: &'static str,
     options: &'static [&'static str],
     text: Text,
-    /// Bytes of the input, about.
+    /// The approximate number of bytes of the input.
     bytes: usize,
     /// The files that it is cut into.
     files: usize,
@@ -52,7 +52,7 @@ enum Text {
     Numbered,
     /// A word, a number and a word.
     Fields,
-    /// The beginnings of one line, each of another length.
+    /// Prefixes of one line, each of another length.
     Nested,
     OneLine,
     Equal,
@@ -61,7 +61,7 @@ enum Text {
     Versions,
 }
 
-/// The order that lines come in.
+/// The order of the lines in the input.
 #[derive(Clone, Copy, PartialEq)]
 enum Given {
     Mixed,
@@ -293,7 +293,7 @@ impl Text {
         }
     }
 
-    /// Lines that come to so many bytes, about.
+    /// Lines with about `bytes` bytes in total.
     fn lines(self, bytes: usize, rng: &mut Rng) -> Result<Vec<Vec<u8>>> {
         let (mut lines, mut total) = (Vec::new(), 0);
         while total < bytes {
@@ -337,7 +337,7 @@ impl Text {
     }
 }
 
-/// So many lowercase letters.
+/// A word of `least` to `most` lowercase letters.
 fn word(least: usize, most: usize, rng: &mut Rng) -> Vec<u8> {
     (0..rng.random_range(least..=most)).map(|_| rng.random_range(b'a'..=b'z')).collect()
 }
@@ -388,7 +388,7 @@ mod tests {
 
     use super::*;
 
-    /// Every case with little input: what is drawn is what its name says, and the baseline takes it.
+    /// Every case with little input: the input is what its name says, and the baseline accepts it.
     #[test]
     fn inputs_are_what_they_are_called() {
         let dir = TempDir::new().unwrap();

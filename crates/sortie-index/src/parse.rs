@@ -1,7 +1,7 @@
-//! Documents are parsed by all threads to a block: its terms, and for every word of its text the number of one.
+//! All threads parse documents into a block: its terms, and for every word of its text the number of a term.
 //!
-//! Threads take items from the source one after the other. Each has a dictionary of its own, so that none waits for
-//! another; which thread took what leaves no trace in the index, for numbers become ranks when the block is sorted.
+//! Threads take items from the source one after the other. Each has a dictionary of its own, so no thread waits for another.
+//! The index does not depend on which thread took what, because numbers become ranks when the block is sorted.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
@@ -16,9 +16,9 @@ use crate::tokens::Tokenizer;
 pub struct Parser<'a> {
     source: Mutex<Numbered<'a>>,
     pub threads: usize,
-    /// Whether a document that is skipped ends it all.
+    /// Whether parsing ends when a document is skipped.
     pub strict: bool,
-    /// Told of bytes of text that were parsed.
+    /// Called with the number of bytes of text that were parsed.
     pub progress: &'a (dyn Fn(u64) + Sync),
 }
 
@@ -33,21 +33,21 @@ struct Numbered<'a> {
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
     pub pairs: usize,
-    /// Of memory, by [`Limits::bytes_a_pair`] and what dictionaries and documents take.
+    /// Bytes of memory: [`Limits::bytes_a_pair`] for each pair, and what dictionaries and documents take.
     pub bytes: usize,
     pub bytes_a_pair: usize,
 }
 
-/// What the threads made of a stretch of documents.
+/// What the threads parsed from a stretch of documents.
 #[derive(Debug, Default)]
 pub struct Parsed {
     /// In the order of the source.
     pub batches: Vec<Batch>,
-    /// Of each thread.
+    /// The terms of each thread.
     pub terms: Vec<Terms>,
 }
 
-/// What an item held.
+/// The content of an item.
 #[derive(Debug, Default)]
 pub struct Batch {
     item: u64,
@@ -63,7 +63,7 @@ pub struct Batch {
     pub long_words: u64,
     pub skipped: Vec<Skipped>,
     pub passed_over: PassedOver,
-    /// Why no more is read.
+    /// The error that ended the reading.
     failed: Option<Error>,
 }
 
@@ -72,11 +72,11 @@ pub struct Batch {
 pub struct Parts {
     pub name_end: usize,
     pub words_end: usize,
-    /// Whether it is more of the document before it.
+    /// Whether it continues the document before it.
     pub continues: bool,
 }
 
-/// What a document takes until its block has been numbered, beside its name.
+/// Bytes that a document takes, besides its name, until its block is numbered.
 const BYTES_A_DOCUMENT: usize = 2 * size_of::<Parts>();
 
 impl<'a> Parser<'a> {
@@ -90,11 +90,11 @@ impl<'a> Parser<'a> {
         Parser { source, threads, strict, progress }
     }
 
-    /// The next stretch of documents, as long as the limits let it be and at least an item; nothing at the end.
+    /// The next stretch of documents, as long as the limits allow, but at least one item. `None` at the end.
     ///
     /// # Errors
-    /// What comes first of [`Error::File`] where a file cannot be read, and [`Error::Document`] where it is strict and one is
-    /// skipped.
+    /// The first of these errors: [`Error::File`] if a file cannot be read; [`Error::Document`] if the parser is strict and a
+    /// document is skipped.
     pub fn parse(&self, limits: Limits) -> Result<Option<Parsed>, Error> {
         let progress =
             Progress { limits, pairs: AtomicUsize::new(0), bytes: AtomicUsize::new(0), stop: false.into() };
@@ -102,7 +102,7 @@ impl<'a> Parser<'a> {
             let progress = &progress;
             let start =
                 |thread| thread::Builder::new().spawn_scoped(scope, move || self.work(thread, progress)).ok();
-            // Where the system has no more threads, those that there are do it all.
+            // If the system can start no more threads, those that run do all the work.
             let others: Vec<_> = (1..self.threads).map_while(start).collect();
             let mut threads = vec![self.work(0, progress)];
             threads.extend(
@@ -172,7 +172,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// How much of a block there is.
+/// The size of the block so far.
 struct Progress {
     limits: Limits,
     pairs: AtomicUsize,
@@ -195,7 +195,7 @@ impl Progress {
     }
 }
 
-/// Parses items to batches.
+/// Parses items into batches.
 #[derive(Debug, Default)]
 struct Worker {
     tokenizer: Tokenizer,

@@ -1,9 +1,9 @@
 //! A term's list of postings, as bytes.
 //!
-//! Blocks of 128 postings: the bits a number of each kind, then the gaps between documents and the frequencies less one,
-//! bit-packed. Then what is left, up to 127, as varints: twice the gap, one more where a frequency above one follows. A gap is
-//! that between documents less one; the first is the document itself. How many documents there are is known when all are
-//! merged, and is in the dictionary.
+//! First come blocks of 128 postings. A block has the numbers of bits for gaps and for frequencies, then the gaps between
+//! documents and the frequencies minus one, bit-packed. The rest, up to 127 postings, are varints: twice the gap, plus one if a
+//! frequency above one follows. A gap is the difference between two documents, minus one; the first gap is the document itself.
+//! The number of documents is known when all runs are merged, and is in the dictionary.
 
 use bitpacking::{BitPacker, BitPacker4x};
 
@@ -20,19 +20,19 @@ pub struct Encoder {
     documents: [u32; BLOCK],
     frequencies: [u32; BLOCK],
     held: usize,
-    /// The last document of the block before.
+    /// The last document of the previous block.
     before: Option<u32>,
     list: List,
-    /// Of the list until now.
+    /// Bytes of the list so far.
     bytes: u64,
 }
 
 /// What a list holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct List {
-    /// In how many documents the term is.
+    /// The number of documents that have the term.
     pub documents: u64,
-    /// How often it is in all of them.
+    /// How often these documents have the term in total.
     pub words: u64,
 }
 
@@ -51,11 +51,11 @@ impl Default for Encoder {
 }
 
 impl Encoder {
-    /// Adds a posting of a frequency from 1. Documents ascend; one that was the last already, for it began in another block, is
-    /// more of that.
+    /// Adds a posting, whose frequency is at least 1. Documents ascend. A document that is the last one already began in
+    /// another block, and is continued.
     ///
     /// # Errors
-    /// [`Error::TooMuch`] where a document then has the term more than 2^32 - 1 times.
+    /// [`Error::TooMuch`] if a document then has the term more than 2^32 - 1 times.
     pub fn push(&mut self, posting: Posting, out: &mut Vec<u8>) -> Result<(), Error> {
         if let Some(last) = self.held.checked_sub(1)
             && self.documents[last] == posting.document
@@ -71,7 +71,7 @@ impl Encoder {
             self.pack(out);
         }
         self.documents[self.held] = posting.document;
-        // Packed less one.
+        // Packed minus one.
         self.frequencies[self.held] = posting.frequency - 1;
         self.held += 1;
         self.list.documents += 1;
@@ -95,7 +95,7 @@ impl Encoder {
         self.bytes += (out.len() - start) as u64;
     }
 
-    /// Ends the list, and says what it holds and how many bytes it takes.
+    /// Ends the list. Returns what it holds, and how many bytes it takes.
     pub fn end(&mut self, out: &mut Vec<u8>) -> (List, u64) {
         if self.held == BLOCK {
             self.pack(out);
@@ -128,16 +128,16 @@ pub struct Decoder {
     left: u64,
     documents: [u32; BLOCK],
     frequencies: [u32; BLOCK],
-    /// Of those decoded.
+    /// The next of the decoded postings.
     at: usize,
     held: usize,
     before: Option<u32>,
 }
 
-/// A list is not what an encoder writes; it says in which way.
+/// How a list differs from what an encoder writes.
 pub type Damage = &'static str;
 
-/// As many bytes as postings that are decoded together can take.
+/// The most bytes that postings take which are decoded together.
 pub const LARGEST_PART: u64 = max(2 + 2 * 4 * BLOCK, (BLOCK - 1) * 2 * varint::LONGEST) as u64;
 
 const fn max(a: usize, b: usize) -> usize {
@@ -145,7 +145,7 @@ const fn max(a: usize, b: usize) -> usize {
 }
 
 impl Decoder {
-    /// A list of so many postings.
+    /// A decoder for a list of this many postings.
     pub fn new(postings: u64) -> Decoder {
         Decoder {
             packer: BitPacker4x::new(),
@@ -174,8 +174,8 @@ impl Decoder {
         Some(posting)
     }
 
-    /// Decodes more postings, where any are left, in place of those that it has; says how many bytes they take. The bytes are
-    /// the next of the list, [`LARGEST_PART`] where it has so many.
+    /// Decodes more postings, if any are left, and drops those that it has. Returns how many bytes the new ones take. `bytes`
+    /// are the next bytes of the list: [`LARGEST_PART`] of them if it has as many.
     pub fn decode(&mut self, bytes: &[u8]) -> Result<usize, Damage> {
         let count = self.left.min(BLOCK as u64) as usize;
         (self.at, self.held) = (0, 0);
@@ -201,13 +201,13 @@ impl Decoder {
         let sizes = [gap_bits, frequency_bits].map(BitPacker4x::compressed_block_size);
         let gaps = rest.get(..sizes[0]).ok_or("a block is cut short")?;
         let frequencies = rest.get(sizes[0]..sizes[0] + sizes[1]).ok_or("a block is cut short")?;
-        // The sums of gaps are made here, where one that is too large is seen.
+        // The gaps are added up here, so that a sum that is too large is noticed.
         self.packer.decompress(gaps, &mut self.documents, gap_bits);
         self.packer.decompress(frequencies, &mut self.frequencies, frequency_bits);
         let mut next = self.before.map_or(0, |before| u64::from(before) + 1);
         for document in &mut self.documents {
             next += u64::from(*document) + 1;
-            // The last one is the largest.
+            // It is enough to check the last one, which is the largest.
             *document = (next - 1) as u32;
         }
         if next > 1 << 32 {
@@ -250,7 +250,7 @@ mod tests {
         (list, bytes)
     }
 
-    /// Decodes a list, and says what is behind it.
+    /// Decodes a list. Returns the bytes after it too.
     fn decode(postings: u64, mut bytes: &[u8]) -> Result<(Vec<Posting>, &[u8]), Damage> {
         let (mut decoder, mut all) = (Decoder::new(postings), Vec::new());
         while decoder.left() > 0 {

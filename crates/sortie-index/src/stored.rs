@@ -1,7 +1,7 @@
 //! A file of an index on disk, read by position.
 //!
-//! Files are read and not mapped. A mapped file that another program cuts short ends this one with SIGBUS; a read that comes
-//! up short is an error.
+//! Files are read and not mapped. If another program truncates a mapped file, SIGBUS ends this one. A read that ends too early
+//! is an error.
 
 use std::fs::File;
 use std::io;
@@ -19,7 +19,7 @@ pub struct Stored {
     bytes: u64,
 }
 
-/// So many bytes are read at a time where all of a file is.
+/// Bytes that are read at a time when a whole file is read.
 pub const SCAN: usize = 64 << 10;
 
 impl Stored {
@@ -45,7 +45,7 @@ impl Stored {
         Error::damaged(&self.path, why)
     }
 
-    /// Nothing yet; each read brings so many bytes into memory where the file has them.
+    /// An empty window. Each read brings `ahead` bytes into memory, if the file has as many.
     pub fn window(&self, ahead: usize) -> Window<'_> {
         Window { file: self, ahead: ahead as u64, buffer: Vec::new(), start: 0 }
     }
@@ -62,12 +62,12 @@ impl Stored {
         Ok(hasher.finalize())
     }
 
-    /// Reads a part of it, in place of what the buffer holds.
+    /// Reads a part of the file into the buffer, whose content it replaces.
     fn read(&self, part: Range<u64>, buffer: &mut Vec<u8>) -> Result<(), Error> {
         buffer.clear();
         let failed = Error::file("read", &self.path);
         let length = usize::try_from(part.end - part.start).unwrap_or(usize::MAX);
-        // The length of a file may be far more than what it takes on disk.
+        // A sparse file may be far longer than the space that it takes on disk.
         if buffer.try_reserve(length).is_err() {
             return Err(failed(io::ErrorKind::OutOfMemory.into()));
         }
@@ -83,7 +83,7 @@ impl Stored {
     }
 }
 
-/// A part of a file in memory, which moves to where it is asked for.
+/// A part of a file in memory. It moves to the part that is asked for.
 pub struct Window<'a> {
     file: &'a Stored,
     ahead: u64,
@@ -97,7 +97,7 @@ impl<'a> Window<'a> {
         self.file
     }
 
-    /// A part of the file. One that the file does not have is an error.
+    /// A part of the file. It is an error if the file does not have it.
     #[inline]
     pub fn bytes(&mut self, part: Range<u64>) -> Result<&[u8], Error> {
         let held = self.start..self.start + self.buffer.len() as u64;
@@ -162,7 +162,7 @@ mod tests {
         {
             assert!(matches!(&error, Error::Damaged { path, .. } if path == stored.path()), "{error}");
         }
-        // What is no more there is not taken for what was read before.
+        // Bytes that the file no longer has are not taken from an earlier read.
         assert!(window.bytes(2 * SCAN as u64..2 * SCAN as u64 + 4).is_err());
         assert_eq!(window.bytes(5..9).unwrap(), [7; 4]);
     }

@@ -1,4 +1,5 @@
-//! Damaged indexes: an error that names the file, never a panic, a signal, or more work than the files are worth.
+//! Damaged indexes lead to an error that names the file, never to a panic, a signal, or more work than the size of the files
+//! justifies.
 
 mod support;
 
@@ -24,8 +25,8 @@ fn index_of(documents: u32) -> (TempDir, PathBuf) {
     (folder, path)
 }
 
-/// Does all that can be done with an index. What it finds does not matter, but that it comes back, and after no more than the
-/// files have: a term takes two bytes at least, and of a list two bytes are 128 postings at most.
+/// Does everything that can be done with an index. What it finds does not matter. It must return, and do no more work than the
+/// files justify: a term takes at least two bytes, and two bytes of a list are at most 128 postings.
 fn use_all(path: &Path) -> Result<(), Error> {
     let index = Index::open(path)?;
     let bytes = |name| index.files().find(|file| file.0 == name).unwrap().1;
@@ -81,7 +82,7 @@ fn what_is_damaged_is_not_exported() {
     let (_folder, path) = index();
     let names = path.join("names");
     let mut bytes = fs::read(&names).unwrap();
-    // Another name, and as good as the first.
+    // A different name, which is as valid as the first.
     bytes[0] = b'N';
     fs::write(&names, bytes).unwrap();
     let mut exported = Vec::new();
@@ -90,7 +91,7 @@ fn what_is_damaged_is_not_exported() {
     assert!(exported.is_empty());
 }
 
-/// Its readers take what is above 2^31 - 1 for a negative number.
+/// Readers of CIFF take numbers above 2^31 - 1 for negative ones.
 #[test]
 fn a_length_that_ciff_cannot_say_is_refused() {
     let (_folder, path) = index();
@@ -105,7 +106,7 @@ fn a_length_that_ciff_cannot_say_is_refused() {
 #[derive(Clone)]
 struct Files([Vec<u8>; 6]);
 
-/// Places in [`FILES`].
+/// Indices in [`FILES`].
 const HEADER: usize = 0;
 const TERMS: usize = 1;
 const LENGTHS: usize = 5;
@@ -115,7 +116,7 @@ impl Files {
         Files(FILES.map(|name| fs::read(path.join(name)).unwrap()))
     }
 
-    /// Writes them, with lengths and checksums that are right.
+    /// Writes them, with correct lengths and checksums.
     fn write(&mut self, path: &Path) {
         let [header, others @ ..] = &mut self.0;
         for (file, bytes) in others.iter().enumerate() {
@@ -127,7 +128,7 @@ impl Files {
         let crc = crc32fast::hash(&header[..end]);
         put(header, end, crc.into());
         for (name, bytes) in FILES.iter().zip(&self.0) {
-            // ext4 waits for the disk where a file is emptied and written again, not where it is a new one.
+            // ext4 waits for the disk if a file is truncated and written again, but not if it is new.
             fs::remove_file(path.join(name)).unwrap();
             fs::write(path.join(name), bytes).unwrap();
         }
@@ -152,7 +153,7 @@ fn put(bytes: &mut [u8], at: usize, number: u64) {
     bytes[at..at + 8].copy_from_slice(&number.to_le_bytes());
 }
 
-/// A number that is small, large, or at an end of what a type holds.
+/// A number that is small, large, or near the limits of a type.
 fn some_number(random: &mut Rng) -> u64 {
     let near = 1u64.checked_shl(random.u32(0..65)).unwrap_or(0);
     near.wrapping_add(random.u64(0..5)).wrapping_sub(2)
@@ -163,7 +164,7 @@ fn change(bytes: &mut Vec<u8>, random: &mut Rng) {
     let at = random.usize(0..=bytes.len());
     let end = (at + random.usize(1..20)).min(bytes.len());
     match random.u8(0..16) {
-        // Most lengths stay, so that most are found out behind the lengths.
+        // Most changes keep the length, so that most are found by the checks after those of lengths.
         0..4 if at < bytes.len() => bytes[at] ^= 1 << random.u8(0..8),
         4..8 if at < bytes.len() => bytes[at] = random.u8(..),
         8..10 if at < bytes.len() => bytes[at] = random.choice([0, 1, 0x7F, 0x80, 0xF0, 0xFF]).unwrap(),
@@ -191,7 +192,7 @@ fn change(bytes: &mut Vec<u8>, random: &mut Rng) {
     }
 }
 
-/// Damage that checksums would tell, with checksums that do not: all that is read is checked.
+/// Damage that correct checksums would reveal, with checksums that match it. Everything that is read must be checked.
 ///
 /// `SORTIE_LARGE` makes 200,000 indexes.
 #[test]
@@ -218,14 +219,14 @@ fn what_checksums_do_not_tell_is_an_error_or_some_index() {
     }
     println!("{damaged} damaged, {opened} opened, {refused} refused, {good} are some index");
     assert!(refused > good && good > 0 && opened > damaged / 3, "{refused}, {opened}, {good}");
-    // The peak of all that this process held: not one of them had memory for a number that it made up.
+    // The peak memory of this process: no index made it allocate memory for an invented number.
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB"));
     let peak: u64 = peak.unwrap().parse().unwrap();
     assert!(peak < 256 << 10, "{peak} kB");
 }
 
-/// A mapped file that is cut short is a signal, which nothing in this program could turn to an error.
+/// If a mapped file is truncated, access to it raises a signal, which this program could not turn into an error.
 #[test]
 fn a_file_that_becomes_shorter_while_it_is_open_is_an_error() {
     let (_folder, path) = index();
@@ -248,7 +249,7 @@ fn a_file_that_becomes_shorter_while_it_is_open_is_an_error() {
     use_all(&path).unwrap();
 }
 
-/// Opening a pipe waits for a writer, who may never come.
+/// Opening a pipe waits for a writer, which may never come.
 #[test]
 fn a_pipe_in_the_place_of_a_file_is_an_error() {
     let (_folder, path) = index();

@@ -1,4 +1,4 @@
-//! Inputs, each from a seed, so that two people mean the same by a name.
+//! Inputs, each drawn from a seed, so that a name means the same input to everyone.
 
 mod keys;
 mod lengths;

@@ -1,4 +1,4 @@
-//! Draws arrays on the host: those that `kernels/grid.cu` draws on a device, for more types; and shapes that only the host
+//! Draws arrays on the host: the shapes that `kernels/grid.cu` draws on a device, for more types, and shapes that only the host
 //! draws.
 
 use super::recipe::Recipe;
@@ -286,8 +286,9 @@ impl Form {
         x
     }
 
-    /// The key with this number in the order of its type, by bits. Floats start at the least finite one. They have 2^(BITS -
-    /// EXPONENT) finite numbers too few: where the order of numbers counts, all are squeezed, else the highest move down.
+    /// The key with this number in the order of its type, by bits. Floats start at the least finite one. There are 2^(BITS -
+    /// EXPONENT) finite floats too few: if the order of numbers counts, all numbers are squeezed; otherwise the highest ones
+    /// move down.
     fn key(self, mut number: u128, ordered: bool) -> u128 {
         match self.kind {
             Kind::Unsigned => number,
@@ -354,7 +355,7 @@ mod tests {
         assert!(keys.iter().filter(|key| low(key)).count() <= 4096);
     }
 
-    /// Of every type the shapes that are sorted by rank, and equal keys where a shape has few.
+    /// For every type: shapes that are sorted are sorted by rank, and shapes of few values have equal keys.
     fn keeps_order<K: Drawn + PartialOrd + std::fmt::Debug>() {
         let keys = |shape| draw::<K>(Source::Shape(shape), N, 7);
         assert_eq!(descents(&keys(Shape::Sorted)), 0);

@@ -13,7 +13,7 @@ pub struct Tried {
     pub raced: Vec<Raced>,
     /// Whether the results that must be right are.
     pub right: bool,
-    /// What the search makes as low as it can.
+    /// The ratio that the search minimises.
     pub ratio: Option<f64>,
 }
 

@@ -6,7 +6,7 @@
 
 macro_rules! shapes {
     ($($(#[doc = $doc:literal])+ $shape:ident: $name:literal;)*) => {
-        /// Those that devices draw are in the order of `kernels/grid.cu`, and come first.
+        /// The shapes that devices draw come first, in the order of `kernels/grid.cu`.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum Shape {
             $($(#[doc = $doc])+ $shape,)*
@@ -29,13 +29,13 @@ shapes! {
     Uniform: "uniform";
     /// The bitwise AND of two random words, the axis of CUB's own benchmarks.
     And1: "AND-1";
-    /// Of three.
+    /// The bitwise AND of three random words.
     And2: "AND-2";
-    /// Of four.
+    /// The bitwise AND of four random words.
     And3: "AND-3";
-    /// Of five.
+    /// The bitwise AND of five random words.
     And4: "AND-4";
-    /// Of six.
+    /// The bitwise AND of six random words.
     And5: "AND-5";
     /// All keys are 0.
     Zero: "zero";
@@ -90,7 +90,7 @@ shapes! {
 }
 
 impl Shape {
-    /// Those that devices draw.
+    /// The shapes that devices draw.
     pub const ON_DEVICES: &[Shape] = Shape::ALL.split_at(23).0;
 
     /// Whether keys can be of this shape.

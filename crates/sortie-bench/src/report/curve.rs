@@ -1,4 +1,4 @@
-//! The picture of a sweep: rate against length, a curve a contender; the copy, which is the limit, is dashed.
+//! The picture of a sweep: rate against length, one curve for each contender. The copy, which is the limit, is dashed.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ const SIZE: (u32, u32) = (1100, 640);
 pub(super) const INK: RGBColor = RGBColor(34, 34, 34);
 pub(super) const COPY: RGBColor = RGBColor(140, 140, 140);
 pub(super) const OURS: RGBColor = RGBColor(215, 95, 10);
-/// The peers', in the order they come in.
+/// The colours of the peers, in their order.
 pub(super) const PEERS: [RGBColor; 5] = [
     RGBColor(40, 100, 180),
     RGBColor(60, 150, 90),

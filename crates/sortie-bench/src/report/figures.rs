@@ -1,5 +1,5 @@
-//! A page of figures: curves over the number of keys or of threads, both axes logarithmic, with what the values of a point
-//! spread over.
+//! A page of figures: curves over the number of keys or of threads, with both axes logarithmic and the spread of the values at
+//! each point.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use plotters::prelude::*;
 use super::curve::{COPY, INK, OURS, PEERS};
 use crate::Result;
 
-/// Side by side.
+/// Figures side by side.
 const COLUMNS: usize = 2;
 /// In pixels.
 const WIDTH: u32 = 620;
@@ -21,9 +21,9 @@ const BOX: f64 = 1.02;
 
 pub struct Figure {
     pub title: String,
-    /// What it is drawn against.
+    /// The name of the x axis.
     pub x: &'static str,
-    /// What is drawn, with its unit.
+    /// The name of the y axis, with its unit.
     pub y: &'static str,
     pub curves: Vec<Curve>,
 }
@@ -33,7 +33,7 @@ pub struct Curve {
     pub points: Vec<Point>,
 }
 
-/// A value for a number; where it is a mean, a box is its deviation and a line reaches from least to most.
+/// A value at a number. If it is a mean, a box shows its deviation, and a line reaches from the least value to the greatest.
 pub struct Point {
     pub n: f64,
     pub value: f64,
@@ -66,7 +66,7 @@ pub fn draw(path: &Path, figures: &[Figure]) -> Result<()> {
 }
 
 fn draw_one(area: &DrawingArea<SVGBackend<'_>, Shift>, figure: &Figure) -> Result<()> {
-    // A logarithm has no place for nothing.
+    // Zero has no logarithm.
     let points = || figure.curves.iter().flat_map(|curve| &curve.points).filter(|point| point.least > 0.0);
     let least = |of: fn(&Point) -> f64| points().map(of).fold(f64::INFINITY, f64::min);
     let most = |of: fn(&Point) -> f64| points().map(of).fold(0.0, f64::max);
@@ -161,7 +161,7 @@ mod tests {
         for text in ["first", "second", "copy", "sortie", "quicksort", "nothing", "10000", "1e5", "#D75F0A"] {
             assert!(picture.contains(text), "no {text}");
         }
-        // A box and a dot a point.
+        // A box and a dot for each point.
         assert_eq!(picture.matches("fill=\"#D75F0A\"").count(), 4);
         draw(&path, &[]).unwrap();
     }

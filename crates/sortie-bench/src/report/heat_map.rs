@@ -11,7 +11,7 @@ use crate::Result;
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
-/// All in pixels.
+/// All sizes are in pixels.
 const WIDTH: i32 = 34;
 const HEIGHT: i32 = 20;
 const GAP: i32 = 8;
@@ -22,12 +22,12 @@ const HEADER: i32 = 100;
 
 const AHEAD: RGBColor = RGBColor(33, 102, 172);
 const BEHIND: RGBColor = RGBColor(178, 24, 43);
-/// The ratio, and its inverse, from which on the colour is full.
+/// From this ratio on, and below its inverse, the colour is saturated.
 const FULL: f64 = 3.0;
 
 pub struct Tile {
     pub row: String,
-    /// Of columns.
+    /// The group of columns.
     pub group: String,
     pub column: String,
     pub ratio: f64,

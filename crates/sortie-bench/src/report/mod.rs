@@ -1,4 +1,4 @@
-//! What comes out: a table, lines of JSON, a picture.
+//! The output of a run: a table, lines of JSON, a picture.
 
 pub mod curve;
 pub mod figures;
@@ -12,19 +12,19 @@ use sortie::Report;
 
 use crate::measure::{Facts, Measured, mean_and_deviation, median};
 
-/// What a case comes to.
+/// The result of a case.
 pub enum Outcome {
     Timed(Vec<Row>),
     Counted(Vec<Counted>),
 }
 
-/// One contender at one case. The fields are those of a JSON line, see the README. Lines of the first kept runs lack those that have
-/// a default.
+/// One contender on one case. The fields are those of a JSON line: see the README. Fields that have a default are missing in
+/// the first runs that were kept.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Row {
     #[serde(flatten)]
     pub facts: Facts,
-    /// The paper's figure or table that the case belongs to, or nothing.
+    /// The paper's figure or table that the case belongs to, or an empty string.
     #[serde(default)]
     pub figure: &'static str,
     /// The case in a few words.
@@ -41,23 +41,23 @@ pub struct Row {
     pub mean_ms: f64,
     #[serde(default)]
     pub deviation_ms: f64,
-    /// Each repetition's.
+    /// The time of each repetition.
     #[serde(default)]
     pub times_ms: Vec<f64>,
-    /// Of the repetition in the middle, where they were measured.
+    /// The phases of the repetition with the median time, if they were measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub phases: Vec<PhaseTime>,
-    /// Keys, strings or lines a second, by the median.
+    /// Keys, strings or lines per second, by the median time.
     pub rate: f64,
     pub bytes: usize,
     pub includes: String,
     pub verified: bool,
     pub version: &'static str,
     pub date: String,
-    /// The most memory a program held, where it is known.
+    /// The most memory that a program held, if it is known.
     #[serde(skip)]
     pub peak_bytes: u64,
-    /// What the contender chose for this case, or made of it, or nothing.
+    /// What the contender chose for this case or reports about it, or an empty string.
     #[serde(skip)]
     pub note: String,
 }
@@ -110,7 +110,7 @@ impl Row {
     }
 }
 
-/// The report of the repetition with the median time, or the one below.
+/// The report of the repetition with the median time, or with the next lower one.
 fn middle<'a>(times_ms: &[f64], reports: &'a [Report]) -> Option<&'a Report> {
     let mut order: Vec<_> = (0..reports.len()).collect();
     order.sort_by(|&a, &b| times_ms[a].total_cmp(&times_ms[b]));
@@ -124,7 +124,7 @@ fn phases(report: &Report) -> Vec<PhaseTime> {
         .collect()
 }
 
-/// What one contender cost at one case, counted and not timed. The fields are those of a JSON line too.
+/// The cost of one contender on one case, counted instead of timed. The fields are those of a JSON line too.
 #[derive(Debug, Clone, Serialize)]
 pub struct Counted {
     pub suite: &'static str,
@@ -143,7 +143,7 @@ pub struct Counted {
     pub date: String,
 }
 
-/// What Capannini's table 1 has; a formula tells of transactions alone.
+/// The counts of Capannini's table 1. A formula gives only the transactions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Counts {
     pub transactions: u64,
@@ -156,7 +156,7 @@ pub fn now() -> String {
     jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
-/// The processor and how many of its threads there are.
+/// The processor and the number of its threads.
 pub fn device() -> String {
     let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
     let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();

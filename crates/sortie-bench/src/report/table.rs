@@ -1,4 +1,4 @@
-//! The table on standard output: a case a block, a contender a line.
+//! The table on standard output: a block for each case, a line for each contender.
 
 use super::{Counted, Row};
 use crate::bars::{Bar, bars, least_rate};
@@ -42,7 +42,7 @@ fn line(rows: &[Row]) -> String {
     format!("{}: {} {unit}", rows[0].label, rates.collect::<Vec<_>>().join(", "))
 }
 
-/// What rates are given in, by name and in keys a second.
+/// The unit of rates: its name, and its size in keys per second.
 fn unit(row: &Row) -> (&'static str, f64) {
     match row.facts.suite {
         "batch" | "large" | "multi-gpu" | "device-strings" => ("G/s", 1e9),
@@ -87,7 +87,7 @@ fn block(rows: &[Row]) -> String {
     lines + "\n"
 }
 
-/// What was asked for and whether it was reached, where the other side ran too.
+/// The target and whether it was reached, if the other side ran too.
 fn verdict(bar: Bar, row: &Row, rows: &[Row]) -> Option<String> {
     let other = rows.iter().find(|other| other.contender == bar.against)?;
     let ratio = row.rate / other.rate;

@@ -1,4 +1,4 @@
-//! Suite `batch`: many segments in one call, on a GPU, the keys resident there; the copy of them is the baseline.
+//! Suite `batch`: many segments in one call on a GPU. The keys are in GPU memory, and a copy of them is the baseline.
 
 pub mod batch;
 pub mod contenders;
@@ -67,7 +67,7 @@ pub fn cases(args: &Args) -> Vec<Box<dyn Measurable>> {
     cases
 }
 
-/// The lengths of a sweep: so many a doubling, evenly in proportion, each once, and both ends.
+/// The lengths of a sweep: `per_doubling` lengths for each doubling, in equal ratios, each length once, both ends included.
 fn lengths((from, to): (u64, u64), per_doubling: usize) -> Vec<u64> {
     let factor = |step: u32| (f64::from(step) / per_doubling as f64).exp2();
     let steps = (0..).map(|step| (from as f64 * factor(step)).round() as u64);
@@ -97,12 +97,12 @@ impl Shared {
 }
 
 pub struct Case<K> {
-    /// The suite, and what it calls this case beside its shape; suite papers by the figure.
+    /// The suite, and its name for this case besides the shape. Suite `papers` uses the figure.
     pub suite: &'static str,
     pub title: &'static str,
     pub shared: Rc<Shared>,
     pub shape: Shape,
-    /// The first is the copy.
+    /// The first one is the copy.
     pub contenders: Vec<Contender>,
     pub patience: f64,
     pub reps: usize,
@@ -126,7 +126,7 @@ impl<K: BenchKey + Pod> Case<K> {
         }
     }
 
-    /// Of a sweep: keys alone, for each other work would compile kernels for each length.
+    /// A case of a sweep. It has keys alone, because any other work would compile kernels for each length.
     fn swept(shared: &Rc<Shared>, shape: Shape) -> Case<K> {
         let mut case = Case::<K>::new(shared, shape);
         case.contenders.retain(|contender| !matches!(contender, Contender::Ours(_)));
@@ -207,7 +207,7 @@ impl<K: BenchKey + Pod> Measurable for Case<K> {
     }
 }
 
-/// What a contender came to at a batch.
+/// The result of a contender on a batch.
 pub fn row<K: BenchKey + Pod>(
     suite: &'static str,
     distribution: &'static str,

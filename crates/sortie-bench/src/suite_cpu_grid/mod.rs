@@ -1,8 +1,8 @@
 //! Suite `cpu-grid`: calls of the library on arrays of any type, size and shape in memory, beside the standard library's
 //! equivalent and the best peer.
 //!
-//! Cells come in a random order, so that those which a run has when its time is over are a sample of all. Cells that the
-//! `--json` file has are not measured again.
+//! Cells are measured in random order, so that a run that ends before all are measured has a random sample of them. Cells that
+//! the `--json` file has are not measured again.
 
 mod calls;
 mod cells;
@@ -34,10 +34,10 @@ use crate::report::heat_map::{self, Tile};
 use crate::report::{self, json};
 use crate::suite_batch::contenders::left_out;
 
-/// As rows name it.
+/// Its name in rows.
 const SUITE: &str = "cpu-grid";
 
-/// When a run ends, unless `--seconds` says otherwise.
+/// Seconds after which a run ends, unless `--seconds` says otherwise.
 const SECONDS: u64 = 3600;
 
 /// Repetitions, of which the median counts.
@@ -49,14 +49,14 @@ fn reps(n: usize) -> usize {
     }
 }
 
-/// The peers, and the threads that all have.
+/// The peers, and the number of threads of all contenders.
 struct Rig {
     threads: usize,
     native: Option<Native>,
     device: String,
 }
 
-/// Measures what was asked for; whether every result was right.
+/// Measures what was asked for. Returns whether every result was right.
 pub fn run(args: &Args) -> Result<bool> {
     let mut cells = cells::all(args.n, &args.threads, args.seed);
     let filter = args.filter.to_lowercase();
@@ -116,21 +116,21 @@ pub fn run(args: &Args) -> Result<bool> {
     Ok(failed == 0 && scored.iter().all(|(_, score)| score.right()))
 }
 
-/// Runs `work` in a pool of so many threads, which the library's free functions then use.
+/// Runs `work` in a pool of this many threads, which the library's free functions then use.
 fn on_pool<R: Send>(threads: usize, work: impl FnOnce() -> Result<R> + Send) -> Result<R> {
     let pool = ThreadPoolBuilder::new().num_threads(threads).build()?;
     Ok(pool.install(|| work().map_err(|error| error.to_string()))?)
 }
 
 impl Rig {
-    /// Peers that are missing are left out, and said so.
+    /// Leaves out peers that are missing, and says so.
     fn new(args: &Args, threads: usize, device: &str) -> Rig {
         let native = args.peers.as_ref().map_or(Err(native::BUILD.into()), |path| Native::load(path));
         let native = native.map_err(|why| left_out("the library of vqsort and IPS4o", &*why)).ok();
         Rig { threads, native, device: device.into() }
     }
 
-    /// Measures, prints and writes down.
+    /// Measures a cell, prints the result, and appends it to the `--json` file.
     fn measure(&self, cell: &Cell, args: &Args) -> Result<Score> {
         let &Cell { call, n, input, threads } = cell;
         let (seed, reps) = (args.seed, args.reps.unwrap_or(reps(n)));
@@ -154,12 +154,12 @@ impl Rig {
     }
 }
 
-/// What a row says beside the times.
+/// What a row says besides the times.
 fn about<'a>(facts: &'a Facts, label: &'a str, device: &'a str, threads: usize, bytes: usize) -> About<'a> {
     About { facts, label, engine: "cpu", device, threads, bytes }
 }
 
-/// Of the elements, or of the references to strings.
+/// Bytes of the elements, or of the references to strings.
 fn bytes(call: Call, n: usize) -> usize {
     n * match call {
         Call::Keys(key) | Call::Argsort(key) => key.bytes(),

@@ -1,4 +1,4 @@
-//! The calls on strings: references in arrays, of which the bodies stay where they are.
+//! Calls on strings. The arrays have references; the bytes of the strings do not move.
 
 use rand::SeedableRng;
 use rayon::slice::ParallelSliceMut as _;
@@ -9,7 +9,7 @@ use crate::Result;
 use crate::distributions::{Rng, StringSet, Strings};
 use crate::grid::race::{Raced, race};
 
-/// Strings that are sorted, `n` an array.
+/// The strings to sort, `n` in each array.
 pub struct Job {
     pub texts: Texts,
     pub n: usize,

@@ -1,4 +1,4 @@
-//! What all cells come to, beside what is asked.
+//! Summarises all cells, beside the targets.
 
 use std::fmt::Write as _;
 
@@ -32,7 +32,7 @@ impl Rated<'_> {
         self.score.sortie().ms - self.score.standard().expect("there is a ratio").ms
     }
 
-    /// Whether this cell reaches what is asked of every one.
+    /// Whether this cell reaches the target that every cell has.
     fn is_met(&self) -> bool {
         self.ratio >= CPU_GRID_WORST || (self.is_small() && self.behind_ms() <= CPU_GRID_SLACK_MS)
     }
@@ -44,7 +44,7 @@ pub fn summary(scored: &[(Cell, Score)]) -> String {
     let all: Vec<_> = scored.iter().filter_map(rate).collect();
     let mut rated: Vec<_> =
         all.iter().map(|(cell, score, ratio)| Rated { cell, score, ratio: *ratio }).collect();
-    // Those that miss first: a small cell within the slack is not the worst one, whatever its ratio.
+    // Cells that miss the target come first: a small cell within the slack is not the worst one, whatever its ratio.
     rated.sort_by(|a, b| a.is_met().cmp(&b.is_met()).then(a.ratio.total_cmp(&b.ratio)));
 
     let mut text = String::new();
@@ -123,7 +123,7 @@ mod tests {
         let text = summary(&[
             scored(keys, 10_000_000, Shape::Uniform, 1.0, 2.0, 0.5),
             scored(Call::Pairs(KeyType::U64, 8), 1000, Shape::OrganPipe, 3.0, 1.5, 6.0),
-            // Slower by far, but by 8 ns; and by less, but 20 ns.
+            // Slower by a large factor, but only by 8 ns; and by a smaller factor, but by 20 ns.
             scored(keys, 3, Shape::Uniform, 16e-6, 8e-6, 16e-6),
             scored(keys, 10, Shape::Zero, 100e-6, 80e-6, 80e-6),
         ]);

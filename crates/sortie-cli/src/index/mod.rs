@@ -1,4 +1,4 @@
-//! `sortie index`: documents are indexed by `sortie-index`, and searched.
+//! `sortie index`: indexes documents with `sortie-index`, and searches them.
 
 mod build;
 mod list;
@@ -14,7 +14,7 @@ use crate::cli::{IndexCommand, temporary_folder};
 use crate::failure::Failure;
 use crate::output::Output;
 
-/// So much is printed at a time.
+/// Bytes that are printed at a time.
 const BLOCK: usize = 64 << 10;
 
 pub fn run(command: &IndexCommand) -> Result<(), Failure> {
@@ -79,7 +79,7 @@ fn export(index: &Path, ciff: &Path) -> Result<(), Failure> {
     output.finish()
 }
 
-/// An output that keeps why it could not be written.
+/// An output that keeps the reason if it cannot be written.
 struct Exported {
     output: Output,
     failure: Option<Failure>,
@@ -99,7 +99,7 @@ impl io::Write for Exported {
     }
 }
 
-/// A name whose control characters are told by their numbers.
+/// A name with its control characters escaped.
 fn on_one_line(name: &str) -> String {
     let escape = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
     name.chars().map(escape).collect()

@@ -1,4 +1,5 @@
-//! Keys alone for which no copy is allowed: the CPU splits them in place to ranges, which a device sorts one by one.
+//! Sorts keys alone if memory does not allow a copy. The CPU splits them in place into ranges, and a device sorts these one by
+//! one.
 
 use std::ops::Range;
 use std::panic::{self, AssertUnwindSafe};
@@ -10,7 +11,7 @@ use crate::cpu::vector::{self, Isa};
 use crate::key::{Bits, Transform};
 use crate::{Error, Report};
 
-/// Sorts the keys, of which `sort_codes` takes so many at a time. In place. Where that fails, they are as it leaves them.
+/// Sorts the keys in place. `sort_codes` takes at most `most` keys at a time. If it fails, the keys are as it leaves them.
 pub(crate) fn sort<B: Bits>(
     keys: &mut [B],
     most: usize,
@@ -26,20 +27,20 @@ pub(crate) fn sort<B: Bits>(
     }
     let mut ranges: Vec<Range<usize>> = std::iter::once(0..keys.len()).collect();
     let mut ended: thread::Result<Result<(), Error>> = Ok(Ok(()));
-    // The last of the list begins where those end that are keys again.
+    // All keys before the last range of the list are sorted and are keys again.
     while let Some(range) = ranges.pop() {
         let own = &mut keys[range.clone()];
         let bytes = size_of_val(own);
         let goes_on = matches!(ended, Ok(Ok(())));
         if goes_on && own.len() > most {
             let left = report.phase("split", bytes, bytes, || split_in_two(own, threads, isa));
-            // Else they are equal.
+            // Otherwise all keys of the range are equal.
             if 0 < left && left < range.len() {
                 ranges.extend([range.start + left..range.end, range.start..range.start + left]);
                 continue;
             }
         } else if goes_on {
-            // After a panic too, codes become keys.
+            // Codes must become keys again even after a panic.
             ended =
                 panic::catch_unwind(AssertUnwindSafe(|| sort_codes(own).map(|sorted| report.absorb(sorted))));
         }
@@ -56,7 +57,7 @@ mod tests {
     use crate::Order;
     use crate::key::Code;
 
-    /// Every range is codes when it is sorted, no larger than allowed, and keys afterwards.
+    /// Every range has codes while it is sorted, is no larger than allowed, and has keys afterwards.
     #[test]
     fn ranges_are_those_of_the_order() {
         let transform = Transform::<u32>::new(Code::Signed, Order { descending: true, ..Order::default() });

@@ -1,10 +1,10 @@
-//! Stable distribution into scratch: count, then move, every thread its own stripe.
+//! Stable distribution into scratch memory. The threads count, then move, each its own stripe of the keys.
 //!
-//! Each stripe's codes go behind those of earlier stripes in every bucket, so equal codes keep their order whatever
-//! the number of threads. Two reads of the codes, one read of the payload, one write of both, side by side.
+//! In every bucket, the codes of a stripe come after those of earlier stripes, so equal codes keep their order with any number
+//! of threads. The codes are read twice and the payload once. Both are written once, side by side.
 //!
-//! Source: Drozd, Pericas and Matsuoka, "Efficient string sorting on multi- and many-core architectures" (2014),
-//! section III.A: a histogram a thread, their sum, and a move with pointers of each thread's own.
+//! Source: Drozd, Pericas and Matsuoka, "Efficient string sorting on multi- and many-core architectures" (2014), section III.A:
+//! a histogram for each thread, their sum, and a move with pointers of each thread's own.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -21,7 +21,7 @@ use crate::report::Work;
 use crate::scratch::Scratch;
 use crate::ways::CpuWay;
 
-/// A code beside its payload, without a gap: scratch is then no more than a copy of the data.
+/// A code and its payload without a gap, so that scratch memory is no larger than a copy of the data.
 #[repr(C, packed)]
 pub(crate) struct Pair<B, P> {
     code: B,
@@ -34,10 +34,10 @@ impl<B: Bits, P> Pair<B, P> {
         self.code
     }
 
-    /// The payload, moved out.
+    /// Moves the payload out.
     ///
     /// # Safety
-    /// It is moved out once.
+    /// The payload must not be moved out again.
     #[inline(always)]
     pub(crate) unsafe fn payload(&self) -> P {
         // SAFETY: the distribution wrote it; unaligned, since the pair is packed.
@@ -45,7 +45,7 @@ impl<B: Bits, P> Pair<B, P> {
     }
 }
 
-/// Pairs by bucket.
+/// Pairs, grouped by bucket.
 pub(crate) struct Scattered<B, P> {
     pairs: Scratch<Pair<B, P>>,
     buckets: Vec<Range<usize>>,
@@ -63,10 +63,11 @@ impl<B, P> Scattered<B, P> {
     }
 }
 
-/// Bytes of a pair from which there may be a bucket for each cell: the lines of those buckets then take little beside the pairs.
+/// Pairs of at least this many bytes may have a bucket for each cell, because the lines of those buckets take little memory
+/// compared with the pairs.
 const PAIR_BYTES: usize = 8;
 
-/// Distributes keys with a payload each into scratch, to as many buckets as are worth it.
+/// Distributes keys with their payloads into scratch memory, to as many buckets as are worth it.
 pub(crate) fn distribute<B: Bits, P: Send>(
     scratch: Scratch<Pair<B, P>>,
     keys: &[B],
@@ -111,7 +112,7 @@ pub(crate) fn finish<B: Bits, P: Send, T: Send, S: Default + Send>(
     }
 }
 
-/// Distributes the codes of `keys`, with the payload of each place, into the scratch, which is as long.
+/// Distributes the codes of `keys`, each with the payload of its index, into scratch memory of the same length.
 fn scatter<B: Bits, P: Send>(
     mut pairs: Scratch<Pair<B, P>>,
     keys: &[B],
@@ -131,7 +132,7 @@ fn scatter<B: Bits, P: Send>(
         classify(&keys[stripe.clone()], transform, classifier, isa, |_, _, bucket| counts[bucket] += 1);
         counts
     });
-    // From the counts of each stripe to where it starts in each bucket.
+    // Turn the counts of each stripe into where it starts in each bucket.
     let mut buckets = Vec::with_capacity(classifier.buckets());
     let mut at = 0;
     for bucket in 0..classifier.buckets() {
@@ -144,7 +145,7 @@ fn scatter<B: Bits, P: Send>(
     let to = Pointers::of(&mut pairs);
     let stripes: Vec<_> = stripes.into_iter().zip(starts).collect();
     for_each(&stripes, work, |(stripe, starts)| {
-        // SAFETY: the starts are sums of the counts of the same codes, so every place is written by one stripe, once.
+        // SAFETY: the starts are sums of the counts of the same codes, so every position is written once, by one stripe.
         let mut lines = unsafe { Lines::new(starts.iter().map(|&start| to.at(start)).collect()) };
         classify(&keys[stripe.clone()], transform, classifier, isa, |place, code, bucket| {
             let pair = Pair { code, payload: MaybeUninit::new(payload(stripe.start + place)) };
@@ -202,12 +203,12 @@ fn classify_with<B: Bits>(
     }
 }
 
-/// The results of `run` on every item, each a task.
+/// Runs `run` on every item as a task, and returns the results.
 fn for_each<T: Sync, R: Send>(items: &[T], work: &Work, run: impl Fn(&T) -> R + Sync) -> Vec<R> {
     parallel::map(work.threads(), items, |item| work.task(|| run(item)))
 }
 
-/// The places of a slice for several threads, each of which keeps to places of its own.
+/// A slice that several threads write, each at positions of its own.
 pub(crate) struct Pointers<T>(*mut T);
 
 // SAFETY: every item is touched by one thread, and may be sent to it.
@@ -219,7 +220,7 @@ impl<T> Pointers<T> {
     }
 
     /// # Safety
-    /// `place` lies within the slice, which is still there; no other thread uses it.
+    /// `place` is within the slice, which still exists, and no other thread uses that position.
     #[inline(always)]
     pub(crate) unsafe fn at(&self, place: usize) -> *mut T {
         // SAFETY: as the caller states.

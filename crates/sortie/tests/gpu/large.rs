@@ -9,7 +9,7 @@ use sortie_simt::{Options, Sanitizer};
 
 use crate::support::{PATTERNS, cuda, keys, on_bench, on_each};
 
-/// The fewest keys that are distributed: 2^16 on the bench.
+/// The smallest number of keys that are distributed: 2^16 on the bench.
 fn large(gpu: &Gpu) -> usize {
     (gpu.device().properties().multiprocessors as usize) << 15
 }
@@ -46,7 +46,7 @@ fn in_order<K: Key + Pod>(keys: &[K], order: Order) -> (Vec<K>, Vec<u32>) {
     (sorted, indices)
 }
 
-/// Sorts pairs on the device, with so many words in each payload, which begin at this word of an allocation.
+/// Sorts pairs on the device. The payloads have `words` words each, and begin at word `at` of an allocation.
 fn sorted_pairs<K: Key + Pod>(
     gpu: &Gpu,
     keys: &[K],
@@ -88,7 +88,8 @@ fn sorted_pairs<K: Key + Pod>(
     (sorted, found.split_off(at))
 }
 
-/// Stable pairs with payloads of so many words, which begin at this word of an allocation, on the device and on the CPU.
+/// Sorts pairs stably on the device and on the CPU. `at` has the words of each payload, and the word of an allocation where
+/// they begin.
 fn compare_stable<K: Key + Pod>(
     gpu: &Gpu,
     keys: &[K],
@@ -110,17 +111,17 @@ fn compare_stable<K: Key + Pod>(
     assert!(right, "{what}: payload");
 }
 
-/// Pairs, stable and not, and an argsort, on the device and on the CPU.
+/// Sorts pairs, stably and not, and their indices, on the device and on the CPU.
 fn compare_pairs<K: Key + Pod + Debug>(gpu: &Gpu, keys: &[K], order: Order, what: &str) {
     let n = keys.len();
-    // Payloads of 16 bytes not at a multiple of 16: once they were stored as such.
+    // Payloads of 16 bytes that are not at a multiple of 16 need narrower accesses.
     for at in [(1, 1), (2, 2), (4, 2)] {
         compare_stable(gpu, keys, at, order, what);
     }
     let what = format!("{n} {} {order:?} {what}", std::any::type_name::<K>());
     let (expected, indices) = in_order(keys, order);
     let expected = bytemuck::cast_slice::<K, u8>(&expected);
-    // Payloads that repeat, so that whole pairs do.
+    // Payloads repeat, so that whole pairs repeat too.
     let payload: Vec<u32> = (0..n as u32).map(|i| i.wrapping_mul(0x9E37_79B9) >> 28).collect();
     let mut pairs: Vec<(Vec<u8>, u32)> = indices
         .iter()
@@ -231,8 +232,8 @@ fn pairs_and_argsort_of_every_type() {
     });
 }
 
-/// Too few to be distributed, too many for a block, and so sorted by stable passes: tiles that are full, nearly empty, or of
-/// which only the last is not full; keys that differ in some bytes alone, an even or odd number of them, or in none.
+/// Too few keys for a distribution and too many for a block, so they are sorted by stable passes. Tiles are full or nearly
+/// empty, or only the last one is not full. Keys differ in an even or odd number of their bytes, or in none.
 #[test]
 fn pairs_and_argsort_by_passes() {
     on_each(|gpu| {
@@ -260,7 +261,7 @@ fn pairs_and_argsort_by_passes() {
     });
 }
 
-/// Payloads that indices bring, in every way that pairs are sorted.
+/// Payloads that are gathered by indices, with every way to sort pairs.
 #[test]
 fn payloads_of_any_size() {
     on_each(|gpu| {
@@ -275,7 +276,7 @@ fn payloads_of_any_size() {
             compare_stable::<u64>(gpu, &wide, (5, 1), Order::default(), "crowded");
             let widest: Vec<u128> = wide.iter().map(|&key| u128::from(key % 1000) << 64 | 1).collect();
             compare_stable(gpu, &widest, (3, 1), Order::default(), "of 128 bits");
-            // Equal keys keep their order here as well, which nobody is promised.
+            // Equal keys keep their order here too, although that is not promised.
             let payload: Vec<u32> = (0..3 * n as u32).collect();
             let keys: Vec<u32> = cut(&wide);
             let (expected, indices) = in_order(&keys, Order::default());
@@ -288,13 +289,13 @@ fn payloads_of_any_size() {
     });
 }
 
-/// Pairs with payloads of 16 bytes that do not lie at a multiple of 16.
+/// Pairs with payloads of 16 bytes that are not at a multiple of 16.
 pub fn sort_odd_payloads(gpu: &Gpu) {
     compare_stable::<u32>(gpu, &cut(&keys("random", large(gpu) / 4, 32)), (4, 2), Order::default(), "passes");
     compare_stable::<u32>(gpu, &cut(&keys("random", large(gpu), 31)), (4, 2), Order::default(), "random");
 }
 
-/// Buckets for blocks of the most threads that are had, which the bench's other devices have no shared memory for.
+/// Buckets for blocks of the largest number of threads, for which the bench's other devices have too little shared memory.
 #[test]
 fn pairs_on_devices_of_much_shared_memory() {
     let shared_per_block = sortie_simt::SHARED_227K;
@@ -331,8 +332,8 @@ fn pairs_that_their_places_order() {
     });
 }
 
-/// Keys in a tight cluster within a wide bucket: what crowds in one bin, or is too long for a block even when it has been
-/// distributed again, is sorted as segments.
+/// Keys in a tight cluster within a wide bucket. Keys that crowd in one bin, or that are too many for a block even after a
+/// second distribution, are sorted as segments.
 #[test]
 fn pairs_in_buckets_that_are_left() {
     on_each(|gpu| {
@@ -364,7 +365,7 @@ fn scratch_is_used_again() {
     });
 }
 
-/// Codes that the sample has every reason to guess wrongly.
+/// Codes of which the sample gives a wrong picture.
 #[test]
 fn outliers_and_skew() {
     on_each(|gpu| {
@@ -374,7 +375,7 @@ fn outliers_and_skew() {
         compare::<u64>(gpu, &narrow, Order::default(), "few codes close together");
         (narrow[n / 3], narrow[n - 1], narrow[0]) = (0, u64::MAX, 1 << 39);
         compare::<u64>(gpu, &narrow, Order::default(), "few codes close together, and outliers");
-        // Far from a distant outlier, a tight cluster, within which most keys are in a tighter one, or are equal.
+        // A tight cluster, far from an outlier. Most of its keys are in a tighter cluster, or are equal.
         for width in [1 << 12, 200, 1] {
             let mut nested: Vec<u64> = (0..n)
                 .map(|_| match random.u32(0..4) {
@@ -417,7 +418,7 @@ fn few_distinct_keys_and_one_that_no_sample_shows() {
     });
 }
 
-/// Arrays that one block sorts. The indices of equal keys were once not written.
+/// Arrays that one block sorts, also with equal keys.
 #[test]
 fn few_pairs_and_indices() {
     on_each(|gpu| {
@@ -439,8 +440,8 @@ fn few_pairs_and_indices() {
     });
 }
 
-/// Buckets too long for a block in which all keys are equal but a few, which a sample hardly shows. They were once taken for
-/// ordered.
+/// Buckets too long for a block, in which all but a few keys are equal. A sample hardly shows the few, but the buckets must not
+/// be taken for ordered.
 #[test]
 fn long_buckets_of_nearly_one_code() {
     on_each(|gpu| {
@@ -460,7 +461,7 @@ fn long_buckets_of_nearly_one_code() {
     });
 }
 
-/// Keys for which the buckets are shared out by a sample.
+/// Keys so uneven that buckets are assigned by a sample.
 #[test]
 fn keys_that_are_spread_unevenly() {
     on_each(|gpu| {
@@ -533,7 +534,7 @@ fn every_interleaving_gives_the_same() {
     }
 }
 
-/// Just under 2^32 keys the tiles of a group once came to none, and the keys were left as they were.
+/// Just under 2^32 keys, the number of tiles of a group would overflow to zero, and the keys would stay unsorted.
 #[test]
 fn too_many_places_are_told() {
     on_bench(Options::default(), |gpu| {
@@ -548,7 +549,7 @@ fn too_many_places_are_told() {
     });
 }
 
-/// On a GPU whose memory is taken but for a part of what is to be sorted. `SORTIE_TRIP_KEYS` says how many there are.
+/// On a GPU whose free memory holds only a part of the keys. `SORTIE_TRIP_KEYS` is the number of keys.
 #[test]
 fn what_is_larger_than_the_device_goes_there_twice() {
     let Some(device) = cuda() else { return };

@@ -1,5 +1,4 @@
-//! What is known of the keys of a large array, and how many of them each bucket has: two reads at most. All of it stays on the
-//! device.
+//! Profiles the keys of a large array and counts the keys of each bucket, in two reads at most. All results stay on the device.
 
 use sortie_device::{Kernel, Launch, Stream, View};
 
@@ -11,18 +10,18 @@ use crate::gpu::kernels::array::{
 };
 use crate::gpu::kernels::{CodeTransform, File, Instance, blocks, numbers, struct_bytes};
 
-/// Blocks on a multiprocessor that compare or sample.
+/// Blocks per multiprocessor that compare or sample.
 const PROFILE_BLOCKS: u32 = 2;
-/// One key of so many is sampled to see how they are spread: of 2^28, some 500 a cell, whose share is right within a tenth
-/// then. Of few keys more.
+/// One key in `SAMPLED_OF` is sampled to see how the keys are spread. Of 2^28 keys that is about 500 per cell, so the share of
+/// a cell is right within a tenth. Of fewer keys, a larger part is sampled.
 const SAMPLED_OF: usize = 512;
 const SAMPLED_LEAST: usize = 1 << 16;
 const COUNT_BLOCK: u32 = 1024;
 const COUNT_TILE: usize = 1024 * 8;
-/// Of a profile, in words of scratch.
+/// The size of a profile in words of scratch memory.
 const PROFILE_WORDS: usize = size_of::<Profile>() / size_of::<u32>();
 
-/// Bytes of `profile::Ends`: two codes, as words that have atomics.
+/// Bytes of `profile::Ends`: two codes, in words that have atomics.
 fn ends_shared(key_bytes: usize) -> usize {
     struct_bytes(&[numbers(key_bytes.max(size_of::<u32>()), 2)])
 }
@@ -62,7 +61,7 @@ impl CountingKernels {
         ]
     }
 
-    /// Of those instances.
+    /// The kernels of those instances.
     pub fn new(kernels: &[Kernel]) -> CountingKernels {
         let kernels = <[Kernel; 8]>::try_from(kernels.to_vec()).expect("as many as instances");
         let [sample, check_order, sample_cells, share_buckets, rest @ ..] = kernels;
@@ -80,10 +79,10 @@ impl CountingKernels {
     }
 }
 
-/// The scratch of a distribution, as the kernels say.
+/// The scratch memory of a distribution, as the kernels describe it.
 #[derive(Clone, Copy)]
 pub(super) struct Tables<'a> {
-    /// What is zero before: the profile, counts, groups, and codes with whether there are others.
+    /// What must be zero at the start: the profile, counts, groups, and codes, each with a flag for other codes.
     zero: View<'a, u32>,
     pub profile: View<'a, u32>,
     pub counts: View<'a, u32>,
@@ -96,17 +95,17 @@ pub(super) struct Tables<'a> {
 }
 
 impl<'a> Tables<'a> {
-    /// Words of each, in order.
+    /// The words of each table, in order.
     fn lengths(shape: Shape) -> [usize; 9] {
         let (buckets, groups) = (shape.buckets.count(), shape.buckets.groups);
         let (starts, ends) = (2 * (groups + 1), 2 * (buckets + 1));
-        // Each begins where 16 bytes do.
+        // Each table begins at a multiple of 16 bytes.
         let codes = buckets * shape.blocks.code_words();
         [PROFILE_WORDS, buckets, groups, codes, buckets, starts, starts, groups + 1, ends]
             .map(|words| words.next_multiple_of(4))
     }
 
-    /// Words of all.
+    /// The words of all tables.
     pub fn words(shape: Shape) -> usize {
         Tables::lengths(shape).into_iter().sum()
     }
@@ -133,14 +132,15 @@ impl<'a> Tables<'a> {
     }
 }
 
-/// A large array whose keys are counted. Its methods enqueue, in this order. Each needs what [`Gpu::sort`] needs.
+/// A large array whose keys are counted. Its methods enqueue work and are called in this order. Each needs what [`Gpu::sort`]
+/// needs.
 ///
 /// [`Gpu::sort`]: crate::gpu::Gpu::sort
 pub(super) struct Counting<'a> {
     pub stream: &'a Stream,
     pub n: usize,
     pub key_bytes: usize,
-    /// Their address.
+    /// The address of the keys.
     pub keys: u64,
     pub shape: Shape,
     pub tables: Tables<'a>,
@@ -148,11 +148,11 @@ pub(super) struct Counting<'a> {
     pub transform: CodeTransform,
 }
 
-// SAFETY of all launches: the arguments are the kernel's; it stays within the keys and the tables, whose lengths are as it
-// says. The engine keeps the kernels.
+// SAFETY of all launches: the arguments are those of the kernel, and it stays within the keys and the tables, which have the
+// lengths that it expects. The engine keeps the kernels.
 impl Counting<'_> {
-    /// Looks at the keys: their range, their order, how they are spread, and whether so many of them fall into long buckets that
-    /// they are better not distributed.
+    /// Profiles the keys: their range, their order, how they are spread, and whether so many of them fall into long buckets
+    /// that they should not be distributed.
     pub unsafe fn profile(&self) -> Result<(), Error> {
         let (keys, n, profile) = (self.keys, self.n, self.tables.profile);
         let (stream, kernels, buckets) = (self.stream, &self.kernels, self.bucket_count());
@@ -177,7 +177,8 @@ impl Counting<'_> {
         let counts = self.tables.counts;
         let counting = Launch { shared: size_of::<Cells>(), ..sampling };
         let looking = Launch { blocks: buckets.div_ceil(PROFILE_BLOCK).min(many.blocks), shared: 0, ..many };
-        // Of a bucket that is as long as a block takes, the sample has so many, and hardly more than by four deviations.
+        // How many keys of the sample a bucket of the largest length for a block has on average; it hardly ever exceeds that by
+        // four deviations.
         let fitting = (self.shape.blocks.finishing.capacity() as u64 * u64::from(sampled) / n as u64) as u32;
         let most = fitting + 4 * fitting.isqrt() + 4;
         // SAFETY: see above.
@@ -196,8 +197,8 @@ impl Counting<'_> {
         Ok(())
     }
 
-    /// Counts the keys of each bucket, and says where the buckets are; and counts the digits of their numbers, where an address
-    /// of those is given.
+    /// Counts the keys of each bucket and computes where the buckets are. Also counts the digits of the bucket numbers, if
+    /// `digits` is an address for these counts.
     pub unsafe fn count(&self, digits: u64) -> Result<(), Error> {
         let Tables { profile, counts, groups, codes, .. } = self.tables;
         let Tables { group_starts, group_cursors, tiles_before, ends, .. } = self.tables;
