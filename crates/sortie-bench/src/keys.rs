@@ -19,7 +19,7 @@ pub trait BenchKey:
 {
     const NAME: &'static str;
 
-    /// The key at this fraction of the type's range, in units of 2^-64; of floats, at this fraction of [0, 1).
+    /// The key at this fraction of the type's range, in units of 2^-64. For floats, the range is [0, 1).
     fn at(fraction: u64) -> Self;
 
     /// A small number as a key.
@@ -68,7 +68,7 @@ integers! {
     u16: |x| (x >> 48) as u16;
     u32: |x| (x >> 32) as u32;
     u64: |x| x;
-    // The low half follows from the high one, mixed.
+    // The low half is a hash of the high half.
     u128: |x| u128::from(x) << 64 | u128::from((x ^ x >> 29).wrapping_mul(0x9E37_79B9_7F4A_7C15));
     i32: |x| (x >> 32) as i32 ^ i32::MIN;
     i64: |x| x as i64 ^ i64::MIN;
@@ -105,7 +105,7 @@ floats! {
     f64: 53;
 }
 
-/// What can be a payload here: the place of its key in the input.
+/// The payloads that are measured. A payload is the index of its key in the input.
 pub trait Payload: Copy + Send + Sync + 'static {
     const NAME: &'static str;
     fn of_place(place: usize) -> Self;
@@ -128,7 +128,7 @@ macro_rules! payloads {
 
 payloads! { u32 u64 }
 
-/// A key and its payload side by side, compared by the key: what the peers sort where ours takes two slices.
+/// A key and its payload side by side, compared by the key. Peers sort these; Sortie sorts two slices.
 #[derive(Debug, Clone, Copy)]
 pub struct Pair<K, V> {
     pub key: K,
@@ -210,7 +210,7 @@ voracious_pairs! { u8 u16 u32 u64 u128 i8 i16 i32 i64 i128 f32 f64 }
 mod tests {
     use super::*;
 
-    /// The lowest key, the highest, and that order is kept in between.
+    /// Checks the lowest key, the highest key, and that the order is kept in between.
     fn covers<K: BenchKey>(lowest: K, highest: K) {
         assert_eq!(K::at(0).order(&lowest), Ordering::Equal);
         assert_eq!(K::at(u64::MAX).order(&highest), Ordering::Equal);

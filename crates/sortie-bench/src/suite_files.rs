@@ -1,7 +1,7 @@
-//! Suite `files`: whole text files, sorted by whole programs; GNU sort is the baseline.
+//! Suite `files`: whole programs sort whole text files. GNU sort is the baseline.
 //!
-//! Inputs are written and outputs compared a piece at a time: the peak that the system reports for a program
-//! starts from the size of the one that started it.
+//! Inputs are written and outputs are compared piece by piece, because the peak memory that the system reports for a program
+//! starts from the size of the program that started it.
 
 use std::fs::File;
 use std::io::{BufReader, Read, Write};
@@ -17,7 +17,7 @@ use crate::args::Args;
 use crate::distributions::{Rng, StringSet};
 use crate::measure::{Case, Clock, Contender, Facts, Measurable};
 
-/// Lines a file, unless `--n` says otherwise.
+/// Lines per file, unless `--n` says otherwise.
 const N: usize = 10_000_000;
 
 /// Lines that are drawn at a time.
@@ -110,11 +110,11 @@ fn same(one: &Path, two: &Path) -> std::io::Result<bool> {
 /// The command that sorts the lines of one file into another; the folder is for temporary files.
 pub type Sort = Box<dyn Fn(&Path, &Path, &Path) -> Command>;
 
-/// What of the contenders this machine has.
+/// The contenders that this machine has.
 pub struct Programs {
     sortie: PathBuf,
     uutils: bool,
-    /// The interpreter that has it, itself: what `python3` names may be a script that looks for one.
+    /// The interpreter that has the module; `python3` may be a script that looks for an interpreter.
     duckdb: Option<PathBuf>,
     polars: Option<PathBuf>,
     datafusion: Option<PathBuf>,
@@ -234,7 +234,7 @@ fn uutils(options: &'static [&'static str]) -> Sort {
     })
 }
 
-/// The options that all of the programs in `sort`'s tradition have.
+/// The options that GNU sort, uutils and Sortie have in common.
 fn sort_options(mut command: Command, options: &[&str], from: &Path, to: &Path, folder: &Path) -> Command {
     command.env("LC_ALL", "C").args(["--parallel", TWO]).args(options);
     command.arg("-T").arg(folder).arg("-o").arg(to).arg(from);
@@ -267,8 +267,8 @@ fn polars(python: PathBuf) -> Sort {
     })
 }
 
-/// A contender that runs a program to its end. Its output reaches the disk outside of the time, so that no
-/// program writes back what another left behind.
+/// A contender that runs a program to its end. Its output is synced to the disk outside of the measured time, so that no
+/// program writes back the output of another.
 fn program(name: &'static str, dir: &Arc<TempDir>, sort: Sort) -> Contender<TempPath, TempPath> {
     let dir = dir.clone();
     Contender::new(name, THREADS, move |input: &TempPath, clock: &mut Clock| {
@@ -285,7 +285,7 @@ fn program(name: &'static str, dir: &Arc<TempDir>, sort: Sort) -> Contender<Temp
     })
 }
 
-/// Whether a program is there and says `word`.
+/// Whether a program exists and prints `word`.
 fn says(program: &str, arguments: &[&str], word: &str) -> bool {
     output(program, arguments).is_some_and(|text| text.contains(word))
 }
@@ -296,7 +296,7 @@ pub fn python_with(module: &str) -> Option<PathBuf> {
     Some(PathBuf::from(path.trim_end()))
 }
 
-/// What a program says, where it is there and succeeds.
+/// What a program prints, if it exists and succeeds.
 fn output(program: &str, arguments: &[&str]) -> Option<String> {
     let output = Command::new(program).args(arguments).stderr(Stdio::null()).output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())

@@ -1,8 +1,8 @@
-//! `sortie`: sorts text as GNU sort does in the C locale, raw arrays and `.npy`, records of FASTA and FASTQ, and the peaks
-//! of mass spectra, fast; and indexes documents.
+//! `sortie`: sorts text as GNU sort does in the C locale, raw arrays and `.npy`, records of FASTA and FASTQ, and the peaks of
+//! mass spectra. It also indexes documents.
 
-// The C runtime calls `main` directly. What Rust does before `fn main` takes a tenth as long as sorting a small file, and is not
-// wanted: it opens /dev/null in place of closed streams, where output would be lost without an error.
+// The C runtime calls `main` directly. What Rust does before `fn main` takes a tenth of the time of sorting a small file. It is
+// also unwanted: it opens /dev/null in place of closed streams, so output would be lost without an error.
 #![cfg_attr(not(test), no_main)]
 
 mod allocator;
@@ -42,8 +42,8 @@ use cli::{Command, Job, OtherCommand};
 use failure::Failure;
 use output::Output;
 
-// Links the unwinder statically where `build.rs` has found it. To load libgcc_s.so takes a tenth as long as a small sort: it asks
-// what the processor can do, which is slow in a virtual machine.
+// Links the unwinder statically if `build.rs` has found it. Loading libgcc_s.so takes a tenth of the time of a small sort,
+// because it asks what the processor can do, which is slow in a virtual machine.
 #[cfg(static_unwinder)]
 #[link(name = "gcc_eh")]
 unsafe extern "C" {}
@@ -51,7 +51,7 @@ unsafe extern "C" {}
 /// The exit status of a program that panicked, as Rust's own start returns it.
 const PANICKED: u8 = 101;
 
-/// The exit status where standard error cannot be written.
+/// The exit status if standard error cannot be written.
 const UNTOLD: u8 = 2;
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
@@ -76,7 +76,7 @@ fn program(args: Vec<OsString>) -> u8 {
     if failure.is_closed_pipe() {
         streams::end_by_sigpipe();
     }
-    // As GNU sort: what cannot be told has another status.
+    // As in GNU sort, a failure that cannot be printed has another status.
     if tell(&failure.line()) { failure.status() } else { UNTOLD }
 }
 
@@ -122,7 +122,8 @@ fn print(text: &[u8]) -> Result<(), Failure> {
 
 /// Writes `sortie: <line>` to standard error. Returns whether that succeeded.
 ///
-/// A line out of order is quoted byte for byte, as GNU sort does; but a terminal would obey some of those.
+/// As in GNU sort, a line out of order is quoted byte for byte, but not to a terminal, which would obey control characters in
+/// it.
 fn tell(line: &[u8]) -> bool {
     let Some((end, text)) = line.split_last() else { return true };
     let mut error = io::stderr().lock();
@@ -133,7 +134,7 @@ fn tell(line: &[u8]) -> bool {
     error.write_all(&[b"sortie: ", &text[..], &[*end]].concat()).is_ok()
 }
 
-/// Warns. Where even that fails there is nobody to tell.
+/// Prints a warning. If that fails, there is nobody to tell.
 fn complain(line: &[u8]) {
     tell(line);
 }

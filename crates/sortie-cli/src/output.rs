@@ -15,13 +15,13 @@ use rustix::io::Errno;
 use crate::failure::Failure;
 use draft::Draft;
 
-/// The modes of a new file, of which the umask takes some, and of one that nobody else may read.
+/// The mode of a new file, from which the umask removes bits, and of a file that nobody else may read.
 const USUAL: u32 = 0o666;
 const PRIVATE: u32 = 0o600;
 
-/// An open output. Dropped before [`finish`](Output::finish), it leaves the file that it was to replace as it was.
+/// An open output. If it is dropped before [`finish`](Output::finish), the file that it was to replace stays as it was.
 pub struct Output {
-    /// What is being done where, for [`Failure::file`].
+    /// The action and its path, for [`Failure::file`].
     writing: (&'static str, PathBuf),
     name: PathBuf,
     place: Place,
@@ -29,11 +29,11 @@ pub struct Output {
 
 /// The file that takes the result, and how [`Output::finish`] puts it in place.
 enum Place {
-    /// A pipe, a device, or standard output: nothing.
+    /// A pipe, a device, or standard output: nothing is to be done.
     Direct(File),
     /// Gives the draft this name.
     Named(Draft, PathBuf),
-    /// Copies the draft into this file. To replace it would change its owner, its attributes or its other names.
+    /// Copies the draft into this file. Replacing the file would change its owner, its attributes or its other names.
     Copied(Draft, File),
 }
 
@@ -45,8 +45,8 @@ impl Output {
         Ok(Output::of(Place::Direct(file.into()), name))
     }
 
-    /// Opens `path`, or standard output, and finds out now whether it can be written. What cannot be replaced is
-    /// first written to a file beside it, or else in the folder `temporary`.
+    /// Opens `path`, or standard output, and checks that it can be written. If the file cannot be replaced, the result is first
+    /// written to a file beside it, or else in the folder `temporary`.
     pub fn open(path: Option<&Path>, temporary: &Path) -> Result<Output, Failure> {
         let Some(path) = path else { return Output::stdout() };
         let failed = || Failure::file("write", path);
@@ -96,26 +96,26 @@ impl Output {
     }
 }
 
-/// What `path` is, where there is something.
+/// What `path` is, if it exists.
 fn find(path: &Path) -> io::Result<Option<Metadata>> {
     match path.metadata() {
         Ok(old) => Ok(Some(old)),
-        // A name that ends in a slash is that of a folder, and no file is made of it.
+        // A name that ends in a slash is a folder's, so no file is created with it.
         Err(_) if path.as_os_str().as_encoded_bytes().ends_with(b"/") => Err(Errno::ISDIR.into()),
         Err(error) if error.kind() == io::ErrorKind::NotFound && !path.as_os_str().is_empty() => Ok(None),
         Err(error) => Err(error),
     }
 }
 
-/// Whether another file may get the name of this one. What stands for an open file would be lost by that, and a file
-/// with several names would keep its content under the others.
+/// Whether another file may get the name of this one. A path that stands for an open file would lose that meaning, and a file
+/// with several names would keep its old content under the others.
 fn may_be_replaced(path: &Path, old: &Metadata) -> bool {
     let stands_for_another =
         ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc"].iter().any(|name| path.starts_with(name));
     old.nlink() == 1 && !stands_for_another
 }
 
-/// A draft that differs from the file at `path` in nothing but its content, and where that file is.
+/// A draft with the attributes of the file at `path`, and the path of that file.
 fn replacement(path: &Path) -> io::Result<(Draft, PathBuf)> {
     let target = resolve(path)?;
     let old = File::open(&target)?;
@@ -124,7 +124,7 @@ fn replacement(path: &Path) -> io::Result<(Draft, PathBuf)> {
     Ok((draft, target))
 }
 
-/// Where the links that `path` may be end: a file, or where one can be made.
+/// Follows the links at `path` to their end: a file, or a name where one can be created.
 fn resolve(path: &Path) -> io::Result<PathBuf> {
     let mut target = path.to_owned();
     for _ in 0..40 {

@@ -1,7 +1,7 @@
 //! The files of an index, and the header that says what they hold.
 //!
-//! All numbers are little-endian. The header is the magic, the version, the counts, and length and checksum (CRC-32) of each
-//! of the other files, each 64 bits, and last a checksum of the header. The files:
+//! All numbers are little-endian. The header has the magic number, the version, the counts, the length and checksum (CRC-32) of
+//! each of the other files, and last a checksum of the header. Each of these has 64 bits. The files:
 //!
 //! - `terms`: the terms, with what their lists hold and how long these are, see [`terms`](crate::terms);
 //! - `postings`: the lists, see [`postings`](crate::postings);
@@ -17,7 +17,7 @@ use crate::error::Error;
 pub const HEADER: &str = "header";
 pub const FILES: [&str; 5] = ["terms", "postings", "names", "name-ends", "lengths"];
 
-/// Places in [`FILES`].
+/// Indices in [`FILES`].
 pub const TERMS: usize = 0;
 pub const POSTINGS: usize = 1;
 pub const NAMES: usize = 2;
@@ -25,28 +25,28 @@ pub const NAME_ENDS: usize = 3;
 pub const LENGTHS: usize = 4;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"SORTIE\x00I");
-/// Changes when the files do.
+/// Changes whenever the format of the files changes.
 const VERSION: u64 = 2;
 
-/// How much of what an index holds.
+/// How much an index holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
     pub documents: u64,
     pub terms: u64,
-    /// Pairs of a term and a document that it is in.
+    /// Pairs of a term and a document that has it.
     pub postings: u64,
     /// Words of all documents.
     pub words: u64,
 }
 
-/// How long a file is, and its checksum.
+/// The length of a file and its checksum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Seal {
     pub bytes: u64,
     pub crc: u32,
 }
 
-/// What the header says.
+/// The content of the header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
     pub counts: Counts,
@@ -75,7 +75,7 @@ impl Header {
         Ok(bytes == MAGIC.to_le_bytes())
     }
 
-    /// Reads the header that a file holds.
+    /// Decodes the header from the bytes of its file.
     pub fn parse(bytes: &[u8], path: &Path) -> Result<Header, Error> {
         let not = |why: String| Error::NotAnIndex { path: path.to_owned(), why };
         let words: Vec<u64> = bytes

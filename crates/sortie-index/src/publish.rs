@@ -1,4 +1,4 @@
-//! A new index: files without names until all are complete, which then appear as one folder by one rename.
+//! A new index. Its files have no names until all are complete. Then they appear as one folder, by one rename.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -16,16 +16,16 @@ use tempfile::TempDir;
 use crate::error::{Error, room};
 use crate::format::{Counts, FILES, HEADER, Header, Seal};
 
-/// The files of an index that is being built. Dropped, or killed, it leaves nothing behind.
+/// The files of an index that is being built. If it is dropped or the process is killed, nothing is left behind.
 pub struct Draft {
     target: PathBuf,
-    /// Where the target is, and temporary files with it.
+    /// The folder of the target and of temporary files.
     folder: PathBuf,
     pub files: [Sealed; FILES.len()],
 }
 
 impl Draft {
-    /// Finds out whether there can be an index at `target`: nothing else may be there.
+    /// Checks that an index can be created at `target`: nothing else may be there.
     pub fn new(target: &Path) -> Result<Draft, Error> {
         let folder = folder_of(target).to_owned();
         if target.file_name().is_none_or(|name| name == UNFINISHED) {
@@ -46,7 +46,7 @@ impl Draft {
         &self.folder
     }
 
-    /// Completes the files, which are on the disk then.
+    /// Completes the files and syncs them to the disk.
     pub fn complete(self, counts: Counts) -> Result<Complete, Error> {
         let Draft { target, folder, files } = self;
         let mut seals = [Seal::default(); FILES.len()];
@@ -65,7 +65,7 @@ impl Draft {
     }
 }
 
-/// An index whose files are on the disk, without names. Dropped, it leaves nothing behind.
+/// An index whose files are on the disk, without names. If it is dropped, nothing is left behind.
 pub struct Complete {
     target: PathBuf,
     folder: PathBuf,
@@ -74,7 +74,7 @@ pub struct Complete {
     is_empty: bool,
 }
 
-/// What becomes the index, or was it, has this name for an instant.
+/// The new index has this name for an instant, and so has the old one after the exchange.
 const UNFINISHED: &str = ".sortie-unfinished-index";
 
 impl Complete {
@@ -82,9 +82,9 @@ impl Complete {
         self.bytes
     }
 
-    /// Puts the index in its place. What was there before is replaced in the same instant.
+    /// Puts the index in its place, and replaces what was there in the same instant.
     ///
-    /// All that takes long was done before, so that a process is hardly ever ended between the first step and the last.
+    /// Everything that takes long was done before, so the process is hardly ever killed between the first step and the last.
     pub fn publish(mut self) -> Result<(), Error> {
         let failed = |doing| Error::file(doing, &self.target);
         if self.is_empty && self.target.join(HEADER).exists() {
@@ -101,7 +101,7 @@ impl Complete {
         name_files().map_err(failed("write"))?;
         match renameat_with(CWD, made.path(), CWD, &self.target, RenameFlags::NOREPLACE) {
             Ok(()) => {
-                // It is there no more under the name that would be removed.
+                // It no longer has the name that would be removed.
                 let _ = made.keep();
             }
             Err(Errno::EXIST) => {
@@ -116,10 +116,10 @@ impl Complete {
 
 /// Makes the folder that becomes the index.
 ///
-/// While one process makes it, it holds a lock of the folder around it. So what is found under the name by who holds the lock is
-/// what a process left behind that was killed, and is removed.
+/// A process that makes it holds a lock on the parent folder. So if the holder of the lock finds a folder with this name, a
+/// process that was killed has left it behind, and it is removed.
 fn make_folder(around: &File, path: &Path) -> Result<TempDir, Error> {
-    // As open to others as folders are by default.
+    // The default permissions of folders.
     let mode = fs::Permissions::from_mode(0o777);
     let make = |random| {
         let mut names = tempfile::Builder::new();
@@ -132,7 +132,7 @@ fn make_folder(around: &File, path: &Path) -> Result<TempDir, Error> {
         }
         make(0).or_else(|_| make(6))
     } else {
-        // Another index appears just now, or there are no locks.
+        // Another index is just being published, or the file system has no locks.
         make(6)
     };
     made.map_err(Error::file("create a folder in", path))
@@ -159,14 +159,14 @@ fn exchange(made: &TempDir, target: &Path) -> Result<(), Error> {
 
 /// Removes the index that was replaced.
 fn remove(made: TempDir) {
-    // While its files are open, removing their names takes no time, whatever their length.
+    // While files are open, removing their names takes no time, whatever their length.
     let files = made.path().read_dir().into_iter().flatten().flatten();
     let held: Vec<_> = files.map(|entry| File::open(entry.path())).collect();
     drop(made);
     drop(held);
 }
 
-/// Whether nothing is there, or an empty folder, or an index and nothing else: what is replaced is removed, all of it.
+/// Checks that there is nothing, an empty folder, or an index and nothing else, because everything that is replaced is removed.
 fn check_replaceable(target: &Path) -> Result<(), Error> {
     let not = |why: &str| Err(Error::NotAnIndex { path: target.to_owned(), why: why.into() });
     if target.is_symlink() {
@@ -214,7 +214,7 @@ pub struct Sealed {
     bytes: u64,
 }
 
-/// So much is written at a time.
+/// Bytes that are written at a time.
 const BUFFER: usize = 256 << 10;
 
 impl Sealed {
@@ -222,7 +222,7 @@ impl Sealed {
         let flags = OFlags::RDWR | OFlags::TMPFILE | OFlags::CLOEXEC;
         let file = match openat(CWD, folder, flags, Mode::from(0o666)) {
             Ok(file) => file.into(),
-            // Not every file system has unnamed files; whatever else is wrong comes up here again.
+            // Not every file system has unnamed files. Any other problem appears again here.
             Err(_) => {
                 tempfile::tempfile_in(folder).map_err(Error::file("create a temporary file in", folder))?
             }
@@ -235,12 +235,12 @@ impl Sealed {
         self.write_all(bytes).map_err(Error::file("write", &self.path))
     }
 
-    /// Where it will be.
+    /// Its path, once it is published.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Writes what is held, so that [`Sealed::written`] has it all.
+    /// Writes what is buffered, so that [`Sealed::written`] has everything.
     pub fn write_held(&mut self) -> Result<(), Error> {
         self.flush().map_err(Error::file("write", &self.path))
     }
@@ -256,7 +256,7 @@ impl Sealed {
         self.file.write_all(bytes)
     }
 
-    /// The complete file, which is on the disk.
+    /// Completes the file and syncs it to the disk.
     fn finish(mut self) -> Result<(File, Seal), Error> {
         let written = self.flush().and_then(|()| self.file.sync_all());
         written.map_err(Error::file("write", &self.path))?;
@@ -286,7 +286,7 @@ impl Write for Sealed {
     }
 }
 
-/// Reads a file that is being written, whose place that leaves alone.
+/// Reads a file that is being written, without changing its position.
 struct Written<'a> {
     file: &'a File,
     at: u64,
@@ -300,7 +300,7 @@ impl io::Read for Written<'_> {
     }
 }
 
-/// Names a file without a name; where it cannot get one, what it holds is copied.
+/// Gives an unnamed file a name. If it cannot get one, its content is copied to a new file.
 fn give_name(file: &mut File, path: &Path) -> io::Result<()> {
     let own = format!("/proc/self/fd/{}", file.as_raw_fd());
     if linkat(CWD, &own, CWD, path, AtFlags::SYMLINK_FOLLOW).is_ok() {

@@ -1,4 +1,4 @@
-//! Libraries that g++ made, and the calls into them.
+//! Libraries that g++ has built, and the calls into them.
 
 use std::collections::HashMap;
 use std::ffi::{CStr, c_void};
@@ -12,7 +12,7 @@ use crate::compiler::{self, Build};
 use crate::memory::Region;
 use crate::{places, source};
 
-/// What a launch cost, by the K-model: a memory access is one of a whole warp.
+/// The cost of a launch in the K-model, where a memory access is one of a whole warp.
 #[repr(C)]
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Counts {
@@ -22,7 +22,7 @@ pub struct Counts {
     pub transactions: u64,
     /// Accesses to shared memory.
     pub shared_accesses: u64,
-    /// Turns that those accesses took beyond the first, for different words in one bank.
+    /// Extra turns of those accesses, because they touched different words in one bank.
     pub conflicts: u64,
     /// Branches at which the lanes of a warp went different ways.
     pub divergent_branches: u64,
@@ -74,7 +74,7 @@ pub struct Runtime {
 }
 
 impl Runtime {
-    /// Loaded once in a process, and kept: its stacks belong to threads of the host.
+    /// Loads the runtime once per process and keeps it: its stacks belong to threads of the host.
     pub fn of(build: Build) -> Result<Arc<Runtime>, Error> {
         static LOADED: OnceLock<Mutex<HashMap<Build, Arc<Runtime>>>> = OnceLock::new();
         let mut loaded = LOADED.get_or_init(Mutex::default).lock().expect("nothing panics while it is held");
@@ -102,14 +102,14 @@ impl Module {
         Ok(Module { runtime: runtime.clone(), library: open(&path)?, path })
     }
 
-    /// The address of the kernel's entry; none where there is no such kernel.
+    /// The address of the kernel's entry; `None` if there is no such kernel.
     pub fn entry(&self, name: &str) -> Option<u64> {
         // SAFETY: entries are constants of that type.
         let symbol = unsafe { self.library.get::<*const Entry>(format!("{}{name}", source::ENTRY)) };
         symbol.ok().map(|entry| *entry as u64)
     }
 
-    /// The bytes of each argument of a kernel.
+    /// The size of each argument of a kernel in bytes.
     ///
     /// # Safety
     ///
@@ -121,7 +121,7 @@ impl Module {
         (0..).map(size).take_while(|&bytes| bytes > 0).collect()
     }
 
-    /// Runs a kernel to its end. What it did wrong comes back as a message.
+    /// Runs a kernel to its end. If it did something wrong, the error says what.
     ///
     /// # Safety
     ///
@@ -165,7 +165,7 @@ impl Module {
     }
 }
 
-/// What is to be run, and what for.
+/// What to run, and for what purpose.
 pub struct LaunchJob<'a> {
     pub launch: Launch,
     pub arguments: &'a [*const c_void],
@@ -180,7 +180,7 @@ pub struct LaunchJob<'a> {
 }
 
 fn open(path: &Path) -> Result<Library, Error> {
-    // SAFETY: it is ours; its only initialisers are those of the C++ library and the sanitizers.
+    // SAFETY: this project built it; its only initialisers are those of the C++ library and the sanitizers.
     unsafe { Library::new(path) }.map_err(|error| Error::NoCompiler {
         reason: format!("what g++ made cannot be loaded; delete {} and try again: {error}", path.display()),
     })

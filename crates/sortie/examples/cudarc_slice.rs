@@ -13,7 +13,7 @@ const ROWS: usize = 100_000;
 const COLUMNS: usize = 1000;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // First, because it says what is missing where there is no device.
+    // This comes first, because its error says what is missing if there is no device.
     let gpu = Gpu::cuda(0)?;
     let stream = CudaContext::new(0)?.new_stream()?;
     let host: Vec<f32> = (0..ROWS * COLUMNS).map(|i| (i as f32 * 0.618).fract()).collect();
@@ -21,15 +21,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let keys = matrix.len();
     let (address, in_use) = matrix.device_ptr_mut(&stream);
-    // SAFETY: the slice is there until `in_use` is dropped, and so is the stream.
+    // SAFETY: the slice and the stream exist until `in_use` is dropped.
     let (view, ours) = unsafe {
         let view = View::<f32>::from_raw(address, keys);
         (view, Stream::borrowed(gpu.device(), stream.cu_stream() as u64))
     };
-    // SAFETY: what else uses the matrix comes later on the same stream.
+    // SAFETY: whatever else uses the matrix comes later on the same stream.
     let sort =
         unsafe { gpu.sort_segments(&ours, view, DeviceSegments::Length(COLUMNS as u64), Order::default())? };
-    // The sort may be still to come; more work can be enqueued behind it meanwhile.
+    // The sort may not have run yet. Meanwhile, more work can be enqueued behind it.
     sort.wait()?;
     drop(in_use);
 

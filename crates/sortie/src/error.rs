@@ -1,9 +1,9 @@
-//! What can go wrong in a sort, said so that the caller can mend it.
+//! The errors of a sort, with what the caller needs to fix them.
 
 use std::fmt;
 
-/// Why a [`Sorter`](crate::Sorter) call did not sort. The data is as it was before the call, unless a device failed
-/// meanwhile.
+/// Why a [`Sorter`](crate::Sorter) call did not sort. The data is as it was before the call, unless a device failed during the
+/// sort.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
@@ -13,13 +13,13 @@ pub enum Error {
     /// The segments do not fit the keys.
     Segments(String),
 
-    /// No plan gets by with the memory there is. Bytes: of the plan that needs least, and what there is of that kind.
+    /// No plan fits in the available memory. `needed` is for the plan that needs least; `available` is memory of the same kind.
     Memory { bound: Bound, needed: u64, available: u64, hint: &'static str },
 
-    /// The request cannot be met as it was put.
+    /// The request cannot be met as it is.
     Unsupported(String),
 
-    /// A device could not be had, or did not do what was asked.
+    /// A device is not available, or an operation on it failed.
     #[cfg(feature = "gpu")]
     Device(sortie_device::Error),
 
@@ -68,17 +68,17 @@ impl From<sortie_device::Error> for Error {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Bound {
-    /// What [`memory_limit`](crate::SorterBuilder::memory_limit) allows, of all kinds together.
+    /// What [`memory_limit`](crate::SorterBuilder::memory_limit) allows, for all kinds of memory together.
     Limit,
-    /// The host's, which the system refused; available is what it had granted to the call by then.
+    /// Host memory, which the system refused. `available` is what it had granted to the call until then.
     Host,
-    /// A device's; available is what is free there.
+    /// Device memory. `available` is what is free on the device.
     Device,
-    /// The caller's workspace; available is what was given.
+    /// The caller's workspace. `available` is its size.
     Workspace,
 }
 
-/// Whether what goes with the keys is as many.
+/// Returns an error if a slice that goes with the keys has another length.
 pub(crate) fn same_length(what: &'static str, expected: usize, found: usize) -> Result<(), Error> {
     if expected == found { Ok(()) } else { Err(Error::LengthMismatch { what, expected, found }) }
 }

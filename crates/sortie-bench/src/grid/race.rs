@@ -1,11 +1,11 @@
-//! How contenders are measured at one cell: Sortie, then each peer, each after a warm-up; where the best peer is ahead, it and
-//! Sortie in turn, and the best sort of the standard library too where it is ahead.
+//! How contenders are measured at one cell: Sortie first, then each peer, each after a warm-up. If the best peer is ahead, it
+//! and Sortie are measured again in turn. The same is done with the best sort of the standard library if that is ahead.
 
 use crate::Result;
 use crate::measure::median;
 use crate::suite_batch::contenders::left_out;
 
-/// Pairs of runs where the best peer is ahead.
+/// Pairs of runs if the best peer is ahead.
 pub const PAIRS: usize = 21;
 
 /// A peer that is slower than Sortie by this factor is measured once.
@@ -17,7 +17,7 @@ pub struct Times {
     pub right: bool,
 }
 
-/// A contender that is ready: its function sorts so often.
+/// A contender that is ready to run. Its function sorts the given number of times.
 pub struct Entrant<'a> {
     pub name: &'static str,
     pub includes: &'static str,
@@ -49,14 +49,14 @@ pub fn is_std(name: &str) -> bool {
     matches!(name, "std" | "std (stable)")
 }
 
-/// What a contender came to.
+/// The result of a contender.
 pub struct Raced {
     pub name: &'static str,
     pub includes: &'static str,
     pub times: Times,
 }
 
-/// Measures all; the first is Sortie, whose failure is an error. A peer that fails is left out.
+/// Measures all contenders. The first is Sortie; if it fails, that is an error. A peer that fails is left out.
 pub fn race(mut entrants: Vec<Entrant<'_>>, reps: usize) -> Result<Vec<Raced>> {
     let mut all: Vec<(usize, Times)> = Vec::new();
     for (at, entrant) in entrants.iter_mut().enumerate() {
@@ -94,7 +94,8 @@ pub fn race(mut entrants: Vec<Entrant<'_>>, reps: usize) -> Result<Vec<Raced>> {
     Ok(all.into_iter().map(raced).collect())
 }
 
-/// After a warm-up, whose result counts and whose time does not: it may have loaded kernels.
+/// Measures a contender after a warm-up. The result of the warm-up is checked, but its time does not count, because it may load
+/// kernels.
 fn measured(entrant: &mut Entrant<'_>, reps: usize, to_beat: f64) -> Result<Times> {
     let warm = (entrant.run)(1)?;
     let mut times = (entrant.run)(1)?;

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::Result;
 
-/// Appends a line a row.
+/// Appends a line for each row.
 pub fn append(path: &Path, rows: &[impl Serialize]) -> Result<()> {
     let lines = lines(rows)?;
     let written =

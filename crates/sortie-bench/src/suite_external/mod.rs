@@ -1,7 +1,7 @@
 //! Suite `external`: files that are larger than the memory allowed, from a cold cache to the disk.
 //!
-//! The baseline is what the disk takes for the same: the file is read and written, and what was written is read and written,
-//! each time from and to the disk.
+//! The baseline is the time of the disk alone: the file is read and a copy is written, then the copy is read and another is
+//! written, each time from and to the disk.
 
 mod validate;
 
@@ -28,7 +28,7 @@ const RECORD: usize = 100;
 const KEY: usize = 10;
 
 const N: usize = 10_000_000;
-/// As many bytes as records and lines of DNA.
+/// As many bytes as the records and the lines of DNA have.
 const NUMBERS: usize = 125_000_000;
 
 /// The threads of every program.
@@ -137,7 +137,7 @@ fn case(
     }
 }
 
-/// Records whose keys are random; what follows tells where each was, as text, so that no two are the same.
+/// Records with random keys. After its key, each has its position as text, so that no two are the same.
 fn records(n: usize, dir: &Path, rng: &mut Rng) -> Result<TempPath> {
     let mut file = NamedTempFile::new_in(dir)?;
     let mut record = [b'.'; RECORD];
@@ -155,7 +155,7 @@ fn records(n: usize, dir: &Path, rng: &mut Rng) -> Result<TempPath> {
     Ok(file.into_temp_path())
 }
 
-/// So many random bytes.
+/// A file of this many random bytes.
 fn uniform(bytes: usize, dir: &Path, rng: &mut Rng) -> Result<TempPath> {
     let mut file = NamedTempFile::new_in(dir)?;
     let mut piece = vec![0; 1 << 20];
@@ -168,7 +168,8 @@ fn uniform(bytes: usize, dir: &Path, rng: &mut Rng) -> Result<TempPath> {
     Ok(file.into_temp_path())
 }
 
-/// Has the next one who reads a file read it from the disk. What was written must be there first.
+/// Drops a file from the page cache, so that the next read comes from the disk. The file is synced first, because only written
+/// pages can be dropped.
 fn chill(path: &Path) -> Result<()> {
     let file = File::open(path)?;
     file.sync_all()?;
@@ -201,7 +202,7 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
     }
 }
 
-/// A contender that runs a program to its end, and until its output is on the disk.
+/// A contender that runs a program to its end and then waits until its output is on the disk.
 fn program(name: &'static str, dir: &Arc<TempDir>, sort: Sort) -> Contender<Input, TempPath> {
     let dir = dir.clone();
     Contender::new(name, THREADS, move |input: &Input, clock: &mut Clock| {

@@ -1,5 +1,5 @@
-//! Banerjee, Sakurikar and Kothapalli's hybrid comparison sort (2014): what they measured, with Sortie's shared sort in its place, from host memory
-//! and back.
+//! The hybrid comparison sort of Banerjee, Sakurikar and Kothapalli (2014): their measurements, with Sortie's hybrid sort in
+//! place of theirs, from host memory and back.
 
 use sortie::{Algorithm, Engine};
 
@@ -36,7 +36,7 @@ const SHARES: [(&str, f64); 7] = [
 ];
 const THRESHOLD_N: usize = 1 << 28;
 
-/// Keys and pairs on several platforms: of the paper's three GPUs there is one, so threads of the CPU.
+/// Keys and pairs on several platforms. The paper has three GPUs; here there is one, with several numbers of CPU threads.
 const FIGURE_3_16: &str = "Banerjee figure 3.16";
 const FIGURE_3_17: &str = "Banerjee figure 3.17";
 const THREADS: [usize; 4] = [2, 4, 8, 16];

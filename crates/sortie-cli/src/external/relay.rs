@@ -1,15 +1,15 @@
-//! Reading, sorting and writing at the same time, each of them a stretch after the other.
+//! Reads, sorts and writes at the same time, one stretch after the other.
 //!
-//! A runner reads a stretch, sorts it and writes it. As many run at a time as there are runners, and no two of them
-//! are at the same step: where the next step is taken, a runner waits. So stretches keep their order, and each
-//! runner keeps its memory for the next.
+//! A runner reads a stretch, sorts it and writes it. As many stretches are in progress as there are runners, but no two are at
+//! the same step: a runner waits until its next step is free. So stretches keep their order, and each runner keeps its memory
+//! for the next stretch.
 
 use std::sync::{Mutex, MutexGuard};
 use std::thread;
 
 use crate::failure::Failure;
 
-/// What is read from, what is written to, and what went wrong first.
+/// The source, the target, and the first failure.
 struct Course<F, W> {
     feed: Mutex<Option<F>>,
     sorting: Mutex<()>,
@@ -17,7 +17,7 @@ struct Course<F, W> {
     failure: Mutex<Option<Failure>>,
 }
 
-/// The steps of one stretch, one after the other. Nobody else is at the one that it has come to.
+/// The steps of one stretch, one after the other. No other runner is at the step that this one has reached.
 pub struct Turn<'a, F, W> {
     course: &'a Course<F, W>,
     step: Step<'a, F, W>,
@@ -29,8 +29,8 @@ enum Step<'a, F, W> {
     Writing(MutexGuard<'a, W>),
 }
 
-/// Has so many runners `run`, each with a buffer of its own, until a stretch was the last or a runner failed; returns what
-/// was written to.
+/// Calls `run` on this many runners, each with a buffer of its own, until the last stretch is done or a runner fails. Returns
+/// the target.
 pub fn relay<F: Send, W: Send, B: Default>(
     runners: usize,
     feed: F,
@@ -47,7 +47,7 @@ pub fn relay<F: Send, W: Send, B: Default>(
         let mut buffer = B::default();
         while let Some(mut turn) = course.next() {
             if let Err(failure) = run(&mut buffer, &mut turn) {
-                // While the step is still taken: whoever takes it next knows.
+                // The step is still taken, so the runner that takes it next sees the failure.
                 course.failure.lock().expect(PANICKED).get_or_insert(failure);
             }
         }
@@ -69,7 +69,7 @@ pub fn relay<F: Send, W: Send, B: Default>(
 const PANICKED: &str = "no runner panicked";
 
 impl<F, W> Course<F, W> {
-    /// A turn that begins with reading, where there is more.
+    /// A turn that begins with reading, if there is more to read.
     fn next(&self) -> Option<Turn<'_, F, W>> {
         let feed = self.feed.lock().expect(PANICKED);
         let goes_on = feed.is_some() && !self.failed();
@@ -82,7 +82,7 @@ impl<F, W> Course<F, W> {
 }
 
 impl<F, W> Turn<'_, F, W> {
-    /// What is read from, in the first step.
+    /// The source, in the first step.
     pub fn feed(&mut self) -> &mut F {
         match &mut self.step {
             Step::Reading(feed) => feed.as_mut().expect("a turn is given while there is more"),
@@ -90,7 +90,7 @@ impl<F, W> Turn<'_, F, W> {
         }
     }
 
-    /// Waits until the stretch before is sorted, and has the next one read meanwhile unless this was the last.
+    /// Waits until the stretch before is sorted. Meanwhile the next stretch is read, unless this was the last.
     pub fn sort(&mut self, last: bool) {
         if let (Step::Reading(feed), true) = (&mut self.step, last) {
             **feed = None;
@@ -98,7 +98,8 @@ impl<F, W> Turn<'_, F, W> {
         self.step = Step::Sorting { _turn: self.course.sorting.lock().expect(PANICKED) };
     }
 
-    /// Waits until the stretch before is written. Nothing where a runner has failed: what it left out would be missing.
+    /// Waits until the stretch before is written. `None` if a runner has failed: the output would lack what that runner left
+    /// out.
     pub fn write(&mut self) -> Option<&mut W> {
         self.step = Step::Writing(self.course.written.lock().expect(PANICKED));
         match &mut self.step {
@@ -114,7 +115,7 @@ mod tests {
 
     use super::*;
 
-    /// Numbers from a feed, which each runner notes in turn.
+    /// Numbers from a feed, which the runners write down in turn.
     fn noted(runners: usize, fails_at: Option<u32>) -> Result<Vec<u32>, Failure> {
         relay(runners, 0..100u32, Vec::new(), |_: &mut (), turn| {
             let number = turn.feed().next();

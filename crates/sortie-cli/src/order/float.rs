@@ -1,11 +1,11 @@
 //! `-g`: numbers as C's `strtold` reads them in the C locale, rounded as x86's 80-bit long double is.
 //!
-//! Decimal and hexadecimal numbers with exponents, `inf`, `infinity`, `nan` and `nan(...)`, in any case. The
-//! rounding matters: keys that round to the same number are equal. Every platform rounds the same.
+//! Reads decimal and hexadecimal numbers with exponents, `inf`, `infinity`, `nan` and `nan(...)`, in any case. The rounding
+//! matters, because keys that round to the same number are equal. Every platform rounds in the same way.
 
 use num_bigint::BigUint;
 
-/// What orders a key: what is no number first, then NaNs, then numbers.
+/// The code by which a key is ordered: text that is not a number first, then NaNs, then numbers.
 pub fn code(text: &[u8]) -> [u8; 10] {
     const ZERO: u128 = 1 << 79;
     let code = match read(text) {
@@ -19,13 +19,13 @@ pub fn code(text: &[u8]) -> [u8; 10] {
     bytes
 }
 
-/// What orders NaNs: their bytes from the lowest on, as GNU sort has it on x86. The sign is in the last of them.
+/// The code of a NaN: its bytes from the lowest on, as in GNU sort on x86. The sign is in the last byte.
 fn nan_code(negative: bool, payload: u64) -> u128 {
     let bytes = payload.swap_bytes() >> 8 << 6 | payload >> 56;
     u128::from(bytes << 1) + u128::from(negative)
 }
 
-/// How much of `text` is read as a number.
+/// How many bytes of `text` are read as a number.
 pub fn length(text: &[u8]) -> usize {
     read(text).map_or(0, |float| text.len() - float.rest)
 }
@@ -39,15 +39,15 @@ struct Float {
 }
 
 enum Value {
-    /// 15 bits of exponent, then 64 bits of significand, so that sizes compare as integers.
+    /// 15 bits of exponent, then 64 bits of significand, so that magnitudes compare as integers.
     Size(u128),
-    /// Of [`PAYLOAD`] bits.
+    /// The payload of a NaN, of [`PAYLOAD`] bits.
     Nan(u64),
 }
 
-/// What of a NaN's significand `nan(...)` says; the two bits above it are always set.
+/// The number of bits of a NaN's significand that `nan(...)` sets. The two bits above them are always set.
 const PAYLOAD: u32 = 62;
-/// Without the top bit of its significand: what is below its negative is for NaNs.
+/// Infinity, without the top bit of its significand. Codes below that of its negative are for NaNs.
 const INFINITY: u128 = 0x7fff << 64;
 /// The exponent of the lowest bit of the smallest number.
 const LOWEST_BIT: i64 = -16445;
@@ -80,7 +80,8 @@ fn after_word<'t>(text: &'t [u8], word: &[u8]) -> Option<&'t [u8]> {
     start.eq_ignore_ascii_case(word).then_some(rest)
 }
 
-/// The payload that may stand after `nan`, and what follows: `(NUMBER)` as for C's strtoull, or `(...)` for none.
+/// The payload after `nan`, if there is one, and the rest of the text: `(NUMBER)` as for C's strtoull, or `(...)` for no
+/// payload.
 fn read_payload(text: &[u8]) -> (u64, &[u8]) {
     let inner = text.strip_prefix(b"(").unwrap_or_default();
     let length = inner.iter().take_while(|&&b| b.is_ascii_alphanumeric() || b == b'_').count();
@@ -99,7 +100,7 @@ fn read_payload(text: &[u8]) -> (u64, &[u8]) {
     (number.unwrap_or(0) & ((1 << PAYLOAD) - 1), rest)
 }
 
-/// The digits of a number without the zeros that it starts with, and where its point is.
+/// The digits of a number without leading zeros, and the position of its point.
 struct Digits<'t> {
     integer: &'t [u8],
     fraction: &'t [u8],
@@ -124,8 +125,8 @@ impl<'t> Digits<'t> {
     }
 }
 
-/// The exponent after `letter` at the start of `text`, 0 if there is none, and what follows. Exponents beyond
-/// any use are clamped.
+/// The exponent after `letter` at the start of `text`, or 0 if there is none, and the rest of the text. Exponents that are too
+/// large to matter are clamped.
 fn read_exponent(text: &[u8], letter: u8) -> (i64, &[u8]) {
     const BEYOND: i64 = 1 << 48;
     let [first, after @ ..] = text else { return (0, text) };
@@ -178,7 +179,7 @@ fn read_decimal(text: &[u8]) -> Option<(u128, &[u8])> {
     Some((short.unwrap_or_else(|| scale_long(&digits, length, exponent)), rest))
 }
 
-/// `number * 10^exponent`, where both are small enough for exact arithmetic in 128 bits.
+/// `number * 10^exponent`, if both are small enough for exact arithmetic in 128 bits.
 fn scale_short(number: u64, exponent: i64) -> Option<u128> {
     /// 5^27 is the last power below 2^63.
     const MOST: u32 = 27;
@@ -198,8 +199,7 @@ fn scale_short(number: u64, exponent: i64) -> Option<u128> {
 
 /// `digits * 10^exponent` for any number of digits and any exponent.
 fn scale_long(digits: &Digits, length: usize, exponent: i64) -> u128 {
-    /// The point midway between two numbers has fewer digits than this, so that of those that follow it only
-    /// matters whether they are all 0.
+    /// The midpoint of two numbers has fewer digits than this. So of the digits beyond, it only matters whether all are 0.
     const DECISIVE: usize = 12_000;
     let (smallest, largest) = (-4960, 4940);
     match length as i64 + exponent {
@@ -235,8 +235,8 @@ fn round_big(significand: &BigUint, exponent: i64, sticky: bool) -> u128 {
     round(top, exponent + excess as i64, sticky || lost)
 }
 
-/// The magnitude nearest to `significand * 2^exponent`, of two the even one. `sticky` says that the number is a
-/// little larger than that; the significand then has at least 65 bits.
+/// The magnitude nearest to `significand * 2^exponent`; of two equally near ones, the even one. `sticky` says that the number
+/// is a little larger than that. The significand then has at least 65 bits.
 fn round(significand: u128, exponent: i64, sticky: bool) -> u128 {
     if significand == 0 {
         return 0;

@@ -1,4 +1,4 @@
-//! The files of folders and those that are named, each of them once, in the order of their names.
+//! The files in folders and the files that are named, each once, in the order of their names.
 
 use std::collections::HashSet;
 use std::fs::Metadata;
@@ -12,16 +12,16 @@ use walkdir::{DirEntry, WalkDir};
 use super::{Item, Kind, is_gzip, open};
 use crate::error::{Error, Reason, Skipped, Trouble};
 
-/// Which files of a folder are documents, beside those whose names say what they hold.
+/// Which files of a folder are documents, besides those whose names tell their kind.
 #[derive(Debug, Clone, Default)]
 pub struct Choice {
     /// Ends of names, without the full stop and in lower case, of files that are plain text.
     pub extensions: Vec<String>,
-    /// Whether every file is one that begins as text does.
+    /// Whether every file that begins like text is a document.
     pub all_text: bool,
 }
 
-/// What was found in folders and is no document.
+/// Counts of what was found in folders and is not a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct PassedOver {
@@ -41,26 +41,26 @@ pub struct Found {
     pub bytes: u64,
 }
 
-/// Paths as they come, or why there are no more.
+/// Paths in the given order, or the error that ends them.
 pub type Inputs<'a> = Box<dyn Iterator<Item = Result<PathBuf, Error>> + Send + 'a>;
 
 /// Finds files.
 ///
-/// Of a folder all count that [`Choice`] and [`Kind`] say, but nothing hidden; links to files are followed, links to
-/// folders are not. A file that is named itself is plain text where nothing says what else it is.
+/// In a folder, the files that [`Choice`] and [`Kind`] accept count, except hidden ones. Links to files are followed, links to
+/// folders are not. A file that is named itself is plain text if nothing shows another kind.
 ///
-/// Holds about 40 bytes a file, and the names of the folders that it is in.
+/// Holds about 40 bytes for each file, and the names of the folders that the current file is in.
 pub struct Files<'a> {
     inputs: Inputs<'a>,
     choice: Choice,
-    /// The index that will be replaced, in which nothing is looked for.
+    /// The index that will be replaced, which is not searched for documents.
     target: Option<Identity>,
     tree: Option<Tree>,
     seen: HashSet<Identity>,
     pub passed_over: PassedOver,
 }
 
-/// The file system and the number in it.
+/// The file system, and the number of the file in it.
 type Identity = (u64, u64);
 
 /// The input that is walked.
@@ -77,7 +77,7 @@ impl<'a> Files<'a> {
         Files { inputs, choice, target, tree, seen, passed_over }
     }
 
-    /// The next file of the tree, or what is told of it; nothing at its end.
+    /// The next file of the tree, or what to report about it; `None` at the end.
     fn next_of(&mut self, tree: &mut Tree) -> Option<Result<Found, Item>> {
         loop {
             let told = match tree.entries.next()? {
@@ -98,7 +98,7 @@ impl<'a> Files<'a> {
         }
     }
 
-    /// What is to be read of an entry, if anything.
+    /// The file to read for an entry, if any.
     fn look(&mut self, entry: &DirEntry, tree: &mut Tree) -> Result<Option<Found>, Item> {
         let (path, depth) = (entry.path(), entry.depth());
         let is_folder = entry.file_type().is_dir();
@@ -124,12 +124,12 @@ impl<'a> Files<'a> {
             self.passed_over.other += u64::from(!is_folder && depth > 0);
             return Ok(None);
         }
-        // A pipe that is named itself is read, and says nothing of its length.
+        // A pipe that is named itself is read; its length is not known.
         if !meta.is_file() && depth > 0 {
             self.passed_over.other += 1;
             return Ok(None);
         }
-        // Before the file counts as seen: under another name it may be of a kind.
+        // This comes before the file counts as seen, because it may have a known kind under another name.
         let is_unknown = kind.is_none() && meta.is_file();
         if is_unknown && !begins_as_text(path).map_err(|error| trouble(error, path, depth))? {
             self.passed_over.other += 1;
@@ -185,8 +185,8 @@ fn identity(meta: &Metadata) -> Identity {
     (meta.dev(), meta.ino())
 }
 
-/// What becomes of a file or folder that cannot be looked at: what is not there any more, or a link that leads nowhere, is
-/// skipped where it was found, not where it was named.
+/// What to do with a file or folder that cannot be looked at. One that has disappeared, or a link that leads nowhere, is
+/// skipped if it was found in a folder, but not if it was named.
 fn trouble(error: io::Error, path: &Path, depth: usize) -> Item {
     let is_gone = [Errno::NOENT, Errno::LOOP].contains(&Errno::from_io_error(&error).unwrap_or(Errno::PERM));
     if depth > 0 && is_gone {
@@ -200,10 +200,10 @@ fn trouble(error: io::Error, path: &Path, depth: usize) -> Item {
     Item::Failed(Error::file("read", path)(error))
 }
 
-/// So many bytes show whether a file is text.
+/// The number of bytes that show whether a file is text.
 const HEAD: usize = 8 << 10;
 
-/// Whether that much of a file is UTF-8 without NUL; its last character may be cut.
+/// Whether the first [`HEAD`] bytes of a file are UTF-8 without NUL. The last character may be cut.
 fn begins_as_text(path: &Path) -> io::Result<bool> {
     let mut head = Vec::with_capacity(HEAD);
     let read = open(path).and_then(|file| file.take(HEAD as u64).read_to_end(&mut head));
@@ -252,7 +252,7 @@ mod tests {
         folder
     }
 
-    /// The names of what is found in a folder, and what is not looked at; told is what cannot be read.
+    /// The names of the files found in a folder, and the counts of the others.
     fn found(root: &Path, choice: Choice) -> (Vec<String>, PassedOver) {
         let mut files = Files::new(Box::new([Ok(root.to_owned())].into_iter()), choice, Path::new("target"));
         let name = |path: &Path| path.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
@@ -286,7 +286,7 @@ mod tests {
         let all = Choice { all_text: true, ..Choice::default() };
         let (names, passed_over) = found(folder.path(), all);
         assert_eq!(names, ["Makefile", "a.rst", "c.md", "empty", "long", "odd"]);
-        // The one that is no gzip is not text either.
+        // The file that is not valid gzip is not text either.
         assert_eq!(passed_over.other, 3);
     }
 

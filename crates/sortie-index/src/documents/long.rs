@@ -1,17 +1,17 @@
-//! A document that may be long: pieces of it, the first of which has its name.
+//! A document that may be long, as pieces. The first piece has its name.
 
 use std::path::Path;
 
 use super::{Item, Pieces};
 use crate::error::{Reason, Skipped};
 
-/// A document, of which some pieces may have been given out.
+/// A document, some of whose pieces may have been returned.
 pub struct Long {
     name: String,
-    /// Where it is, for what is told of it.
+    /// Where it is, for messages about it.
     place: String,
     path: Box<Path>,
-    /// Nothing once it has ended.
+    /// `None` once it has ended.
     pieces: Option<Pieces>,
     begun: bool,
 }

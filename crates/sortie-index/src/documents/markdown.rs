@@ -1,7 +1,7 @@
 //! Markdown: its text without marks, addresses and tags.
 //!
-//! What is longer than a piece is parsed in parts, which end between two blocks where there is such a place. Then a reference
-//! to a link that another part defines is text, label and all.
+//! A text longer than a piece is parsed in parts, which end between two blocks if possible. A reference to a link that is
+//! defined in another part then becomes text, including its label.
 
 use std::io::Read;
 
@@ -13,7 +13,7 @@ use crate::error::Trouble;
 /// The text of a file, piece by piece.
 pub struct Pieces<R> {
     source: text::Pieces<R>,
-    /// What was read and not parsed.
+    /// Text that was read and not parsed yet.
     held: String,
     ended: bool,
 }
@@ -23,7 +23,7 @@ impl<R: Read> Pieces<R> {
         Pieces { source: text::Pieces::new(reader), held: String::new(), ended: false }
     }
 
-    /// Reads until there is enough for a part, and gives that out.
+    /// Reads until there is enough for a part, and returns that part.
     fn part(&mut self) -> Result<String, Trouble> {
         while !self.ended && self.held.len() < ITEM_BYTES {
             match self.source.next() {
@@ -62,12 +62,12 @@ impl<R: Read> Iterator for Pieces<R> {
 /// Where a part ends.
 struct End {
     at: usize,
-    /// What opens the code again that the end is within.
+    /// The fence that opens code again, if the part ends within code.
     fence: String,
 }
 
-/// Where to end a part of a text that goes on: before the last block that begins in the first column, else after the last
-/// line, else after the last blank.
+/// Where to end a part of a text that goes on: before the last block that begins in the first column; if there is none, after
+/// the last line; if there is none, after the last blank.
 fn part_end(text: &str) -> End {
     let mut fence: Option<&str> = None;
     let mut between_blocks = None;
@@ -95,7 +95,7 @@ fn part_end(text: &str) -> End {
         return End { at, fence: String::new() };
     }
     let (at, fence) = last_line.unwrap_or_else(|| (cut(text.as_bytes()), fence));
-    // A fence of almost all of a part would leave nothing of it.
+    // If the fence took almost all of a part, little of the text would fit.
     let fence = fence.filter(|fence| fence.len() < at / 2);
     End { at, fence: fence.map_or_else(String::new, |fence| format!("{fence}\n")) }
 }
@@ -110,7 +110,7 @@ fn fence_of(line: &str) -> Option<&str> {
     (fence.len() >= 3 && line.len() - start.len() <= 3 && !is_code).then_some(fence)
 }
 
-/// What a reader sees of some Markdown.
+/// The text that a reader of the rendered Markdown sees.
 fn words(markdown: &str) -> String {
     let mut text = String::with_capacity(markdown.len());
     let mut tags = String::new();

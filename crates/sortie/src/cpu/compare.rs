@@ -1,4 +1,4 @@
-//! Sorting by a comparison, for what has no code: std's sort, or rayon's where there are threads.
+//! Sorts by a comparison what has no code: with std's sort, or with rayon's if there are several threads.
 
 use std::cmp::Ordering;
 
@@ -25,8 +25,8 @@ pub(crate) fn sort<T: Send>(
     Ok(report)
 }
 
-/// Whether items of so many bytes are sorted stably, and a report with the scratch that this takes; or why the job
-/// does not allow it.
+/// Whether items are sorted stably, and a report with the scratch memory for `bytes` bytes of them; or an error if the job does
+/// not allow that much.
 pub(crate) fn check(bytes: usize, job: &Job) -> Result<(bool, Report), Error> {
     let stable = match job.way {
         CpuWay::Distribute => job.stable,
@@ -39,10 +39,11 @@ pub(crate) fn check(bytes: usize, job: &Job) -> Result<(bool, Report), Error> {
     Ok((stable, report))
 }
 
-/// Bytes of which std's stable sort takes a whole copy.
+/// Up to this many bytes, std's stable sort copies all items.
 const COPIED_WHOLE: u64 = 8_000_000;
 
-/// Scratch of a stable sort of so many bytes: rayon's takes a copy, std's half of one, but a whole one of little.
+/// Scratch memory of a stable sort of this many bytes. Rayon's takes a copy, std's takes half of one, or a whole one if there
+/// are few items.
 pub(crate) fn scratch(bytes: u64, threads: usize) -> u64 {
     if threads > 1 { bytes } else { (bytes / 2).max(bytes.min(COPIED_WHOLE)) }
 }

@@ -1,4 +1,4 @@
-//! What the kernels of a distribution of many segments share with the host.
+//! The structs that the kernels of a distribution of many segments share with the host.
 
 use super::layout::shared;
 

@@ -1,9 +1,9 @@
-//! Strings in device memory, put in order by groups of symbols: the words of the next symbols of all that still tie are
-//! sorted, many groups at once, and only what ties then goes on.
+//! Sorts strings in device memory by groups of symbols. Words of the next symbols of all strings that still tie are sorted,
+//! many groups of strings at once, and only the strings that tie then continue.
 //!
-//! Drozd, Pericas and Matsuoka, "Efficient string sorting on multi- and many-core architectures" (2014), section III. There,
-//! a symbol group is a digit of a distribution and the CPU finishes; here it is a key of the large-array sorts first, then
-//! of the sorts of segments, to the end.
+//! Source: Drozd, Pericas and Matsuoka, "Efficient string sorting on multi- and many-core architectures" (2014), section III.
+//! There, a symbol group is a digit of a distribution, and the CPU finishes. Here, it is a key of the large-array sorts first,
+//! then of the segment sorts, to the end.
 
 use std::num::NonZeroUsize;
 
@@ -26,33 +26,34 @@ use crate::key::Code;
 use crate::request::Beside;
 use crate::{Algorithm, Error, Order};
 
-/// Blocks on a multiprocessor where there is work for all.
+/// Blocks per multiprocessor, if there is enough work.
 const BLOCKS: u32 = 8;
-/// Of a group of symbols, in words of scratch. By 64 bits all strings are sorted a little faster than by 32 where few tie, and
-/// where many do in half the time: 10^8 real words in 22.7 ms in place of 43.5, 10^7 URLs in 11.2 in place of 16.9 (H200).
+/// The size of a group of symbols, in words of scratch memory. With 64 bits, sorting is a little faster than with 32 if few
+/// strings tie, and much faster if many do: 22.7 ms instead of 43.5 for 10^8 real words, 11.2 ms instead of 16.9 for 10^7 URLs
+/// (H200).
 const WORD: usize = size_of::<u64>() / size_of::<u32>();
 
 impl Gpu {
-    /// Writes the indices of the strings in order, by their bytes. Stable. Waits until they are: how many strings tie, and so
-    /// how much is launched, is read back for each group of symbols.
+    /// Writes the indices of the strings in the order of their bytes. Stable. Waits until they are written: for each group of
+    /// symbols, the host reads back how many strings tie, and launches work for those.
     ///
-    /// A group of symbols is a word of 64 bits. The alphabet found in the bytes decides how many it has: of DNA 27, of letters
-    /// 13, of bytes of any kind 7. All strings are sorted by their first group, as pairs are by [`Gpu::sort_pairs_unstable`];
-    /// those that tie by their next, and so on, each time without what all of them share with their neighbours. Cost: a read of
-    /// all bytes; then of each string as far as tells it from the others.
+    /// A group of symbols is a word of 64 bits. The alphabet of the bytes decides how many symbols it has: 27 of DNA, 13
+    /// letters, or 7 bytes of any kind. All strings are sorted by their first group, as pairs are by
+    /// [`Gpu::sort_pairs_unstable`]. Those that tie are sorted by their next group, and so on. Each time, the symbols that all
+    /// of them share with their neighbours are skipped. Cost: one read of all bytes, then one read of each string as far as is
+    /// needed to tell it from the others.
     ///
-    /// Scratch: at most 36 bytes a string for the first group. Then for each string that ties 21 bytes, up to 16 more
-    /// while its group is sorted, and 21 again if it still ties. A table
-    /// of 16 bytes for each buffer of [`StringViews`](super::StringViews). No more than 94 bytes a string in all, and
-    /// some KB.
+    /// Scratch memory: at most 36 bytes per string for the first group. Then for each string that ties 21 bytes, up to 16 more
+    /// while its group is sorted, and 21 again if it still ties. A table of 16 bytes for each buffer of
+    /// [`StringViews`](super::StringViews). In total at most 94 bytes per string, and a few KB.
     ///
     /// Source: Drozd, Pericas and Matsuoka, "Efficient string sorting on multi- and many-core architectures" (2014), section
     /// III.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`]; [`Error::Unsupported`] for more than 2^32 - 2^16 strings; [`Error::Memory`] where the
-    /// device has too little free for the scratch; [`Error::Device`] where a kernel could not be had or the device fails.
-    /// The strings stay as they are; the indices are unspecified then.
+    /// [`Error::LengthMismatch`]; [`Error::Unsupported`] for more than 2^32 - 2^16 strings; [`Error::Memory`] if the device has
+    /// too little free memory; [`Error::Device`] if a kernel is not available or the device fails. The strings stay as they
+    /// are; the indices are then unspecified.
     ///
     /// # Safety
     /// Nothing else uses the strings and the indices meanwhile, and offsets are as [`Strings`] states, or views as
@@ -81,19 +82,18 @@ impl Gpu {
         self.pending(stream)
     }
 
-    /// Writes the indices of the strings in order, as [`Gpu::argsort_strings`] does, but only by their first `depth` bytes,
-    /// and says which tie then: the caller finishes those, in whatever way. Stable, so that a run of ties has its strings in
-    /// the order of their indices. Waits until all of that is there.
+    /// Writes the indices of the strings in order, as [`Gpu::argsort_strings`] does, but only by their first `depth` bytes.
+    /// Returns which strings tie then; the caller sorts those. Stable, so that a run of ties has its strings in the order of
+    /// their indices. Waits until all results are there.
     ///
-    /// What the paper gives for the depth is taken where it is `None`: 8 bytes where the alphabet is small, as that of
-    /// DNA, and 5 else. Scratch as that of the whole, and on the host for each string that ties at most 8 bytes, which
-    /// the result keeps.
+    /// If the depth is `None`, it is that of the paper: 8 bytes if the alphabet is small, like that of DNA, and 5 otherwise.
+    /// Scratch memory as for [`Gpu::argsort_strings`]. On the host, the result keeps at most 8 bytes for each string that ties.
     ///
     /// Source: Drozd, Pericas and Matsuoka, "Efficient string sorting on multi- and many-core architectures" (2014), section
     /// IV B, the cut-off level.
     ///
     /// # Errors
-    /// As [`Gpu::argsort_strings`], and [`Error::Memory`] where the system refuses memory for the result.
+    /// As [`Gpu::argsort_strings`], and [`Error::Memory`] if the system refuses memory for the result.
     ///
     /// # Safety
     /// As [`Gpu::argsort_strings`].
@@ -130,8 +130,8 @@ impl Gpu {
     }
 }
 
-/// Sorts words, of symbols in this base, with the indices of the strings that they are of, which are written; stable. Returns
-/// which tie, and waits until they are there.
+/// Sorts words of symbols in this base, and writes the indices of their strings. Stable. Returns which words tie, and waits
+/// until the results are there.
 ///
 /// # Safety
 /// As [`Gpu::argsort_strings`].
@@ -163,7 +163,7 @@ fn check(strings: StoredStrings<'_>, indices: View<'_, u32>) -> Result<(), Error
     check_count(indices.len())
 }
 
-/// Refuses more strings than indices of 32 bits can count.
+/// Returns an error if there are more strings than indices of 32 bits can count.
 pub(crate) fn check_count(n: usize) -> Result<(), Error> {
     if n <= MOST_KEYS {
         return Ok(());
@@ -171,7 +171,7 @@ pub(crate) fn check_count(n: usize) -> Result<(), Error> {
     Err(Error::Unsupported(format!("{n} strings are more than {MOST_KEYS}; sort them in parts")))
 }
 
-/// Words of scratch that an argsort of so many strings keeps at most, whatever they are.
+/// The most words of scratch memory that an argsort of `n` strings holds, whatever they are.
 pub(crate) fn scratch_of_strings(gpu: &Gpu, n: usize) -> Result<usize, Error> {
     let content = Content {
         key_bytes: size_of::<u64>(),
@@ -180,11 +180,11 @@ pub(crate) fn scratch_of_strings(gpu: &Gpu, n: usize) -> Result<usize, Error> {
         order: Order::default(),
     };
     let next = copies_words(content, n) + listed_words(n / 2 + 1);
-    // Two levels are there at a time.
+    // Two levels exist at a time.
     Ok(WORD * n + scratch_of_words(gpu, n)? + most_tied(n) + next)
 }
 
-/// The same of a sort of words that there are, and the list of what ties then.
+/// The same for a sort of existing words and the list of its ties.
 pub(crate) fn scratch_of_words(gpu: &Gpu, n: usize) -> Result<usize, Error> {
     let wanted = wanted(Order::default());
     let way = gpu.way::<u64>(n, wanted, Algorithm::Auto)?;
@@ -192,7 +192,7 @@ pub(crate) fn scratch_of_words(gpu: &Gpu, n: usize) -> Result<usize, Error> {
     Ok(fixed_words(n) + sorted + most_tied(n))
 }
 
-/// Words of a level in which all tie, in groups of two at the least.
+/// Words of a level in which all strings tie, in groups of at least two.
 fn most_tied(n: usize) -> usize {
     Tied::lengths(n, n / 2).into_iter().sum()
 }
@@ -220,13 +220,14 @@ fn instance(kernel: &'static str, strings: StoredStrings<'_>) -> Instance {
     Instance { kernel, file: File::Strings, defines: vec![("SORTIE_STRINGS", strings.kind().to_string())] }
 }
 
-/// Strings that tie: groups of them, and where they belong. In one piece of scratch, with the words of what follows.
+/// Strings that tie: their groups, and where they belong. All in one piece of scratch memory, with the words of their next
+/// symbols.
 pub(crate) struct Tied {
     scratch: Buffer<u32>,
     count: usize,
     groups: usize,
     longest: u64,
-    /// Bytes that each group shares at the least.
+    /// The least number of bytes that a group shares.
     depth: u64,
 }
 
@@ -246,12 +247,12 @@ impl Tied {
         self.part(0).range(0..self.count)
     }
 
-    /// Where each of them belongs in the whole.
+    /// Where each of them belongs among all strings.
     pub fn slots(&self) -> View<'_, u32> {
         self.part(1).range(0..self.count)
     }
 
-    /// Where each group begins among them, and the last one ends.
+    /// Where each group begins among them, and where the last one ends.
     pub fn starts(&self) -> View<'_, u64> {
         self.part(3).cast().range(0..self.groups + 1)
     }
@@ -282,16 +283,16 @@ struct StringSort<'a> {
     indices: View<'a, u32>,
     order: Order,
     kernels: StringKernels,
-    /// The state, the alphabet's symbols, the table of buffers, and of each tile its counts and what comes before.
+    /// The state, the alphabet's symbols, the table of buffers, and for each tile its counts and those of the tiles before it.
     fixed: Buffer<u32>,
     addresses: StringArrays,
     base: u32,
-    /// Bytes that are sorted by, unless it is all of them.
+    /// The number of leading bytes to sort by, unless it is all bytes.
     end: Option<u64>,
 }
 
 impl<'a> StringSort<'a> {
-    /// With no alphabet.
+    /// A sort without an alphabet.
     fn new(
         gpu: &'a Gpu,
         stream: &'a Stream,
@@ -320,7 +321,7 @@ impl<'a> StringSort<'a> {
         Ok(job)
     }
 
-    /// Finds out which bytes there are, and numbers them. Returns how many symbols that makes, with the end.
+    /// Finds out which bytes occur, and numbers them. Returns the number of symbols, with the end of a string as one.
     fn find_alphabet(&self) -> Result<u32, Error> {
         let find_alphabet = self.gpu.kernel(&instance("find_alphabet", self.strings))?;
         let symbols = self.symbols();
@@ -337,14 +338,14 @@ impl<'a> StringSort<'a> {
             base += 1;
         }
         self.stream.copy_in(symbols, &numbers)?;
-        // A base of one, from empty strings alone, would fit words without end.
+        // With a base of one, which only empty strings have, any number of symbols would fit in a word.
         Ok(base.max(2))
     }
 
     /// Sorts all strings by their first group of symbols, and returns those that tie.
     ///
     /// # Safety
-    /// As [`Gpu::argsort_strings`], so of all methods.
+    /// As [`Gpu::argsort_strings`]. This holds for all methods.
     unsafe fn sort_all(&self) -> Result<Option<Tied>, Error> {
         let n = self.indices.len();
         let words = scratch(self.stream, WORD * n)?;
@@ -374,7 +375,7 @@ impl<'a> StringSort<'a> {
         }
     }
 
-    /// Writes the words of what follows, of a level's strings.
+    /// Writes the words of the next symbols for the strings of a level.
     unsafe fn encode(&self, level: TieLevel, alphabet: Alphabet, words: View<'_, u64>) -> Result<(), Error> {
         let (strings, state, kernels) = (self.addresses, self.state(), &self.kernels);
         let by_warp = launch(self.gpu, (level.count as usize).div_ceil(BLOCK as usize / 32), 0);
@@ -383,7 +384,7 @@ impl<'a> StringSort<'a> {
         // SAFETY: these are the kernels' arguments; they read the strings, and write the state and the words.
         unsafe {
             if self.end.is_some() {
-                // What is passed over would count as well.
+                // Skipped symbols would count towards the depth too.
                 self.stream.fill(state.cast::<u64>().range(1..2), 0)?;
             } else {
                 kernels.find_shared.launch(self.stream, by_warp, (strings, level, state))?;
@@ -394,7 +395,7 @@ impl<'a> StringSort<'a> {
         Ok(())
     }
 
-    /// Brings a level's indices to their slots, and returns what ties, if anything does.
+    /// Writes a level's indices to their slots, and returns the strings that tie, if any.
     unsafe fn find_ties(
         &self,
         level: TieLevel,
@@ -429,7 +430,7 @@ impl<'a> StringSort<'a> {
         }
     }
 
-    /// How words of this depth have symbols.
+    /// How words of this depth encode symbols.
     fn alphabet(&self, depth: u64) -> Alphabet {
         let powers = std::iter::successors(Some(1u64), |power| power.checked_mul(self.base.into()));
         let fit = powers.skip(1).count() as u64;
@@ -437,7 +438,7 @@ impl<'a> StringSort<'a> {
         Alphabet { symbols: self.symbols().address(), base: self.base, count }
     }
 
-    /// What ties, on the host.
+    /// Copies the ties to the host.
     fn ties(&self, tied: &Tied) -> Result<Ties, Error> {
         let mut ties = Ties::with_room(tied.count, tied.groups)?;
         self.stream.copy_out(&mut ties.slots, tied.slots())?;
@@ -473,13 +474,13 @@ fn wanted(order: Order) -> Wanted {
     Wanted { beside, code: Code::Unsigned, order }
 }
 
-/// As many blocks as there is work for, up to those that keep the device busy.
+/// A launch of as many blocks as there is work for, but no more than keep the device busy.
 pub(crate) fn launch(gpu: &Gpu, blocks: usize, shared: usize) -> Launch {
     let most = gpu.device().properties().multiprocessors * BLOCKS;
     Launch { blocks: blocks.clamp(1, most as usize) as u32, threads: BLOCK, shared }
 }
 
-/// Words of scratch that are there from the beginning to the end, but for the table of buffers.
+/// Words of scratch memory that exist from the beginning to the end, except the table of buffers.
 fn fixed_words(n: usize) -> usize {
     TABLE + 3 * n.div_ceil(TILE)
 }

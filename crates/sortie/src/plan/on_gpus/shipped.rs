@@ -1,4 +1,5 @@
-//! Rates of GPUs that ship with the library, until [`rates::measure`](crate::rates::measure) replaces them by a machine's own.
+//! The rates of GPUs that ship with the library. [`rates::measure`](crate::rates::measure) replaces them by those of the
+//! machine.
 
 use std::fmt::Write;
 
@@ -6,7 +7,7 @@ use sortie_device::rates::Rates;
 
 /// A GPU architecture whose rates are known.
 pub(super) struct Shipped {
-    /// As the driver writes it.
+    /// Names, as the driver writes them.
     pub names: &'static [&'static str],
     pub compute_capability: (u32, u32),
     pub multiprocessors: u32,
@@ -31,7 +32,7 @@ const PCIE_5: Rates = Rates {
     pinned_alloc: 1.4e9,
     start: 0.37,
 };
-/// Half of that. What the host does by itself takes as long.
+/// Half of these rates. Work of the host alone takes as long as with PCIe 5.0.
 const PCIE_4: Rates = Rates { pinned_in: 27e9, pinned_out: 27e9, pinned_both: 50e9, ..PCIE_5 };
 
 pub(super) const GPUS: &[Shipped] = &[
@@ -87,7 +88,7 @@ pub(super) const GPUS: &[Shipped] = &[
     },
 ];
 
-/// The GPUs whose rates ship with the library and where these come from, as a table in Markdown.
+/// A Markdown table of the GPUs whose rates ship with the library, and the sources of these rates.
 #[must_use]
 pub fn shipped_gpus() -> String {
     let mut text =
