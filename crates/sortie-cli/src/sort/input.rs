@@ -17,7 +17,7 @@ use crate::{memory, quote, shortage};
 
 /// Files below this size are read by one thread.
 pub const PARALLEL_FROM: usize = 16 << 20;
-/// What one thread reads at a time of a larger file.
+/// Bytes of a larger file that one thread reads at a time.
 const PIECE: usize = 4 << 20;
 
 /// One input.
@@ -28,7 +28,7 @@ pub enum Input {
 }
 
 impl Input {
-    /// All that a job reads. Every file can be read, as far as its permissions say.
+    /// All inputs of a job. Their permissions allow to read every file.
     pub fn all(sources: &Sources) -> Result<Vec<Input>, Failure> {
         let inputs: Vec<Input> = match &sources.files0_from {
             Some(list) => named_in(list)?,
@@ -61,7 +61,7 @@ impl Input {
         }
     }
 
-    /// Opens it. Standard input goes on where it was.
+    /// Opens it. Standard input continues at its current position.
     pub fn open(&self) -> Result<File, Failure> {
         match self {
             Input::Stdin => io::stdin().as_fd().try_clone_to_owned().map(File::from),
@@ -70,7 +70,7 @@ impl Input {
         .map_err(Failure::file("read", self.name()))
     }
 
-    /// How much there is to read, where that is known before reading: in regular files.
+    /// The number of bytes to read, if it is known before reading: for regular files.
     pub fn size(&self) -> Option<u64> {
         match self {
             Input::Stdin => {
@@ -83,7 +83,7 @@ impl Input {
         }
     }
 
-    /// All of it, ending with a terminator unless it is empty. `advance` learns how much was read.
+    /// The whole input, which ends with a terminator unless it is empty. `advance` is told how many bytes were read.
     pub fn read_whole(&self, terminator: u8, advance: &(dyn Fn(u64) + Sync)) -> Result<Vec<u8>, Failure> {
         let mut text = read_whole(&self.open()?, advance).map_err(Failure::file("read", self.name()))?;
         lines::terminate(&mut text, terminator);
@@ -115,14 +115,14 @@ fn named_in(list: &Path) -> Result<Vec<Input>, Failure> {
     each.collect()
 }
 
-/// From where the file stands to its end, by several threads where it is large.
+/// Reads a file from its current position to its end, with several threads if it is large.
 fn read_whole(mut file: &File, advance: &(dyn Fn(u64) + Sync)) -> io::Result<Vec<u8>> {
     let metadata = file.metadata()?;
     let start = if metadata.is_file() { file.stream_position()? } else { 0 };
     let size = if metadata.is_file() { metadata.len().saturating_sub(start) as usize } else { 0 };
     let mut text = Vec::new();
     if size > 0 {
-        // With room for one byte more, because only a read that finds nothing tells that the file has ended. Zeroed pages that
+        // With room for one more byte, because only a read that finds nothing shows that the file has ended. Zeroed pages that
         // the system has not touched yet cost nothing.
         text = bytemuck::try_zeroed_vec(size + 1).map_err(|()| shortage::while_reading(size as u64))?;
         memory::prefer_large_pages(&mut text);
@@ -148,12 +148,12 @@ fn read_whole(mut file: &File, advance: &(dyn Fn(u64) + Sync)) -> io::Result<Vec
         text.truncate(whole * PIECE + read.get(whole).copied().unwrap_or(0));
         file.seek(SeekFrom::Start(start + text.len() as u64))?;
     }
-    // What has no size, and what was added meanwhile. `take` spares std from asking for the size once more.
+    // Reads files without a size, and what was added meanwhile. With `take`, std does not ask for the size again.
     file.take(u64::MAX).read_to_end(&mut text)?;
     Ok(text)
 }
 
-/// Fills `piece` by `read`, which is told how much of it is filled; stops short at the end of the file only.
+/// Fills `piece` by `read`, which is told how much of it is filled. Stops early only at the end of the file.
 fn fill(piece: &mut [u8], mut read: impl FnMut(&mut [u8], usize) -> io::Result<usize>) -> io::Result<usize> {
     let mut filled = 0;
     while filled < piece.len() {

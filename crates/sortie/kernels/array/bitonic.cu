@@ -390,7 +390,7 @@ run_superstep(Arrays arrays, Superstep s, code::Transform transform) {
     store_high(row, high, part, arrays);
 }
 
-// As the host has them.
+// Asserts that the host has the same layouts.
 SORTIE_LAYOUTS
 
 } // namespace simt::bitonic

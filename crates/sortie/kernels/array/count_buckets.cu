@@ -238,7 +238,7 @@ place_buckets(const Profile* profile, u32 bits, u32 groups_count, const u32* cou
     if (thread_rank() == 0) digits->counts[digits::RADIX + group] = groups[group];
 }
 
-// As the host has them.
+// Asserts that the host has the same layouts.
 SORTIE_LAYOUTS
 
 } // namespace simt::count_buckets

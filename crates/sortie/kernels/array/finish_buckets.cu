@@ -1,13 +1,13 @@
-// Sorts buckets that fit a block.
+// Sorts buckets that fit in a block.
 //
-// Contract. An instantiation is made as item.cuh says, not for BESIDE, as bins.cuh does, and for SORTIE_OF_SEGMENTS: 1 for keys
-// alone whose array is many segments, else 0. Keys alone are sorted in place, those of segments from `items` to `keys`, which may
-// be the same. Other items are read from `items` and taken apart to keys and payloads. Buckets of more than `longest` items are
-// passed over. Those that are too long for a block, and those whose items crowd in few of the bins, are left as they are, those of
-// segments in `keys`, and listed. `take_apart` takes apart items which have been left, and are in order since. Any number of
-// blocks. Dynamic shared memory: a Shared; of take_apart a Stretches. Cost: one read and one write of the items.
+// Contract. Instantiated as item.cuh says, but not for BESIDE; as bins.cuh says; and for SORTIE_OF_SEGMENTS: 1 for keys alone
+// whose array is many segments, else 0. Keys alone are sorted in place. Those of segments are sorted from `items` to `keys`,
+// which may be the same. Other items are read from `items` and split into keys and payloads. Buckets of more than `longest`
+// items are skipped. Buckets that are too long for a block, and those whose items crowd in few of the bins, are left as they
+// are (those of segments are left in `keys`) and listed. `take_apart` splits items that were left and are in order by now. Any
+// number of blocks. Dynamic shared memory: a Shared; for take_apart, a Stretches. Cost: one read and one write of the items.
 //
-// Where keys of segments crowd in some bins, as floats around zero do, each bin is cut again into as many as it has keys.
+// If keys of segments crowd in some bins, as floats around zero do, each bin is cut again into as many bins as it has keys.
 #include "bins.cuh"
 #include "classify.cuh"
 #include "code.cuh"
@@ -21,9 +21,9 @@ namespace simt::finish_buckets {
 using namespace bins;
 using item::Item;
 using item::Key;
-// An item as a word that has atomics.
+// An item in a word that has atomics.
 using Word = classify::WordOf<Item>::Type;
-// Whether items are to be taken apart.
+// Whether items must be split into keys and payloads.
 constexpr bool APART = SORTIE_LOW != ALONE;
 
 constexpr code::Kind KIND = code::SORTIE_KIND;
@@ -57,14 +57,14 @@ struct Shared {
     Word least[WARPS], greatest[WARPS];
     classify::Range range;
     u32 sums[WARPS];
-    // Whether neighbours are in the wrong order; before, whether a bin is crowded.
+    // Whether a bin is crowded; later, whether neighbours are in the wrong order.
     u32 wrong;
     // Items of each bin; then the items, in rows.
     Word items[BLOCK * STRIDE];
 };
 static_assert(sizeof(Shared) == SORTIE_BLOCK_MEMORY, "as the host has it");
 
-// The range of what is sorted.
+// The range of the items.
 SIMT_FN classify::Range find_range(const Word (&row)[ROW], Shared& shared) {
     Word least = row[0], greatest = row[0];
     SIMT_UNROLL
@@ -119,14 +119,14 @@ SIMT_FN void cut_again(u32 (&places)[ROW], const Word (&row)[ROW], u32 count, u3
 }
 #endif
 
-// Returns false where the items are left as they were.
+// Returns false if the items are left as they were.
 SIMT_FN bool finish(const Arrays& arrays, u64 start, u32 count, Shared& shared, const code::Transform& transform) {
     const u32 thread = thread_rank();
     const u32 left = count - lesser(count, thread);
     const Item* items = arrays.items + start;
     Item read[ROW];
-    // Every load is made, of the last item where there is none: loads under conditions of their own would wait for one
-    // another.
+    // Every load is executed, with the last item if there is none, because loads under conditions of their own would wait for
+    // one another.
     SIMT_UNROLL
     for (u32 r = 0; r < ROW; ++r) read[r] = items[lesser(r * BLOCK + thread, count - 1)];
     u32* counts = reinterpret_cast<u32*>(shared.items);
@@ -146,7 +146,7 @@ SIMT_FN bool finish(const Arrays& arrays, u64 start, u32 count, Shared& shared, 
         if (is_moved(arrays)) bring(arrays, start, count);
         return true;
     }
-    // A bin, and the item's rank in it.
+    // The bin of each item, and the item's rank in it.
     const classify::Classifier<Item> classifier(range);
     u32 places[ROW];
     SIMT_UNROLL
@@ -203,7 +203,7 @@ finish_buckets(Arrays arrays, placed::Buckets buckets, u64 longest, left::List l
     }
 }
 
-// Stretches of up to so many items are a block's, longer ones that of all blocks.
+// A stretch of up to this many items belongs to one block, a longer one to all blocks.
 constexpr u64 OWN_STRETCH = 1 << 16;
 
 struct Stretches {
@@ -224,7 +224,8 @@ take_apart(Arrays arrays, left::List list, code::Transform transform) {
     };
     for (u32 s = block_rank(); s < count; s += grid_blocks())
         if (length(s) <= OWN_STRETCH) put_each(s, thread, BLOCK);
-    // All blocks look through all stretches: a thread each, for one after the other would take longer than what they do.
+    // All blocks look through all stretches, with a thread for each: checking one after the other would take longer than the
+    // work itself.
     for (u32 first = 0; first < count; first += BLOCK) {
         if (thread == 0) longer.listed = 0;
         barrier();
@@ -237,7 +238,7 @@ take_apart(Arrays arrays, left::List list, code::Transform transform) {
     }
 }
 
-// As the host has them.
+// Asserts that the host has the same layouts.
 SORTIE_LAYOUTS
 
 } // namespace simt::finish_buckets

@@ -136,7 +136,7 @@ SIMT_KERNEL(BLOCK, 1) sort_left(Arrays arrays, Item* other, const u64* left, con
     }
 }
 
-// As the host has them.
+// Asserts that the host has the same layouts.
 SORTIE_LAYOUTS
 
 } // namespace simt::finish_compared

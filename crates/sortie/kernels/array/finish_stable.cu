@@ -322,7 +322,7 @@ finish_stable(Arrays arrays, placed::Buckets buckets, const classify::Profile* p
     }
 }
 
-// As the host has them.
+// Asserts that the host has the same layouts.
 SORTIE_LAYOUTS
 
 } // namespace simt::finish_stable

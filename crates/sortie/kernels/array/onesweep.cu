@@ -455,7 +455,7 @@ SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) sweep(Job job, u32 digit, code::Transform t
     sweep_tiles(job, OfCode{digit}, pass, transform);
 }
 
-// As the host has them.
+// Asserts that the host has the same layouts.
 SORTIE_LAYOUTS
 
 } // namespace simt::onesweep

@@ -213,7 +213,7 @@ SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) partition(Job job, code::Transform transfor
     }
 }
 
-// As the host has them.
+// Asserts that the host has the same layouts.
 SORTIE_LAYOUTS
 
 } // namespace simt::partition

@@ -1,18 +1,18 @@
-// The profile of one large array: the range of its codes, how keys are spread over it, whether they are in order.
+// The profile of one large array: the range of its codes, how keys are spread over it, and whether they are in order.
 //
-// Contract. An instantiation is made as item.cuh says. Keys that something goes with are left as they are where they are in
-// order, else distributed. Zero before: `profile`. The kernels run in this order:
-// - sample, of one block, guesses the range from SAMPLED keys, and sees their order. Dynamic shared memory: Ends.
-// - check_order, of any number of blocks, compares all neighbours where those keys are in order, and goes on until it sees
-//   that the rest is not. Cost: a read of the keys, if they are in order.
+// Contract. Instantiated as item.cuh says. Keys with a payload or an index stay as they are if they are in order, and are
+// distributed otherwise. `profile` must be zero at the start. The kernels run in this order:
+// - sample, of one block, estimates the range from SAMPLED keys, and checks their order. Dynamic shared memory: Ends.
+// - check_order, of any number of blocks, compares all neighbours if those keys are in order, until it sees that the rest is
+//   not. Cost: a read of the keys, if they are in order.
 // - sample_cells, of any number of blocks, counts `sampled` keys in the cells of the range. Dynamic shared memory:
 //   CellCounts.
 // - share_buckets, of one block, gives each cell its share of all buckets, if there are cells with far more keys than
 //   others. Dynamic shared memory: Crowded.
-// - sample_buckets, of any number of blocks, counts the same sample in its buckets, in `counts`, and notes the codes; all of
-//   these are zero before. Dynamic shared memory: Cells.
-// - look_for_long, of any number of blocks, notes how many of the sample are in buckets of which it has more than `most`, by
-//   whether they have two codes, and clears the counts.
+// - sample_buckets, of any number of blocks, counts the same sample by bucket in `counts`, and notes the codes; all of these
+//   must be zero at the start. Dynamic shared memory: Cells.
+// - look_for_long, of any number of blocks, records how many sampled keys are in buckets with more than `most` of them, by
+//   whether these have two codes, and clears the counts.
 #include "classify.cuh"
 #include "code.cuh"
 #include "item.cuh"
@@ -25,7 +25,7 @@ using item::Key;
 using classify::CELLS;
 using classify::Profile;
 
-// A code as a word that has atomics.
+// A code in a word that has atomics.
 using Word = classify::WordOf<Key>::Type;
 
 constexpr code::Kind KIND = code::SORTIE_KIND;
@@ -34,11 +34,11 @@ constexpr u32 SAMPLED = 4096;
 // Keys that a thread compares at a time.
 constexpr u32 ROW = 8;
 constexpr u32 BOTH = classify::ASCENT | classify::DESCENT;
-// A cell is crowded that has more than its share of the sample by a quarter, and by five times what chance makes of that.
-// Keys are uneven if more than one in CROWDED is in such.
+// A cell is crowded if it exceeds its share of the sample by a quarter and by five standard deviations. Keys are uneven if more
+// than one in CROWDED is in a crowded cell.
 constexpr u32 CROWDED = 50;
-// Where more than one key in TOLERATED is in a bucket too long for a block, passes take less time than distributing those again, or
-// than merging them where a payload goes with the keys.
+// If more than one key in TOLERATED is in a bucket too long for a block, passes take less time than distributing those keys
+// again, or than merging them if they have a payload.
 constexpr u32 TOLERATED = SORTIE_LOW == BESIDE ? 128 : 16;
 
 SIMT_FN bool is_crowded(u32 keys, u32 share) {
@@ -46,7 +46,7 @@ SIMT_FN bool is_crowded(u32 keys, u32 share) {
     return more * 4 > share && more * more > u64(25) * share;
 }
 
-// One of each stretch of the keys, at no regular distance.
+// One of each stretch of the keys, at irregular distances.
 SIMT_FN Word sampled_code(const Key* keys, u64 count, u32 i, u32 sampled, const code::Transform& transform) {
     const u64 stretch = count / sampled;
     const u32 random = (i + 1) * 0x9E3779B9u;
@@ -79,7 +79,8 @@ sample(const Key* keys, u64 count, u32 buckets, Profile* profile, code::Transfor
     }
     least = warp_least(least);
     most = warp_greatest(most);
-    // Equal keys would be reversed too. Of neighbours in different warps nothing is seen.
+    // Reversing would also reverse equal keys, so only keys alone may count as descending. Neighbours in different warps are
+    // not compared.
     u32 seen = SORTIE_LOW == ALONE ? 0 : classify::ASCENT;
     SIMT_UNROLL
     for (u32 s = 0; s < EACH; ++s) seen |= order_of(shuffle_up(codes[s], 1), codes[s]);
@@ -95,7 +96,7 @@ sample(const Key* keys, u64 count, u32 buckets, Profile* profile, code::Transfor
     constexpr Word last = Word(Key(~Key(0)));
     least = ends[0];
     most = ends[1];
-    // The ends of the sample are not those of the keys. Of buckets that would be left over, each side gets its share.
+    // The keys may exceed the range of the sample. Buckets that would be left over are shared by both sides.
     const Word span = most - least;
     Word margin = span / (SAMPLED / 16);
     if (span < buckets / 2) margin = greater(margin, Word((buckets - span) / 2 - 1));
@@ -111,14 +112,14 @@ SIMT_KERNEL(BLOCK, 2) check_order(const Key* keys, u64 count, Profile* profile, 
     await_turn();
     u32 seen = atomic_load<Relaxed>(&profile->seen);
     for (u64 first = u64(block_rank()) * BLOCK * ROW; first + 1 < count; first += u64(grid_blocks()) * BLOCK * ROW) {
-        // What another block has seen is enough. It is on the way while the keys are, so it counts a turn late.
+        // What another block has seen is enough. It is loaded together with the keys, so it counts one turn later.
         if (all((seen & BOTH) == BOTH)) return;
         const u32 before = seen;
         seen = atomic_load<Relaxed>(&profile->seen);
         Key row[ROW], next[ROW];
         SIMT_UNROLL
         for (u32 r = 0; r < ROW; ++r) {
-            // Every load is made, of the last key where there is none.
+            // Every load is executed, with the last key if there is none.
             const u64 i = first + r * BLOCK + thread_rank();
             row[r] = keys[lesser(i, count - 1)];
             next[r] = keys[lesser(i + 1, count - 1)];
@@ -174,20 +175,20 @@ SIMT_KERNEL(BLOCK, 1) share_buckets(u32 sampled, u32 even, u32 buckets, Profile*
     if (is_crowded(keys, share)) atomic_add<Relaxed, Block>(&shared.crowded, keys);
     barrier();
     const bool uneven = shared.crowded > sampled / CROWDED;
-    // Half a key for each cell besides, for what the sample has missed.
+    // Half a key is added to each cell, for what the sample has missed.
     const u64 all = u64(sampled) * 2 + CELLS, own = u64(before) * 2 + thread_rank();
     // Stable passes have cells in any case.
     profile->cells[thread_rank()] = uneven ? u32((u64(buckets) << classify::CELL_FRACTION) * own / all)
                                            : classifier.even_cell(thread_rank());
     if (thread_rank() > 0) return;
-    // The last cell ends before a bucket that there is not.
+    // The last cell ends just below the number of buckets.
     profile->cells[CELLS] = ((uneven ? buckets : even) << classify::CELL_FRACTION) - 1;
     profile->uneven = uneven || SORTIE_LOW == BESIDE;
     profile->tolerated = sampled / TOLERATED;
 }
 
 struct Cells {
-    // Of the profile; one more, so that what comes next begins where 8 bytes do.
+    // The cells of the profile, and one more, so that what follows begins at a multiple of 8 bytes.
     u32 cells[CELLS + 2];
 };
 
@@ -200,7 +201,7 @@ SIMT_FN void count_sample(const Key* keys, u64 count, u32 sampled, const classif
         const bool there = i < sampled;
         const Word code = sampled_code(keys, count, lesser(i, sampled - 1), sampled, transform);
         const u32 bucket = there ? classifier.bucket(Key(code)) : ~0u;
-        // Equal keys would wait for one another.
+        // Without this, the atomics of equal keys would wait for one another.
         const u32 peers = match_any(bucket);
         if (there && lane() == trailing_zeros(peers)) atomic_add(&counts[bucket], popcount(peers));
         const Word own = classify::note(code);
@@ -219,7 +220,7 @@ SIMT_KERNEL(BLOCK, 1)
 sample_buckets(const Key* keys, u64 count, u32 sampled, Profile* profile, u32* counts,
                classify::Codes<Word> codes, code::Transform transform) {
     await_turn();
-    // What is in order keeps its plan.
+    // Keys that are in order keep their plan.
     if ((atomic_load<Relaxed>(&profile->seen) & BOTH) != BOTH || profile->exact) return;
     u32* cells = reinterpret_cast<Cells*>(shared_memory())->cells;
     if (profile->uneven) classify::load_cells<BLOCK>(cells, *profile);
@@ -239,7 +240,7 @@ look_for_long(u32 buckets, u32 most, u32* counts, classify::Codes<Word> codes, P
     for (u32 b = block_rank() * BLOCK + thread_rank(); b < buckets; b += grid_blocks() * BLOCK) {
         const u32 own = counts[b];
         if (own > most) {
-            // Others that are equal are found out when they are distributed again.
+            // Other buckets of equal keys are detected when they are distributed again.
             const bool is_single = SORTIE_LOW == BESIDE && codes.noted[b] != 0 && codes.others[b] == 0;
             crowded += is_single ? 0 : own;
             single |= is_single;
@@ -253,7 +254,7 @@ look_for_long(u32 buckets, u32 most, u32* counts, classify::Codes<Word> codes, P
     if (lane() == 0 && single) atomic_or(&profile->single, 1);
 }
 
-// As the host has them.
+// Asserts that the host has the same layouts.
 SORTIE_LAYOUTS
 
 } // namespace simt::profile

@@ -1,17 +1,17 @@
-// Step of a sort over several devices: what one device has to the ranges of codes that the devices are to have.
+// One step of a sort over several devices: moves the keys of one device to the ranges of codes that the devices will have.
 //
-// Contract. An instantiation is made for SORTIE_KEY_BYTES, SORTIE_KIND and payload.cuh, for blocks of SORTIE_THREADS with
-// SORTIE_ROW keys a thread.
-// - sample: draws keys from places at random, or all, where as many are asked for. A thread a key.
-// - to_ranges: moves keys, and the payload beside them, to their ranges in another buffer, in no given order. There are
-//   RANGES, cut by splitters in ascending order: a code belongs to the range whose number is how many of them it is not less
-//   than. `starts` (one more than ranges) says what room each has. `counts`, zero before, says afterwards how many keys each
-//   has; of a range with less room than that, some keys are missing. A block a tile of SORTIE_THREADS * SORTIE_ROW keys.
-//   Dynamic shared memory: a Shared. Cost: one read and one write of keys and payload, five reads and an atomic in shared
-//   memory a key, one atomic in global memory for each range and tile.
+// Contract. Instantiated for SORTIE_KEY_BYTES, SORTIE_KIND and payload.cuh, for blocks of SORTIE_THREADS with SORTIE_ROW keys
+// per thread.
+// - sample: draws keys from random positions, or all keys if as many are asked for. One thread per key.
+// - to_ranges: moves keys and their payloads to their ranges in another buffer, in any order within a range. RANGES ranges are
+//   cut by splitters in ascending order: a code belongs to the range whose number is the number of splitters that are not
+//   greater. `starts` (one more than ranges) says what room each range has. `counts` must be zero at the start, and then holds
+//   how many keys each range has. If a range has less room than that, some of its keys are missing. One block per tile of
+//   SORTIE_THREADS * SORTIE_ROW keys. Dynamic shared memory: a Shared. Cost: one read and one write of keys and payload; five
+//   reads and an atomic in shared memory per key; one atomic in global memory for each range and tile.
 //
-// It is a pass as partition.cu's. But there are few ranges, and many keys may share one: each range has 16 counters, for two
-// lanes of each warp, so that no more than two of a warp meet at one, whatever the keys are.
+// The pass is like that of partition.cu. But there are few ranges, and many keys may share one. So each range has 16 counters,
+// each for two lanes of a warp: at most two lanes of a warp meet at a counter, whatever the keys are.
 #include "code.cuh"
 #include "payload.cuh"
 #include "scan.cuh"
@@ -26,15 +26,15 @@ constexpr code::Kind KIND = code::SORTIE_KIND;
 constexpr u32 BLOCK = SORTIE_THREADS;
 constexpr u32 ROW = SORTIE_ROW;
 constexpr u32 TILE = BLOCK * ROW;
-// Threads that a multiprocessor is to hold: 64 registers are left for each.
+// Threads that a multiprocessor should hold, which leaves 64 registers for each.
 constexpr u32 RESIDENT = 1024;
-// A lane each.
+// One lane for each range.
 constexpr u32 RANGES = WARP;
 constexpr u32 COUNTERS = BLOCK / RANGES;
 static_assert(TILE < 1u << 16, "a rank has 16 bits");
 static_assert(COUNTERS == WARP / 2, "a thread for each counter, and a range's in half a warp");
 
-// A range has no room for the tile's keys.
+// Marks a range that has no room for the tile's keys.
 constexpr u64 NOWHERE = ~u64(0);
 
 union Moved {
@@ -45,7 +45,7 @@ union Moved {
 struct Shared {
     // Keys, then the words of their payloads.
     Moved moved[TILE];
-    // Where a range's keys go, less where they begin in the tile.
+    // Where the keys of a range go, minus where they begin in the tile.
     u64 moves[RANGES];
     u32 counts[BLOCK];
     // Where a counter's keys begin in the tile.
@@ -73,14 +73,14 @@ SIMT_FN u32 range_of(Key code, const Key* splitters) {
     return range;
 }
 
-// Calls `put` with each of the thread's places in the tile, and where what lies there goes. `end` is where the range of the
-// lane's number ends in the tile.
+// Calls `put` with each of the thread's positions in the tile, and with the target of the key there. `end` is where the range
+// with the lane's number ends in the tile.
 template <class Put> SIMT_FN void for_places(u32 count, u32 end, const u64* moves, Put put) {
     SIMT_UNROLL
     for (u32 r = 0; r < ROW; ++r) {
         const u32 first = r * BLOCK + warp_rank() * WARP, place = first + lane();
         if (first >= count) break;
-        // Most often the places of a warp are of one range.
+        // Usually all positions of a warp are in one range.
         const u32 lowest = popcount(ballot(end <= first)), highest = popcount(ballot(end < first + WARP));
         u32 range = lowest;
         for (u32 other = lowest; other < lesser(highest, RANGES); ++other) range += shuffle(end, other) <= place;
@@ -102,7 +102,7 @@ SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) to_ranges(Job job, code::Transform transfor
     if (thread_rank() < RANGES - 1) shared.splitters[thread_rank()] = Key(job.splitters[thread_rank()]);
     barrier();
 
-    // A counter, and the key's rank under it.
+    // The counter of each key, and the key's rank among those of this counter.
     u32 places[ROW];
     const u32 left = count - lesser(count, thread_rank());
     SIMT_UNROLL
@@ -128,7 +128,7 @@ SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) to_ranges(Job job, code::Transform transfor
         places[r] = shared.starts[places[r] >> 16] + (places[r] & 0xFFFF);
         if (r * BLOCK < left) shared.moved[places[r]].key = row[r];
     }
-    // Late: the atomic has had its time.
+    // As late as possible, so that the atomic has finished.
     if (speaks) shared.moves[range] = to + keys <= job.starts[range + 1] ? to - start : NOWHERE;
     const u32 end = lane() + 1 < RANGES ? shared.starts[(lane() + 1) * COUNTERS] : count;
     barrier();
@@ -150,8 +150,8 @@ SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) to_ranges(Job job, code::Transform transfor
     }
 }
 
-// A bijection whose every bit depends on all: the finish of splitmix64 (Steele, Lea and Flood, "Fast splittable pseudorandom
-// number generators", 2014).
+// A bijection in which every bit of the result depends on every bit of `x`: the last step of splitmix64 (Steele, Lea and Flood,
+// "Fast splittable pseudorandom number generators", 2014).
 SIMT_FN u64 mixed(u64 x) {
     x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9ull;
     x = (x ^ x >> 27) * 0x94D049BB133111EBull;
@@ -165,7 +165,7 @@ SIMT_KERNEL(BLOCK, 1) sample(const Key* keys, u64 count, u64 sampled, u64 seed, 
     to[i] = keys[sampled == count ? i : mixed(mixed(seed) + i) % count];
 }
 
-// As the host has them.
+// Asserts that the host has the same layouts.
 SORTIE_LAYOUTS
 
 } // namespace simt::ranges

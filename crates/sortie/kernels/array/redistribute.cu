@@ -153,7 +153,7 @@ SIMT_KERNEL(BLOCK, 4) bring_back(Key* keys, const Key* copy, Buckets all) {
     }
 }
 
-// As the host has them.
+// Asserts that the host has the same layouts.
 SORTIE_LAYOUTS
 
 } // namespace simt::redistribute

@@ -102,7 +102,7 @@ fill(Key* keys, const Profile* profile, classify::Codes<classify::WordOf<Key>::T
     }
 }
 
-// As the host has them.
+// Asserts that the host has the same layouts.
 SORTIE_LAYOUTS
 
 } // namespace simt::settle

@@ -389,7 +389,7 @@ SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) move_items(Level level) {
     }
 }
 
-// As the host has them.
+// Asserts that the host has the same layouts.
 SORTIE_LAYOUTS
 
 } // namespace simt::splitters

@@ -1,21 +1,22 @@
-// One level of a distribution of many segments at once: those too long for a block are split into buckets, each by splitters
+// One level of a distribution of many segments at once: segments too long for a block are split into buckets, each by splitters
 // of its own.
 //
-// Contract. An instantiation is made for SORTIE_KEY_BYTES, SORTIE_KIND, and blocks of SORTIE_THREADS that move SORTIE_ROW keys
-// a thread. A segment has fewer than 2^32 keys. Zero before: `state`. The kernels run in this order, any number of blocks each:
-// - list_long, for the first level alone, lists the segments (long.cuh) in `splits`.
+// Contract. Instantiated for SORTIE_KEY_BYTES, SORTIE_KIND, and blocks of SORTIE_THREADS that move SORTIE_ROW keys per thread.
+// A segment has fewer than 2^32 keys. `state` must be zero at the start. The kernels run in this order, with any number of
+// blocks each:
+// - list_long, for the first level only, lists the segments (long.cuh) in `splits`.
 // - choose_splitters samples each listed segment, sorts the sample, and takes splitters from it. Dynamic shared memory: Sample.
 // - count_keys counts the keys of the buckets. Dynamic shared memory: Tree.
-// - place_buckets says where buckets begin. Those of up to `capacity` keys are listed in `placed`, where each begins and ends;
-//   longer ones in `next`, for the next level. The last level, which has no `next`, lists all that are not in order by
-//   themselves. Dynamic shared memory: Sums.
-// - move_keys moves the keys, `from` to `to`. Dynamic shared memory: Moved.
-// Cost: two reads and one write of the keys, two walks down a tree in shared memory a key, two atomics there.
+// - place_buckets computes where buckets begin. It lists buckets of up to `capacity` keys in `placed`, with where each begins
+//   and ends, and longer ones in `next`, for the next level. The last level has no `next`; it lists all buckets that still need
+//   a sort. Dynamic shared memory: Sums.
+// - move_keys moves the keys from `from` to `to`. Dynamic shared memory: Moved.
+// Cost: two reads and one write of the keys; per key, two walks down a tree and two atomics in shared memory.
 //
-// Where a sample repeats itself, what equals a splitter gets a bucket of its own. It is in order then; the next level moves it
-// as it is.
+// If a code repeats in a sample, the keys that equal a splitter get a bucket of their own. It needs no sort; the next level
+// moves it as it is.
 //
-// Source: Leischner, Osipov and Sanders, "GPU sample sort" (2010), and what splitters.cu names.
+// Source: Leischner, Osipov and Sanders, "GPU sample sort" (2010), and the sources that splitters.cu names.
 #include "code.cuh"
 #include "long.cuh"
 #include "scan.cuh"
@@ -31,12 +32,13 @@ constexpr u32 ROW = SORTIE_ROW;
 constexpr u32 TILE = BLOCK * ROW;
 // Keys that a thread counts at a time.
 constexpr u32 COUNTED = ROW / 2;
-// Threads that a multiprocessor is to hold: 64 registers are left for each.
+// Threads that a multiprocessor should hold, which leaves 64 registers for each.
 constexpr u32 RESIDENT = 1024;
-// Buckets between splitters. With those of equal keys, a thread for each.
+// The most buckets between splitters. With the buckets of equal keys, there is a thread for each bucket.
 constexpr u32 MOST_WAYS = BLOCK / 2;
 constexpr u32 NODES = MOST_WAYS;
-// Keys of a sample, and of those for each bucket at most: the longest is then hardly half as long again as it should be.
+// Keys of a sample, and the most of them for each bucket. With so many, the longest bucket is hardly 1.5x as long as it should
+// be.
 constexpr u32 SAMPLED = 4096;
 constexpr u32 OVERSAMPLING = 64;
 static_assert(TILE < 1u << 16, "a rank has 16 bits");
@@ -51,15 +53,15 @@ struct Split {
 struct Cut {
     u64 start;
     u32 length, first_tile;
-    // Of its splitters and buckets: 2^tree_bits of the former, twice as many of the latter.
+    // The first of its splitters and of its buckets: it has 2^tree_bits splitters and twice as many buckets.
     u32 first;
     u32 ways, tree_bits;
-    // Buckets between splitters and of what equals one take turns.
+    // Whether buckets between splitters alternate with buckets of keys that equal a splitter.
     u32 with_equal;
 };
 
 struct State {
-    // Listed in `splits` and `placed`, and taken of the others.
+    // How many are listed in `splits` and `placed`, and how many tiles and nodes are taken.
     u32 splits, placed, tiles, nodes;
 };
 
@@ -72,13 +74,13 @@ struct Level {
     // The cut of each tile.
     u32* cut_of;
     Key* trees;
-    // How many keys buckets have, then where the next one goes.
+    // How many keys each bucket has, then where its next key goes.
     u64* cursors;
     u64* placed;
-    // Of the next level, if there is one.
+    // The state of the next level, if there is one.
     State* next_state;
     Split* next;
-    // Keys that a block sorts, and that a bucket is to have.
+    // The most keys that a block sorts, and how many a bucket should have.
     u32 capacity, share;
 };
 
@@ -94,7 +96,7 @@ SIMT_KERNEL(BLOCK, 1) list_long(Level level, long_segments::Segments segments) {
     if (block_rank() == 0 && thread_rank() == 0) level.state->splits = u32(count);
 }
 
-// Buckets of a segment. More than a level makes are made by two that split alike.
+// The number of buckets of a segment. If one level cannot make enough, two levels make about as many each.
 SIMT_FN u32 ways_of(const Split& split, const Level& level) {
     if (split.equal) return 1;
     const u32 buckets = greater((split.length - 1) / level.share + 1, 2u);
@@ -111,7 +113,8 @@ struct Sample {
 };
 static_assert(sizeof(Sample) == SORTIE_SAMPLE_MEMORY, "as the host has it");
 
-// By a bitonic network; the codes are there after a barrier, and in order after it.
+// Sorts by a bitonic network. A barrier must come between writing the codes and this call; on return, all threads see them in
+// order.
 SIMT_FN void sort_sample(Key* codes, u32 count) {
     for (u32 run = 2; run <= count; run *= 2) {
         for (u32 by = run / 2; by > 0; by /= 2) {
@@ -144,7 +147,7 @@ SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) choose_splitters(Level level, code::Transfo
         if (ways > 1) {
             while (count < lesser(ways * OVERSAMPLING, SAMPLED)) count *= 2;
             while (count > split.length) count /= 2;
-            // One key of each stretch, at no regular distance.
+            // One key of each stretch, at irregular distances.
             const u32 stretch = split.length / count;
             for (u32 i = thread; i < count; i += BLOCK) {
                 const u32 random = (i + 1) * 0x9E3779B9u;
@@ -157,8 +160,8 @@ SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) choose_splitters(Level level, code::Transfo
 
         Key* tree = level.trees + sample.first;
         for (u32 node = thread + 1; node < 1u << bits; node += BLOCK) {
-            // Node j of a depth splits the j-th part of as many as there are nodes there. What there is no splitter for, the
-            // last stands in for.
+            // Node j of a depth splits the j-th of as many parts as the depth has nodes. Nodes without a splitter of their own
+            // get the last one.
             const u32 depth = log2_ceil(node + 1) - 1;
             const u32 rank = ((2 * (node - (1u << depth)) + 1) << (bits - 1 - depth)) - 1;
             const u32 at = u32(u64(lesser(rank, ways - 2) + 1) * count / ways);
@@ -182,7 +185,7 @@ struct Tree {
 };
 static_assert(sizeof(Tree) == SORTIE_TREE_MEMORY, "as the host has it");
 
-// Brings the splitters; they are there after the next barrier.
+// Loads the splitters. All threads see them after the next barrier.
 SIMT_FN void begin(Tree& tree, const Cut& cut, const Level& level) {
     for (u32 node = thread_rank() + 1; node < 1u << cut.tree_bits; node += BLOCK)
         tree.nodes[node] = level.trees[cut.first + node];
@@ -199,8 +202,8 @@ SIMT_FN Tile tile_of(const Cut& cut, u32 number) {
     return {cut.start + before, lesser(cut.length - before, TILE)};
 }
 
-// The codes of `count` keys that are a thread's: one of each BLOCK. Every load is made, of the last key where there is none:
-// loads under conditions of their own would wait for one another.
+// The codes of a thread's keys: one of every BLOCK of `count` keys. Every load is executed, with the last key if there is none,
+// because loads under conditions of their own would wait for one another.
 template <u32 N>
 SIMT_FN void load_row(Key (&row)[N], const Level& level, u64 first, u32 count, const code::Transform& transform) {
     if (count >= BLOCK * N) {
@@ -227,7 +230,7 @@ template <u32 N> SIMT_FN void find_digits(u32 (&digits)[N], const Key (&row)[N],
         const u32 leaf = digits[r];
         digits[r] = lesser(leaf - (1u << cut.tree_bits), cut.ways - 1);
         if (cut.with_equal) {
-            // The splitter above is where the way down last turned left, if it did.
+            // The splitter above the bucket is the node where the walk down last turned left, if it did.
             const u32 above = leaf >> (trailing_zeros(~leaf) + 1);
             digits[r] = 2 * digits[r] + (above > 0 && tree.nodes[above] == row[r]);
         }
@@ -305,7 +308,7 @@ SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) place_buckets(Level level) {
 struct Moved {
     Key codes[TILE];
     Tree tree;
-    // Where a digit's keys go, less where they begin in the tile.
+    // Where the keys of a digit go, minus where they begin in the tile.
     u64 moves[BLOCK];
     u32 starts[BLOCK];
     u32 sums[BLOCK / WARP];
@@ -327,7 +330,7 @@ SIMT_FN void move_tile(const Level& level, const Cut& cut, const Tile& tile, Mov
         return;
     }
     barrier();
-    // A digit, and the key's rank under it.
+    // The digit of each key, and the key's rank among those of this digit.
     u32 places[ROW];
     find_digits(places, row, shared.tree, cut);
     SIMT_UNROLL
@@ -370,7 +373,7 @@ SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) move_keys(Level level, code::Transform tran
     }
 }
 
-// As the host has them.
+// Asserts that the host has the same layouts.
 SORTIE_LAYOUTS
 
 } // namespace simt::split_segments

@@ -48,7 +48,7 @@ SIMT_KERNEL(BLOCK, 4) gather_rows(const Word* from, const Index* indices, u64 co
     }
 }
 
-// As the host has them.
+// Asserts that the host has the same layouts.
 SORTIE_LAYOUTS
 
 } // namespace simt::rows

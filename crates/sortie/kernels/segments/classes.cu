@@ -1,12 +1,11 @@
-// Puts the segments between offsets into classes by length, each class for a worker of its size.
+// Puts the segments between offsets into classes by length. Each class has a worker of its size.
 //
-// Contract. A segment belongs to the first class whose capacity is no less than its length; the last class takes all
-// that are longer than every capacity. Segments of fewer than `least` keys belong to none, nor do those of more than
-// `longest`. `counts` and `cursors` have a
-// word for each class and are zero before. count_classes fills `counts`; then list_classes writes the places of the
-// segments to `list`, class after class, in no given order within one. Any number of blocks. Cost: two reads of the
-// offsets, one write of 4 bytes a segment. count_tiles, of one block, then writes how many tiles of the listed segments of
-// the last class come before each.
+// Contract. A segment belongs to the first class whose capacity is at least its length; the last class takes all segments that
+// are longer than every capacity. Segments of fewer than `least` keys, or of more than `longest`, belong to no class. `counts`
+// and `cursors` have a word for each class and must be zero at the start. count_classes fills `counts`. Then list_classes
+// writes the indices of the segments to `list`, class after class, in any order within a class. Any number of blocks. Cost: two
+// reads of the offsets, one write of 4 bytes per segment. Then count_tiles, with one block, writes for each listed segment of
+// the last class how many tiles come before it.
 #include "scan.cuh"
 #include "simt.cuh"
 
@@ -28,7 +27,7 @@ struct Capacities {
 
 struct Shared {
     u32 capacities[MOST];
-    // Of the block's segments, how many are in each class, then where they go in the list.
+    // How many of the block's segments are in each class, then where they go in the list.
     u32 counts[MOST];
     u32 starts[MOST];
 };
@@ -115,7 +114,7 @@ count_tiles(const u64* offsets, const u32* list, const u32* counts, u32 size, u3
     if (thread_rank() == 0) tiles_before[segments] = tiles;
 }
 
-// As the host has them.
+// Asserts that the host has the same layouts.
 SORTIE_LAYOUTS
 
 } // namespace simt::classes

@@ -171,7 +171,7 @@ merge_runs(Arrays arrays, long_segments::Segments segments, u32 passes, Progress
     }
 }
 
-// As the host has them.
+// Asserts that the host has the same layouts.
 SORTIE_LAYOUTS
 
 } // namespace simt::merge_runs

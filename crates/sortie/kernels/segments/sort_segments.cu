@@ -101,7 +101,7 @@ sort_tiles(Arrays arrays, long_segments::Segments segments, code::Transform tran
 
 #endif
 
-// As the host has them.
+// Asserts that the host has the same layouts.
 SORTIE_LAYOUTS
 
 } // namespace simt::sort_segments

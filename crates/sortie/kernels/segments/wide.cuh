@@ -1,4 +1,4 @@
-// Keys of 128 bits, which are integers, and their codes. NVRTC has a type of so many bits only where an option asks for it.
+// Keys of 128 bits, which are integers, and their codes. NVRTC has a type of this width only with an option.
 #pragma once
 
 #include "code.cuh"
@@ -17,7 +17,7 @@ struct alignas(16) Wide {
     SIMT_FN Wide operator-(Wide other) const {
         return Wide(low - other.low, high - other.high - (low < other.low));
     }
-    // By less than 128.
+    // `by` is less than 128.
     SIMT_FN Wide operator>>(u32 by) const {
         if (by >= 64) return Wide(high >> (by - 64));
         return by == 0 ? *this : Wide(low >> by | high << (64 - by), high >> by);
@@ -40,7 +40,7 @@ template <Kind kind> SIMT_FN Wide encode(Wide bits, const Transform& t) {
     return Wide(bits.low ^ t.flip, bits.high ^ t.nans);
 }
 
-// The same exchange once more.
+// The same exclusive-or again gives the key.
 template <Kind kind> SIMT_FN Wide decode(Wide code, const Transform& t) { return encode<kind>(code, t); }
 
 } // namespace code

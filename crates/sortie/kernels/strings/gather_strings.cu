@@ -104,7 +104,7 @@ SIMT_KERNEL(BLOCK, 4) copy_bytes(Strings strings, const u32* places, u32 count, 
 
 #endif
 
-// As the host has them.
+// Asserts that the host has the same layouts.
 SORTIE_LAYOUTS
 
 } // namespace simt::gather_strings

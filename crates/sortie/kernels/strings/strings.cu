@@ -264,7 +264,7 @@ SIMT_KERNEL(BLOCK, 4) find_longest(const u64* starts, State* state) {
     if (lane() == 0) atomic_max(&state->longest, longest);
 }
 
-// As the host has them.
+// Asserts that the host has the same layouts.
 SORTIE_LAYOUTS
 
 } // namespace simt::strings

@@ -309,8 +309,8 @@ fn pairs_on_devices_of_much_shared_memory() {
     });
 }
 
-/// Items that agree in their leading bits, in buckets of which these hold whole codes, and in a last one of most of all
-/// codes.
+/// Items that agree in their leading bits, in buckets where these bits are whole codes, and in a last bucket that covers most
+/// of the range of codes.
 #[test]
 fn pairs_that_their_places_order() {
     let shared_per_block = sortie_simt::SHARED_227K;

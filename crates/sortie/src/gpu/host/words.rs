@@ -1,5 +1,5 @@
-//! Words that are made on the host: they go to the device through pinned buffers as they are made, and their indices in order
-//! come back, with what ties.
+//! Sorts words that the host makes. They are copied to the device through pinned buffers while more are made. Their indices in
+//! order come back, and which words tie.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -21,15 +21,15 @@ const HINT: &str = "some 90 bytes for each string; sort in parts, or use the CPU
 /// Words that a device has sorted, on their way back.
 pub(crate) struct SortedWords {
     ring: Ring,
-    /// None where there is nothing to sort.
+    /// `None` if there is nothing to sort.
     indices: Option<Buffer<u32>>,
-    /// Which tie.
+    /// The words that tie.
     pub ties: Ties,
     pub report: Report,
 }
 
-/// Sorts `n` words. `write` is called with the first one's number and eight bytes for each; where it says that there is no
-/// such word, nothing is sorted. A multiple of `base` ties with no other. Stable.
+/// Sorts `n` words, stably. `write` is called with the number of the first word and eight bytes for each word. If it reports
+/// that there is no such word, nothing is sorted. A word that is a multiple of `base` ties with no other.
 pub(crate) fn sort_words(
     gpu: &Gpu,
     n: usize,
@@ -42,7 +42,7 @@ pub(crate) fn sort_words(
     check_count(n)?;
     let slots = Slots::of_all_threads(n * WORD);
     let device_bytes = n * (WORD + size_of::<u32>()) + size_of::<u32>() * scratch_of_words(gpu, n)?;
-    // Of the host: no more slots than indices, and half as many starts.
+    // On the host: at most as many slots as indices, and half as many starts.
     let held = n * (size_of::<u32>() + size_of::<u64>() / 2);
     let needed = (device_bytes + held + slots.pinned()) as u64;
     if needed > allowed.memory_limit {
@@ -88,7 +88,8 @@ pub(crate) fn sort_words(
 }
 
 impl SortedWords {
-    /// Writes their indices in order; says each time that more are there how many that makes, with the next ones on their way.
+    /// Writes their indices in order. Whenever more have arrived, calls `there` with their number so far, while the next ones
+    /// are copied.
     pub fn take_indices<I: Index>(
         &mut self,
         to: &mut [I],
