@@ -509,7 +509,6 @@ extern "C" {
 /// - for the indices of strings of "bytes": 7 DeviceMergeSort.
 ///
 /// What this enqueues is enqueued on `stream`, and may leave anything in `keys`.
-/// `keys` as it likes.
 const char *sortie_peer_open(int peer, const char *key, int device, const Batch *batch, cudaStream_t stream,
                              Job **job) {
     return guarded([&] {

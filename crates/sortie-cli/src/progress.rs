@@ -13,7 +13,7 @@ const TICK: Duration = Duration::from_millis(100);
 
 /// Shows how far the work is; gone when dropped.
 pub struct Progress {
-    /// None where there is no terminal to show it on.
+    /// `None` if there is no terminal to show it on.
     bar: Option<ProgressBar>,
     /// Closed to end the wait of the thread.
     wait: Option<(Sender<()>, JoinHandle<()>)>,

@@ -23,7 +23,7 @@ struct Machine {
 }
 
 impl Machine {
-    /// None where no C compiler makes what refuses.
+    /// `None` if no C compiler makes what refuses.
     fn new(unsorted: Vec<u8>) -> Option<Machine> {
         let folder = tempfile::tempdir().unwrap();
         let refuser = folder.path().join("refuse.so");

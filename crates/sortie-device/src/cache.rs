@@ -54,7 +54,7 @@ impl Key {
 /// A folder of entries.
 #[derive(Debug, Clone)]
 pub struct Cache {
-    /// None where the environment names no place at all.
+    /// `None` if the environment names no place at all.
     folder: Option<PathBuf>,
 }
 

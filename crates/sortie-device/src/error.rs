@@ -1,4 +1,4 @@
-//! Why a device could not be had, or did not do what was asked.
+//! Why a device is not available, or did not do what was asked.
 
 /// Each says what was wrong and, where that helps, what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

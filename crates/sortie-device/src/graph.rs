@@ -17,7 +17,7 @@ impl Stream {
     /// before this one. Memory that it [allocates](Stream::alloc) belongs to the graph.
     ///
     /// # Errors
-    /// That of `work`; [`Error::Driver`] where it did what cannot be captured, which may show only at the end.
+    /// That of `work`; [`Error::Driver`] if it did what cannot be captured, which may show only at the end.
     pub fn capture<E: From<Error>>(&self, work: impl FnOnce() -> Result<(), E>) -> Result<Graph, E> {
         let (device, stream) = (self.device(), self.raw());
         // SAFETY: the stream is the device's.

@@ -7,7 +7,7 @@ use std::path::Path;
 /// Makes a folder where there is none, for this user alone, or says why one that is there is not to be trusted.
 ///
 /// # Errors
-/// Where it cannot be made or opened; [`io::ErrorKind::PermissionDenied`] where it is another user's, or others can write to
+/// If it cannot be made or opened; [`io::ErrorKind::PermissionDenied`] if it is another user's, or others can write to
 /// it.
 pub fn make_folder(path: &Path) -> io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
@@ -23,7 +23,7 @@ pub fn make_folder(path: &Path) -> io::Result<()> {
 /// who can rename what on the way to it.
 ///
 /// # Errors
-/// Where it cannot be read; [`io::ErrorKind::PermissionDenied`] where either is another user's, or others can write to it.
+/// If it cannot be read; [`io::ErrorKind::PermissionDenied`] if either is another user's, or others can write to it.
 #[cfg(unix)]
 pub fn read(folder: &Path, name: &str) -> io::Result<Vec<u8>> {
     use rustix::fs::{Mode, OFlags, openat};

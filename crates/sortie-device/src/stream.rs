@@ -74,7 +74,7 @@ impl Stream {
     /// stream by then.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`] where the device, or the [workspace](Stream::with_workspace), has too little.
+    /// [`Error::OutOfMemory`] if the device, or the [workspace](Stream::with_workspace), has too little.
     ///
     /// # Safety
     ///
@@ -251,7 +251,7 @@ impl Event {
     /// Milliseconds since `earlier`. Both were recorded and have happened.
     ///
     /// # Errors
-    /// [`Error::ForeignEvent`] where they are of two devices.
+    /// [`Error::ForeignEvent`] if they are of two devices.
     pub fn milliseconds_since(&self, earlier: &Event) -> Result<f32, Error> {
         earlier.must_be(self.device.is(&earlier.device), &self.device)?;
         // SAFETY: both events are the device's.

@@ -28,7 +28,7 @@ pub fn count(text: &[u8], terminator: u8) -> usize {
 /// Fills `lines` with the first lines of `text`, without their terminators.
 ///
 /// # Panics
-/// Where `text` has fewer terminators than `lines` has places.
+/// If `text` has fewer terminators than `lines` has places.
 ///
 /// ```
 /// let mut lines = [&[][..]; 2];

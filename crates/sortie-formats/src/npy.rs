@@ -116,7 +116,7 @@ pub fn read_header(input: &mut Input) -> Result<Header, Error> {
 /// Reads the elements that `header` promises, in this machine's order of bytes. `T` is a type of their width.
 ///
 /// # Errors
-/// [`Error::Truncated`] or [`Error::Trailing`] where there are fewer or more, [`Error::Memory`], [`Error::Io`].
+/// [`Error::Truncated`] or [`Error::Trailing`] if there are fewer or more, [`Error::Memory`], [`Error::Io`].
 pub fn read_data<T: Pod>(input: &Input, header: &Header, note: Note<'_>) -> Result<Vec<T>, Error> {
     let need = (header.count() * size_of::<T>()) as u64;
     let check = |have: u64| match have {

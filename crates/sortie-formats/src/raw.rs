@@ -28,7 +28,7 @@ impl Input {
     /// Reads `file` from where it stands.
     ///
     /// # Errors
-    /// Where the system does not tell the kind, the length or the place of the file.
+    /// If the system does not tell the kind, the length or the place of the file.
     pub fn new(mut file: File) -> io::Result<Self> {
         let metadata = file.metadata()?;
         let extent = match metadata.is_file() {
@@ -124,7 +124,7 @@ pub(crate) fn shorter() -> io::Error {
 /// Reads all of `input` as little-endian elements of `kind`. `T` is a type of its width.
 ///
 /// # Errors
-/// [`Error::Uneven`] where the last element is not whole, [`Error::Memory`], [`Error::Io`].
+/// [`Error::Uneven`] if the last element is not whole, [`Error::Memory`], [`Error::Io`].
 pub fn read<T: Pod>(input: &Input, kind: Kind, note: Note<'_>) -> Result<Vec<T>, Error> {
     let width = size_of::<T>();
     let uneven = |bytes| Error::Uneven { bytes, width, kind };

@@ -202,7 +202,7 @@ impl Records {
     /// The record at this index, from 0.
     ///
     /// # Panics
-    /// Where there is none.
+    /// If there is none.
     #[must_use]
     pub fn get(&self, place: usize) -> Record<'_> {
         let end = self.starts.get(place + 1).copied().unwrap_or(self.text.len());
@@ -212,7 +212,7 @@ impl Records {
     /// The number of the line where the record at this index begins, counted from 1 through all sources.
     ///
     /// # Panics
-    /// Where there is none.
+    /// If there is none.
     #[must_use]
     pub fn line(&self, place: usize) -> u64 {
         line_number(&self.text[..self.starts[place]])

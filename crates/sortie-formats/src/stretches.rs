@@ -23,7 +23,7 @@ impl Stretches {
     /// Little-endian elements of `kind`, and nothing else.
     ///
     /// # Errors
-    /// [`Error::Uneven`] where it is known already that the last element is not whole.
+    /// [`Error::Uneven`] if it is known already that the last element is not whole.
     pub fn raw(input: Input, kind: Kind) -> Result<Self, Error> {
         let bytes = input.remaining();
         let all = Stretches { input, kind, endian: Endian::Little, bytes, promised: false, read: 0 };
@@ -33,7 +33,7 @@ impl Stretches {
     /// The elements that `header` promises, at which `input` stands.
     ///
     /// # Errors
-    /// [`Error::Truncated`] or [`Error::Trailing`] where it is known already that there are fewer or more.
+    /// [`Error::Truncated`] or [`Error::Trailing`] if it is known already that there are fewer or more.
     pub fn npy(input: Input, header: &Header) -> Result<Self, Error> {
         let kind = header.dtype.kind;
         let need = (header.count() * kind.width()) as u64;
@@ -57,7 +57,7 @@ impl Stretches {
     /// end alone. `T` is a type of the kind's width.
     ///
     /// # Errors
-    /// [`Error::Uneven`], [`Error::Truncated`] and [`Error::Trailing`] where the array does not end as it should,
+    /// [`Error::Uneven`], [`Error::Truncated`] and [`Error::Trailing`] if the array does not end as it should,
     /// [`Error::Io`].
     pub fn next<T: Pod>(&mut self, elements: &mut [T], note: Note<'_>) -> Result<usize, Error> {
         let bytes: &mut [u8] = bytemuck::cast_slice_mut(elements);

@@ -41,7 +41,7 @@ impl Block {
     /// from what they share.
     ///
     /// # Errors
-    /// [`Error::Memory`], and [`Error::Sort`] where there is no memory to sort the terms.
+    /// [`Error::Memory`], and [`Error::Sort`] if there is no memory to sort the terms.
     pub fn new(parsed: Parsed, first_documents: &[u32], mut keys: Vec<u64>) -> Result<Block, Error> {
         let Parsed { batches, terms } = parsed;
         let mut all: Vec<&[u8]> = room(terms.iter().map(Terms::len).sum())?;

@@ -268,9 +268,9 @@ impl Builder {
     /// of a term and a document that it is in.
     ///
     /// # Errors
-    /// [`Error::File`] where an input is not there or something cannot be read or written, [`Error::NotAnIndex`] where
-    /// something else is at `target`, [`Error::Empty`] where there are no documents and an index is there,
-    /// [`Error::Document`] where it is strict, [`Error::Sort`] where a GPU was asked for and there is none or it fails. What
+    /// [`Error::File`] if an input is not there or something cannot be read or written, [`Error::NotAnIndex`] if
+    /// something else is at `target`, [`Error::Empty`] if there are no documents and an index is there,
+    /// [`Error::Document`] if it is strict, [`Error::Sort`] if a GPU was asked for and there is none or it fails. What
     /// was at `target` is as it was then.
     pub fn build(
         &self,

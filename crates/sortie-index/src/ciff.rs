@@ -24,7 +24,7 @@ impl Index {
     /// O(postings), each read twice: the length of a list comes before it. Holds no list as a whole.
     ///
     /// # Errors
-    /// [`Error::TooMuch`] where the format has no number for a count: it has 31 bits for all but words. [`Error::File`],
+    /// [`Error::TooMuch`] if the format has no number for a count: it has 31 bits for all but words. [`Error::File`],
     /// [`Error::Damaged`].
     pub fn export_ciff(&self, out: &mut impl Write, path: &std::path::Path) -> Result<(), Error> {
         let counts = self.counts();

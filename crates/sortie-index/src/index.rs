@@ -105,7 +105,7 @@ impl Index {
     /// The name of a document. O(1): three reads at most.
     ///
     /// # Errors
-    /// [`Error::Damaged`], also where there is no document of that number; [`Error::File`].
+    /// [`Error::Damaged`], also if there is no document of that number; [`Error::File`].
     pub fn name(&self, document: u32) -> Result<String, Error> {
         self.documents(0).name(document).map(str::to_owned)
     }
@@ -113,7 +113,7 @@ impl Index {
     /// How many words a document has. O(1): one read.
     ///
     /// # Errors
-    /// [`Error::Damaged`], also where there is no document of that number; [`Error::File`].
+    /// [`Error::Damaged`], also if there is no document of that number; [`Error::File`].
     pub fn length(&self, document: u32) -> Result<u32, Error> {
         self.documents(0).length(document)
     }

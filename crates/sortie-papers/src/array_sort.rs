@@ -38,9 +38,9 @@ const MOST_BUCKETS: usize = 1024;
 /// - Keys compare by their codes, so that zeros and NaNs come out as everywhere in Sortie.
 ///
 /// # Errors
-/// [`Error::Segments`] where the length does not divide the keys; [`Error::Unsupported`] where an array is too long for
-/// the shared memory of a block or needs more than 1024 buckets; [`Error::Memory`] where the device has too little free
-/// for the scratch; [`Error::Device`] where a kernel could not be had. Nothing has been enqueued that changes the keys then.
+/// [`Error::Segments`] if the length does not divide the keys; [`Error::Unsupported`] if an array is too long for
+/// the shared memory of a block or needs more than 1024 buckets; [`Error::Memory`] if the device has too little free
+/// for the scratch; [`Error::Device`] if a kernel is not available. Nothing has been enqueued that changes the keys then.
 ///
 /// # Safety
 /// Nothing else uses the keys until the sort is done. The stream is of the engine's device.

@@ -101,7 +101,7 @@ impl Pending<'_> {
     /// Waits until the sort is done.
     ///
     /// # Errors
-    /// [`Error::Device`] where the device was lost meanwhile.
+    /// [`Error::Device`] if the device was lost meanwhile.
     pub fn wait(self) -> Result<(), Error> {
         Ok(self.done.wait()?)
     }

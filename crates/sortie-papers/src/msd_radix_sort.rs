@@ -23,7 +23,7 @@ const ALPHABET: usize = 257;
 /// strings takes no stack.
 ///
 /// # Panics
-/// Where rayon's global pool is to be started and the system refuses its threads.
+/// If rayon's global pool is to be started and the system refuses its threads.
 ///
 /// ```
 /// let mut v = ["tea", "ten", "a", "tea"];

@@ -82,8 +82,8 @@ impl Sequence {
 /// - Prefix sums within a block are by shuffles, which that card did not have.
 ///
 /// # Errors
-/// [`Error::Unsupported`] for 2^32 keys or more; [`Error::Device`] where scratch or a kernel could not be had, and
-/// nothing has been enqueued then, or where the device failed between two splits: the keys are then unspecified.
+/// [`Error::Unsupported`] for 2^32 keys or more; [`Error::Device`] if scratch or a kernel is not available, and
+/// nothing has been enqueued then, or if the device failed between two splits: the keys are then unspecified.
 ///
 /// # Safety
 /// Nothing else uses the keys until the sort is done. The stream is of the engine's device.

@@ -26,7 +26,7 @@ const SHARED: usize = 4 * (8 + TILE + 2 * VALUES);
 /// not have.
 ///
 /// # Errors
-/// [`Error::Unsupported`] for 2^32 keys or more; [`Error::Device`] where scratch or a kernel could not be had.
+/// [`Error::Unsupported`] for 2^32 keys or more; [`Error::Device`] if scratch or a kernel is not available.
 /// Nothing has been enqueued that changes the keys then.
 ///
 /// # Safety

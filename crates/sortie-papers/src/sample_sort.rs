@@ -52,8 +52,8 @@ pub enum Histograms {
 /// - The sample is drawn with repetition, from the same seed each time.
 ///
 /// # Errors
-/// [`Error::Unsupported`] for 2^32 keys or more; [`Error::Device`] where scratch or a kernel could not be had, and
-/// nothing has been enqueued then, or where the device or its memory failed after a level: the keys are then
+/// [`Error::Unsupported`] for 2^32 keys or more; [`Error::Device`] if scratch or a kernel is not available, and
+/// nothing has been enqueued then, or if the device or its memory failed after a level: the keys are then
 /// unspecified.
 ///
 /// # Safety

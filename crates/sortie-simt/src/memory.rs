@@ -27,7 +27,7 @@ pub struct Memory {
     used: u64,
     /// Allocations that there can be at a time.
     most: u64,
-    /// None where AddressSanitizer has zones of its own.
+    /// `None` if AddressSanitizer has zones of its own.
     zone: usize,
     /// Length and whether it counts against the budget, by address.
     allocations: BTreeMap<u64, (usize, bool)>,

@@ -133,7 +133,7 @@ impl<'a> Cursor<'a> {
     /// Reads a string's cell. Allocates the string.
     ///
     /// # Errors
-    /// Where the row ends within the cell, or it is none of a string.
+    /// If the row ends within the cell, or it is none of a string.
     pub fn pop_bytes(&mut self, order: Order) -> Result<Option<Vec<u8>>, CellError> {
         let Some(body) = self.value(order)? else { return Ok(None) };
         let direct = |byte: u8| if order.descending { !byte } else { byte };
@@ -162,7 +162,7 @@ impl<'a> Cursor<'a> {
     /// Reads a number's cell. Allocates nothing.
     ///
     /// # Errors
-    /// Where the row ends within the cell, or it is none of such a number.
+    /// If the row ends within the cell, or it is none of such a number.
     pub fn pop_number<K: Number>(&mut self, order: Order) -> Result<Option<K>, CellError> {
         let Some(body) = self.value(order)? else { return Ok(None) };
         let Some(code) = K::Bits::read_be(body) else {
@@ -257,7 +257,7 @@ impl Rows {
     /// The rows as keys, for [`argsort`](crate::argsort) and its like. Allocates 16 bytes a row.
     ///
     /// # Panics
-    /// Where the offsets, which are public, do not fit the bytes.
+    /// If the offsets, which are public, do not fit the bytes.
     #[must_use]
     pub fn strings(&self) -> Vec<&[u8]> {
         self.offsets.windows(2).map(|pair| &self.bytes[pair[0]..pair[1]]).collect()
@@ -270,7 +270,7 @@ impl Rows {
 /// byte, and a value the bytes of its number, or those of its string, 1, and 1 more for each byte of 0 or 1.
 ///
 /// # Errors
-/// [`Error::LengthMismatch`] where a column is longer or shorter than the first.
+/// [`Error::LengthMismatch`] if a column is longer or shorter than the first.
 pub fn encode(columns: &[Column<'_>]) -> Result<Rows, Error> {
     let expected = columns.first().map_or(0, |column| column.rows);
     if let Some(other) = columns.iter().find(|column| column.rows != expected) {

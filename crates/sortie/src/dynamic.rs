@@ -161,7 +161,7 @@ impl Dtype {
 /// [`Sorter::sort`] of keys in host memory.
 ///
 /// # Errors
-/// As [`Sorter::sort`]; [`Error::Unsupported`] where the bytes are not aligned for the type, or end within a key.
+/// As [`Sorter::sort`]; [`Error::Unsupported`] if the bytes are not aligned for the type, or end within a key.
 #[inline]
 pub fn sort(sorter: &Sorter, dtype: Dtype, keys: &mut [u8]) -> Result<Report, Error> {
     with_bits!(dtype.width(), B => sorter.sort_numbers(typed_mut::<B>("keys", keys)?, dtype.code()))
@@ -173,7 +173,7 @@ pub fn sort(sorter: &Sorter, dtype: Dtype, keys: &mut [u8]) -> Result<Report, Er
 /// bring the payloads in the end.
 ///
 /// # Errors
-/// As [`Sorter::sort_pairs`] and [`sort`]; [`Error::LengthMismatch`] where the payload has not `payload_bytes` bytes a key.
+/// As [`Sorter::sort_pairs`] and [`sort`]; [`Error::LengthMismatch`] if the payload has not `payload_bytes` bytes a key.
 #[inline]
 pub fn sort_pairs(
     sorter: &Sorter,
@@ -272,7 +272,7 @@ pub fn argsort_segments<I: Index>(
 /// need be aligned.
 ///
 /// # Panics
-/// Where one of them has fewer bytes than a key.
+/// If one of them has fewer bytes than a key.
 #[inline]
 #[must_use]
 pub fn compare(dtype: Dtype, a: &[u8], b: &[u8], order: Order) -> Ordering {

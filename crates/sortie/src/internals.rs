@@ -35,7 +35,7 @@ pub enum Sent {
 /// Here a cut is a word of 8 bytes, which holds the more symbols the smaller the alphabet is.
 ///
 /// # Errors
-/// [`Error::LengthMismatch`] where there are not as many indices as strings, and those of
+/// [`Error::LengthMismatch`] if there are not as many indices as strings, and those of
 /// [`Sorter::argsort_strings`](crate::Sorter::argsort_strings).
 pub fn argsort_sent_strings<S: AsRef<[u8]> + Sync>(
     gpu: &Gpu,

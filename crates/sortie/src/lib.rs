@@ -1,10 +1,10 @@
-//! Sortie sorts: numbers, pairs, records and strings; one large array or millions of small ones.
+//! Sortie sorts numbers, pairs, records and strings, as one large array or as millions of small ones.
 //!
-//! The free functions return no errors and run on the CPU. From 262,144 elements on they use the rayon pool that the caller
-//! is in, or rayon's global pool, which they start; [`sort_strings`], [`sort_by`] and [`sort_by_cached_key`] from 65,536 on. Where the system refuses its threads, they sort by the
-//! caller's thread alone.
-//! [`Sorter`] is for everything that can be chosen; its calls return a [`Report`] or an [`Error`]. A program that calls
-//! [`enable_gpu`] (feature `gpu`) lets both use a GPU where that is faster.
+//! The free functions return no errors and run on the CPU. From 262,144 elements on, they use the current rayon pool, or
+//! rayon's global pool, which they start. [`sort_strings`], [`sort_by`] and [`sort_by_cached_key`] do so from 65,536 on. If the
+//! system refuses to start threads, they sort on the caller's thread alone. [`Sorter`] offers everything that can be chosen;
+//! its calls return a [`Report`] or an [`Error`]. In a program that calls [`enable_gpu`] (feature `gpu`), both may use a GPU if
+//! that is predicted to be faster.
 //!
 //! ```
 //! let mut v = [3.5, -1.0, f64::NAN, -0.0, 0.0];
@@ -28,9 +28,9 @@
 //!
 //! # Stability
 //!
-//! Keys alone need none: equal keys cannot be told apart. Everything that carries something beside its key
-//! (pairs, [`argsort`], [`sort_by_key`], [`sort_by`]) is stable unless a [`Sorter`] was built with `.unstable()`. NaNs of
-//! different bits are different keys there, unless [`Nans`] says that they are equal.
+//! Keys alone need none: equal keys cannot be told apart. Everything that moves something with its key (pairs, [`argsort`],
+//! [`sort_by_key`], [`sort_by`]) is stable, unless a [`Sorter`] was built with `.unstable()`. NaNs with different bits are
+//! different keys, unless [`Nans`] says that they are equal.
 //!
 //! # Memory, panics and GPUs
 //!
@@ -56,21 +56,22 @@
 //! | [`sort_segments`], other keys | none | segments | no |
 //! | [`argsort_segments`] | as [`Sorter::argsort_segments`] | memory, segments | numbers |
 //!
-//! - Two runs are merged where a sort has one or two threads, keys alone only where that is predicted to be faster, and the limit of a [`Sorter`] has room for the scratch. Keys of 128
-//!   bits, tuples, options and byte arrays take `nK` at most where they have long runs: half of that for two of them.
-//! - Up to 1024 elements with keys that are not strings take 40 KiB at most, mostly none, which no limit counts; in [`sort_by_key`]
-//!   also the keys where they are not numbers.
-//! - From 2^32 keys on, indices of 4 bytes in this table have 8.
-//! - Pairs and indices are distributed through buffers of up to 64 KiB a thread, and 640 KiB from 33.5 million keys on, which no
-//!   limit counts. Nor does it count the words of the bucket that a thread has in hand.
-//! - *Memory*: the call panics where the system refuses the scratch. The arguments are as they were. As everywhere in Rust, the
-//!   process aborts where the system refuses a small allocation, the scratch of std's stable sort, or the result of [`argsort`].
-//! - *Lengths*, *offsets*, *segments*: the call panics where the arguments do not fit each other.
-//! - A [`Sorter`] takes the same scratch with [`Algorithm::Auto`], and returns an [`Error`] in place of these panics. Only the
-//!   caller's code can panic there, and [`Sorter::sort_pairs_segments`] where the system refuses scratch.
-//! - On a GPU a call takes more: pinned memory, device memory, and for an array of numbers a copy of the keys on the host, so
-//!   that the CPU can sort where the GPU fails. [`Sorter::explain`] tells how much. A memory limit counts all of it.
-//! - Every sort takes O(n log n) time at most in comparisons of keys or codes. Strings take as long as the bytes are many that
+//! - Two runs are merged if a sort has one or two threads and the limit of a [`Sorter`] has room for the scratch. Keys alone are
+//!   merged only if that is predicted to be faster. Keys of 128 bits, tuples, options and byte arrays take at most `nK` if they
+//!   have long runs, and half of that for two runs.
+//! - Up to 1024 elements whose keys are not strings take at most 40 KiB, usually none, which no limit counts. [`sort_by_key`] also
+//!   holds the keys if they are not numbers.
+//! - From 2^32 keys on, indices take 8 bytes and not the 4 of this table.
+//! - Pairs and indices are distributed through buffers of up to 64 KiB per thread, or 640 KiB from 33.5 million keys on. No limit
+//!   counts these buffers, nor the words of the bucket that a thread is sorting.
+//! - *Memory*: the call panics if the system refuses the scratch. The arguments are as they were. As everywhere in Rust, the
+//!   process aborts if the system refuses a small allocation, the scratch of std's stable sort, or the result of [`argsort`].
+//! - *Lengths*, *offsets*, *segments*: the call panics if the arguments do not fit each other.
+//! - A [`Sorter`] takes the same scratch with [`Algorithm::Auto`], and returns an [`Error`] instead of these panics. Only two
+//!   panics are left: those of the caller's code, and that of [`Sorter::sort_pairs_segments`] if the system refuses scratch.
+//! - On a GPU, a call takes more: pinned memory, device memory, and for an array of numbers a copy of the keys on the host, so
+//!   that the CPU can sort if the GPU fails. [`Sorter::explain`] tells how much. A memory limit counts all of it.
+//! - Every sort takes at most O(n log n) comparisons of keys or codes. The time for strings grows with the number of bytes that
 //!   tell them apart.
 
 // Much of the documentation links to what needs the feature.
@@ -122,12 +123,12 @@ use cpu::tuning::FEW;
 
 /// Sorts keys in ascending order.
 ///
-/// Integers and floats by distribution and a vectorised finish, in place. Tuples, options and byte arrays by the first 64
-/// bits of their order, then by comparison, in place. Strings as in [`sort_strings`]. Scratch: see the
-/// [table](crate#memory-panics-and-gpus). May use a GPU after [`enable_gpu`].
+/// Integers and floats are sorted by distribution and a vectorised finish, in place. Tuples, options and byte arrays are sorted
+/// by the first 64 bits of their order, then by comparison, in place. Strings are sorted as in [`sort_strings`]. Scratch: see
+/// the [table](crate#memory-panics-and-gpus). May use a GPU after [`enable_gpu`].
 ///
 /// # Panics
-/// For strings, where the system refuses the scratch.
+/// For strings, if the system refuses the scratch.
 ///
 /// ```
 /// let mut v = vec![5, 1, 4];
@@ -156,7 +157,7 @@ pub fn sort<K: Key>(keys: &mut [K]) {
 /// [`enable_gpu`], for keys that are numbers.
 ///
 /// # Panics
-/// Where the slices differ in length, or the system refuses the scratch.
+/// If the slices differ in length, or the system refuses the scratch.
 ///
 /// ```
 /// let (mut k, mut v) = ([2, 1, 2], ["b", "a", "c"]);
@@ -172,7 +173,7 @@ pub fn sort_pairs<K: Key, V: Send>(keys: &mut [K], payload: &mut [V]) {
 /// Scratch: see the [table](crate#memory-panics-and-gpus). May use a GPU after [`enable_gpu`], for numbers and strings.
 ///
 /// # Panics
-/// Where the system refuses the scratch.
+/// If the system refuses the scratch.
 ///
 /// ```
 /// assert_eq!(sortie::argsort(&[30, 10, 20]), [1, 2, 0]);
@@ -184,11 +185,11 @@ pub fn argsort<K: Key>(keys: &[K]) -> Vec<usize> {
     indices
 }
 
-/// Sorts every segment of `keys` by itself, in place. On the CPU; after [`enable_gpu`] on a GPU where that is predicted to
-/// be faster, and on the CPU all the same where the GPU fails. Scratch: at most that of [`sort`].
+/// Sorts each segment of `keys` on its own, in place. May use a GPU after [`enable_gpu`], if that is predicted to be faster; if
+/// the GPU fails, the CPU sorts. Scratch: at most that of [`sort`].
 ///
 /// # Panics
-/// Where the segments do not fit the keys, see [`Segments`].
+/// If the segments do not fit the keys, see [`Segments`].
 ///
 /// ```
 /// use sortie::Segments;
@@ -202,11 +203,11 @@ pub fn sort_segments<K: Key>(keys: &mut [K], segments: Segments<'_>) {
     infallible(Sorter::shared().sort_segments(keys, segments));
 }
 
-/// The indices of the keys of every segment in order, counted from its start; 0 for keys of no segment. Stable. May use a GPU as
-/// [`sort_segments`] may. Scratch: that of [`Sorter::argsort_segments`].
+/// The indices of the keys of every segment in order, counted from the start of the segment; 0 for keys that belong to no
+/// segment. Stable. May use a GPU like [`sort_segments`]. Scratch: that of [`Sorter::argsort_segments`].
 ///
 /// # Panics
-/// Where the segments do not fit the keys, or the system refuses the scratch.
+/// If the segments do not fit the keys, or the system refuses the scratch.
 ///
 /// ```
 /// use sortie::Segments;
@@ -219,12 +220,12 @@ pub fn argsort_segments<K: Key>(keys: &[K], segments: Segments<'_>) -> Vec<usize
     indices
 }
 
-/// Sorts by a key that `key` draws from each element, called once an element. Stable.
+/// Sorts by a key that `key` computes from each element. It is called once for each element. Stable.
 ///
 /// Scratch: see the [table](crate#memory-panics-and-gpus). May use a GPU where [`argsort`] may.
 ///
 /// # Panics
-/// Where `key` panics, or the system refuses the scratch. The slice is as it was.
+/// If `key` panics, or the system refuses the scratch. The slice is as it was.
 ///
 /// ```
 /// let mut v = ["ccc", "a", "bb", "d"];
@@ -238,13 +239,13 @@ pub fn sort_by_key<T: Send + Sync, K: Key>(v: &mut [T], key: impl Fn(&T) -> K + 
     infallible(Sorter::shared().sort_by_key(v, key));
 }
 
-/// [`sort_by_key`] for keys of any ordered type, such as one of the caller's own. Stable.
+/// [`sort_by_key`] for keys of any ordered type, also your own. Stable.
 ///
-/// Scratch: the keys, 8 bytes an element, and the larger of 8 bytes an element and a copy of the elements. Runs on the CPU.
+/// Scratch: the keys, 8 bytes per element, and the larger of 8 bytes per element and a copy of the elements. Runs on the CPU.
 ///
 /// # Panics
-/// Where `key` or the comparison panics. It may where the keys' [`Ord`] is no total order, as std's sort does. Either way the
-/// slice is as it was.
+/// If `key` or the comparison panics. Like std's sort, it may panic if the [`Ord`] of the keys is not a total order. Either
+/// way, the slice is as it was.
 ///
 /// ```
 /// let mut v = [-3i32, 2, -1];
@@ -255,13 +256,13 @@ pub fn sort_by_cached_key<T: Send + Sync, K: Ord + Send + Sync>(v: &mut [T], key
     infallible(Sorter::shared().sort_by_cached_key(v, key));
 }
 
-/// Sorts by a comparison. Stable. Rayon's or std's sort: a comparison of the caller's cannot be vectorised.
+/// Sorts by a comparison, with rayon's or std's sort, because a comparison of the caller's cannot be vectorised. Stable.
 ///
-/// Scratch: a copy of the slice; by one thread half of one, but of up to 8 MB a whole one. Runs on the CPU.
+/// Scratch: a copy of the slice. With one thread, half a copy, or a whole one of up to 8 MB. Runs on the CPU.
 ///
 /// # Panics
-/// Where `compare` panics. It may where `compare` is no total order, as std's sort does. Either way the slice is a
-/// permutation of what it was.
+/// If `compare` panics. Like std's sort, it may panic if `compare` is not a total order. Either way, the slice is a permutation
+/// of what it was.
 ///
 /// ```
 /// let mut v = [1, 3, 2];
@@ -272,16 +273,16 @@ pub fn sort_by<T: Send>(v: &mut [T], compare: impl Fn(&T, &T) -> Ordering + Sync
     infallible(Sorter::shared().sort_by(v, compare));
 }
 
-/// Sorts strings, or anything that refers to bytes, by their bytes. Stable; moves references, never bodies.
+/// Sorts strings, or anything that refers to bytes, by their bytes. Stable. Moves references, never the bytes.
 ///
 /// Time grows with the bytes that tell strings apart. Scratch: a copy of the references and 16 bytes for each. May use a GPU
 /// after [`enable_gpu`].
 ///
-/// `as_ref` is called more than once a string and must give the same bytes each time.
+/// `as_ref` is called more than once per string and must return the same bytes each time.
 ///
 /// # Panics
-/// Where the system refuses the scratch: the slice is as it was then. Where `as_ref` panics, and perhaps where it gives other
-/// bytes than before: the slice is a permutation of what it was.
+/// If the system refuses the scratch; the slice is then as it was. If `as_ref` panics, and possibly if it returns other bytes
+/// than before; the slice is then a permutation of what it was.
 ///
 /// ```
 /// let mut v = ["b", "", "ab", "a"];
@@ -296,10 +297,10 @@ pub fn sort_strings<S: AsRef<[u8]> + Send + Sync>(strings: &mut [S]) {
 /// `bytes[offsets[i]..offsets[i + 1]]`. Afterwards the same offsets and bytes hold them in order, with
 /// `offsets[0]` as it was.
 ///
-/// Scratch: one copy of the bytes, and 56 bytes a string. May use a GPU after [`enable_gpu`].
+/// Scratch: one copy of the bytes, and 56 bytes per string. May use a GPU after [`enable_gpu`].
 ///
 /// # Panics
-/// Where the offsets are empty, go backwards or past the end, or the system refuses the scratch.
+/// If the offsets are empty, go backwards or past the end, or the system refuses the scratch.
 ///
 /// ```
 /// let (mut offsets, mut bytes) = ([0u32, 1, 3, 3], *b"bab");
@@ -310,7 +311,7 @@ pub fn sort_string_array<O: Index>(offsets: &mut [O], bytes: &mut [u8]) {
     infallible(Sorter::shared().sort_string_array(offsets, bytes));
 }
 
-/// The result of a sort that fails only where its arguments do not fit each other, or where there is no memory.
+/// The result of a sort that fails only if its arguments do not fit each other, or if there is no memory.
 fn infallible(result: Result<Report, Error>) {
     if let Err(error) = result {
         panic!("{error}");

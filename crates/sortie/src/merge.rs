@@ -42,7 +42,7 @@ impl Tournament {
     /// Holds the first tournament among `sources` sources, whose heads `compare` compares by source number.
     ///
     /// # Panics
-    /// Where `sources` is 0, and where `compare` panics.
+    /// If `sources` is 0, and if `compare` panics.
     pub fn new(sources: usize, mut compare: impl FnMut(usize, usize) -> Ordering) -> Self {
         assert!(sources > 0, "a tournament needs at least one source");
         // The winners at nodes 1.. of a heap whose leaves, at `sources..`, are the sources.
@@ -65,7 +65,7 @@ impl Tournament {
     /// Finds the next winner after the head of the present one was replaced. Allocates nothing.
     ///
     /// # Panics
-    /// Where `compare` panics. The tournament is then in an order of its own; make a new one.
+    /// If `compare` panics. The tournament is then in an order of its own; make a new one.
     pub fn replay(&mut self, mut compare: impl FnMut(usize, usize) -> Ordering) {
         let mut winner = self.nodes[0];
         let mut node = (winner + self.nodes.len()) / 2;

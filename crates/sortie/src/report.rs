@@ -1,4 +1,4 @@
-//! What a sort did: each phase, its engine, its time, that of its threads, and the bytes it moved.
+//! What a sort did: each phase, its engine, its time, the time of its threads, and the bytes that it moved.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -30,7 +30,7 @@ impl fmt::Display for Ran {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Phase {
-    /// `profile`, `distribute`, `finish`, or what else the plan did.
+    /// `profile`, `distribute`, `finish`, or another step of the plan.
     pub name: &'static str,
     /// The engine that ran it.
     pub engine: Ran,
@@ -40,25 +40,25 @@ pub struct Phase {
     pub bytes_read: u64,
     /// Bytes that it wrote, by count.
     pub bytes_written: u64,
-    /// How long each thread worked, in milliseconds: an entry for each thread that could take part, one alone where the
-    /// phase is one thread's. Their sum against that of the same sort by one thread is the inflation of the work;
-    /// threads times `milliseconds`, less the sum, is the time that threads were idle.
+    /// How long each thread worked, in milliseconds: one entry for each thread that could take part, or one alone if the phase
+    /// runs on one thread. The sum over that of the same sort with one thread is the inflation of the work. Threads times
+    /// `milliseconds`, minus the sum, is the time that threads were idle.
     ///
-    /// Measured for strings, and for pairs and argsorts of keys of fixed width but for their profile. Empty where the
-    /// phase, or part of it, was not measured: other sorts, [`Algorithm::Merge`](crate::Algorithm::Merge), a GPU alone.
+    /// Measured for strings, and for pairs and argsorts of keys of fixed width, except their profile. Empty if the phase, or a
+    /// part of it, was not measured: other sorts, [`Algorithm::Merge`](crate::Algorithm::Merge), a GPU alone.
     pub work: Vec<f64>,
-    /// Milliseconds in which the device computed or copied, where that was measured beside the threads' work.
+    /// Milliseconds in which the device computed or copied, if that was measured along with the work of the threads.
     pub device_work: Option<f64>,
 }
 
 impl Phase {
-    /// The share of the threads' time in which they worked, where there are several.
+    /// The share of the threads' time in which they worked, if there are several.
     fn busy(&self) -> Option<f64> {
         let threads = self.work.len();
         (threads > 1).then(|| self.work.iter().sum::<f64>() / (threads as f64 * self.milliseconds))
     }
 
-    /// The share of the phase in which the device worked, where both engines ran it.
+    /// The share of the phase in which the device worked, if both engines ran it.
     fn device_busy(&self) -> Option<f64> {
         self.device_work.map(|work| work / self.milliseconds)
     }
@@ -71,16 +71,16 @@ pub struct Report {
     /// The phases in the order in which they ran. May be empty for up to 1024 keys: reading the clock would take as long as
     /// the sort.
     pub phases: Vec<Phase>,
-    /// The most scratch held at one time, in bytes, of host and device together: what was asked for and is counted
-    /// against [`memory_limit`](crate::SorterBuilder::memory_limit).
+    /// The most scratch held at one time, in bytes, of host and device together: what the sort requested and
+    /// [`memory_limit`](crate::SorterBuilder::memory_limit) counts.
     pub scratch_peak: u64,
-    /// Wall time in milliseconds from the first phase to the end of the last, where a program has noted it. Phases that
-    /// overlap add up to more.
+    /// Wall time in milliseconds from the start of the first phase to the end of the last, if a program has recorded it. Phases
+    /// that overlap add up to more.
     pub elapsed: Option<f64>,
 }
 
 impl Report {
-    /// The time of the whole in milliseconds: [`elapsed`](Report::elapsed), or else that of all phases together.
+    /// The total time in milliseconds: [`elapsed`](Report::elapsed), or else that of all phases together.
     #[must_use]
     pub fn milliseconds(&self) -> f64 {
         self.elapsed.unwrap_or_else(|| self.all_phases())
@@ -90,8 +90,8 @@ impl Report {
         self.phases.iter().map(|phase| phase.milliseconds).sum()
     }
 
-    /// Of the time in which both engines were to work, the shares in which the CPU's threads and the GPU were idle: neither
-    /// computed nor copied. None where no phase was one of both.
+    /// The shares of the time of both engines' phases in which the CPU's threads and the GPU were idle: neither computed nor
+    /// copied. `None` if no phase ran on both engines.
     ///
     /// ```
     /// assert_eq!(sortie::Report::default().idle(), None);
@@ -147,7 +147,7 @@ impl Report {
         }
     }
 
-    /// Runs `work` as a phase of the CPU engine that reads and writes the stated bytes; by how many threads is not
+    /// Runs `work` as a phase of the CPU engine that reads and writes the stated bytes. The work of its threads is not
     /// measured.
     pub(crate) fn phase<R>(
         &mut self,
@@ -173,7 +173,7 @@ impl Report {
         self.phase_by_thread(name, 1, read, written, |threads| threads.task(work))
     }
 
-    /// [`Report::phase`] of so many threads, whose tasks `work` runs by the [`Work`] that it gets.
+    /// [`Report::phase`] of this many threads, whose tasks `work` runs through the [`Work`] that it gets.
     pub(crate) fn phase_by_thread<R>(
         &mut self,
         name: &'static str,
@@ -191,7 +191,7 @@ impl Report {
         result
     }
 
-    /// A phase of threads beside a device: how long each of them and the device worked, in milliseconds.
+    /// A phase of threads together with a device: how long each of them and the device worked, in milliseconds.
     #[cfg(feature = "gpu")]
     pub(crate) fn push_shared(
         &mut self,
@@ -227,7 +227,7 @@ impl Report {
     }
 }
 
-/// How long each thread has worked in a phase under way.
+/// How long each thread has worked so far in a running phase.
 pub(crate) struct Work {
     nanoseconds: Vec<AtomicU64>,
 }
@@ -238,7 +238,8 @@ impl Work {
         self.nanoseconds.len()
     }
 
-    /// Runs a task of the phase on this thread. It contains no other, and is worth two looks at the clock.
+    /// Runs a task of the phase on this thread. It contains no other task, and is long enough to be worth two reads of the
+    /// clock.
     pub(crate) fn task<R>(&self, task: impl FnOnce() -> R) -> R {
         let start = Instant::now();
         let result = task();
@@ -249,7 +250,7 @@ impl Work {
 }
 
 impl fmt::Display for Report {
-    /// A table with a row a phase; how busy the threads were, where there were several, and the GPU beside them.
+    /// A table with a row for each phase. It shows how busy the threads were, if there were several, and how busy the GPU was.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let several = self.phases.iter().any(|phase| phase.busy().is_some());
         let both = self.phases.iter().any(|phase| phase.device_work.is_some());

@@ -1,4 +1,4 @@
-//! [`Request`]: what a caller asks of a sort, as a plain value.
+//! [`Request`]: what a caller wants from a sort, as a plain value.
 //!
 //! A [`Sorter`](crate::Sorter) method states its request, has it [planned](crate::plan::plan), and runs the plan.
 
@@ -24,42 +24,42 @@ pub struct Request {
     pub beside: Beside,
     /// How many keys there are, of all segments together.
     pub n: usize,
-    /// Direction, and the place of NaNs and nulls.
+    /// Direction, and where NaNs and nulls go.
     pub order: Order,
-    /// The algorithm that was named.
+    /// The requested algorithm.
     pub algorithm: Algorithm,
-    /// The engine that was named.
+    /// The requested engine.
     pub engine: Engine,
-    /// The GPU's part of the keys under [`Engine::Hybrid`], where it was named.
+    /// The GPU's share of the keys under [`Engine::Hybrid`], if it was given.
     pub gpu_share: Option<f64>,
     /// What the sort may use.
     pub budget: Budget,
 }
 
-/// What becomes of the keys.
+/// What to do with the keys.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Operation {
     /// All keys are put in one order.
     Array,
-    /// Every segment is put in order by itself.
+    /// Each segment is sorted on its own.
     ///
-    /// How long they are is looked at where times are to be predicted; the CPU engine needs no such look.
+    /// The lengths are needed to predict times. The CPU engine does not need them.
     Segments(Option<Box<Lengths>>),
-    /// Strings are put in order, and how many bytes each shares with the one before is written.
+    /// Strings are sorted, and the number of bytes that each shares with the one before is written.
     Lcps,
 }
 
-/// How an engine gets at the order of keys.
+/// How an engine obtains the order of keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyForm {
-    /// Integers, floats and `bool`, of so many bytes.
+    /// Integers, floats and `bool`.
     Number {
         /// Bytes of a key.
         bytes: usize,
         /// Whether keys may be NaNs.
         float: bool,
     },
-    /// Tuples, options and byte arrays, and strings that a payload goes with: keys that are compared past their first 64 bits.
+    /// Tuples, options and byte arrays, and strings with a payload: keys that are compared beyond their first 64 bits.
     Compound {
         /// Bytes of a key.
         bytes: usize,
@@ -107,7 +107,7 @@ pub struct Lengths {
     pub keys_by_log: [u64; 64],
     /// Keys of the longest segment.
     pub longest: u64,
-    /// How many offsets tell them apart; none for segments of one length.
+    /// The number of offsets between them; `None` for segments of one length.
     pub offsets: Option<u64>,
 }
 
@@ -130,7 +130,7 @@ impl Request {
 
 #[cfg(feature = "gpu")]
 impl Request {
-    /// Bytes of the keys, or, of strings, of the words that they are told apart by.
+    /// Bytes of the keys; for strings, of the words that tell them apart.
     pub(crate) fn bytes(&self) -> usize {
         let each = match self.keys {
             KeyForm::Number { bytes, .. } | KeyForm::Compound { bytes } => bytes,
@@ -139,7 +139,7 @@ impl Request {
         self.n.saturating_mul(each)
     }
 
-    /// What moves with the keys on a device: of payloads that do not, their indices.
+    /// What moves with the keys on a device. Payloads that do not move are replaced by their indices.
     pub(crate) fn beside_on_device(&self) -> Beside {
         match self.beside {
             Beside::Payload { bytes, stable } if !moves_with_keys(bytes) => {
@@ -156,7 +156,7 @@ impl Request {
         key.saturating_add(indices).saturating_add(self.beside_on_device().payload_bytes())
     }
 
-    /// Bytes that are held on the host while a device sorts: of indices that become others, or move payloads.
+    /// Bytes that are held on the host while a device sorts: for indices that are converted or that move payloads.
     pub(crate) fn held_for_device(&self) -> u64 {
         let each = match self.beside {
             Beside::Indices { .. } => size_of::<u32>(),
@@ -179,7 +179,7 @@ impl KeyForm {
         }
     }
 
-    /// The form of keys of this type where the sort has no use for strings but their comparison.
+    /// The form of keys of this type for a sort that only compares strings.
     pub(crate) fn without_strings<K: TotalOrder>() -> KeyForm {
         match KeyForm::of::<K>() {
             KeyForm::Strings => KeyForm::Compound { bytes: size_of::<K>() },
@@ -188,7 +188,7 @@ impl KeyForm {
     }
 }
 
-/// Whether payloads of so many bytes move with their keys on a GPU; others are brought by their indices.
+/// Whether payloads of this many bytes move with their keys on a GPU. Others are gathered by their indices.
 #[cfg(feature = "gpu")]
 pub(crate) fn moves_with_keys(payload_bytes: usize) -> bool {
     matches!(payload_bytes, 4 | 8 | 16)
@@ -203,7 +203,7 @@ impl Beside {
         matches!(self, Beside::Payload { .. })
     }
 
-    /// Whether equal keys may come out in any order, and nobody asked where they were.
+    /// Whether equal keys may come out in any order, and no indices are asked for.
     #[cfg(feature = "gpu")]
     pub(crate) fn may_change_order(self) -> bool {
         matches!(self, Beside::Nothing | Beside::Payload { stable: false, .. })
@@ -214,7 +214,7 @@ impl Beside {
         if let Beside::Payload { bytes, .. } = self { bytes } else { 0 }
     }
 
-    /// Bytes of the payload that is brought by the index of its key, where keys move with their indices.
+    /// Bytes of the payload that is gathered by the index of its key, if keys move with their indices.
     #[cfg(feature = "gpu")]
     pub(crate) fn placed_bytes(self) -> Option<usize> {
         (!self.is_nothing()).then_some(self.payload_bytes())
@@ -232,13 +232,13 @@ impl Beside {
 }
 
 impl Budget {
-    /// No limit but these threads.
+    /// A budget without a limit other than the number of threads.
     #[must_use]
     pub const fn of_threads(threads: usize) -> Budget {
         Budget { threads, memory: u64::MAX, held: 0 }
     }
 
-    /// The budget of a part, for which so much more is held.
+    /// The budget of a part of the sort, with `bytes` more bytes held.
     pub(crate) fn holding(self, bytes: usize) -> Budget {
         Budget { held: self.held.saturating_add(bytes as u64), ..self }
     }
@@ -249,7 +249,7 @@ impl Budget {
         self.memory.saturating_sub(self.held)
     }
 
-    /// Asks for scratch before work starts, and notes it in the report.
+    /// Requests scratch memory before work starts, and records it in the report.
     pub(crate) fn scratch(&self, bytes: usize, hint: &'static str, report: &mut Report) -> Result<(), Error> {
         let needed = self.held.saturating_add(bytes as u64);
         if needed > self.memory {
@@ -261,7 +261,7 @@ impl Budget {
 }
 
 impl Lengths {
-    /// One look at every offset.
+    /// Reads every offset once.
     #[must_use]
     pub fn of(keys: usize, segments: Segments<'_>) -> Lengths {
         let mut lengths = Lengths { keys_by_log: [0; 64], longest: 0, offsets: None };

@@ -24,17 +24,18 @@ use crate::{Algorithm, Engine, Error, Index, Key, Ran, Report, Segments};
 pub use builder::SorterBuilder;
 use on_gpus::OnGpus;
 
-/// Fewer items than this are sorted by the calling thread alone. To wake another thread and to wait for it takes some 100
-/// microseconds, several times a sort. So many keys that are few runs or few values take one thread as long.
+/// Fewer items than this are sorted by the calling thread alone. Waking another thread and waiting for it takes about 100
+/// microseconds, several times a sort. One thread sorts this many keys in as long, if they have few runs or few values.
 const PARALLEL_FROM: usize = 1 << 18;
 
 /// The same for strings and for comparisons of the caller, which take more time.
 const PARALLEL_FROM_COMPARED: usize = 1 << 16;
 
-/// Sorts with everything chosen that can be chosen; made by [`Sorter::builder`].
+/// A sort with all its choices, made by [`Sorter::builder`].
 ///
-/// A call either sorts and says what it did, or returns an error and leaves the data as it was; a device that fails while it
-/// works leaves a permutation of segments, and keys of one array unspecified where they were on their way back.
+/// A call either sorts and reports what it did, or returns an error and leaves the data as it was. The exception is a device
+/// that fails while it works: segments are then a permutation, and the keys of one array are unspecified if they were being
+/// copied back.
 ///
 /// ```
 /// # fn main() -> Result<(), sortie::Error> {
@@ -49,12 +50,12 @@ const PARALLEL_FROM_COMPARED: usize = 1 << 16;
 #[derive(Debug, Clone)]
 pub struct Sorter {
     choices: SorterBuilder,
-    /// Threads of its own; without, the current rayon pool's.
+    /// Its own threads; without them, it uses the current rayon pool.
     pool: Option<Arc<rayon::ThreadPool>>,
 }
 
 impl Sorter {
-    /// Starts the choosing.
+    /// A builder with every choice at its default.
     #[must_use]
     pub fn builder() -> SorterBuilder {
         SorterBuilder::default()
@@ -67,9 +68,9 @@ impl Sorter {
         &SHARED
     }
 
-    /// What this sorter is asked for, of `n` keys: see [`Sorter::explain`].
+    /// The request that this sorter makes for `n` keys: see [`Sorter::explain`].
     ///
-    /// A payload is as stable as this sorter is, whatever is said of it.
+    /// The stability of a payload is that of this sorter, whatever `beside` says.
     #[must_use]
     pub fn request(&self, operation: Operation, keys: KeyForm, beside: Beside, n: usize) -> Request {
         let SorterBuilder { engine, algorithm, order, gpu_share, unstable, memory_limit, .. } = self.choices;
@@ -86,9 +87,9 @@ impl Sorter {
         Request { operation, keys, beside, n, order, algorithm, engine, gpu_share, budget }
     }
 
-    /// How this sorter would meet a request on this machine, and why so. Sorts nothing.
+    /// How this sorter would carry out a request on this machine, and why. Sorts nothing.
     ///
-    /// Where the engine is [`Engine::Auto`], no GPU is started for that.
+    /// With [`Engine::Auto`], this does not start a GPU.
     ///
     /// ```
     /// # fn main() -> Result<(), sortie::Error> {
@@ -102,25 +103,26 @@ impl Sorter {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for what no engine does; [`Error::Device`] where a device that was named cannot be had.
+    /// [`Error::Unsupported`] for what no engine does; [`Error::Device`] if a device that was named is not available.
     pub fn explain(&self, request: &Request) -> Result<Plan, Error> {
         plan::plan(request, &on_gpus::machine_to_explain(request)?)
     }
 
-    /// Sorts keys. In place; scratch on the CPU as in the [table](crate#memory-panics-and-gpus), with [`Algorithm::Merge`]
-    /// a copy of the keys; by one thread half of one, but of up to 8 MB a whole one.
+    /// Sorts keys in place. Scratch on the CPU is as in the [table](crate#memory-panics-and-gpus). With [`Algorithm::Merge`],
+    /// it is a copy of the keys; with one thread half a copy, or a whole one of up to 8 MB.
     ///
-    /// On a GPU: two copies of the keys on the device, or one where the limit
-    /// or the device have no room for two, and 32 MiB of pinned memory, or 6 MiB for each thread. With
-    /// [`Algorithm::Auto`] or [`Algorithm::Radix`], keys of up to 64 bits that are more than the device or the limit has room for
-    /// go there in chunks, twice, with a copy of them on the host and 4 MiB of pinned memory for each of up to 16 threads. Where
-    /// the limit forbids the copy, the CPU splits them in place to ranges that it allows, each of which goes there by itself; it
-    /// must leave room for some 64 KiB of keys.
+    /// Scratch on a GPU is two copies of the keys on the device, or one if the limit or the device has no room for two, and 32
+    /// MiB of pinned memory, or 6 MiB for each thread.
+    ///
+    /// With [`Algorithm::Auto`] or [`Algorithm::Radix`], keys of up to 64 bits may exceed what the device or the limit has room
+    /// for. They are then copied to the device in chunks, twice. That takes a copy of them on the host, and 4 MiB of pinned
+    /// memory for each of up to 16 threads. If the limit forbids the copy, the CPU splits the keys in place into ranges that
+    /// the limit allows, and each range is sorted on the device. The limit must leave room for about 64 KiB of keys.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for an algorithm that does not apply to such keys. On a GPU: [`Error::Memory`] where that is
-    /// more than there is, with both numbers, and [`Error::Device`] where it cannot be had or fails; the keys are untouched
-    /// then, unless they were on their way back: those are unspecified.
+    /// [`Error::Unsupported`] for an algorithm that does not apply to such keys. On a GPU: [`Error::Memory`] if there is too
+    /// little memory, with the needed and the available bytes, and [`Error::Device`] if the device is not available or fails.
+    /// The keys are then as they were, unless they were being copied back: in that case they are unspecified.
     pub fn sort<K: Key>(&self, keys: &mut [K]) -> Result<Report, Error> {
         if const { K::FORM.is_number() } {
             // SAFETY: the sort leaves a permutation.
@@ -140,13 +142,14 @@ impl Sorter {
 
     /// Sorts keys and moves each payload with its key. Stable, unless the sorter was built with `.unstable()`.
     ///
-    /// Scratch on the CPU as in the [table](crate#memory-panics-and-gpus); where NaNs are equal, and with
-    /// [`Algorithm::Merge`], indices are sorted: 8 bytes a key, and the scratch of [`Sorter::argsort`]. On a GPU as for
-    /// [`Sorter::sort`], with the payload's bytes beside the key's, and a copy of the payload on the host; payloads of other
-    /// sizes than 4, 8 and 16 bytes are moved by indices of 8 bytes. Keys that are not numbers are sorted on the CPU.
+    /// Scratch on the CPU is as in the [table](crate#memory-panics-and-gpus). If NaNs are equal, and with [`Algorithm::Merge`],
+    /// indices are sorted: that takes 8 bytes a key, and the scratch of [`Sorter::argsort`]. On a GPU it is that of
+    /// [`Sorter::sort`], with the bytes of the payload added to those of the key, and a copy of the payload on the host.
+    /// Payloads of other sizes than 4, 8 and 16 bytes are moved by indices of 8 bytes. Keys that are not numbers are sorted on
+    /// the CPU.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`]; [`Error::Memory`] where the limit does not leave room for a copy of the data;
+    /// [`Error::LengthMismatch`]; [`Error::Memory`] if the limit does not leave room for a copy of the data;
     /// [`Error::Unsupported`] for an algorithm that does not apply to such keys or cannot be stable; on a GPU those of
     /// [`Sorter::sort`].
     pub fn sort_pairs<K: Key, V: Send>(&self, keys: &mut [K], payload: &mut [V]) -> Result<Report, Error> {
@@ -172,12 +175,12 @@ impl Sorter {
     /// key on the host.
     ///
     /// # Errors
-    /// As [`Sorter::sort_pairs`], and [`Error::Unsupported`] where the index type is too narrow for the keys.
+    /// As [`Sorter::sort_pairs`], and [`Error::Unsupported`] if the index type is too narrow for the keys.
     pub fn argsort<K: Key, I: Index>(&self, keys: &[K], indices: &mut [I]) -> Result<Report, Error> {
         self.argsort_holding(keys, indices, 0)
     }
 
-    /// The same where so many bytes are held.
+    /// The same if `held` bytes of the memory limit are taken already.
     fn argsort_holding<K: Key, I: Index>(
         &self,
         keys: &[K],
@@ -214,23 +217,24 @@ impl Sorter {
         Ok(request)
     }
 
-    /// Sorts every segment by itself, in place. O(n log l) at most, where the longest of the segments has `l` of `n`
-    /// keys.
+    /// Sorts each segment on its own, in place. Takes at most O(n log l), if the longest of the segments has `l` of `n` keys.
     ///
-    /// On the CPU, threads sort segments side by side. Scratch at most as for [`Sorter::sort`], but that each thread
-    /// has counters of its own for keys of 8 and 16 bits; none for keys that are not numbers.
+    /// On the CPU, threads sort segments side by side. Scratch is at most that of [`Sorter::sort`], except that each thread has
+    /// its own counters for keys of 8 and 16 bits. Keys that are not numbers take none.
     ///
-    /// Scratch on a GPU: three chunks of 64 MiB under way, in pinned memory and on the device; fewer and smaller ones where
-    /// the limit or the device's free memory ask for it. At the least a chunk of 64 KiB, or as long as the longest segment;
-    /// with it 8 bytes a segment here and 16 there for offsets, and a copy of it there where its longest segment does not
-    /// fit a block. A segment for which that is too much is sorted as [`Sorter::sort`] would, or [`Sorter::sort_pairs`].
-    ///
+    /// Scratch on a GPU is three chunks of 64 MiB in flight, in pinned memory and on the device. If the limit or the free
+    /// memory of the device requires it, chunks are fewer and smaller. The least is one chunk of 64 KiB, or of the longest
+    /// segment, with 8 bytes per segment on the host and 16 on the device for offsets, and a copy of the chunk on the device if
+    /// its longest segment does not fit in a block. A segment for which that is too much is sorted as by [`Sorter::sort`] or
+    /// [`Sorter::sort_pairs`].
     /// # Errors
-    /// [`Error::Segments`] where they do not fit the keys; [`Error::Unsupported`] for an algorithm that does not apply
-    /// to such keys. Where the engine is a device: [`Error::Unsupported`] for any algorithm but [`Algorithm::Auto`],
-    /// and for keys that are not numbers; [`Error::Memory`] where that is more than there is,
-    /// with both numbers and the keys untouched, but for segments that were sorted as an array by then;
-    /// [`Error::Device`] where it cannot be had or fails: the keys are a permutation then.
+    /// [`Error::Segments`] if the segments do not fit the keys; [`Error::Unsupported`] for an algorithm that does not apply to
+    /// such keys.
+    ///
+    /// If the engine is a device: [`Error::Unsupported`] for any algorithm but [`Algorithm::Auto`], and for keys that are not
+    /// numbers; [`Error::Memory`] if there is too little memory, with the needed and the available bytes; [`Error::Device`] if
+    /// the device is not available or fails. After [`Error::Memory`] the keys are as they were, except segments that were
+    /// already sorted as an array. After [`Error::Device`] the keys are a permutation.
     pub fn sort_segments<K: Key>(&self, keys: &mut [K], segments: Segments<'_>) -> Result<Report, Error> {
         if const { K::FORM.is_number() } {
             // SAFETY: the sort leaves a permutation.
@@ -246,8 +250,8 @@ impl Sorter {
         self.run_on_cpu(request, |job| cpu::wide::sort_segments(keys, segments, order, job))
     }
 
-    /// Sorts every segment by itself and moves each payload with its key. Stable, unless the sorter was built with
-    /// `.unstable()`. Time as of [`Sorter::sort_segments`].
+    /// Sorts each segment on its own and moves each payload with its key. Stable, unless the sorter was built with
+    /// `.unstable()`. Takes the time of [`Sorter::sort_segments`].
     ///
     /// Scratch on the CPU, for each thread:
     ///
@@ -256,8 +260,8 @@ impl Sorter {
     ///   and its keys; of up to 131,072 keys, also the size of a key and 8 bytes for each;
     /// - for keys that are not numbers, 40 bytes a key of that segment in place of both.
     ///
-    /// On a GPU as [`Sorter::sort_segments`], with the payload's bytes beside the key's; and 8 bytes a key here for
-    /// payloads that have not 4, 8 or 16 bytes.
+    /// On a GPU it is that of [`Sorter::sort_segments`], with the bytes of the payload added to those of the key, and 8 bytes
+    /// per key on the host for payloads of other sizes than 4, 8 and 16 bytes.
     ///
     /// ```
     /// # fn main() -> Result<(), sortie::Error> {
@@ -270,12 +274,12 @@ impl Sorter {
     /// ```
     ///
     /// # Panics
-    /// Where the system refuses scratch that the limit allows.
+    /// If the system refuses scratch that the limit allows.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`]; [`Error::Segments`] where they do not fit the keys; [`Error::Memory`] where the limit
+    /// [`Error::LengthMismatch`]; [`Error::Segments`] if they do not fit the keys; [`Error::Memory`] if the limit
     /// does not leave room for the scratch; [`Error::Unsupported`] for an algorithm that does not apply to such keys or
-    /// cannot be stable; [`Error::Device`] where a device cannot be had, or fails: keys are a permutation then, and each
+    /// cannot be stable; [`Error::Device`] if a device is not available, or fails: keys are a permutation then, and each
     /// payload is with its key.
     pub fn sort_pairs_segments<K: Key, V: Send>(
         &self,
@@ -303,7 +307,8 @@ impl Sorter {
     /// - where that has more than 8192 keys, a copy of it and 8 bytes a key;
     /// - for keys that are not numbers, 32 bytes a key of that segment in place of both.
     ///
-    /// On a GPU as [`Sorter::sort_segments`], with 4 bytes beside each key on the device; and 4 bytes a key here.
+    /// On a GPU it is that of [`Sorter::sort_segments`], with 4 more bytes per key on the device, and 4 bytes per key on the
+    /// host.
     ///
     /// ```
     /// # fn main() -> Result<(), sortie::Error> {
@@ -316,11 +321,11 @@ impl Sorter {
     /// ```
     ///
     /// # Panics
-    /// Where the system refuses scratch that the limit allows.
+    /// If the system refuses scratch that the limit allows.
     ///
     /// # Errors
-    /// As [`Sorter::sort_pairs_segments`]; [`Error::Unsupported`] where the index type is too narrow for the longest segment.
-    /// Where a device fails, indices are unspecified.
+    /// As [`Sorter::sort_pairs_segments`]; [`Error::Unsupported`] if the index type is too narrow for the longest segment.
+    /// If a device fails, indices are unspecified.
     pub fn argsort_segments<K: Key, I: Index>(
         &self,
         keys: &[K],

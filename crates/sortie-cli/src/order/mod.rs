@@ -38,7 +38,7 @@ impl LineOrder {
     /// The order that the options ask for.
     ///
     /// # Errors
-    /// Where the options of a key exclude each other, and where `--random-source` cannot be read.
+    /// If the options of a key exclude each other, and if `--random-source` cannot be read.
     pub fn new(job: &LinesJob) -> Result<LineOrder, Failure> {
         let global = job.ordering;
         let mut resolve = Resolve::new(job);

@@ -15,7 +15,7 @@ use crate::{Error, Properties};
 pub struct Pool(usize);
 
 impl Pool {
-    /// None where the device has no pools.
+    /// `None` if the device has no pools.
     ///
     /// The pool is shared with all other users of the device in this process, so that each can reuse what another freed.
     /// It is told to keep up to a [`KEPT_PART`]th of the device's memory, unless somebody had it keep more.

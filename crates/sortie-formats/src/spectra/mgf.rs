@@ -47,7 +47,7 @@ pub fn begins(text: &[u8]) -> bool {
 ///
 /// # Errors
 /// For the first spectrum with a line that is none of the format, a peak without an intensity or of a NaN, or without
-/// an end; and where the lines would take more memory than `room` has, with 36 bytes for each.
+/// an end; and if the lines would take more memory than `room` has, with 36 bytes for each.
 ///
 /// ```
 /// use sortie_formats::spectra::{Room, mgf};
@@ -147,7 +147,7 @@ impl Part {
     /// kinds stay where they are between them.
     ///
     /// # Errors
-    /// Where the system has no room for that.
+    /// If the system has no room for that.
     pub fn write<'a>(
         &self,
         text: &[u8],

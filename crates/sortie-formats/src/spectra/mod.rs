@@ -150,7 +150,7 @@ impl Part {
     /// `order` has an item for each spectrum: which of its peaks to write, counted in the spectrum.
     ///
     /// # Errors
-    /// Where the system has no room for that.
+    /// If the system has no room for that.
     pub fn write<'a>(
         &self,
         text: &[u8],

@@ -50,7 +50,7 @@ impl Room {
     /// Counts `bytes` as taken.
     ///
     /// # Errors
-    /// [`NoRoom::Limit`] where the limit does not allow them; then they are not counted.
+    /// [`NoRoom::Limit`] if the limit does not allow them; then they are not counted.
     pub fn take(&self, bytes: u64) -> Result<(), NoRoom> {
         let add = |taken: u64| taken.checked_add(bytes).filter(|&taken| taken <= self.limit);
         match self.taken.fetch_update(Relaxed, Relaxed, add) {
@@ -79,7 +79,7 @@ impl Room {
     /// room again, so that many small pieces are not moved each time.
     ///
     /// # Errors
-    /// Where limit or system do not allow it.
+    /// If limit or system do not allow it.
     pub fn reserve<T>(&self, items: &mut Vec<T>, more: usize) -> Result<(), NoRoom> {
         let (len, held) = (items.len(), items.capacity());
         let exactly = len.saturating_add(more);
@@ -98,7 +98,7 @@ impl Room {
 /// Appends to `text`, for which room was taken.
 ///
 /// # Errors
-/// Where the system has none.
+/// If the system has none.
 pub fn append(text: &mut Vec<u8>, more: &[u8]) -> Result<(), NoRoom> {
     text.try_reserve(more.len()).map_err(|_| NoRoom::System { needed: (text.len() + more.len()) as u64 })?;
     text.extend_from_slice(more);

@@ -118,7 +118,7 @@ enum Native<'a> {
     Signed(&'a mut [i128]),
 }
 
-/// None where another order is asked for, or for narrower integers.
+/// `None` if another order is asked for, or for narrower integers.
 fn native<B: Bits>(keys: &mut [B], transform: Transform<B>) -> Option<Native<'_>> {
     if B::WIDTH < u128::BITS {
         None

@@ -12,7 +12,7 @@ use crate::{Error, Order};
 /// [`Gpu::sort`] of keys in device memory.
 ///
 /// # Errors
-/// As [`Gpu::sort`]; [`Error::Unsupported`] where the bytes are not aligned for the type, or end within a key.
+/// As [`Gpu::sort`]; [`Error::Unsupported`] if the bytes are not aligned for the type, or end within a key.
 ///
 /// # Safety
 /// As [`Gpu::sort`].

@@ -53,7 +53,7 @@ impl Gpu {
     /// The engine on the CUDA device of this number, the same for all who ask.
     ///
     /// # Errors
-    /// [`Error::Device`] where there is no such device, saying why.
+    /// [`Error::Device`] if there is no such device, saying why.
     pub fn cuda(ordinal: u32) -> Result<Arc<Gpu>, Error> {
         let mut engines = ENGINES.lock().expect("no holder panics");
         if let Some(gpu) = engines.get(&ordinal) {
@@ -173,7 +173,7 @@ impl Pending<'_> {
     /// Waits until the sort is done.
     ///
     /// # Errors
-    /// [`Error::Device`] where the device was lost meanwhile, or where the sort was captured in a graph and is not under way.
+    /// [`Error::Device`] if the device was lost meanwhile, or if the sort was captured in a graph and is not under way.
     pub fn wait(self) -> Result<(), Error> {
         Ok(self.done.wait()?)
     }

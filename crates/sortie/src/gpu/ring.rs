@@ -66,7 +66,7 @@ impl Ring {
     /// With slots that were kept, or new ones.
     ///
     /// # Errors
-    /// [`Error::Memory`] where the system has too little pinned memory.
+    /// [`Error::Memory`] if the system has too little pinned memory.
     pub fn new(device: &Device, kept: &Kept, wanted: Slots) -> Result<Ring, Error> {
         let stream = device.stream()?;
         let words = wanted.bytes.div_ceil(size_of::<u64>());
@@ -256,7 +256,7 @@ impl Slot {
 /// When a device was busy, as one thread has seen it.
 #[derive(Debug)]
 pub(crate) struct Clock<'o> {
-    /// None where nobody wants to know.
+    /// `None` if nobody wants to know.
     origin: Option<&'o Origin>,
     pub spans: Vec<Span>,
     /// How long the thread waited for it.

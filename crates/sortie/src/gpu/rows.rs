@@ -26,7 +26,7 @@ impl DevicePayload {
     /// That of so many keys.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`]; [`Error::Unsupported`] for sizes that are no multiple of 4 bytes, and where it is not aligned.
+    /// [`Error::LengthMismatch`]; [`Error::Unsupported`] for sizes that are no multiple of 4 bytes, and if it is not aligned.
     pub fn of<V: Pod>(keys: usize, payload: View<'_, V>) -> Result<DevicePayload, Error> {
         same_length("payload", keys, payload.len())?;
         let payload = DevicePayload { address: payload.address(), each: size_of::<V>() };
@@ -76,7 +76,7 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    /// None where payloads of so many bytes move with their keys.
+    /// `None` if payloads of so many bytes move with their keys.
     pub fn of(count: usize, bytes: usize) -> Option<Rows> {
         (bytes > 0 && !moves_with_keys(bytes)).then_some(Rows { count, bytes })
     }

@@ -9,7 +9,7 @@ use crate::Error;
 /// has failed, so that the others may stop.
 ///
 /// # Errors
-/// The first one of `work`; [`Error::Threads`] where not all could be started.
+/// The first one of `work`; [`Error::Threads`] if not all could be started.
 pub(crate) fn for_each<T: Send, R: Send>(
     items: &mut [T],
     work: impl Fn(usize, &mut T, &AtomicBool) -> Result<R, Error> + Sync,

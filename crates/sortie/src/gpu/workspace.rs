@@ -42,7 +42,7 @@ impl Gpu {
     /// [`Gpu::sort_bitonic`] needs none.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] where the call itself returns it for so many keys of this type.
+    /// [`Error::Unsupported`] if the call itself returns it for so many keys of this type.
     pub fn workspace_bytes<K: TotalOrder>(&self, keys: usize, beside: Beside) -> Result<usize, Error> {
         check_beside(beside)?;
         let wanted = Wanted { beside, code: code::<K>()?, order: Order::default() };
@@ -79,7 +79,7 @@ impl Gpu {
     /// number is looked at.
     ///
     /// # Errors
-    /// As [`Gpu::workspace_bytes`]; [`Error::Segments`] where a length does not divide the keys.
+    /// As [`Gpu::workspace_bytes`]; [`Error::Segments`] if a length does not divide the keys.
     pub fn workspace_bytes_of_segments<K: TotalOrder>(
         &self,
         keys: usize,

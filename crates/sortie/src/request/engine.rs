@@ -16,34 +16,35 @@ use crate::{enable_gpu, gpus::Gpus};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Engine {
-    /// On the CPU; after [`enable_gpu`], on the first CUDA device where the [plan](crate::plan) predicts the shortest time,
-    /// for [`Algorithm::Auto`] and everything that one GPU sorts. Whatever goes wrong on a GPU, the sort then runs on the CPU. An
-    /// array that does not fit the device as a whole stays on the CPU.
+    /// On the CPU. After [`enable_gpu`], on the first CUDA device if the [plan](crate::plan) predicts the shortest time there,
+    /// for [`Algorithm::Auto`] and everything that one GPU sorts. If anything goes wrong on a GPU, the CPU sorts. An array that
+    /// does not fit on the device as a whole stays on the CPU.
     #[default]
     Auto,
     /// On the CPU.
     Cpu,
-    /// On the CUDA device of this number. [`Sorter::sort`], [`Sorter::sort_pairs`], [`Sorter::argsort`],
-    /// [`Sorter::sort_segments`] and [`Sorter::sort_pairs_segments`] have an engine there, for keys of 8 to 64 bits, the
-    /// first three and [`Sorter::sort_by_key`] for those of 128 too, and [`Sorter::sort_strings`], [`Sorter::argsort_strings`] and
-    /// [`Sorter::sort_string_array`]; other calls return [`Error::Unsupported`], as do algorithms that there are not on a GPU. The
-    /// [table](crate::plan::capabilities) has all of it.
+    /// On the CUDA device with this number. It sorts keys of 8 to 64 bits by [`Sorter::sort`], [`Sorter::sort_pairs`],
+    /// [`Sorter::argsort`], [`Sorter::sort_segments`] and [`Sorter::sort_pairs_segments`]; keys of 128 bits by the first three
+    /// and [`Sorter::sort_by_key`]; and strings by [`Sorter::sort_strings`], [`Sorter::argsort_strings`] and
+    /// [`Sorter::sort_string_array`]. Other calls return [`Error::Unsupported`], and so do algorithms that do not exist on a
+    /// GPU. The [table](crate::plan::capabilities) lists everything.
     Cuda(u32),
-    /// On the CPU and that device together, which share every phase of [`Sorter::sort`] and [`Sorter::sort_pairs`]: of keys
-    /// of 32 or 64 bits, from host memory and back, where there are enough of them and both engines do better than the GPU
-    /// alone. The GPU's share is [`gpu_share`](crate::SorterBuilder::gpu_share), else what
+    /// On the CPU and that device together. They share every phase of [`Sorter::sort`] and [`Sorter::sort_pairs`], for keys of
+    /// 32 or 64 bits, from host memory and back, if there are enough keys and both engines together are faster than the GPU
+    /// alone. The GPU's share is [`gpu_share`](crate::SorterBuilder::gpu_share), or else the one that
     /// [`rates::tune`](crate::rates::tune) has found. All other sorts are as with [`Engine::Cuda`].
     Hybrid(u32),
-    /// On several CUDA devices of this host: [`Sorter::sort`], [`Sorter::sort_pairs`] and [`Sorter::argsort`], of keys of 8 to 64
-    /// bits. What fits the first one goes there alone, as with [`Engine::Cuda`]: once there and back, which takes the host's
-    /// memory as much as all devices could. What does not is sorted by all of them in chunks, which go there twice, with a copy
-    /// of it on the host and 4 MiB of pinned memory for each thread. Other calls return [`Error::Unsupported`], as do
-    /// algorithms but [`Algorithm::Auto`] and [`Algorithm::Radix`]. What lies on devices already is for [`Gpus`].
+    /// On several CUDA devices of this host: [`Sorter::sort`], [`Sorter::sort_pairs`] and [`Sorter::argsort`], for keys of 8 to
+    /// 64 bits. An array that fits on the first device is sorted there alone, as with [`Engine::Cuda`]: one copy there and back
+    /// loads the host's memory as much as all devices together could. A larger array is sorted by all devices in chunks, which
+    /// are copied there twice, with a copy of the array on the host and 4 MiB of pinned memory for each thread. Other calls
+    /// return [`Error::Unsupported`], and so do algorithms other than [`Algorithm::Auto`] and [`Algorithm::Radix`]. For arrays
+    /// that are already on devices, see [`Gpus`].
     CudaDevices(Devices),
 }
 
 impl Engine {
-    /// The number of the one CUDA device that it was said to take, alone or with the CPU.
+    /// The number of the one CUDA device that it names, alone or with the CPU.
     #[must_use]
     pub fn device(self) -> Option<u32> {
         match self {
@@ -52,14 +53,14 @@ impl Engine {
         }
     }
 
-    /// Whether it was said to take any.
+    /// Whether it names a GPU.
     #[must_use]
     pub fn has_gpu(self) -> bool {
         !matches!(self, Engine::Auto | Engine::Cpu)
     }
 }
 
-/// As it is written: `auto`, `cpu`, `cuda`, `cuda:1`, `cuda:0,1,2,3`, `hybrid` or `hybrid:1`.
+/// Parses `auto`, `cpu`, `cuda`, `cuda:1`, `cuda:0,1,2,3`, `hybrid` or `hybrid:1`.
 impl FromStr for Engine {
     type Err = Error;
 

@@ -88,7 +88,7 @@ impl SorterBuilder {
     /// The sorter with these choices.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for 0 threads, and for a share that is not between 0 and 1; [`Error::Threads`] where the
+    /// [`Error::Unsupported`] for 0 threads, and for a share that is not between 0 and 1; [`Error::Threads`] if the
     /// system refuses to start them.
     pub fn build(self) -> Result<Sorter, Error> {
         if let Some(share) = self.gpu_share

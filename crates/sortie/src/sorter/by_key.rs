@@ -30,7 +30,7 @@ impl Sorter {
     /// Where the limit has no room for the copy, one thread exchanges the elements.
     ///
     /// # Panics
-    /// Where `key` panics. The slice is as it was.
+    /// If `key` panics. The slice is as it was.
     ///
     /// # Errors
     /// As [`Sorter::argsort`].
@@ -87,7 +87,7 @@ impl Sorter {
     /// the elements. Where the limit has no room for the copy, one thread exchanges the elements.
     ///
     /// # Panics
-    /// Where `key` or the comparison panics. It may where the keys' [`Ord`] is no total order, as std's sort does. Either way
+    /// If `key` or the comparison panics. It may if the keys' [`Ord`] is no total order, as std's sort does. Either way
     /// the slice is as it was.
     ///
     /// # Errors
@@ -116,7 +116,7 @@ impl Sorter {
     /// Scratch, where the sort is stable: a copy of the slice; by one thread half of one, but of up to 8 MB a whole one.
     ///
     /// # Panics
-    /// Where `compare` panics. It may where `compare` is no total order, as std's sort does. Either way the slice is a
+    /// If `compare` panics. It may if `compare` is no total order, as std's sort does. Either way the slice is a
     /// permutation of what it was.
     ///
     /// # Errors

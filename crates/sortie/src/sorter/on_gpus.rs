@@ -86,7 +86,7 @@ impl Gpu {
 }
 
 impl OnGpus {
-    /// The GPUs that sort what is asked for. None where the plan is the CPU's, or the GPU that was to win cannot be had.
+    /// The GPUs that sort what is asked for. None where the plan is the CPU's, or the GPU that was to win is not available.
     pub fn planned(request: &Request) -> Result<Option<OnGpus>, Error> {
         // To make a plan, the CPU is asked for its vector instructions, which takes as long as a small sort.
         match machine(request, |_| None)? {

@@ -23,10 +23,10 @@ impl Sorter {
     /// On a GPU as [`Sorter::argsort_strings`], with a copy of the references and 33 bits for each as further scratch.
     ///
     /// # Panics
-    /// Where `as_ref` panics, and perhaps where it gives other bytes than before: the strings are a permutation then.
+    /// If `as_ref` panics, and perhaps if it gives other bytes than before: the strings are a permutation then.
     ///
     /// # Errors
-    /// [`Error::Memory`] where the limit does not leave room for the scratch: the strings are as they were. The same where
+    /// [`Error::Memory`] if the limit does not leave room for the scratch: the strings are as they were. The same if
     /// the system refuses it: they are a permutation then. [`Error::Unsupported`] for an algorithm that does not sort
     /// strings or cannot be stable; on a GPU as [`Sorter::argsort_strings`].
     pub fn sort_strings<S: AsRef<[u8]> + Send + Sync>(&self, strings: &mut [S]) -> Result<Report, Error> {
@@ -77,12 +77,12 @@ impl Sorter {
     /// III.
     ///
     /// # Panics
-    /// Where `as_ref` panics, and perhaps where it gives other bytes than before. The indices are unspecified then.
+    /// If `as_ref` panics, and perhaps if it gives other bytes than before. The indices are unspecified then.
     ///
     /// # Errors
     /// As [`Sorter::argsort`]. On a GPU: [`Error::Unsupported`] for any algorithm but [`Algorithm::Auto`] and
-    /// [`Algorithm::Radix`], or more than 2^32 - 2^16 strings; [`Error::Memory`] where there is too little, and
-    /// [`Error::Device`] where the device cannot be had or fails. The strings are as they were.
+    /// [`Algorithm::Radix`], or more than 2^32 - 2^16 strings; [`Error::Memory`] if there is too little, and
+    /// [`Error::Device`] if the device is not available or fails. The strings are as they were.
     pub fn argsort_strings<S: AsRef<[u8]> + Sync, I: Index>(
         &self,
         strings: &[S],
@@ -140,8 +140,8 @@ impl Sorter {
     /// As [`Sorter::sort_strings`]. The lcps are unspecified then.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] where there are not as many lcps as strings; [`Error::Unsupported`] where their type
-    /// is too narrow for the length of the longest string, and where the engine is a device; those of
+    /// [`Error::LengthMismatch`] if there are not as many lcps as strings; [`Error::Unsupported`] if their type
+    /// is too narrow for the length of the longest string, and if the engine is a device; those of
     /// [`Sorter::sort_strings`].
     pub fn sort_strings_with_lcps<S: AsRef<[u8]> + Send + Sync, L: Index>(
         &self,
@@ -197,7 +197,7 @@ impl Sorter {
     /// 16 bytes.
     ///
     /// # Errors
-    /// [`Error::Segments`] where the offsets are empty, go backwards or past the end; those of
+    /// [`Error::Segments`] if the offsets are empty, go backwards or past the end; those of
     /// [`Sorter::sort_strings`]. Offsets and bytes are as they were.
     pub fn sort_string_array<O: Index>(&self, offsets: &mut [O], bytes: &mut [u8]) -> Result<Report, Error> {
         let request = self.strings_request::<&[u8]>(Operation::Array, offsets.len());

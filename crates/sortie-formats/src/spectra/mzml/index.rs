@@ -20,7 +20,7 @@ impl Index {
     /// Takes in the next stretch of the file: how long it was, what is written of it, and which spectra moved in it.
     ///
     /// # Errors
-    /// Where the system has no room for 16 bytes a spectrum that moved.
+    /// If the system has no room for 16 bytes a spectrum that moved.
     pub fn follow(&mut self, read: u64, written: &[u8], moved: &[Ends]) -> Result<(), NoRoom> {
         let needed = (self.moved.len() + moved.len() + 1) * size_of::<Ends>();
         let room = self.moved.try_reserve(moved.len() + 1);
@@ -45,7 +45,7 @@ impl Index {
     /// The index `text`, which ends the file, with its places and checksum as they have to be now.
     ///
     /// # Errors
-    /// Where it is not well-formed XML, or the system has no room for it.
+    /// If it is not well-formed XML, or the system has no room for it.
     pub fn write(mut self, text: &[u8]) -> Result<Vec<u8>, Problem> {
         let mut out = Vec::new();
         let mut reader = super::reader(text);

@@ -63,7 +63,7 @@ impl Header {
     /// Reads it from the beginning of a file, up to the first spectrum at least.
     ///
     /// # Errors
-    /// Says what is wrong where this is no mzML.
+    /// Says what is wrong if this is no mzML.
     pub fn parse(text: &[u8]) -> Result<Header, String> {
         let mut header = Header::default();
         let mut reader = reader(text);
@@ -294,7 +294,7 @@ impl Part {
     /// See [`Part::write`](super::Part::write).
     ///
     /// # Errors
-    /// Where the system has no room for that.
+    /// If the system has no room for that.
     pub fn write<'a>(
         &self,
         text: &[u8],

@@ -83,10 +83,10 @@ impl Gpus {
     /// its part, or of half with eight devices, more where one range of codes has more.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for keys without codes of 8 to 64 bits, and where a share has less room than its part of
-    /// the keys; [`Error::LengthMismatch`] for more or fewer shares than devices; [`Error::Memory`] where a device has
-    /// too little for the scratch: the keys are as they were then. [`Error::Device`] where one fails, and
-    /// [`Error::Threads`] where the system refuses a thread: all are unspecified.
+    /// [`Error::Unsupported`] for keys without codes of 8 to 64 bits, and if a share has less room than its part of
+    /// the keys; [`Error::LengthMismatch`] for more or fewer shares than devices; [`Error::Memory`] if a device has
+    /// too little for the scratch: the keys are as they were then. [`Error::Device`] if one fails, and
+    /// [`Error::Threads`] if the system refuses a thread: all are unspecified.
     ///
     /// # Safety
     /// Each share lies in the memory of the device with its number, no two of them overlap, and nothing else uses them.

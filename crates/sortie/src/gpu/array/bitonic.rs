@@ -40,8 +40,8 @@ impl Gpu {
     /// of a 16 KB memory; and steps are taken five at a time in registers, from where they go to shared memory once.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for keys without codes of 8 to 64 bits; [`Error::Device`] where a kernel could not be
-    /// had. Nothing has been enqueued that changes the keys then. Where a later launch fails, the keys are left as
+    /// [`Error::Unsupported`] for keys without codes of 8 to 64 bits; [`Error::Device`] if a kernel could not be
+    /// had. Nothing has been enqueued that changes the keys then. If a later launch fails, the keys are left as
     /// codes and in no order.
     ///
     /// # Safety
@@ -64,7 +64,7 @@ impl Gpu {
     ///
     /// # Errors
     /// As [`Gpu::sort_bitonic`]; [`Error::LengthMismatch`]; [`Error::Unsupported`] for payloads of other sizes, or not
-    /// aligned: to 8 bytes where those divide the size, else to 4.
+    /// aligned: to 8 bytes if those divide the size, else to 4.
     ///
     /// # Safety
     /// As [`Gpu::sort_bitonic`], and nothing else uses the payload until the sort is done.

@@ -145,8 +145,8 @@ impl Gpu {
     ///
     /// # Errors
     /// [`Error::Unsupported`] for keys of other sizes than [`Compared`] says, not aligned to their size as far as 16 bytes
-    /// go, or more than 2^32 - 2^16; [`Error::Memory`] where the device has too little free for the scratch;
-    /// [`Error::Device`] where a kernel could not be had, which includes a comparison that does not compile. The keys are as
+    /// go, or more than 2^32 - 2^16; [`Error::Memory`] if the device has too little free for the scratch;
+    /// [`Error::Device`] if a kernel is not available, which includes a comparison that does not compile. The keys are as
     /// they were then.
     ///
     /// # Safety
@@ -249,7 +249,7 @@ pub(crate) fn sample_sort_words(n: usize, sorted: &Keys, device: &Properties) ->
 #[derive(Debug, Clone, Copy)]
 struct Shape {
     shaped: Shaped,
-    /// None where a block sorts all.
+    /// `None` if a block sorts all.
     levels: Option<[Cut; 2]>,
     multiprocessors: u32,
 }

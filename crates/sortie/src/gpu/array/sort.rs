@@ -56,8 +56,8 @@ impl Gpu {
     ///
     /// # Errors
     /// [`Error::Unsupported`] for keys without codes of 8 to 128 bits, or more than 2^32 - 2^16 of 128 bits; [`Error::Memory`]
-    /// where the device has too little free for the scratch; [`Error::Device`] where a kernel could not be had: the keys are
-    /// as they were then. Where the device fails later, they are unspecified.
+    /// if the device has too little free for the scratch; [`Error::Device`] if a kernel is not available: the keys are
+    /// as they were then. If the device fails later, they are unspecified.
     ///
     /// # Safety
     /// Nothing else uses the keys until the sort is done. The stream is of this engine's device.
@@ -98,7 +98,7 @@ impl Gpu {
     ///
     /// # Errors
     /// As [`Gpu::sort`]; [`Error::LengthMismatch`]; [`Error::Unsupported`] for payloads of other sizes, or not aligned: to 8
-    /// bytes where those divide the size, else to 4; and for floats whose NaNs are to be equal ([`Nans`](crate::Nans)).
+    /// bytes if those divide the size, else to 4; and for floats whose NaNs are to be equal ([`Nans`](crate::Nans)).
     ///
     /// # Safety
     /// As [`Gpu::sort`], and nothing else uses the payload until the sort is done.

@@ -47,9 +47,9 @@ impl Gpu {
     ///   more for each doubling over that. Scratch: a copy of all keys.
     ///
     /// # Errors
-    /// [`Error::Segments`] where the length does not divide the keys; [`Error::Unsupported`] for keys without codes of
-    /// 8 to 128 bits, or 2^32 - 1 segments and more between offsets; [`Error::Memory`] where the device has too little
-    /// free for the scratch; [`Error::Device`] where a kernel could not be had. Nothing has been enqueued that changes
+    /// [`Error::Segments`] if the length does not divide the keys; [`Error::Unsupported`] for keys without codes of
+    /// 8 to 128 bits, or 2^32 - 1 segments and more between offsets; [`Error::Memory`] if the device has too little
+    /// free for the scratch; [`Error::Device`] if a kernel is not available. Nothing has been enqueued that changes
     /// the keys then.
     ///
     /// # Safety
@@ -81,7 +81,7 @@ impl Gpu {
     ///
     /// # Errors
     /// As [`Gpu::sort_segments`]; [`Error::LengthMismatch`]; [`Error::Unsupported`] for payloads of other sizes, or not
-    /// aligned: to 8 bytes where those divide the size, else to 4; and for floats whose NaNs are to be equal
+    /// aligned: to 8 bytes if those divide the size, else to 4; and for floats whose NaNs are to be equal
     /// ([`Nans`](crate::Nans)).
     ///
     /// # Safety
@@ -122,7 +122,7 @@ impl Gpu {
     /// belong to no segment are not written.
     ///
     /// # Errors
-    /// As [`Gpu::sort_segments`]; [`Error::LengthMismatch`]; [`Error::Unsupported`] where a segment can have more than
+    /// As [`Gpu::sort_segments`]; [`Error::LengthMismatch`]; [`Error::Unsupported`] if a segment can have more than
     /// 2^32 keys, and for floats whose NaNs are to be equal ([`Nans`](crate::Nans)).
     ///
     /// # Safety

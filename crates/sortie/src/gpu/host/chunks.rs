@@ -27,7 +27,7 @@ pub(crate) struct ArrayChunk<'a, B> {
     pub keys: Vec<&'a [B]>,
     /// As many parts as of the keys.
     pub payload: Vec<&'a [MaybeUninit<u8>]>,
-    /// None where the keys are not asked for any more.
+    /// `None` if the keys are not asked for any more.
     pub keys_to: Option<&'a mut [MaybeUninit<u8>]>,
     pub payload_to: &'a mut [MaybeUninit<u8>],
 }

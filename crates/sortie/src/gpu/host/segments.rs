@@ -36,7 +36,7 @@ pub struct HostPayload<'a> {
 }
 
 impl<'a> HostPayload<'a> {
-    /// None where the type has another size.
+    /// `None` if the type has another size.
     ///
     /// # Safety
     /// What is written to it leaves a permutation of the elements, whatever fails, and no element is read or dropped before
@@ -115,8 +115,8 @@ impl Gpu {
     /// Memory: up to three chunks on the device, or of the longest segment, and a copy of it where it does not fit a block.
     ///
     /// # Errors
-    /// [`Error::Segments`] where they do not fit the keys; [`Error::Unsupported`] for keys without codes of 8 to 128 bits;
-    /// [`Error::Memory`] where the device has too little, with the keys untouched; [`Error::Device`] where the device
+    /// [`Error::Segments`] if they do not fit the keys; [`Error::Unsupported`] for keys without codes of 8 to 128 bits;
+    /// [`Error::Memory`] if the device has too little, with the keys untouched; [`Error::Device`] if the device
     /// fails: keys that were on their way back are unspecified then.
     pub fn sort_pinned_segments<K: TotalOrder + Pod>(
         &self,

@@ -61,7 +61,7 @@ impl<'gpu, B: Bits> HostShare<'gpu, B> {
     /// With a ring for each thread.
     ///
     /// # Errors
-    /// [`Error::Memory`] where the limit or the device has no room.
+    /// [`Error::Memory`] if the limit or the device has no room.
     pub fn new(gpu: &'gpu Gpu, room: Room, allowed: Allowed) -> Result<(Self, Vec<Ring>), Error> {
         let Room { keys: most, payload_bytes, stable, slot, held } = room;
         let beside = match payload_bytes {
@@ -151,7 +151,7 @@ impl<'gpu, B: Bits> HostShare<'gpu, B> {
     /// Sorts what was sent by these rings, of which this are the pieces in order, and says how many keys that is.
     ///
     /// # Errors
-    /// [`Error::Device`] where the device fails; [`Error::Memory`] where so many keys take more scratch than the most do.
+    /// [`Error::Device`] if the device fails; [`Error::Memory`] if so many keys take more scratch than the most do.
     pub fn sort(
         &self,
         rings: &[Ring],

@@ -48,7 +48,7 @@ pub(crate) struct Transport {
 
 impl Transport {
     /// # Errors
-    /// [`Error::Memory`] where the system has too little pinned memory.
+    /// [`Error::Memory`] if the system has too little pinned memory.
     pub fn new(gpu: &Gpu, lanes: Lanes, threads: usize) -> Result<Transport, Error> {
         let ring = |_| Ring::new(gpu.device(), gpu.rings(), lanes.slots);
         let rings = (0..lanes.rings).map(ring).collect::<Result<_, _>>()?;

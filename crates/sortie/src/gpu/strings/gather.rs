@@ -21,9 +21,9 @@ impl Gpu {
     /// Scratch: 8 bytes for 2048 strings.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] where there are not as many strings to be written as indices; [`Error::Unsupported`] for
-    /// offsets of two widths, or more than 2^32 - 2^16 indices; [`Error::Memory`] where the device has too little free for
-    /// the scratch; [`Error::Device`] where a kernel could not be had.
+    /// [`Error::LengthMismatch`] if there are not as many strings to be written as indices; [`Error::Unsupported`] for
+    /// offsets of two widths, or more than 2^32 - 2^16 indices; [`Error::Memory`] if the device has too little free for
+    /// the scratch; [`Error::Device`] if a kernel is not available.
     ///
     /// # Safety
     /// Indices are less than the number of strings; there is room for all bytes of those, and offsets are wide enough.
@@ -70,8 +70,8 @@ impl Gpu {
     /// belong to the new ones too. No scratch.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] where there are not as many views to be written as indices; [`Error::Unsupported`] for more
-    /// than 2^32 - 2^16 indices; [`Error::Device`] where a kernel could not be had.
+    /// [`Error::LengthMismatch`] if there are not as many views to be written as indices; [`Error::Unsupported`] for more
+    /// than 2^32 - 2^16 indices; [`Error::Device`] if a kernel is not available.
     ///
     /// # Safety
     /// Indices are less than the number of views. Nothing else uses either views or the indices until that is done. The stream

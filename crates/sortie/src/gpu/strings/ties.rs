@@ -31,7 +31,7 @@ impl Ties {
     /// One of them.
     ///
     /// # Panics
-    /// Where there are not as many.
+    /// If there are not as many.
     #[must_use]
     pub fn get(&self, i: usize) -> Range<usize> {
         let (start, end) = (self.starts[i] as usize, self.starts[i + 1] as usize);
