@@ -1,4 +1,4 @@
-//! Work that is captured once and launched as a whole, time and again.
+//! Work that is captured once and launched as a whole, any number of times.
 
 use crate::{Device, Error, Stream};
 
@@ -10,14 +10,14 @@ pub struct Graph {
 }
 
 impl Stream {
-    /// Captures what `work` enqueues on this stream, which does not run then.
+    /// Captures what `work` enqueues on this stream. It does not run yet.
     ///
-    /// `work` waits for nothing, neither for a stream nor for an event, and copies nothing to the host or from it but by what
-    /// enqueues the copy. Programs are loaded before: where a call loads them when it first needs them, make such a call
-    /// before this one. Memory that it [allocates](Stream::alloc) belongs to the graph.
+    /// `work` must not wait for a stream or an event, and must not copy to or from the host, except by functions that enqueue
+    /// the copy. Its programs must be loaded: if a call loads them when it first needs them, make such a call before this one.
+    /// Memory that `work` [allocates](Stream::alloc) belongs to the graph.
     ///
     /// # Errors
-    /// That of `work`; [`Error::Driver`] if it did what cannot be captured, which may show only at the end.
+    /// The error of `work`; [`Error::Driver`] if it did something that cannot be captured, which may show only at the end.
     pub fn capture<E: From<Error>>(&self, work: impl FnOnce() -> Result<(), E>) -> Result<Graph, E> {
         let (device, stream) = (self.device(), self.raw());
         // SAFETY: the stream is the device's.
@@ -33,13 +33,13 @@ impl Stream {
 }
 
 impl Graph {
-    /// Enqueues the work on a stream, this or another. It begins when the last launch of this graph is done.
+    /// Enqueues the work on a stream, which need not be the captured one. It begins when the last launch of this graph is done.
     ///
     /// # Safety
     ///
-    /// - The stream is of the device on which the work was captured.
-    /// - All that the calls were promised when they were captured holds for this launch, until it is done: the memory that
-    ///   they were given is there, and nothing else uses it.
+    /// - The stream belongs to the device on which the work was captured.
+    /// - Everything that was promised to the calls when they were captured holds for this launch, until it is done: the memory
+    ///   that they were given exists, and nothing else uses it.
     /// - Their kernels are loaded: the engine that made the calls is not dropped before.
     pub unsafe fn launch(&self, stream: &Stream) -> Result<(), Error> {
         // SAFETY: as the caller states.

@@ -1,4 +1,4 @@
-//! Streams, on which work runs in order, and events, which order streams among each other and tell the time.
+//! Streams, on which work runs in order, and events, which order the work of several streams and measure time.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use bytemuck::Pod;
 use crate::workspace::Workspace;
 use crate::{Buffer, Device, Error, View};
 
-/// A queue of work. What is enqueued runs in order; the host goes on meanwhile, until it waits. A clone is the same queue.
+/// A queue of work. What is enqueued runs in order. Meanwhile the host continues, until it waits. A clone is the same queue.
 #[derive(Debug, Clone)]
 pub struct Stream {
     queue: Arc<Queue>,
@@ -31,7 +31,8 @@ impl Stream {
     ///
     /// # Safety
     ///
-    /// `raw` is a stream of the device, and outlives this, its clones and what was [allocated](Stream::alloc) from them.
+    /// `raw` is a stream of the device, and outlives this `Stream`, its clones, and what was [allocated](Stream::alloc) from
+    /// them.
     pub unsafe fn borrowed(device: &Device, raw: u64) -> Stream {
         Stream::of(Queue { device: device.clone(), raw, owned: false })
     }
@@ -40,15 +41,15 @@ impl Stream {
         Stream { queue: Arc::new(queue), workspace: None }
     }
 
-    /// The same queue of work, where what is [allocated](Stream::alloc) comes from this memory, and nothing from the device.
+    /// The same queue of work, whose [allocations](Stream::alloc) use this memory and nothing else from the device.
     ///
-    /// What begins at a multiple of [`WORKSPACE_ALIGNMENT`](crate::WORKSPACE_ALIGNMENT) is used. Every allocation takes a
-    /// multiple of it too, and gives it back when it is dropped.
+    /// The part from the first multiple of [`WORKSPACE_ALIGNMENT`](crate::WORKSPACE_ALIGNMENT) on is used. Every allocation
+    /// takes a multiple of it too, and returns it when it is dropped.
     ///
     /// # Safety
     ///
-    /// The workspace is memory of the device. Until all work is done that was enqueued with what is returned or a clone of
-    /// it, the workspace is there and nothing else uses it.
+    /// The workspace is memory of the device. It exists, and nothing else uses it, until all work is done that was enqueued
+    /// with the returned stream or a clone of it.
     #[must_use]
     pub unsafe fn with_workspace(&self, workspace: View<'_, u8>) -> Stream {
         let workspace = Workspace::new(workspace.address(), workspace.len());
@@ -68,18 +69,17 @@ impl Stream {
         self.queue.raw
     }
 
-    /// Device memory for `len` elements, whose content is unspecified, for what is enqueued on this stream from now on.
-    ///
-    /// Neither to allocate nor to drop it waits for the device. Dropped, it is free for whoever comes after what is on the
-    /// stream by then.
+    /// Device memory for `len` elements with unspecified content, for work that is enqueued on this stream from now on.
+    /// Neither allocating nor dropping it waits for the device. When it is dropped, its memory is free for work that comes
+    /// after what is on the stream at that time.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`] if the device, or the [workspace](Stream::with_workspace), has too little.
     ///
     /// # Safety
     ///
-    /// Work of other streams uses the memory only after what is on this stream now, and is done before the buffer is
-    /// dropped, or is waited for by what is on this stream then.
+    /// Work of other streams uses the memory only after the work that is on this stream now. It is done before the buffer is
+    /// dropped, or work that is on this stream by then waits for it.
     pub unsafe fn alloc<T: Pod>(&self, len: usize) -> Result<Buffer<T>, Error> {
         Buffer::on(self, len)
     }
@@ -94,7 +94,7 @@ impl Stream {
     }
 
     /// # Safety
-    /// `address` is from [`Stream::take`], and used by no other work than what is done before.
+    /// `address` is from [`Stream::take`], and only work that is done earlier uses it.
     pub(crate) unsafe fn give_back(&self, address: u64) {
         match &self.workspace {
             Some(workspace) => workspace.give_back(address),
@@ -109,7 +109,7 @@ impl Stream {
         unsafe { self.device().driver().wait_stream(self.raw()) }
     }
 
-    /// The event happens once what has been enqueued is done.
+    /// The event happens once all work that was enqueued before is done.
     ///
     /// # Errors
     /// [`Error::ForeignEvent`] for an event of another device.
@@ -119,7 +119,7 @@ impl Stream {
         unsafe { self.device().driver().record(event.raw, self.raw()) }
     }
 
-    /// What is enqueued from now on waits for the event, which may be of another device of the same kind.
+    /// Work that is enqueued from now on waits for the event, which may belong to another device of the same kind.
     ///
     /// # Errors
     /// [`Error::ForeignEvent`] for an event of a device of another kind.
@@ -129,21 +129,21 @@ impl Stream {
         unsafe { self.device().driver().stream_waits(self.raw(), event.raw) }
     }
 
-    /// Copies host to device, after what has been enqueued, and waits for it. Panics where the lengths differ.
+    /// Copies host to device, after the work that was enqueued before, and waits for the copy. Panics if the lengths differ.
     pub fn copy_in<T: Pod>(&self, to: View<'_, T>, from: &[T]) -> Result<(), Error> {
         // SAFETY: both are borrowed until `wait` returns.
         unsafe { self.enqueue_copy_in(to, from)? };
         self.wait()
     }
 
-    /// Copies device to host, after what has been enqueued, and waits for it. Panics where the lengths differ.
+    /// Copies device to host, after the work that was enqueued before, and waits for the copy. Panics if the lengths differ.
     pub fn copy_out<T: Pod>(&self, to: &mut [T], from: View<'_, T>) -> Result<(), Error> {
         // SAFETY: both are borrowed until `wait` returns.
         unsafe { self.enqueue_copy_out(to, from)? };
         self.wait()
     }
 
-    /// Copies host to device without waiting; from pinned memory, while the host goes on. Panics where the lengths
+    /// Copies host to device without waiting. From pinned memory, the host continues during the copy. Panics if the lengths
     /// differ.
     ///
     /// # Safety
@@ -158,7 +158,7 @@ impl Stream {
         unsafe { self.device().driver().copy_in(to.address(), from.as_ptr().cast(), to.bytes(), self.raw()) }
     }
 
-    /// Copies device to host without waiting; to pinned memory, while the host goes on. Panics where the lengths
+    /// Copies device to host without waiting. To pinned memory, the host continues during the copy. Panics if the lengths
     /// differ.
     ///
     /// # Safety
@@ -175,7 +175,7 @@ impl Stream {
         }
     }
 
-    /// Enqueues a copy on the device. Panics where the lengths differ or the two overlap.
+    /// Enqueues a copy on the device. Panics if the lengths differ or the two overlap.
     pub fn copy_within<T: Pod>(&self, to: View<'_, T>, from: View<'_, T>) -> Result<(), Error> {
         assert_eq!(to.len(), from.len(), "a copy between lengths that differ");
         let bytes = to.bytes();
@@ -190,8 +190,8 @@ impl Stream {
         unsafe { self.device().driver().copy_within(to.address(), from.address(), bytes, self.raw()) }
     }
 
-    /// Enqueues a copy from another device of the same kind. What is enqueued there does not wait for it. Panics where the
-    /// lengths differ.
+    /// Enqueues a copy from another device of the same kind. Work that is enqueued on that device does not wait for it. Panics
+    /// if the lengths differ.
     ///
     /// # Safety
     ///
@@ -251,14 +251,14 @@ impl Event {
     /// Milliseconds since `earlier`. Both were recorded and have happened.
     ///
     /// # Errors
-    /// [`Error::ForeignEvent`] if they are of two devices.
+    /// [`Error::ForeignEvent`] if they belong to two devices.
     pub fn milliseconds_since(&self, earlier: &Event) -> Result<f32, Error> {
         earlier.must_be(self.device.is(&earlier.device), &self.device)?;
         // SAFETY: both events are the device's.
         unsafe { self.device.driver().elapsed_ms(earlier.raw, self.raw) }
     }
 
-    /// Refuses this event where it is not what a device can use.
+    /// Returns an error if the device cannot use this event.
     fn must_be(&self, usable: bool, device: &Device) -> Result<(), Error> {
         let name = |device: &Device| {
             let properties = device.properties();

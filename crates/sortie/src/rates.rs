@@ -1,9 +1,9 @@
-//! How fast the CPU engine sorts and this machine copies: [`measure`]d when asked to, and kept for the machine.
+//! How fast the CPU engine sorts and how fast this machine copies: [`measure`]d on request, and kept for the machine.
 //!
-//! So is the GPU's share where [`Engine::Hybrid`](crate::Engine::Hybrid) has both sort: see [`tune`].
+//! The GPU's share under [`Engine::Hybrid`](crate::Engine::Hybrid) is kept too: see [`tune`].
 //!
-//! With the rates of a device, which `sortie_device::rates` measures, this is what
-//! [`Engine::Auto`](crate::Engine::Auto) plans from.
+//! Together with the rates of a device, which `sortie_device::rates` measures, these are what
+//! [`Engine::Auto`](crate::Engine::Auto) plans with.
 
 #[cfg(feature = "gpu")]
 mod measured;

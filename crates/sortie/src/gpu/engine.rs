@@ -1,4 +1,4 @@
-//! The engine on one device, and what it keeps from call to call.
+//! The engine on one device, and what it keeps between calls.
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
@@ -15,15 +15,15 @@ use crate::Error;
 /// The engines that [`Gpu::cuda`] has given out.
 static ENGINES: LazyLock<Mutex<HashMap<u32, Arc<Gpu>>>> = LazyLock::new(Mutex::default);
 
-/// Kernels that a sort needs, told by what decides on them: to spell out all instances takes longer than some sorts.
+/// The kernels that a sort needs, named by what determines them: listing all instances takes longer than some sorts.
 pub(crate) trait KernelSet: Clone + Eq + Hash + Send + 'static {
-    /// Of each step.
+    /// The instances of each step.
     fn instances(&self) -> Vec<Vec<Instance>>;
 }
 
-/// The GPU engine on one device. It keeps the kernels that it has loaded, and from call to call up to 32 MiB of pinned memory
-/// for each sort that ran at the same time, and for sorts of large host arrays 6 MiB of it for each thread. The device keeps
-/// the scratch of all engines there, up to a sixth of its memory.
+/// The GPU engine on one device. It keeps the kernels that it has loaded. Between calls, it keeps up to 32 MiB of pinned memory
+/// for each sort that ran at the same time, and for sorts of large host arrays 6 MiB for each thread. The device keeps the
+/// scratch of all engines on it, up to a sixth of its memory.
 #[derive(Debug)]
 pub struct Gpu {
     device: Device,
@@ -39,7 +39,7 @@ pub struct Gpu {
 type Sets<S> = HashMap<S, Arc<[Vec<Kernel>]>>;
 
 impl Gpu {
-    /// The engine on a device. Allocates nothing there: the first sort compiles its kernels and gets its scratch.
+    /// The engine on a device. Allocates nothing on the device: the first sort compiles its kernels and gets its scratch.
     pub fn new(device: Device) -> Gpu {
         Gpu {
             device,
@@ -50,10 +50,10 @@ impl Gpu {
         }
     }
 
-    /// The engine on the CUDA device of this number, the same for all who ask.
+    /// The engine on the CUDA device with this number. All callers get the same one.
     ///
     /// # Errors
-    /// [`Error::Device`] if there is no such device, saying why.
+    /// [`Error::Device`] if there is no such device; the error says why.
     pub fn cuda(ordinal: u32) -> Result<Arc<Gpu>, Error> {
         let mut engines = ENGINES.lock().expect("no holder panics");
         if let Some(gpu) = engines.get(&ordinal) {
@@ -64,7 +64,7 @@ impl Gpu {
         Ok(gpu)
     }
 
-    /// What [`Gpu::cuda`] has given out before.
+    /// The engine that [`Gpu::cuda`] has returned before, if any.
     pub(crate) fn given_out(ordinal: u32) -> Option<Arc<Gpu>> {
         ENGINES.lock().expect("no holder panics").get(&ordinal).cloned()
     }
@@ -96,7 +96,7 @@ impl Gpu {
         if let Some(module) = loaded(&self.modules.lock().expect("no holder panics")) {
             return Ok(module);
         }
-        // Compiled without the lock, so that several can be at a time.
+        // Programs are compiled without the lock, so that several can be compiled at a time.
         let module = self.device.load(&instance.program())?;
         let mut modules = self.modules.lock().expect("no holder panics");
         if loaded(&modules).is_none() {
@@ -114,13 +114,14 @@ impl Gpu {
                 missing.push(instance);
             }
         }
-        // To ask for the parallelism takes longer than some sorts.
+        // Asking for the parallelism takes longer than some sorts.
         if !missing.is_empty() {
             let threads = std::thread::available_parallelism().map_or(1, |n| n.get()).min(missing.len());
             std::thread::scope(|scope| {
                 for first in 0..threads {
                     let own = missing.iter().skip(first).step_by(threads);
-                    // What is missing then, for want of a thread too, is asked for again below, and says why there.
+                    // If something is missing afterwards, perhaps because a thread could not start, it is requested again
+                    // below, and the error appears there.
                     let compile = move || own.map_while(|instance| self.module(instance).ok()).for_each(drop);
                     let _ = std::thread::Builder::new().spawn_scoped(scope, compile);
                 }
@@ -159,8 +160,8 @@ impl Gpu {
     }
 }
 
-/// A sort that has been enqueued. Dropping it does not wait: the sort goes on, and what was promised for it holds until it is
-/// done.
+/// A sort that has been enqueued. Dropping it does not wait: the sort continues, and the promises to it must be kept until it
+/// is done.
 #[must_use = "without `wait` nobody learns when the sort is done, and whether the device failed"]
 #[derive(Debug)]
 pub struct Pending<'gpu> {
@@ -173,7 +174,7 @@ impl Pending<'_> {
     /// Waits until the sort is done.
     ///
     /// # Errors
-    /// [`Error::Device`] if the device was lost meanwhile, or if the sort was captured in a graph and is not under way.
+    /// [`Error::Device`] if the device was lost meanwhile, or if the sort was captured in a graph and is not running.
     pub fn wait(self) -> Result<(), Error> {
         Ok(self.done.wait()?)
     }

@@ -1,9 +1,10 @@
-//! The GPU engine: sorts what lies in a device's memory, by kernels compiled for the device at hand.
+//! The GPU engine: sorts arrays in GPU memory, by kernels that are compiled for the device.
 //!
 //! [`Gpu`] is the engine on one device. Its calls enqueue work on a stream of the caller and do not wait. They return a
-//! [`Pending`], which can wait for that work; dropping it does not. [`Gpus`](crate::gpus::Gpus) is the engine on several,
-//! whose calls wait. A [`Sorter`](crate::Sorter) with [`Engine::Cuda`](crate::Engine::Cuda) brings data from the host and back; so does one
-//! with [`Engine::Auto`](crate::Engine::Auto), once [`enable_gpu`](crate::enable_gpu) was called, where that is predicted to be faster.
+//! [`Pending`], which can wait for that work; dropping it does not wait. [`Gpus`](crate::gpus::Gpus) is the engine on several
+//! devices; its calls wait. For data in host memory, use a [`Sorter`](crate::Sorter) with
+//! [`Engine::Cuda`](crate::Engine::Cuda). After [`enable_gpu`](crate::enable_gpu), a `Sorter` with
+//! [`Engine::Auto`](crate::Engine::Auto) uses a GPU too, if that is predicted to be faster.
 //!
 //! ```no_run
 //! use sortie::{Order, gpu};
@@ -22,16 +23,16 @@
 //!
 //! # Scratch memory
 //!
-//! A call allocates its scratch memory on its stream (`cuMemAllocAsync`), from the device's default memory pool, and frees
-//! it there. The pool keeps up to a sixth of the device's memory for the next calls. A caller can bring the memory instead:
-//! see [`Gpu::workspace_bytes`]. On a device without memory pools, a call that needs scratch memory allocates it anew, and
-//! waits until the device has done with it.
+//! A call allocates its scratch memory on its stream (`cuMemAllocAsync`), from the device's default memory pool, and frees it
+//! there. The pool keeps up to a sixth of the device's memory for the next calls. A caller can provide the memory instead: see
+//! [`Gpu::workspace_bytes`]. On a device without memory pools, a call that needs scratch memory allocates it anew, and waits
+//! until the device has finished with it.
 //!
 //! # CUDA graphs
 //!
 //! All calls can be captured in a graph and replayed with other keys of the same number, except [`Gpu::argsort_strings`] and
-//! [`Gpu::argsort_beginnings`], which read back from the device what is to be done next. Make one call of the same kind
-//! before, which compiles and loads the kernels. Keep the engine as long as the graph.
+//! [`Gpu::argsort_beginnings`], which read back from the device what to do next. Before the capture, make a call of the same
+//! kind, which compiles and loads the kernels. Keep the engine as long as the graph.
 //!
 //! ```no_run
 //! # use sortie::{Order, gpu};

@@ -1,5 +1,5 @@
-//! Whether [`Engine::Auto`](crate::Engine::Auto) may take a GPU: only when the program has opted in, and only one whose rates are
-//! known. Whether it is faster, the [plan](crate::plan) says.
+//! Decides whether [`Engine::Auto`](crate::Engine::Auto) may use a GPU: only if the program has opted in, and only a GPU whose
+//! rates are known. The [plan](crate::plan) decides whether the GPU is faster.
 
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -14,26 +14,28 @@ use crate::request::Request;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use = "without rates nothing has changed"]
 pub enum Enabled {
-    /// This machine was measured: [`Engine::Auto`](crate::Engine::Auto) now takes its first CUDA device where it predicts a
-    /// win.
+    /// This machine was measured. [`Engine::Auto`](crate::Engine::Auto) now uses its first CUDA device if it predicts that to
+    /// be faster.
     Measured,
     /// The machine was not measured. `Engine::Auto` uses the rates that [ship](crate::plan::shipped_gpus) for its GPU.
     Shipped,
-    /// Nothing is known of a GPU, so `Engine::Auto` stays on the CPU. `sortie devices --measure` measures, and so do
-    /// [`rates::measure`](crate::rates::measure) and `sortie_device::rates::measure`; then call [`enable`] again.
+    /// No rates of a GPU are known, so `Engine::Auto` stays on the CPU. To measure them, run `sortie devices --measure`, or
+    /// call [`rates::measure`](crate::rates::measure) and `sortie_device::rates::measure`. Then call [`enable`] again.
     NotMeasured,
 }
 
-/// Lets [`Engine::Auto`](crate::Engine::Auto) take the first CUDA device, in this process and from now on, for sorts of host data: by
-/// a [`Sorter`](crate::Sorter), and by the free functions.
+/// From now on and in this process, allows [`Engine::Auto`](crate::Engine::Auto) to use the first CUDA device for sorts of host
+/// data, by a [`Sorter`](crate::Sorter) and by the free functions.
 ///
-/// A sort takes it where a win is predicted, with both transfers and all else that the device costs to start; inputs of less than
-/// 4 MiB never do. The prediction is from rates that were measured on this machine, or else ship with the library. Nothing is measured
-/// here. Where the device then fails, or has too little memory, the CPU engine sorts instead; the [`Report`](crate::Report) has a
-/// phase `abandoned` with the time that was lost. For that, a copy of the keys of an array is kept on the host.
+/// A sort uses the device if it is predicted to be faster, including both transfers and the start of the device. Inputs of less
+/// than 4 MiB never use it. The prediction uses rates that were measured on this machine, or else rates that ship with the
+/// library; nothing is measured here. If the device then fails, or has too little memory, the CPU engine sorts instead, and the
+/// [`Report`](crate::Report) has a phase `abandoned` with the time that was lost. For that purpose, a copy of an array's keys
+/// is kept on the host.
 ///
-/// Costs a few small files to read, once; no GPU is touched before the first sort that is to run there. That one waits for
-/// the device to start, and the first of a kind on a machine for its kernels to be compiled (seconds; they are kept).
+/// Reads a few small files, once. No GPU is touched before the first sort that is to run there. That sort waits until the
+/// device has started, and the first sort of a kind on a machine waits until its kernels are compiled (seconds; compiled
+/// kernels are kept).
 pub fn enable() -> Enabled {
     let (found, known) = match Known::measured() {
         Some(known) => (Enabled::Measured, Some(known)),
@@ -53,11 +55,12 @@ fn set(known: Option<Known>) {
     *KNOWN.lock().expect("no holder panics") = known.map(Arc::new);
 }
 
-/// What is known of the machine, which has one GPU that may be taken.
+/// What is known of the machine and of the one GPU that may be used.
 #[derive(Debug)]
 struct Known {
     machine: Machine,
-    /// The engine on that GPU, from the first predicted win on; none where it is not the first any more.
+    /// The engine on that GPU, from the first time that it is predicted to be faster. `None` if that GPU is not the first one
+    /// any more.
     gpu: OnceLock<Option<Arc<Gpu>>>,
 }
 
@@ -91,7 +94,7 @@ impl Known {
         let known = &self.machine.gpus[0].properties;
         let is_it = |gpu: &Arc<Gpu>| {
             let found = gpu.device().properties();
-            // Of what ships, the name alone is known.
+            // For rates that ship with the library, only the name is known.
             let same_one = if known.id.is_empty() { found.name == known.name } else { found.id == known.id };
             found.kind == known.kind && same_one
         };
@@ -124,7 +127,7 @@ pub(crate) fn gpu() -> Option<Arc<Gpu>> {
     known()?.gpu()
 }
 
-/// After a failure that is no lack of memory: the device will not be asked again.
+/// To be called after a failure other than a lack of memory: the device will not be used again.
 pub(crate) fn give_up() {
     set(None);
 }
@@ -137,7 +140,7 @@ mod tests {
     use super::*;
     use crate::{Algorithm, Engine, Ran, Report, Segments, Sorter};
 
-    /// A machine whose GPU, the bench, is the faster one for whatever there is.
+    /// A machine whose GPU, the bench, is always the faster one.
     fn known(gpu: &Arc<Gpu>) -> Known {
         let rates = Rates {
             copy: 1e15,

@@ -1,4 +1,4 @@
-//! [`SorterBuilder`]: what can be chosen of a sort.
+//! [`SorterBuilder`]: the choices of a sort.
 
 use std::sync::Arc;
 
@@ -18,67 +18,67 @@ pub struct SorterBuilder {
 }
 
 impl SorterBuilder {
-    /// Where to sort; by default wherever it is fastest.
+    /// Where to sort. By default, wherever it is fastest: see [`Engine::Auto`].
     #[must_use]
     pub fn engine(mut self, engine: Engine) -> Self {
         self.engine = engine;
         self
     }
 
-    /// How to sort; by default however it is fastest.
+    /// How to sort. By default, the fastest way.
     #[must_use]
     pub fn algorithm(mut self, algorithm: Algorithm) -> Self {
         self.algorithm = algorithm;
         self
     }
 
-    /// How many threads may work, at least 1; by default those of the rayon pool that the caller is in. Outside of any that
-    /// is rayon's global pool, which the first sort of 262,144 keys or more starts (strings and comparisons: 65,536); where the system refuses its threads, the
-    /// caller's thread sorts alone.
+    /// How many threads may work, at least 1. By default, those of the current rayon pool. Outside of any pool, that is rayon's
+    /// global pool, which the first sort of 262,144 keys or more starts (strings and comparisons: 65,536). If the system
+    /// refuses to start its threads, the calling thread sorts alone.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = Some(threads);
         self
     }
 
-    /// The most scratch, in bytes, that a call may hold beyond the data; by default as much as its plan needs. What lies
-    /// where does not matter: for a sort on a GPU, pinned memory and the device's count too.
+    /// The most scratch memory, in bytes, that a call may hold besides the data. By default, as much as its plan needs. All
+    /// kinds of memory count: for a sort on a GPU, also pinned memory and device memory.
     #[must_use]
     pub fn memory_limit(mut self, bytes: u64) -> Self {
         self.memory_limit = Some(bytes);
         self
     }
 
-    /// The part of the keys that [`Engine::Hybrid`] has the GPU sort, between 0 and 1; by default what
-    /// [`rates::tune`](crate::rates::tune) has found fastest on this machine.
+    /// The share of the keys that [`Engine::Hybrid`] sorts on the GPU, between 0 and 1. By default, the share that
+    /// [`rates::tune`](crate::rates::tune) has found to be fastest on this machine.
     #[must_use]
     pub fn gpu_share(mut self, share: f64) -> Self {
         self.gpu_share = Some(share);
         self
     }
 
-    /// Whether the largest key goes first. NaNs and nulls keep their places, and equal keys their order.
+    /// Whether the largest key comes first. NaNs and nulls stay where they go, and equal keys keep their order.
     #[must_use]
     pub fn descending(mut self, descending: bool) -> Self {
         self.order.descending = descending;
         self
     }
 
-    /// Where NaNs go, and whether they are told apart; by default last, in the order of their bits.
+    /// Where NaNs go, and whether they are told apart. By default, they go last, in the order of their bits.
     #[must_use]
     pub fn nans(mut self, nans: Nans) -> Self {
         self.order.nans = nans;
         self
     }
 
-    /// Where `None` goes; by default last.
+    /// Where `None` goes. By default, it goes last.
     #[must_use]
     pub fn nulls(mut self, nulls: Nulls) -> Self {
         self.order.nulls = nulls;
         self
     }
 
-    /// Lets payloads under equal keys come out in any order, where that is faster.
+    /// Allows payloads of equal keys to come out in any order, if that is faster.
     #[must_use]
     pub fn unstable(mut self) -> Self {
         self.unstable = true;

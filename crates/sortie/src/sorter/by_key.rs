@@ -1,4 +1,4 @@
-//! How a [`Sorter`] sorts elements by keys that are drawn from them, or by a comparison.
+//! How a [`Sorter`] sorts elements by keys that are computed from them, or by a comparison.
 
 use std::cmp::Ordering;
 
@@ -18,16 +18,16 @@ use crate::{Error, Index, Key, Report, parallel};
 const MOVED_WITH_KEYS_BYTES: usize = 40;
 
 impl Sorter {
-    /// Sorts by a key that `key` draws from each element, called once an element. Stable, unless the sorter was built with
-    /// `.unstable()`. Runs where [`Sorter::argsort`] of the keys does.
+    /// Sorts by a key that `key` computes from each element; it is called once for each element. Stable, unless the sorter was
+    /// built with `.unstable()`. Runs on the engine that [`Sorter::argsort`] of the keys uses.
     ///
     /// Scratch: the keys, and
     ///
-    /// - for numbers of `K` bytes and elements of `V` bytes, where `K + V` is at most 40 or the keys are two runs: that of
+    /// - for numbers of `K` bytes and elements of `V` bytes, if `K + V` is at most 40 or the keys are two runs: that of
     ///   [`Sorter::sort_pairs`];
-    /// - for others: 8 bytes an element, and the larger of what [`Sorter::argsort`] takes and a copy of the elements.
+    /// - for others: 8 bytes per element, and the larger of what [`Sorter::argsort`] takes and a copy of the elements.
     ///
-    /// Where the limit has no room for the copy, one thread exchanges the elements.
+    /// If the limit has no room for the copy, one thread exchanges the elements.
     ///
     /// # Panics
     /// If `key` panics. The slice is as it was.
@@ -59,7 +59,7 @@ impl Sorter {
         self.sort_by_numbers(v, &mut keys, code, held)
     }
 
-    /// Leaves elements that are in the order of their keys, and reverses those in reverse order. None if they are in
+    /// Leaves elements that are in the order of their keys, and reverses those that are in reverse order. `None` if they are in
     /// neither.
     fn put_in_order<T, B: CpuSorts>(&self, v: &mut [T], keys: &[B], code: Code) -> Option<Report> {
         let mut report = Report { scratch_peak: size_of_val(keys) as u64, ..Report::default() };
@@ -83,12 +83,12 @@ impl Sorter {
 
     /// [`Sorter::sort_by_key`] for keys of any ordered type, on the CPU.
     ///
-    /// Scratch: the keys, 8 bytes an element, and the larger of 8 bytes an element, where the sort is stable, and a copy of
-    /// the elements. Where the limit has no room for the copy, one thread exchanges the elements.
+    /// Scratch: the keys, 8 bytes per element, and the larger of a copy of the elements and, if the sort is stable, 8 bytes per
+    /// element. If the limit has no room for the copy, one thread exchanges the elements.
     ///
     /// # Panics
-    /// If `key` or the comparison panics. It may if the keys' [`Ord`] is no total order, as std's sort does. Either way
-    /// the slice is as it was.
+    /// If `key` or the comparison panics. Like std's sort, it may panic if the [`Ord`] of the keys is not a total order. Either
+    /// way, the slice is as it was.
     ///
     /// # Errors
     /// As [`Sorter::argsort`].
@@ -113,10 +113,10 @@ impl Sorter {
 
     /// Sorts by a comparison, with std's or rayon's sort, on the CPU. `descending` reverses the comparison.
     ///
-    /// Scratch, where the sort is stable: a copy of the slice; by one thread half of one, but of up to 8 MB a whole one.
+    /// Scratch, if the sort is stable: a copy of the slice. With one thread, half a copy, or a whole one of up to 8 MB.
     ///
     /// # Panics
-    /// If `compare` panics. It may if `compare` is no total order, as std's sort does. Either way the slice is a
+    /// If `compare` panics. Like std's sort, it may panic if `compare` is not a total order. Either way, the slice is a
     /// permutation of what it was.
     ///
     /// # Errors
@@ -132,7 +132,7 @@ impl Sorter {
         self.run_on_cpu(request, |job| cpu::compare::sort(v, |a, b| order.direct(compare(a, b)), job))
     }
 
-    /// Sorts elements by their keys, which are used up. `held` is the scratch that is held already, in bytes.
+    /// Sorts elements by their keys and consumes the keys. `held` is the scratch that is held already, in bytes.
     fn sort_by_numbers<T: Send, K: Key>(
         &self,
         v: &mut [T],

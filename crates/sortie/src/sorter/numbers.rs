@@ -1,7 +1,7 @@
-//! How a [`Sorter`]'s calls for numbers reach an engine: as unsigned integers of their width, with what the bits mean.
+//! How a [`Sorter`]'s calls for numbers reach an engine: as unsigned integers of their width, with the meaning of the bits.
 //!
-//! [`Sorter`]'s own methods know the type when they are compiled, those of [`dynamic`](crate::dynamic) only when they run.
-//! Types of one width share these functions, so that each engine's code is compiled once a width.
+//! The methods of [`Sorter`] know the type at compile time, those of [`dynamic`](crate::dynamic) only at run time. Types of one
+//! width share these functions, so that each engine's code is compiled once per width.
 
 use super::{Sorter, SorterBuilder, payload_for};
 use crate::cpu::sorts;
@@ -119,7 +119,7 @@ impl Sorter {
         )
     }
 
-    /// Sorts keys by what `sort` does with their indices, which then bring the payload, of so many bytes a key.
+    /// Sorts keys by what `sort` does with their indices. The indices then move the payload, of `each` bytes per key.
     pub(crate) fn sort_rows<B: Sorts>(
         &self,
         keys: &mut [B],
@@ -142,14 +142,14 @@ impl Sorter {
         let mut indices: Vec<usize> = scratch::reserve(n)?;
         indices.extend(0..n);
         let sorted = sort(&sorter, keys, &mut indices);
-        // Whatever failed: what was sorted by then has its indices.
+        // Even after a failure: the keys that were sorted until then have their indices.
         cpu::permute_rows(payload, each, &mut indices);
         let mut report = sorted?;
         report.scratch_peak += held;
         Ok(report)
     }
 
-    /// The codes by which what goes with keys is sorted. Where it may come out in any order, NaNs may be told apart.
+    /// The codes for sorting keys with a payload or indices. If equal keys may come out in any order, NaNs may be told apart.
     pub(super) fn carrying<B: Bits>(&self, code: Code) -> Transform<B> {
         let SorterBuilder { order, unstable, .. } = self.choices;
         if unstable { Transform::new(code, order) } else { Transform::comparing(code, order) }

@@ -22,11 +22,11 @@ pub struct OnGpus {
     pub gpus: Vec<Arc<Gpu>>,
     share: f64,
     pub budget: Budget,
-    /// Whether the CPU sorts what a GPU fails to.
+    /// Whether the CPU sorts if a GPU fails.
     has_second_try: bool,
 }
 
-/// What is known of how fast a GPU is.
+/// The known rates of a GPU.
 fn known_rates(gpu: &Gpu) -> Option<Rates> {
     let properties = gpu.device().properties();
     let shipped = || MachineGpu::shipped(&properties.name, properties.ordinal)?.rates;
@@ -42,12 +42,12 @@ pub(super) fn machine_to_explain(request: &Request) -> Result<Machine, Error> {
     Ok(machine)
 }
 
-/// Whether the request may go to a GPU, so that it is worth a look at the lengths of its segments.
+/// Whether the request may go to a GPU, so that it is worth reading the lengths of its segments.
 pub(super) fn may_take(request: &Request) -> bool {
     request.engine.has_gpu() || request.engine == Engine::Auto && auto::may_take(request)
 }
 
-/// What the plan of a request depends on, with these rates of GPUs that were named. None where there is only the CPU.
+/// What the plan of a request depends on, with these rates of the GPUs that the request names. `None` if there is only the CPU.
 fn machine(request: &Request, rates: impl Fn(&Gpu) -> Option<Rates>) -> Result<Option<Machine>, Error> {
     let named: Vec<u32> = match request.engine {
         Engine::Auto => return Ok(auto::machine(request)),
@@ -55,7 +55,7 @@ fn machine(request: &Request, rates: impl Fn(&Gpu) -> Option<Rates>) -> Result<O
         Engine::Cuda(ordinal) | Engine::Hybrid(ordinal) => vec![ordinal],
         Engine::CudaDevices(devices) => devices.numbers().collect(),
     };
-    // Before a device is asked for.
+    // This comes before the device is opened.
     plan::check(request)?;
     let mut machine = machine_without_gpu().clone();
     for ordinal in named {
@@ -66,7 +66,7 @@ fn machine(request: &Request, rates: impl Fn(&Gpu) -> Option<Rates>) -> Result<O
 }
 
 impl Gpu {
-    /// What a plan depends on, without its rates: what was measured is on a disk.
+    /// What a plan depends on, without the rates, because measured rates are on a disk.
     fn for_plan(&self, request: &Request) -> Result<MachineGpu, Error> {
         let properties = self.device().properties();
         let share = match (request.engine, request.keys) {
@@ -86,7 +86,7 @@ impl Gpu {
 }
 
 impl OnGpus {
-    /// The GPUs that sort what is asked for. None where the plan is the CPU's, or the GPU that was to win is not available.
+    /// The GPUs that will sort. `None` if the plan uses the CPU, or if the GPU of the plan is not available.
     pub fn planned(request: &Request) -> Result<Option<OnGpus>, Error> {
         // To make a plan, the CPU is asked for its vector instructions, which takes as long as a small sort.
         match machine(request, |_| None)? {
@@ -104,7 +104,7 @@ impl OnGpus {
                 None => return Ok(None),
             },
             Route::Gpu(ordinal, _) => match request.engine {
-                // What does not fit the first after all is for all of them.
+                // An array that does not fit on the first GPU after all is sorted by all of them.
                 Engine::CudaDevices(devices) => devices.numbers().map(Gpu::cuda).collect::<Result<_, _>>()?,
                 _ => vec![Gpu::cuda(ordinal)?],
             },
@@ -114,14 +114,14 @@ impl OnGpus {
         Ok(Some(OnGpus { gpus, share, budget: request.budget, has_second_try }))
     }
 
-    /// Takes note of a sort that failed, which the CPU is to try again: a device that failed is not asked again.
+    /// Records a sort that failed and that the CPU will try again. A device that failed is not used again.
     pub fn abandon(&self, error: &Error) {
         if !matches!(error, Error::Memory { .. }) {
             auto::give_up();
         }
     }
 
-    /// What is allowed beside so many bytes that are held.
+    /// The budget, minus `held` bytes.
     pub fn allowed(&self, threads: usize, held: u64) -> Allowed {
         Allowed { threads, memory_limit: self.budget.left().saturating_sub(held) }
     }
@@ -135,7 +135,7 @@ impl OnGpus {
         }
     }
 
-    /// Room for indices as they come from a GPU, and its bytes, where the limit allows them.
+    /// Room for indices as they come from a GPU, and its size in bytes, if the limit allows it.
     fn hold_indices(&self, n: usize) -> Result<(u64, Vec<u32>), Error> {
         let hint = "indices come from a GPU as 32 bits; use the CPU engine";
         let held = self.check_held((size_of::<u32>() * n) as u64, hint)?;
@@ -144,7 +144,7 @@ impl OnGpus {
         Ok((held, indices))
     }
 
-    /// Bytes of the indices that move payloads of odd sizes, where the limit allows them.
+    /// Bytes of the indices that move payloads of other sizes, if the limit allows them.
     fn hold_payload_indices(&self, n: usize) -> Result<u64, Error> {
         let hint = "payloads that have not 4, 8 or 16 bytes are moved by their indices; use the CPU engine";
         self.check_held((size_of::<usize>() * n) as u64, hint)
@@ -162,7 +162,7 @@ impl Sorter {
         self.array_on_gpus(on, HostArray::Sorted { keys, payload: None }, code, 0)
     }
 
-    /// Sorts one array, beside so many bytes that are held.
+    /// Sorts one array while `held` bytes are held.
     fn array_on_gpus<B: GpuSorts>(
         &self,
         on: &OnGpus,
@@ -176,7 +176,7 @@ impl Sorter {
         if !on.has_second_try {
             return self.array_once(on, array, code, held);
         }
-        // A device that fails while it sends keys back leaves some twice.
+        // A device that fails while it copies keys back leaves some of them twice.
         let held = held + on.check_held(size_of_val(*keys) as u64, "a copy of the keys is kept")?;
         let mut before = scratch::reserve(keys.len())?;
         before.extend_from_slice(keys);
@@ -245,7 +245,7 @@ impl Sorter {
         Ok(report)
     }
 
-    /// The same for every segment by itself.
+    /// The same for each segment.
     pub(super) fn argsort_segments_on_gpu<B: GpuSorts, I: Index>(
         &self,
         on: &OnGpus,
@@ -257,7 +257,7 @@ impl Sorter {
         let (held, mut found) = on.hold_indices(keys.len())?;
         let array = HostArray::Argsorted { keys, indices: &mut found };
         let report = self.segments_on_gpu(on, array, segments, code, held)?;
-        // Those of no segment stay.
+        // Indices that belong to no segment stay.
         let within = match segments {
             Segments::Length(_) => 0..keys.len(),
             Segments::Offsets([]) => 0..0,
@@ -278,7 +278,7 @@ impl Sorter {
         self.segments_on_gpu(on, HostArray::Sorted { keys, payload: None }, segments, code, 0)
     }
 
-    /// Sorts segments, beside so many bytes that are held.
+    /// Sorts segments while `held` bytes are held.
     fn segments_on_gpu<B: GpuSorts>(
         &self,
         on: &OnGpus,
@@ -314,12 +314,12 @@ impl Sorter {
         let moved = gpu::HostPayload::of_pod(&mut indices).map(|moved| (moved, true));
         let result =
             self.segments_on_gpu(on, HostArray::Sorted { keys, payload: moved }, segments, code, held);
-        // Whatever failed: what was sorted by then has its indices.
+        // Even after a failure: the keys that were sorted until then have their indices.
         cpu::permute(payload, &mut indices);
         result
     }
 
-    /// Sorts strings, by a GPU; so many bytes of scratch are held beside.
+    /// Sorts strings on a GPU while this many bytes of scratch are held.
     pub(super) fn sort_strings_on_gpu<S: Send + Sync>(
         &self,
         on: &OnGpus,
@@ -339,7 +339,7 @@ impl Sorter {
         Ok(report)
     }
 
-    /// Writes the indices of strings in order, by a GPU; so many bytes of scratch are held beside.
+    /// Writes the indices of strings in order, on a GPU, while this many bytes of scratch are held.
     pub(super) fn strings_on_gpu<S: Sync, I: Index>(
         &self,
         on: &OnGpus,

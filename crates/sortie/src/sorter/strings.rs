@@ -10,25 +10,24 @@ use crate::ways::CpuWay;
 use crate::{Error, Index, Report, cpu};
 
 impl Sorter {
-    /// Sorts strings by their bytes; moves references, never bodies. Stable, unless the sorter was built with
-    /// `.unstable()`.
+    /// Sorts strings by their bytes. Moves references, never the bytes. Stable, unless the sorter was built with `.unstable()`.
     ///
-    /// `n` strings of which `D` bytes tell them apart take O((n + D) log n) at most. Scratch on the CPU:
+    /// `n` strings that are told apart by `D` bytes take at most O((n + D) log n). Scratch on the CPU:
     ///
     /// - up to 16 strings: none;
     /// - more: a copy of the references and 16 bytes for each, for a sort by words of their first bytes;
-    /// - with [`Algorithm::Merge`]: a copy of the references; by one thread half of one, but of up to 8 MB a whole one;
+    /// - with [`Algorithm::Merge`]: a copy of the references; with one thread, half a copy, or a whole one of up to 8 MB;
     /// - with [`Algorithm::Quicksort`]: none.
     ///
-    /// On a GPU as [`Sorter::argsort_strings`], with a copy of the references and 33 bits for each as further scratch.
+    /// On a GPU it is that of [`Sorter::argsort_strings`], plus a copy of the references and 33 bits for each.
     ///
     /// # Panics
-    /// If `as_ref` panics, and perhaps if it gives other bytes than before: the strings are a permutation then.
+    /// If `as_ref` panics, and possibly if it returns other bytes than before; the strings are then a permutation.
     ///
     /// # Errors
-    /// [`Error::Memory`] if the limit does not leave room for the scratch: the strings are as they were. The same if
-    /// the system refuses it: they are a permutation then. [`Error::Unsupported`] for an algorithm that does not sort
-    /// strings or cannot be stable; on a GPU as [`Sorter::argsort_strings`].
+    /// [`Error::Memory`] if the limit does not leave room for the scratch; the strings are then as they were. [`Error::Memory`]
+    /// also if the system refuses the scratch; they are then a permutation. [`Error::Unsupported`] for an algorithm that does
+    /// not sort strings or cannot be stable. On a GPU as [`Sorter::argsort_strings`].
     pub fn sort_strings<S: AsRef<[u8]> + Send + Sync>(&self, strings: &mut [S]) -> Result<Report, Error> {
         self.sort_referred(strings, S::as_ref)
     }
@@ -65,19 +64,18 @@ impl Sorter {
     /// Writes the indices of the strings in order. Stable, unless the sorter was built with `.unstable()`. Time, and
     /// scratch on the CPU, as for [`Sorter::sort_strings`], with the indices as references.
     ///
-    /// On a GPU, the CPU helps: it cuts the first symbols of every string to a word of 8 bytes, the GPU sorts the
-    /// words, and the CPU sorts what ties; O(n) of transfers, however long the strings are. Where a sample has many
-    /// ties and short strings, all bytes go there instead, as by `Gpu::argsort_strings`. Scratch: two pieces of
-    /// 16 MiB in pinned memory at most, and some 110 bytes a string, on the device for the most part, where perhaps the
-    /// bytes are too. Where the device or the limit has less, the CPU first splits the strings to ranges by the
-    /// splitters of a sample, at a comparison with some of those for each and 16 bytes of scratch, and each range is
-    /// sorted so by itself, with as much beside.
+    /// On a GPU, the CPU helps: it cuts the first symbols of every string to a word of 8 bytes, the GPU sorts the words, and
+    /// the CPU sorts the ties. The transfers take O(n), however long the strings are. If a sample has many ties and short
+    /// strings, all bytes are copied to the GPU instead, as by `Gpu::argsort_strings`. Scratch: at most two pieces of 16 MiB in
+    /// pinned memory, and about 110 bytes per string, most of it on the device, which may also hold the bytes. If the device or
+    /// the limit has less, the CPU first splits the strings into ranges by splitters from a sample. That takes a few
+    /// comparisons and 16 bytes of scratch per string. Each range is then sorted on its own, with the scratch above.
     ///
     /// Source: Drozd, Pericas and Matsuoka, "Efficient string sorting on multi- and many-core architectures" (2014), section
     /// III.
     ///
     /// # Panics
-    /// If `as_ref` panics, and perhaps if it gives other bytes than before. The indices are unspecified then.
+    /// If `as_ref` panics, and possibly if it returns other bytes than before. The indices are then unspecified.
     ///
     /// # Errors
     /// As [`Sorter::argsort`]. On a GPU: [`Error::Unsupported`] for any algorithm but [`Algorithm::Auto`] and

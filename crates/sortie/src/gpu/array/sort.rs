@@ -1,12 +1,13 @@
 //! One large array: distributed by digits, then its buckets finished.
 //!
-//! Keys alone, and narrow ones with their indices or with payloads of 4 bytes that need not be stable, are moved to their buckets in
-//! any order; what else goes beside keys is moved by stable passes (`stable`). Fewer keys go through stable passes over all their
-//! digits, as do those that are spread too unevenly; wide ones alone are sorted by samples then. Few keys alone go through a bitonic
-//! network; few pairs, and indices, are sorted by one block. Keys of 128 bits are sorted by comparison.
+//! Keys alone are moved to their buckets in any order, and so are narrow keys with their indices, or with payloads of 4 bytes
+//! that need not be stable. Other keys with something beside them are moved by stable passes (`stable`). Fewer keys go through
+//! stable passes over all their digits, and so do keys that are spread too unevenly, except wide keys alone, which are then
+//! sorted by samples. Few keys alone go through a bitonic network. Few pairs, and indices, are sorted by one block. Keys of 128
+//! bits are sorted by comparison.
 //!
-//! What is in order already, in reverse order, or has few codes is put in order at once. All of it is decided on the device:
-//! nothing is read back.
+//! Keys that are in order, in reverse order, or that have few codes are put in order at once. All of this is decided on the
+//! device: nothing is read back.
 
 use bytemuck::Pod;
 use sortie_device::{Buffer, Properties, Stream, View};
@@ -37,20 +38,21 @@ use crate::{Algorithm, Error, Order, TotalOrder};
 impl Gpu {
     /// Enqueues a sort of all keys, in place, and does not wait.
     ///
-    /// Keys are sorted alone, so equal ones cannot be told apart. How depends on how many there are:
+    /// Keys are sorted alone, so equal keys cannot be told apart. The method depends on their number:
     ///
-    /// - From 2^15 keys for each multiprocessor on, and of up to 32 bits as many as fill the second level cache twice, up to
-    ///   2^32 - 2^16: they are distributed to buckets that a block sorts. That reads them four times and writes them three times.
-    ///   Of more than 1.7 billion keys on a device with 227 KB of shared memory a block, 80 million with 48 KB, buckets are
-    ///   counted in two or three slices, each a read. Keys in order cost one read, in reverse order another and a write; of few
-    ///   distinct codes a read and a write. Buckets that close keys make too long for a block are distributed once more, by their
-    ///   own range, at two reads and writes more; what is too long still is merged as long segments are. Where a sample
-    ///   finds many keys in such buckets, integers of 64 bits are sorted as by [`Gpu::sort_by_comparison`], other keys go
-    ///   through passes. Scratch: a copy of the keys, and about 1% more, half a byte a key of up to 32 bits.
-    /// - From 2^12 keys for each multiprocessor on, and more than 2^32 - 2^16 keys: by stable passes of 8 bits, as in
-    ///   [`Gpu::sort_pairs`]. Scratch: a copy, and half a byte a key.
+    /// - From 2^15 keys for each multiprocessor on (and for keys of up to 32 bits, as many as fill the second level cache
+    ///   twice), up to 2^32 - 2^16: they are distributed to buckets that a block sorts. That reads them four times and writes
+    ///   them three times. For more than 1.7 billion keys on a device with 227 KB of shared memory per block (80 million with
+    ///   48 KB), buckets are counted in two or three slices, with one read each. Keys in order cost one read; keys in reverse
+    ///   order cost another read and a write; keys of few distinct codes cost a read and a write. Buckets that are too long
+    ///   because keys are close together are distributed once more, by their own range, at two more reads and writes. Buckets
+    ///   that are still too long are merged like long segments. If a sample finds many keys in such buckets, integers of 64
+    ///   bits are sorted as by [`Gpu::sort_by_comparison`], and other keys go through passes. Scratch: a copy of the keys and
+    ///   about 1% more; for keys of up to 32 bits, also half a byte per key.
+    /// - From 2^12 keys for each multiprocessor on, and for more than 2^32 - 2^16 keys: by stable passes of 8 bits, as in
+    ///   [`Gpu::sort_pairs`]. Scratch: a copy, and half a byte per key.
     /// - From 2^13 keys in all on: through a bitonic network, in place, as by [`Gpu::sort_bitonic`]. No scratch.
-    /// - Fewer: as one segment, by a block. Scratch where it does not fit one: a copy.
+    /// - Fewer: as one segment, by a block. Scratch if it does not fit in a block: a copy.
     ///
     /// Keys of 128 bits are sorted as by [`Gpu::sort_by_comparison`].
     ///
@@ -72,9 +74,9 @@ impl Gpu {
         unsafe { self.sort_array(stream, keys.cast::<K::Bits>(), 0, wanted) }
     }
 
-    /// [`Gpu::sort`] where each payload, of any multiple of 4 bytes, moves with its key. Stable.
+    /// [`Gpu::sort`] of keys with payloads. Each payload, of any multiple of 4 bytes, moves with its key. Stable.
     ///
-    /// How depends on the width of the keys, and on how many there are for each multiprocessor:
+    /// The method depends on the width of the keys, and on their number for each multiprocessor:
     ///
     /// - 32 and 64 bits, from 2^15 keys on, of 32 bits as many as fill the second level cache twice: two stable passes bring keys
     ///   and payload to buckets, which blocks sort: they are read and written three times, and the keys read once more. Keys
@@ -89,9 +91,9 @@ impl Gpu {
     ///
     /// Scratch of both kinds of passes: a copy of keys and payload, and up to 1.4 bytes a key.
     ///
-    /// Payloads of 4, 8 and 16 bytes move with their keys in these ways. For others, indices of 4 bytes do, and bring the
-    /// payloads in the end: two reads and two writes of the payload. Scratch: that of such pairs, the indices, and a copy of
-    /// the payload. A sort by comparison moves indices whatever the payload.
+    /// Payloads of 4, 8 and 16 bytes move with their keys in these ways. For other payloads, indices of 4 bytes do, and the
+    /// payloads are gathered by them in the end, with two reads and two writes of the payload. Scratch: that of such pairs, the
+    /// indices, and a copy of the payload. A sort by comparison moves indices whatever the payload is.
     ///
     /// Source of the passes: Adinets and Merrill, "Onesweep: a faster least significant digit radix sort for GPUs"
     /// (2022), section 3.
@@ -114,10 +116,11 @@ impl Gpu {
         unsafe { self.sort_array_of_pairs(stream, keys, payload, order, true) }
     }
 
-    /// [`Gpu::sort_pairs`] where payloads of equal keys come out in any order; it is the same in every run.
+    /// [`Gpu::sort_pairs`], except that payloads of equal keys come out in any order. The order is the same in every run.
     ///
-    /// Where keys of up to 32 bits are distributed, up to 2^32 - 2^16 of them, payloads of 4 bytes go below them, as 64 bits: the
-    /// scratch is 16 bytes a key and up to 1 byte more. All others are sorted as by [`Gpu::sort_pairs`].
+    /// If keys of up to 32 bits are distributed (up to 2^32 - 2^16 of them), payloads of 4 bytes are placed below them, as
+    /// items of 64 bits. The scratch is then 16 bytes per key and up to 1 byte more. All others are sorted as by
+    /// [`Gpu::sort_pairs`].
     ///
     /// # Errors
     /// As [`Gpu::sort_pairs`], but NaNs that are to be equal are told apart by their bits.
@@ -136,7 +139,7 @@ impl Gpu {
         unsafe { self.sort_array_of_pairs(stream, keys, payload, order, false) }
     }
 
-    /// Either of these, whatever the type of the payload.
+    /// Either of these sorts, whatever the type of the payload.
     ///
     /// # Safety
     /// As [`Gpu::sort_pairs`].
@@ -192,7 +195,7 @@ impl Gpu {
         unsafe {
             match way {
                 ArrayWay::Digits(items) if stream.workspace_bytes().is_none() => {
-                    // One allocation in place of six: each takes microseconds.
+                    // One allocation instead of six: each takes microseconds.
                     let room = workspace(stream, &self.array_words::<B>(&way, n, wanted))?;
                     let within = stream.with_workspace(room.view().cast());
                     self.sort_items(&within, keys, payload, items)
@@ -220,7 +223,7 @@ impl Gpu {
         }
     }
 
-    /// The way of so many keys, by this algorithm or whichever is fastest.
+    /// The way to sort this many keys, by this algorithm or whichever is fastest.
     pub(crate) fn way<B: Bits>(
         &self,
         n: usize,
@@ -235,7 +238,7 @@ impl Gpu {
         wanted.scratch_words::<B>(way, n, self.device().properties())
     }
 
-    /// The same for so many keys or one less, which may take another way.
+    /// The same for this many keys or for one key less, which may be sorted in another way.
     pub(crate) fn words_up_to<B: Bits>(&self, most: usize, wanted: Wanted) -> Result<Vec<usize>, Error> {
         let mut scratch = Vec::new();
         for keys in [most, most.saturating_sub(1)] {
@@ -279,7 +282,7 @@ impl Gpu {
         items: Items,
     ) -> Result<Pending<'_>, Error> {
         let n = keys.len();
-        // Kernels first: what cannot be had is found out before any of them runs.
+        // Kernels first: if one is not available, that is found before any of them runs.
         let uneven = Uneven::new::<B>(n, items, self.device().properties());
         let kernels =
             self.kernel_set(&DigitKernels { items, blocks: shape.blocks, uneven: uneven.sweep() })?;
@@ -335,7 +338,7 @@ impl Gpu {
             },
             copy,
         };
-        // SAFETY: as the caller states; items that are not the keys lie where they are distributed to.
+        // SAFETY: as the caller states; items that are not the keys are where they are distributed to.
         unsafe {
             if items.are_alone() {
                 return self.enqueue_steps(&steps, keys, items);
@@ -361,7 +364,7 @@ impl Gpu {
         let rest = Rest { offsets: finish.left.offsets(), longest: n as u64, shortest: longest, copy: *copy };
         let moved = Moved { keys: placed, payload: 0, kind: Payload::None };
         let rest = self.prepare_rest(stream, moved, rest, items.code, items.order)?;
-        // SAFETY: as the caller states. What is not settled falls into the buckets.
+        // SAFETY: as the caller states. Keys that are not settled fall into the buckets.
         unsafe {
             uneven.clear(stream)?;
             job.counting.profile()?;
@@ -376,7 +379,7 @@ impl Gpu {
             }
             finish.left.clear(stream)?;
             for (i, &those) in buckets.iter().enumerate() {
-                // What is too long and was not distributed again is left.
+                // Buckets that are too long and were not distributed again are left.
                 finish.sort(job.finishing(), those, if i < again.len() { longest } else { n })?;
             }
             rest.enqueue()?;
@@ -407,22 +410,23 @@ impl KernelSet for DigitKernels {
     }
 }
 
-/// How often buckets that are too long are distributed again. Items that something goes with are never equal: 2^24 of one
-/// code need two to fit blocks. Equal keys alone need none, and each costs nine launches where there is nothing to do.
+/// How often buckets that are too long are distributed again. Items with something beside the key are never equal: 2^24 of one
+/// code need two rounds to fit in blocks. Equal keys alone need none, and each round costs nine launches even if there is
+/// nothing to do.
 fn redistributions(items: Items) -> usize {
     if items.are_alone() { 1 } else { 2 }
 }
 
-/// What sorts all keys where the profile finds too many of them close together.
+/// What sorts all keys if the profile finds too many of them close together.
 enum Uneven {
     Passes(Passes),
-    /// Of integers of 64 bits, for which passes would be many.
+    /// For integers of 64 bits, which would take many passes.
     Samples(Keys),
 }
 
 impl Uneven {
     fn new<B: Bits>(n: usize, items: Items, device: &Properties) -> Uneven {
-        // Of floats each comparison would make two codes.
+        // For floats, each comparison would compute two codes.
         let is_float = matches!(items.code, Code::Float { .. });
         if items.are_alone() && B::WIDTH > 32 && !is_float {
             let wanted = Wanted { beside: Beside::Nothing, code: items.code, order: items.order };
@@ -431,7 +435,7 @@ impl Uneven {
         Uneven::Passes(items.passes(n, device))
     }
 
-    /// Of passes: a sample sort gets its own kernels.
+    /// The kernels of passes; a sample sort gets its own.
     fn sweep(&self) -> Option<Sweep> {
         match self {
             Uneven::Passes(passes) => Some(passes.sweep),
@@ -476,7 +480,7 @@ impl UnevenSort<'_> {
     }
 }
 
-/// What the steps of a sort take, one after the other.
+/// The steps of a sort, one after the other.
 struct Steps<'a> {
     job: Distribution<'a>,
     uneven: UnevenSort<'a>,
