@@ -34,13 +34,13 @@ const NULL_FIRST: u8 = 0;
 const VALUE: u8 = 1;
 const NULL_LAST: u8 = 2;
 
-/// Closes a string.
+/// Ends a string.
 const END: u8 = 0;
 /// Stands before `END + 1` for the byte [`END`], before `ESCAPE + 1` for itself.
 const ESCAPE: u8 = 1;
 
-/// Appends a string's cell to a row: a byte that tells a null from a value; of a value its bytes, of which 0 and 1 become two,
-/// and one byte more. O(bytes). Allocates where the row has no room.
+/// Appends a string's cell to a row: a byte that tells a null from a value; for a value its bytes, where each 0 and 1 takes
+/// two, and one more byte. O(bytes). Allocates if the row has no room.
 ///
 /// ```
 /// use sortie::{Order, columns};
@@ -65,7 +65,7 @@ pub fn push_bytes(row: &mut Vec<u8>, cell: Option<&[u8]>, order: Order) {
     }
 }
 
-/// Appends a number's cell to a row: a byte that tells a null from a value, and the bytes of the number. Allocates where the row
+/// Appends a number's cell to a row: a byte that tells a null from a value, and the bytes of the number. Allocates if the row
 /// has no room.
 ///
 /// ```
@@ -89,14 +89,14 @@ fn complement(bytes: &mut [u8]) {
     bytes.iter_mut().for_each(|b| *b = !*b);
 }
 
-/// Reads the cells of a row back, left to right, each with the type and order that it was pushed with.
+/// Reads the cells of a row, from left to right, each with the type and order with which it was pushed.
 #[derive(Debug, Clone)]
 pub struct Cursor<'a> {
     row: &'a [u8],
     at: usize,
 }
 
-/// Why a cell cannot be read. The [`Cursor`] still stands before it.
+/// Why a cell cannot be read. The [`Cursor`] stays before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CellError {
     /// Where the cell starts.
@@ -118,7 +118,7 @@ impl fmt::Display for CellError {
 impl std::error::Error for CellError {}
 
 impl<'a> Cursor<'a> {
-    /// Stands before the first cell of a row.
+    /// A cursor before the first cell of a row.
     #[must_use]
     pub fn new(row: &'a [u8]) -> Self {
         Cursor { row, at: 0 }
@@ -133,7 +133,7 @@ impl<'a> Cursor<'a> {
     /// Reads a string's cell. Allocates the string.
     ///
     /// # Errors
-    /// If the row ends within the cell, or it is none of a string.
+    /// If the row ends within the cell, or the cell is not that of a string.
     pub fn pop_bytes(&mut self, order: Order) -> Result<Option<Vec<u8>>, CellError> {
         let Some(body) = self.value(order)? else { return Ok(None) };
         let direct = |byte: u8| if order.descending { !byte } else { byte };
@@ -162,7 +162,7 @@ impl<'a> Cursor<'a> {
     /// Reads a number's cell. Allocates nothing.
     ///
     /// # Errors
-    /// If the row ends within the cell, or it is none of such a number.
+    /// If the row ends within the cell, or the cell is not that of such a number.
     pub fn pop_number<K: Number>(&mut self, order: Order) -> Result<Option<K>, CellError> {
         let Some(body) = self.value(order)? else { return Ok(None) };
         let Some(code) = K::Bits::read_be(body) else {
@@ -175,7 +175,7 @@ impl<'a> Cursor<'a> {
         Ok(Some(number))
     }
 
-    /// What follows the tag of a value; nothing, and the cursor moves on, where it is a null's.
+    /// What follows the tag of a value. For a null, `None`, and the cursor moves on.
     fn value(&mut self, order: Order) -> Result<Option<&'a [u8]>, CellError> {
         match (self.row.get(self.at), order.nulls) {
             (Some(&VALUE), _) => Ok(Some(&self.row[self.at + 1..])),
@@ -193,8 +193,8 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// What a column is made of: a [`Number`], a string (`&str`, `String`, `&[u8]`, `Vec<u8>`), or an `Option` of
-/// one, whose `None` is a null.
+/// A cell of a column: a [`Number`], a string (`&str`, `String`, `&[u8]`, `Vec<u8>`), or an `Option` of one, whose `None` is a
+/// null.
 pub trait Cell: Sync {
     /// Appends the cell to a row.
     fn push_cell(&self, row: &mut Vec<u8>, order: Order);
@@ -236,7 +236,7 @@ pub struct Column<'a> {
 type PushCell<'a> = dyn Fn(usize, &mut Vec<u8>) + 'a;
 
 impl<'a> Column<'a> {
-    /// The column of these cells, which are borrowed and not looked at. Allocates 32 bytes at most.
+    /// The column of these cells, which are borrowed and not read yet. Allocates at most 32 bytes.
     #[must_use]
     pub fn new<C: Cell>(cells: &'a [C], order: Order) -> Self {
         Column { rows: cells.len(), push: Box::new(move |i, row| cells[i].push_cell(row, order)) }
@@ -254,7 +254,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// The rows as keys, for [`argsort`](crate::argsort) and its like. Allocates 16 bytes a row.
+    /// The rows as keys, for [`argsort`](crate::argsort) and similar functions. Allocates 16 bytes per row.
     ///
     /// # Panics
     /// If the offsets, which are public, do not fit the bytes.
@@ -264,10 +264,10 @@ impl Rows {
     }
 }
 
-/// Encodes the rows of a table, whose columns are given from the most significant on. O(bytes), by the caller's thread.
+/// Encodes the rows of a table, whose columns are given with the most significant one first. O(bytes), on the caller's thread.
 ///
-/// Allocates the result: 8 bytes a row, and the encoded bytes, in a `Vec` that grows, so up to twice as many. A cell has 1
-/// byte, and a value the bytes of its number, or those of its string, 1, and 1 more for each byte of 0 or 1.
+/// Allocates the result: 8 bytes per row, and the encoded bytes in a `Vec` that grows, so up to twice as many. A cell has 1
+/// byte. A value also has the bytes of its number, or those of its string, 1 more, and 1 more for each byte of 0 or 1.
 ///
 /// # Errors
 /// [`Error::LengthMismatch`] if a column is longer or shorter than the first.

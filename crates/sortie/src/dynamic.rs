@@ -1,9 +1,9 @@
-//! Sorts of numbers whose type is known only when the program runs: a [`Dtype`] and bytes in place of a slice of a type.
+//! Sorts numbers whose type is known only at run time: they take a [`Dtype`] and bytes instead of a typed slice.
 //!
-//! For programs that read arrays from files, and for bindings to other languages. Each function does what the method of
-//! [`Sorter`] or [`Gpu`](crate::gpu::Gpu) that it names does, with the same order, stability, scratch, memory limits and
-//! errors. It is compiled in the crate that calls it, so that others do not pay for it: for keys in host memory once for each
-//! width, since types of one width share their code.
+//! For programs that read arrays from files, and for bindings to other languages. Each function does the same as the method of
+//! [`Sorter`] or [`Gpu`](crate::gpu::Gpu) that it names, with the same order, stability, scratch, memory limits and errors. It
+//! is compiled in the crate that calls it, so that others do not pay for it. Sorts of keys in host memory are compiled once for
+//! each width, because types of one width share their code.
 //!
 //! ```
 //! use sortie::Sorter;
@@ -94,7 +94,7 @@ macro_rules! with_bits {
     };
 }
 
-/// Evaluates an expression with `$payload` as a type of `$bytes` bytes, or another where no such type is compiled.
+/// Evaluates an expression with `$payload` as a type of `$bytes` bytes, or another expression if no such type is compiled.
 macro_rules! with_payload {
     ($bytes:expr, $payload:ident => $body:expr, else $other:expr) => {
         match $bytes {
@@ -169,11 +169,12 @@ pub fn sort(sorter: &Sorter, dtype: Dtype, keys: &mut [u8]) -> Result<Report, Er
 
 /// [`Sorter::sort_pairs`] of keys in host memory, each with a payload of `payload_bytes` bytes.
 ///
-/// Payloads of 4, 8 and 16 bytes move with their keys. For others, indices of 8 bytes do, whose memory counts as scratch, and
-/// bring the payloads in the end.
+/// Payloads of 4, 8 and 16 bytes move with their keys. For other payloads, indices of 8 bytes do, whose memory counts as
+/// scratch. The payloads are gathered by them in the end.
 ///
 /// # Errors
-/// As [`Sorter::sort_pairs`] and [`sort`]; [`Error::LengthMismatch`] if the payload has not `payload_bytes` bytes a key.
+/// As [`Sorter::sort_pairs`] and [`sort`]; [`Error::LengthMismatch`] if the payload does not have `payload_bytes` bytes per
+/// key.
 #[inline]
 pub fn sort_pairs(
     sorter: &Sorter,
@@ -283,8 +284,9 @@ pub fn compare(dtype: Dtype, a: &[u8], b: &[u8], order: Order) -> Ordering {
     })
 }
 
-/// Writes a number for each key whose unsigned order is the order of the keys: `a < b` where key `a` goes before key `b`, and
-/// `a == b` where the keys are equal. Then keys can be compared, merged and put into larger keys without their type.
+/// Writes a number for each key, such that the unsigned order of the numbers is the order of the keys: `a < b` if key `a` goes
+/// before key `b`, and `a == b` if the keys are equal. With these numbers, keys can be compared, merged and put into larger
+/// keys without their type.
 ///
 /// # Errors
 /// As [`sort`]; [`Error::LengthMismatch`]; [`Error::Unsupported`] for keys of 128 bits, which have no such number of 64.

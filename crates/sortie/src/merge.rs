@@ -1,14 +1,13 @@
 //! Merging sorted sources, any number at a time.
 //!
-//! [`Tournament`] says whose turn it is; the sources themselves stay with the caller, who may read them from
-//! memory, files or anywhere else. It is a tree of losers (Knuth, The Art of Computer Programming, volume 3,
-//! section 5.4.1): each inner node remembers the source that lost there, so that a new head replays one path
-//! from its leaf to the root, with one comparison a level.
+//! [`Tournament`] says which source is next. The sources themselves stay with the caller, who may read them from memory, files
+//! or anywhere else. It is a tree of losers (Knuth, The Art of Computer Programming, volume 3, section 5.4.1): each inner node
+//! stores the source that lost there. So a new head replays one path from its leaf to the root, with one comparison per level.
 
 use std::cmp::Ordering;
 
-/// A tournament among sources numbered from 0, won by the one whose head comes first. Stable: among equal heads
-/// the lowest number wins.
+/// A tournament among sources numbered from 0, won by the source whose head comes first. Stable: among equal heads, the lowest
+/// number wins.
 ///
 /// An exhausted source takes part as one that compares greater than every other; once it wins, all are exhausted.
 /// `⌈log2 k⌉` comparisons a step. Allocates 8 bytes a source, and 16 more while it is made.
@@ -39,7 +38,7 @@ pub struct Tournament {
 }
 
 impl Tournament {
-    /// Holds the first tournament among `sources` sources, whose heads `compare` compares by source number.
+    /// Plays the first tournament among `sources` sources, whose heads `compare` compares by source number.
     ///
     /// # Panics
     /// If `sources` is 0, and if `compare` panics.
@@ -62,10 +61,10 @@ impl Tournament {
         self.nodes[0]
     }
 
-    /// Finds the next winner after the head of the present one was replaced. Allocates nothing.
+    /// Finds the next winner after the head of the current one was replaced. Allocates nothing.
     ///
     /// # Panics
-    /// If `compare` panics. The tournament is then in an order of its own; make a new one.
+    /// If `compare` panics. The order of the tournament is then wrong; make a new one.
     pub fn replay(&mut self, mut compare: impl FnMut(usize, usize) -> Ordering) {
         let mut winner = self.nodes[0];
         let mut node = (winner + self.nodes.len()) / 2;

@@ -1,8 +1,8 @@
-//! Plans: where and how a sort runs, and why, before it does. [`plan`] decides from a [`Request`](crate::Request) and a
-//! [`Machine`] alone. [`Sorter::explain`](crate::Sorter::explain) tells the plan for the machine at hand.
+//! Plans: where and how a sort will run, and why. [`plan`] decides from a [`Request`](crate::Request) and a [`Machine`] alone.
+//! [`Sorter::explain`](crate::Sorter::explain) returns the plan for the current machine.
 //!
-//! What an engine can do is one table, which [`capabilities`] gives. [`Engine::Auto`](crate::Engine::Auto) compares seconds that
-//! are predicted from rates. Those of [some GPUs](shipped_gpus) ship with the library.
+//! What each engine can do is in one table, which [`capabilities`] returns. [`Engine::Auto`](crate::Engine::Auto) compares
+//! times that are predicted from rates. The rates of [some GPUs](shipped_gpus) ship with the library.
 
 pub(crate) mod cpu_rates;
 mod machine;

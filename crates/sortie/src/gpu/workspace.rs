@@ -1,4 +1,4 @@
-//! How much scratch a call on device memory takes, for callers that bring it.
+//! How much scratch a call on device memory takes, for callers that provide it.
 
 use sortie_device::{Stream, View};
 
@@ -9,12 +9,13 @@ use crate::key::Bits;
 use crate::request::Beside;
 use crate::{Algorithm, Error, Order, TotalOrder};
 
-/// A workspace is the scratch of calls on one stream, in GPU memory of the caller: with it, a call allocates nothing.
+/// A workspace is the scratch of calls on one stream, in GPU memory that the caller provides. With it, a call allocates
+/// nothing.
 ///
-/// [`Stream::with_workspace`](sortie_device::Stream::with_workspace) gives the stream that such calls are made on. It may be as
-/// large as the largest of them needs, and begins at a multiple of 256 bytes. A call that needs more returns
-/// [`Error::Memory`] with [`Bound::Workspace`](crate::Bound::Workspace) and both sizes, and has enqueued nothing. The
-/// sizes below depend on the device, the number of keys and their type, and not on what the keys are.
+/// [`Stream::with_workspace`](sortie_device::Stream::with_workspace) returns the stream for such calls. The workspace begins at
+/// a multiple of 256 bytes and should be as large as the largest call needs. A call that needs more returns [`Error::Memory`]
+/// with [`Bound::Workspace`](crate::Bound::Workspace) and both sizes, and has enqueued nothing. The sizes below depend on the
+/// device, the number of keys and their type, and not on the values of the keys.
 ///
 /// ```no_run
 /// use sortie::request::Beside;
@@ -34,15 +35,15 @@ use crate::{Algorithm, Error, Order, TotalOrder};
 /// # }
 /// ```
 ///
-/// Calls on strings take scratch from the workspace too. How much they need depends on the strings: if it is too small for
-/// them, they return that error when they find out.
+/// Calls on strings take scratch from the workspace too. How much they need depends on the strings. If the workspace is too
+/// small, they return that error when they notice it.
 impl Gpu {
     /// Bytes of a workspace for [`Gpu::sort`] ([`Beside::Nothing`]), [`Gpu::sort_pairs`] and
     /// [`Gpu::sort_pairs_unstable`] ([`Beside::Payload`]) or [`Gpu::argsort`] ([`Beside::Indices`]) of so many keys.
     /// [`Gpu::sort_bitonic`] needs none.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] if the call itself returns it for so many keys of this type.
+    /// [`Error::Unsupported`] if the call itself returns it for this many keys of this type.
     pub fn workspace_bytes<K: TotalOrder>(&self, keys: usize, beside: Beside) -> Result<usize, Error> {
         check_beside(beside)?;
         let wanted = Wanted { beside, code: code::<K>()?, order: Order::default() };
@@ -54,8 +55,8 @@ impl Gpu {
         Ok(workspace_bytes(&self.array_words::<B>(&way, keys, wanted)))
     }
 
-    /// [`Gpu::sort_array`] in a workspace that was had for more keys; where fewer take a way that needs more
-    /// scratch, it is allocated.
+    /// [`Gpu::sort_array`] in a workspace for a larger number of keys. If fewer keys are sorted in a way that needs more
+    /// scratch, that is allocated.
     ///
     /// # Safety
     /// As there; nothing else uses the workspace until the sort is done.
@@ -75,8 +76,8 @@ impl Gpu {
         }
     }
 
-    /// The same for [`Gpu::sort_segments`], [`Gpu::sort_pairs_segments`] or [`Gpu::argsort_segments`]. Of offsets, only their
-    /// number is looked at.
+    /// The same for [`Gpu::sort_segments`], [`Gpu::sort_pairs_segments`] or [`Gpu::argsort_segments`]. If there are offsets,
+    /// only their number matters.
     ///
     /// # Errors
     /// As [`Gpu::workspace_bytes`]; [`Error::Segments`] if a length does not divide the keys.

@@ -155,9 +155,9 @@ impl Sorter {
         })
     }
 
-    /// Writes the indices of the strings in order, and how many bytes each shares with the one before: `lcps[0]` is 0,
-    /// `lcps[i]` the length of the longest common prefix of `strings[indices[i - 1]]` and `strings[indices[i]]`. What that
-    /// costs: see [`Sorter::sort_strings_with_lcps`].
+    /// Writes the indices of the strings in order, and how many bytes each shares with the one before: `lcps[0]` is 0, and
+    /// `lcps[i]` is the length of the longest common prefix of `strings[indices[i - 1]]` and `strings[indices[i]]`. For the
+    /// cost, see [`Sorter::sort_strings_with_lcps`].
     ///
     /// ```
     /// # fn main() -> Result<(), sortie::Error> {
@@ -170,7 +170,7 @@ impl Sorter {
     /// ```
     ///
     /// # Panics
-    /// As [`Sorter::argsort_strings`]. The lcps are unspecified then.
+    /// As [`Sorter::argsort_strings`]. The lcps are then unspecified.
     ///
     /// # Errors
     /// As [`Sorter::argsort`] and [`Sorter::sort_strings_with_lcps`].
@@ -190,9 +190,9 @@ impl Sorter {
         })
     }
 
-    /// Sorts strings stored as offsets into bytes, see [`sort_string_array`](crate::sort_string_array), as
-    /// [`Sorter::sort_strings`] does. Scratch: a copy of the bytes and 24 bytes a string, and that of the sort of references of
-    /// 16 bytes.
+    /// Sorts strings stored as offsets into bytes (see [`sort_string_array`](crate::sort_string_array)), as
+    /// [`Sorter::sort_strings`] does. Scratch: a copy of the bytes, 24 bytes per string, and that of a sort of references of 16
+    /// bytes.
     ///
     /// # Errors
     /// [`Error::Segments`] if the offsets are empty, go backwards or past the end; those of
@@ -222,7 +222,7 @@ impl Sorter {
 
 fn lcps_fit<S: AsRef<[u8]>, L: Index>(strings: &[S]) -> Result<(), Error> {
     let too_long = |length: &usize| *length as u64 > L::LARGEST;
-    // Only where an index is narrower than a length: it takes a look at every string.
+    // Only if an index is narrower than a length, because it reads the length of every string.
     if !too_long(&usize::MAX) {
         return Ok(());
     }

@@ -1,11 +1,11 @@
-//! One array on several devices of a host: each has a share of the keys, and gets a part of them in order.
+//! Sorts one array on several devices of a host. Each device has a share of the keys, and gets a part of them in order.
 //!
-//! A sample of all shares cuts the codes into ranges, several for each device. Each device moves what it has to these ranges, in
-//! scratch, which also counts them; so it is known how many keys go where. Then each fetches its part from all others, range by
-//! range into the place of its share, and sorts a range as soon as it is there, while the next ones are on their way.
+//! A sample of all shares cuts the codes into ranges, several for each device. Each device moves its keys to these ranges in
+//! scratch memory, which also counts them. So it is known how many keys go where. Then each device fetches its part from all
+//! others, range by range, into its share, and sorts a range as soon as it has arrived, while the next ones are being copied.
 //!
-//! Room for the ranges is guessed from the sample, with some to spare, since to count them first would take another read of
-//! everything. A guess that is too low costs the move once more.
+//! The room for the ranges is estimated from the sample, with some to spare, because counting them first would read everything
+//! once more. If an estimate is too low, the move is repeated once.
 
 mod divide;
 mod exchange;
@@ -30,26 +30,26 @@ use members::Members;
 #[derive(Debug, Clone)]
 pub struct Gpus(Vec<Arc<Gpu>>);
 
-/// What one device has of the keys: the first `count` of these, the others being room.
+/// The keys of one device: the first `count` of `keys`. The rest is room.
 #[derive(Debug)]
 pub struct Share<'a, K> {
-    /// Its keys, and behind them room for more.
+    /// Its keys, followed by room for more.
     pub keys: View<'a, K>,
-    /// How many of them are keys. A sort writes here how many there are then.
+    /// How many of them are keys. A sort writes the new number here.
     pub count: usize,
 }
 
-/// What a sort over several devices took, in milliseconds.
+/// The times of a sort over several devices, in milliseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Exchange {
-    /// To draw the sample and to cut it.
+    /// Drawing the sample and cutting it.
     pub sample_ms: f64,
-    /// To move keys to their ranges on each device.
+    /// Moving keys to their ranges on each device.
     pub distribute_ms: f64,
     /// From the first copy between devices to the last, on the device where that took longest.
     pub copies_ms: f64,
-    /// Of these, how long the device waited that waited longest, with nothing to sort.
+    /// How much of these the device that waited longest had nothing to sort.
     pub waited_ms: f64,
     /// Bytes that left their device.
     pub bytes: u64,
@@ -61,7 +61,7 @@ impl Gpus {
     /// The engines on these devices, one for each share of a sort, in order.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for other than 2 to 8.
+    /// [`Error::Unsupported`] for a number of devices other than 2 to 8.
     pub fn new(gpus: Vec<Arc<Gpu>>) -> Result<Gpus, Error> {
         match gpus.len() {
             2..=8 => Ok(Gpus(gpus)),
@@ -74,22 +74,23 @@ impl Gpus {
         &self.0
     }
 
-    /// Sorts the keys of all devices, and waits: the first has the least then, in order, and so on. The shares say how many
-    /// each has, which differs from the mean by 5% at most, whatever the keys are and however they were shared before.
+    /// Sorts the keys of all devices, and waits. The first device then has the least keys, in order, and so on. The shares say
+    /// how many keys each device has. That differs from the mean by at most 5%, whatever the keys are and however they were
+    /// shared before.
     ///
-    /// Keys are read once and written twice before each device sorts its part; they travel over the devices' links, or
-    /// through the host where there is none. A thread is started for each device. Scratch on each: a copy of its share
-    /// and a fifth more with two devices, three tenths with four, 44% with eight; and that of a sort of a seventh of
-    /// its part, or of half with eight devices, more where one range of codes has more.
+    /// Keys are read once and written twice before each device sorts its part. They travel over the links between the devices,
+    /// or through the host where there is no link. A thread is started for each device. Scratch on each device: a copy of its
+    /// share, plus a fifth with two devices, three tenths with four, 44% with eight; and that of a sort of a seventh of its
+    /// part, or of half of it with eight devices, or more if one range of codes has more.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for keys without codes of 8 to 64 bits, and if a share has less room than its part of
-    /// the keys; [`Error::LengthMismatch`] for more or fewer shares than devices; [`Error::Memory`] if a device has
-    /// too little for the scratch: the keys are as they were then. [`Error::Device`] if one fails, and
-    /// [`Error::Threads`] if the system refuses a thread: all are unspecified.
+    /// [`Error::Unsupported`] for keys without codes of 8 to 64 bits, and if a share has less room than its part of the keys;
+    /// [`Error::LengthMismatch`] for more or fewer shares than devices; [`Error::Memory`] if a device has too little for the
+    /// scratch. The keys are then as they were. [`Error::Device`] if a device fails, and [`Error::Threads`] if the system
+    /// refuses a thread. The keys are then unspecified.
     ///
     /// # Safety
-    /// Each share lies in the memory of the device with its number, no two of them overlap, and nothing else uses them.
+    /// Each share is in the memory of the device with its number, no two of them overlap, and nothing else uses them.
     pub unsafe fn sort<K: TotalOrder + Pod>(
         &self,
         shares: &mut [Share<'_, K>],
@@ -101,8 +102,8 @@ impl Gpus {
             .map(|(exchange, counts)| Share::count(shares, &counts, exchange))
     }
 
-    /// [`Gpus::sort`] where each payload, of 4, 8 or 16 bytes, moves with its key. Payloads of equal keys come out in any
-    /// order. They have as much room as the keys.
+    /// [`Gpus::sort`] of keys with payloads. Each payload, of 4, 8 or 16 bytes, moves with its key. Payloads of equal keys come
+    /// out in any order. Payloads have as much room as the keys.
     ///
     /// # Errors
     /// As [`Gpus::sort`]; [`Error::Unsupported`] for payloads of another size, or not aligned to 8 bytes or their size.
@@ -132,7 +133,7 @@ impl Gpus {
             .map(|(exchange, counts)| Share::count(shares, &counts, exchange))
     }
 
-    /// Either of these, of the bits of the keys; says how many each device then has.
+    /// Either of these sorts, for the bits of the keys. Returns how many keys each device then has.
     ///
     /// # Safety
     /// As there.

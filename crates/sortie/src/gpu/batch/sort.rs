@@ -1,8 +1,8 @@
-//! Many segments in device memory, each sorted by itself: the calls, and which way segments go that are too long for a block.
+//! Sorts many segments in device memory, each on its own: the calls, and the choice of a way for segments too long for a block.
 //!
-//! What fits a block is sorted by one, whatever else there is. Long segments of one length may be as long as an array that is
-//! worth a sort of its own. Others are distributed, all at once, where keys of up to 64 bits are alone; else they are sorted as
-//! tiles, whose runs are merged.
+//! A segment that fits in a block is sorted by one block, whatever the other segments are. Long segments of one length may be
+//! as long as an array that is worth a sort of its own. Other long segments of keys of up to 64 bits alone are distributed, all
+//! at once. The rest is sorted as tiles, whose runs are merged.
 
 use bytemuck::Pod;
 use sortie_device::{Properties, Stream, View};
@@ -20,31 +20,32 @@ use crate::key::{Bits, Code};
 use crate::request::Beside;
 use crate::{Algorithm, Error, Order, TotalOrder};
 
-/// Fewer keys for each multiprocessor are not distributed: merges take fewer launches.
+/// With fewer keys for each multiprocessor, segments are not distributed: merges take fewer launches.
 const SPLIT_FROM: usize = 1 << 13;
-/// Shorter segments of keys alone, in keys for each multiprocessor, are not sorted as arrays: they are distributed. On an H100
-/// 2^26 f32 in 64 segments took 1.4 ms so, and 5.9 as arrays.
+/// Shorter segments of keys alone (in keys for each multiprocessor) are not sorted as arrays but distributed. On an H100, 2^26
+/// f32 in 64 segments took 1.4 ms when distributed, and 5.9 as arrays.
 const KEYS_AS_ARRAYS_FROM: usize = 1 << 15;
-/// The same of others, which are merged. From keys alone, f32 on an H200: 16 segments of 4M took 3.3 ms merged and 2.0 as arrays,
-/// 64 of 1M were faster merged.
+/// The same for other segments, which are merged. The value is from keys alone, f32 on an H100: 16 segments of 4M took 3.3 ms
+/// merged and 2.0 as arrays; 64 segments of 1M were faster merged.
 const OTHERS_AS_ARRAYS_FROM: usize = 1 << 14;
 
 impl Gpu {
-    /// Enqueues a sort of every segment by itself, in place, and does not wait.
+    /// Enqueues a sort of each segment on its own, in place, and does not wait.
     ///
-    /// Keys are sorted alone, so equal ones cannot be told apart. How depends on how long segments are, of which the device
-    /// alone knows between offsets; how keys are spread makes little difference.
+    /// Keys are sorted alone, so equal keys cannot be told apart. The method depends on the lengths of segments, which only the
+    /// device knows if the segments are between offsets. How keys are spread makes little difference.
     ///
-    /// - Segments that fit a block are read and written once, in place: on a device with 227 KB of shared memory a block up to
-    ///   40,960 keys of 32 bits or less where segments have one length, 32,768 between offsets; 16,384 of 64 bits, or 8192 of 128.
-    ///   Scratch: none for one length, up to 8 bytes a segment between offsets.
-    /// - Longer ones, of keys of up to 64 bits, are distributed, all at once: read three times and written twice, and two reads
-    ///   and a write more of what has more than 256 buckets of some 5,000 keys. Scratch: a copy of all keys, and 4% more.
-    /// - Segments of one length and at least 2^15 keys for each multiprocessor, of up to 64 bits, are sorted one after the other,
-    ///   each as by [`Gpu::sort`], with its scratch.
-    /// - Where there are fewer than 2^13 keys in all for each multiprocessor, where a segment may have 2^32 and more, and of
-    ///   128 bits, segments that do not fit a block are sorted as tiles of some 8192 to 32,768 keys, and read and written once
-    ///   more for each doubling over that. Scratch: a copy of all keys.
+    /// - Segments that fit in a block are read and written once, in place. On a device with 227 KB of shared memory per block,
+    ///   these are segments of up to 40,960 keys of 32 bits or less if all have one length, or 32,768 between offsets; 16,384
+    ///   keys of 64 bits; or 8192 keys of 128 bits. Scratch: none for one length, up to 8 bytes per segment between offsets.
+    /// - Longer segments of keys of up to 64 bits are distributed, all at once. That reads them three times and writes them
+    ///   twice; segments with more than 256 buckets of about 5,000 keys are read twice and written once more. Scratch: a copy
+    ///   of all keys, and 4% more.
+    /// - Segments of one length and of at least 2^15 keys for each multiprocessor, of up to 64 bits, are sorted one after the
+    ///   other, each as by [`Gpu::sort`], with its scratch.
+    /// - Segments that do not fit in a block are sorted as tiles of about 8192 to 32,768 keys if there are fewer than 2^13 keys
+    ///   in all for each multiprocessor, if a segment may have 2^32 keys or more, or if keys have 128 bits. They are read and
+    ///   written once more for each doubling beyond the tile. Scratch: a copy of all keys.
     ///
     /// # Errors
     /// [`Error::Segments`] if the length does not divide the keys; [`Error::Unsupported`] for keys without codes of
@@ -67,17 +68,18 @@ impl Gpu {
         unsafe { self.sort_batch(stream, moved, segments, code::<K>()?, order) }
     }
 
-    /// [`Gpu::sort_segments`] where each payload, of any multiple of 4 bytes, moves with its key. Stable.
+    /// [`Gpu::sort_segments`] of keys with payloads. Each payload, of any multiple of 4 bytes, moves with its key. Stable.
     ///
-    /// What is sorted is 32 bits for each key, some of its leading bits and its index in the segment, whatever the width of
-    /// keys and payload; segments whose keys agree in those bits take as many sorts as their codes have digits of about 20
-    /// bits. Segments fit a block up to 16,384 keys, 24,576 where keys and payload have at most 4 bytes each, or 8192 keys of
-    /// 128 bits. Longer ones are sorted as tiles, which are merged, and need a copy of the payload as scratch too; of one length
-    /// and from 2^14 keys of up to 64 bits for each multiprocessor on one after the other, as by [`Gpu::sort_pairs`].
+    /// The sort handles 32 bits for each key: some of its leading bits, and its index in the segment, whatever the width of
+    /// keys and payload. If the keys of a segment agree in those bits, it takes as many sorts as the codes have digits of about
+    /// 20 bits. Segments of up to 16,384 keys fit in a block; 24,576 if keys and payload have at most 4 bytes each; 8192 keys
+    /// of 128 bits. Longer segments are sorted as tiles, which are merged, and also need a copy of the payload as scratch.
+    /// Segments of one length, with at least 2^14 keys of up to 64 bits for each multiprocessor, are sorted one after the
+    /// other, as by [`Gpu::sort_pairs`].
     ///
-    /// Payloads of 4, 8 and 16 bytes move with their keys. For others, indices of 4 bytes do, of 8 where there are 2^32 keys
-    /// and more; then they bring the payloads. That takes two reads and two writes of the payload more, and as scratch a copy
-    /// of it and the indices, whether segments fit a block or not.
+    /// Payloads of 4, 8 and 16 bytes move with their keys. For other payloads, indices of 4 bytes do (8 bytes from 2^32 keys
+    /// on), and the payloads are then gathered by them. That takes two more reads and two more writes of the payload, and as
+    /// scratch a copy of it and the indices, whether segments fit in a block or not.
     ///
     /// # Errors
     /// As [`Gpu::sort_segments`]; [`Error::LengthMismatch`]; [`Error::Unsupported`] for payloads of other sizes, or not
@@ -114,12 +116,12 @@ impl Gpu {
         }
     }
 
-    /// Enqueues an argsort of every segment: writes the indices of its keys in order, counted from the segment's start. The
+    /// Enqueues an argsort of each segment: writes the indices of its keys in order, counted from the start of the segment. The
     /// keys stay as they are. Stable.
     ///
-    /// Cost and lengths as of [`Gpu::sort_pairs_segments`] with payloads of 4 bytes; segments as long as arrays are sorted as by
-    /// [`Gpu::argsort`]. Scratch for segments that are merged: two copies of the keys and one of the indices. Indices that
-    /// belong to no segment are not written.
+    /// Cost and lengths are those of [`Gpu::sort_pairs_segments`] with payloads of 4 bytes. Segments that are as long as arrays
+    /// are sorted as by [`Gpu::argsort`]. Scratch for segments that are merged: two copies of the keys and one of the indices.
+    /// Indices that belong to no segment are not written.
     ///
     /// # Errors
     /// As [`Gpu::sort_segments`]; [`Error::LengthMismatch`]; [`Error::Unsupported`] if a segment can have more than
@@ -192,9 +194,9 @@ impl Gpu {
         }
         let words = || way.words::<B>(content, n, segments.lie(), device);
         check_workspace(stream, words)?;
-        // One allocation in place of several: each takes microseconds.
+        // One allocation instead of several: each takes microseconds.
         let room = stream.workspace_bytes().is_none().then(|| workspace(stream, &words())).transpose()?;
-        // SAFETY: nothing else uses the room, which is given back on the stream after the sort.
+        // SAFETY: nothing else uses this memory, which is freed on the stream after the sort.
         let within = room.as_ref().map(|room| unsafe { stream.with_workspace(room.view().cast()) });
         let within = within.as_ref().unwrap_or(stream);
         // SAFETY: as the caller states.
@@ -283,7 +285,7 @@ impl BatchWay {
         let alone = content.payload == Payload::None;
         let multiprocessors = device.multiprocessors as usize;
         let largest = Worker::classes(content, shared).last().map_or(0, |largest| largest.capacity());
-        // Of the shortest segment that is too long for a block, and of the longest.
+        // The shortest length that is too long for a block, and the longest.
         let (shortest, longest) = match lie {
             Lie::Length(length) if Worker::for_length(length, content, shared).is_some() => (1, 0),
             Lie::Length(length) => (length, length),
@@ -323,7 +325,7 @@ impl BatchWay {
     }
 }
 
-/// What a segment is as an array.
+/// A segment's sort as that of an array.
 fn wanted(content: Content) -> Wanted {
     Wanted { beside: content.payload.beside(), code: content.code, order: content.order }
 }
