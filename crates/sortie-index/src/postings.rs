@@ -137,7 +137,7 @@ pub struct Decoder {
 /// How a list differs from what an encoder writes.
 pub type Damage = &'static str;
 
-/// The most bytes that postings take which are decoded together.
+/// The most bytes that one call of [`Decoder::decode`] can take.
 pub const LARGEST_PART: u64 = max(2 + 2 * 4 * BLOCK, (BLOCK - 1) * 2 * varint::LONGEST) as u64;
 
 const fn max(a: usize, b: usize) -> usize {

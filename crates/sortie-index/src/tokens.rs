@@ -114,7 +114,7 @@ impl Tokenizer {
     }
 }
 
-/// Whether a character joins its neighbours to one word: rules WB6, WB7, WB11 and WB12.
+/// Whether a character joins its neighbours into one word: rules WB6, WB7, WB11 and WB12.
 fn joins(before: Class, here: Class, after: Class) -> bool {
     let is_letter = |class| matches!(class, Class::Lower | Class::Upper);
     let letters = is_letter(before) && is_letter(after);

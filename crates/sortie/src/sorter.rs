@@ -25,7 +25,7 @@ pub use builder::SorterBuilder;
 use on_gpus::OnGpus;
 
 /// Fewer items than this are sorted by the calling thread alone. Waking another thread and waiting for it takes about 100
-/// microseconds, several times a sort. One thread sorts this many keys in as long, if they have few runs or few values.
+/// microseconds, several times a sort. If the keys have few runs or few values, one thread sorts this many in that time.
 const PARALLEL_FROM: usize = 1 << 18;
 
 /// The same for strings and for comparisons of the caller, which take more time.

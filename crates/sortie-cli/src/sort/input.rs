@@ -28,7 +28,7 @@ pub enum Input {
 }
 
 impl Input {
-    /// All inputs of a job. Their permissions allow to read every file.
+    /// All inputs of a job. The permissions of every file allow reading it.
     pub fn all(sources: &Sources) -> Result<Vec<Input>, Failure> {
         let inputs: Vec<Input> = match &sources.files0_from {
             Some(list) => named_in(list)?,

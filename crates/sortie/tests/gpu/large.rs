@@ -88,8 +88,8 @@ fn sorted_pairs<K: Key + Pod>(
     (sorted, found.split_off(at))
 }
 
-/// Sorts pairs stably on the device and on the CPU. `at` has the words of each payload, and the word of an allocation where
-/// they begin.
+/// Sorts pairs stably on the device and on the CPU, and compares. The payloads have `words` words each, and begin at word `at`
+/// of an allocation.
 fn compare_stable<K: Key + Pod>(
     gpu: &Gpu,
     keys: &[K],
