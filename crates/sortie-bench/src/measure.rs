@@ -210,8 +210,7 @@ pub struct Measured {
     pub note: String,
 }
 
-/// The contenders after the baseline. Each repetition starts with another one, so that none always runs after the same
-/// neighbour.
+/// The contenders after the baseline. Each repetition starts with the next one, so that none always runs first.
 pub fn rotation(contenders: usize, rep: usize) -> impl Iterator<Item = usize> {
     let others = contenders - 1;
     (0..others).map(move |i| 1 + (i + rep) % others)

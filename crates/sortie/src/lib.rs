@@ -71,8 +71,8 @@
 //!   panics are left: those of the caller's code, and that of [`Sorter::sort_pairs_segments`] if the system refuses scratch.
 //! - On a GPU, a call takes more: pinned memory, device memory, and for an array of numbers a copy of the keys on the host, so
 //!   that the CPU can sort if the GPU fails. [`Sorter::explain`] tells how much. A memory limit counts all of it.
-//! - Every sort takes at most O(n log n) comparisons of keys or codes. The time for strings grows with the number of bytes that
-//!   tell them apart.
+//! - Every sort takes at most O(n log n) comparisons of keys or codes; [`Algorithm::Bitonic`] takes O(n log^2 n). The time for
+//!   strings grows with the number of bytes that tell them apart.
 
 // Much of the documentation links to what needs the feature.
 #![cfg_attr(not(feature = "gpu"), allow(rustdoc::broken_intra_doc_links))]

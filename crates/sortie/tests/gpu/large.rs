@@ -490,7 +490,7 @@ fn order_that_is_almost_there() {
     on_each(|gpu| {
         let n = large(gpu) + 5;
         let ascending: Vec<u32> = (0..n as u32).map(|i| i * 7).collect();
-        // Broken between the keys of two tiles, at the ends, by equal keys.
+        // Two neighbours are exchanged: at the ends, within a tile, and between two tiles.
         for at in [1, 8191, 8192, 16_384, n - 1] {
             let mut keys = ascending.clone();
             keys.swap(at - 1, at);
