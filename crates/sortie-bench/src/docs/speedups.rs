@@ -44,7 +44,7 @@ pub const SPEEDUPS: &[Speedup] = &[
     },
     Speedup {
         work: "`u32`, 10^7, 1 thread",
-        run: "2026-11-21-cpu",
+        run: "2026-11-26-cpu-xeon",
         of: |row| is(row, "sort", "u32", 10_000_000, "uniform"),
         threads: 1,
         peers: &[("std", "`slice::sort_unstable`"), ("rdst", "rdst")],
@@ -52,7 +52,7 @@ pub const SPEEDUPS: &[Speedup] = &[
     },
     Speedup {
         work: "`u64`, 10^7, 1 thread",
-        run: "2026-11-21-cpu",
+        run: "2026-11-26-cpu-xeon",
         of: |row| is(row, "sort", "u64", 10_000_000, "uniform"),
         threads: 1,
         peers: &[("std", "`slice::sort_unstable`"), ("rdst", "rdst")],
@@ -60,7 +60,7 @@ pub const SPEEDUPS: &[Speedup] = &[
     },
     Speedup {
         work: "20,000 segments of 1000 `f32`, 1 thread",
-        run: "2026-11-21-cpu",
+        run: "2026-11-26-cpu-xeon",
         of: |row| row.facts.segments == Some(20_000),
         threads: 1,
         peers: &[("std", "`slice::sort_unstable_by`")],
@@ -68,7 +68,7 @@ pub const SPEEDUPS: &[Speedup] = &[
     },
     Speedup {
         work: "10^6 words in memory, 1 thread",
-        run: "2026-11-22-strings-xeon",
+        run: "2026-11-26-strings-xeon",
         of: |row| is(row, "strings", "bytes", 1_000_000, "words"),
         threads: 1,
         peers: &[("std", "`slice::sort_unstable`")],

@@ -14,7 +14,7 @@ const SEGMENTED: &[&str] = &["CUB segmented sort", "CUB segmented radix sort", "
 pub const TABLES: &[Table] = &[
     Table {
         name: "cpu",
-        run: "2026-11-21-cpu",
+        run: "2026-11-26-cpu-xeon",
         of: |_| true,
         head: "work",
         label: keys,
@@ -27,8 +27,8 @@ pub const TABLES: &[Table] = &[
     },
     Table {
         name: "cpu-avx2",
-        run: "2026-11-21-cpu-avx2",
-        of: |_| true,
+        run: "2026-11-26-cpu-avx2-xeon",
+        of: |row| row.facts.distribution == "uniform",
         head: "work, AVX2 only",
         label: keys,
         columns: &[
@@ -38,7 +38,7 @@ pub const TABLES: &[Table] = &[
     },
     Table {
         name: "strings",
-        run: "2026-11-22-strings-xeon",
+        run: "2026-11-26-strings-xeon",
         of: |_| true,
         head: "strings",
         label: strings,
@@ -46,6 +46,18 @@ pub const TABLES: &[Table] = &[
             Column::over("over std, 1 thread", "sortie", STD).of(|row| row.threads == 1),
             Column::over("over std, 2 threads", "sortie", STD).of(|row| row.threads == 2),
             Column::over("over rayon, 2 threads", "sortie", &["rayon"]).of(|row| row.threads == 2),
+        ],
+    },
+    Table {
+        name: "16-threads",
+        run: "2026-11-26-16-threads-xeon",
+        of: |row| row.threads == 16,
+        head: "work, 16 threads",
+        label: |row| if row.facts.key == "bytes" { strings(row) } else { keys(row) },
+        columns: &[
+            Column::over("over rayon", "sortie", &["rayon"]),
+            Column::over("over rdst", "sortie", &["rdst"]),
+            Column::over("over voracious", "sortie", &["voracious"]),
         ],
     },
     Table {
