@@ -16,7 +16,7 @@ use crate::keys::BenchKey;
 pub enum Work {
     Keys,
     Descending,
-    /// Keys with payloads of so many bytes, stable as always.
+    /// Keys with payloads of this many bytes; always stable.
     Pairs(usize),
     Argsort,
 }

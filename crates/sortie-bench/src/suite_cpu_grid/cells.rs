@@ -87,7 +87,7 @@ impl KeyType {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Call {
     Keys(KeyType),
-    /// With payloads of so many bytes in another slice.
+    /// With payloads of this many bytes in another slice.
     Pairs(KeyType, usize),
     Argsort(KeyType),
     /// Elements of so many bytes by the key in them.

@@ -7,7 +7,7 @@ use crate::cpu::vector::{Isa, compiled_for};
 use crate::key::{Bits, Transform};
 use crate::parallel;
 
-/// Keys from which threads look together whether those are one run: one thread reads so many in about a millisecond.
+/// The least number of keys that several threads check for one run: one thread reads this many in about a millisecond.
 const PROFILE_PARALLEL_FROM: usize = 1 << 21;
 
 /// Keys that the profile compares before it looks whether the run was broken.

@@ -27,7 +27,7 @@ pub(crate) const SAMPLED_A_BUCKET: usize = 8;
 /// Codes sampled for the pivot of a partition among threads: its halves then differ by some 2%.
 pub(crate) const PIVOT_SAMPLE: usize = 1 << 11;
 
-/// A classifier that leaves more than one part in so many of the sample in one bucket is not used.
+/// A classifier that puts more than 1/`LARGEST_BUCKET` of the sample in one bucket is not used.
 pub(crate) const LARGEST_BUCKET: usize = 4;
 
 /// Ranges that a parallel sort makes for each thread, so that all have work to the end.
@@ -56,7 +56,7 @@ pub(crate) const PIVOT_OF: usize = 15;
 pub(crate) const PIVOT_OF_MANY: usize = 127;
 pub(crate) const PIVOT_OF_MANY_FROM: usize = 1 << 14;
 
-/// Keys after a run are sorted by themselves and merged with it, if they are at most one in so many.
+/// The keys after a run are sorted separately and merged with it if they are at most 1/`TAIL` of all keys.
 pub(crate) const TAIL: usize = 8;
 
 /// Cost of a merge, in picoseconds a key: compared one by one (an organ pipe: 5.3 ns) and moved in blocks (rotated sorted keys:
@@ -91,8 +91,8 @@ pub(crate) const PAIR_BUCKETS: usize = 1 << 9;
 /// Pairs of a bucket that fits the L2 cache while it is ordered. If `PAIR_BUCKETS` would be larger, each cell gets a bucket: 10^8 pairs of u64 by 16 threads take 330 ms with 512 buckets, 224 with 4096.
 pub(crate) const PAIRS_IN_CACHE: usize = 1 << 16;
 
-/// A word of 32 bits orders a bucket where it has so many more bits for the code than for the place: about one code in
-/// 16 is then tied.
+/// A bucket is ordered by words of 32 bits if they have this many more bits for the code than for the index: about one code in 16
+/// is then tied.
 pub(crate) const NARROW_SLACK_BITS: u32 = 4;
 
 /// Fewest codes that are ranked if they have few distinct values, and codes sampled to find those: 128 random codes miss one of 16

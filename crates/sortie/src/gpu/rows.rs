@@ -57,7 +57,7 @@ impl DevicePayload {
     }
 }
 
-/// Whether a GPU sorts payloads of so many bytes.
+/// Fails if a GPU does not sort payloads of `each` bytes.
 pub(crate) fn check_payload_bytes(each: usize) -> Result<(), Error> {
     if each > 0 && each.is_multiple_of(4) {
         return Ok(());
@@ -76,7 +76,7 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    /// `None` if payloads of so many bytes move with their keys.
+    /// `None` if payloads of `bytes` bytes move with their keys.
     pub fn of(count: usize, bytes: usize) -> Option<Rows> {
         (bytes > 0 && !moves_with_keys(bytes)).then_some(Rows { count, bytes })
     }

@@ -151,8 +151,8 @@ pub(super) struct Counting<'a> {
 // SAFETY of all launches: the arguments are those of the kernel, and it stays within the keys and the tables, which have the
 // lengths that it expects. The engine keeps the kernels.
 impl Counting<'_> {
-    /// Profiles the keys: their range, their order, how they are spread, and whether so many of them fall into long buckets
-    /// that they should not be distributed.
+    /// Profiles the keys: their range, their order, how they are spread, and whether too many of them fall into long buckets
+    /// for a distribution to pay.
     pub unsafe fn profile(&self) -> Result<(), Error> {
         let (keys, n, profile) = (self.keys, self.n, self.tables.profile);
         let (stream, kernels, buckets) = (self.stream, &self.kernels, self.bucket_count());

@@ -151,7 +151,8 @@ impl<'gpu, B: Bits> HostShare<'gpu, B> {
     /// Sorts what was sent by these rings, of which this are the pieces in order, and says how many keys that is.
     ///
     /// # Errors
-    /// [`Error::Device`] if the device fails; [`Error::Memory`] if so many keys take more scratch than the most do.
+    /// [`Error::Device`] if the device fails; [`Error::Memory`] if these keys take more scratch than the largest
+    /// number of keys.
     pub fn sort(
         &self,
         rings: &[Ring],
