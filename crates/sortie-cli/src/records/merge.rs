@@ -1,7 +1,6 @@
 //! Merges runs of records. A run is the text of whole records. Their keys are found again as they are read.
 
 use std::cmp::Ordering;
-use std::io;
 
 use sortie::merge::Tournament;
 use sortie_formats::sequences::Format;
@@ -112,17 +111,10 @@ impl Source {
             self.read.try_reserve_exact(more).map_err(|_| Failure::Memory((self.filled + more) as u64))?;
             self.read.resize(self.filled + more, 0);
         }
-        let Content { reader, doing, name } = &mut self.content;
-        while self.filled < self.read.len() && !self.ended {
-            match reader.read(&mut self.read[self.filled..]) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                read => {
-                    let read = read.map_err(Failure::file(doing, name))?;
-                    self.filled += read;
-                    self.ended = read == 0;
-                }
-            }
-        }
+        let room = &mut self.read[self.filled..];
+        let (wanted, read) = (room.len(), self.content.fill(room)?);
+        self.filled += read;
+        self.ended = read < wanted;
         Ok(())
     }
 

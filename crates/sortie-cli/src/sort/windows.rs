@@ -4,8 +4,6 @@
 //! later comes before it. It is cut into pieces at some of its lines, and each piece is merged by one thread. Meanwhile the
 //! window before is written, and the next one is read.
 
-use std::io;
-
 use rayon::prelude::*;
 
 use super::LineSort;
@@ -96,16 +94,11 @@ impl Source {
     }
 
     fn fill(&mut self) -> Result<(), Failure> {
-        let Content { reader, doing, name } = &mut self.content;
-        while self.filled < self.read.len() && !self.ended {
-            match reader.read(&mut self.read[self.filled..]) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                read => {
-                    let read = read.map_err(Failure::file(doing, name))?;
-                    self.filled += read;
-                    self.ended = read == 0;
-                }
-            }
+        if !self.ended {
+            let room = &mut self.read[self.filled..];
+            let (wanted, read) = (room.len(), self.content.fill(room)?);
+            self.filled += read;
+            self.ended = read < wanted;
         }
         Ok(())
     }
