@@ -173,6 +173,10 @@ impl Form {
         matches!(self, Form::Bits(_))
     }
 
+    pub(crate) const fn is_float(self) -> bool {
+        matches!(self, Form::Bits(Code::Float { .. }))
+    }
+
     pub(crate) const fn is_bytes(self) -> bool {
         matches!(self, Form::Bytes)
     }

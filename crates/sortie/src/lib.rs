@@ -145,8 +145,8 @@ pub fn sort<K: Key>(keys: &mut [K]) {
             _ => K::Bits::sort_few(bits, transform),
         };
     }
-    if const { K::FORM.is_wide() } && keys.len() < cpu::few::INSERTED {
-        return keys.sort_unstable_by(|a, b| a.compare(b, Order::default()));
+    if const { K::FORM.is_wide() } && keys.len() <= FEW {
+        return cpu::few::sort_wide(keys, Order::default());
     }
     infallible(Sorter::shared().sort(keys));
 }
@@ -220,12 +220,13 @@ pub fn argsort_segments<K: Key>(keys: &[K], segments: Segments<'_>) -> Vec<usize
     indices
 }
 
-/// Sorts by a key that `key` computes from each element. It is called once for each element. Stable.
+/// Sorts by a key that `key` computes from each element. Stable. `key` is called once for each element, and some more times for
+/// elements that are in order: see [`Sorter::sort_by_key`].
 ///
 /// Scratch: see the [table](crate#memory-panics-and-gpus). May use a GPU where [`argsort`] may.
 ///
 /// # Panics
-/// If `key` panics, or the system refuses the scratch. The slice is as it was.
+/// If `key` panics, or the system refuses the scratch. The slice is a permutation of what it was.
 ///
 /// ```
 /// let mut v = ["ccc", "a", "bb", "d"];

@@ -1,15 +1,11 @@
 //! Sorts items in place by a code of each: those that no vector holds, or that are no numbers. A quicksort, until a part is
-//! small enough for `few.rs`. Here too is what comes before: a long run at the start is merged with the rest, and std's sorts take what they
-//! sort in less time.
+//! small enough for `few.rs`. Here too is the choice of std's sorts for what they sort in less time.
 //!
 //! As in the vectorised quicksort, each part knows a lower bound of its codes: a pivot equal to it says that the codes up to
 //! it are equal. Too many bad pivots hand the part to std's sort, hence O(n log n) whatever the input.
 
-use std::mem::MaybeUninit;
-
 use rayon::slice::ParallelSliceMut;
 
-use crate::cpu::runs::{self, InRun, Run};
 use crate::cpu::sorts::CpuSorts;
 use crate::cpu::tuning::{
     COMPARED, FEW, MERGED_BY_THREADS, PIVOT_OF, PIVOT_OF_MANY, PIVOT_OF_MANY_FROM, compared_integers,
@@ -131,86 +127,6 @@ fn native<B: Bits>(keys: &mut [B], transform: Transform<B>) -> Option<Native<'_>
     }
 }
 
-/// The longest run that items begin with. Where it descends, it may have equal items.
-pub(crate) fn first_run<T>(items: &[T], less: impl Fn(&T, &T) -> bool) -> Run {
-    let steps = |items: &[T], falls: bool| {
-        let in_order =
-            |pair: &&[T]| if falls { !less(&pair[0], &pair[1]) } else { !less(&pair[1], &pair[0]) };
-        items.windows(2).take_while(in_order).count()
-    };
-    let end = (steps(items, false) + 1).min(items.len());
-    // Equal items at the start fit either direction.
-    if end == items.len() || less(&items[0], &items[end - 1]) {
-        return Run { range: 0..end, order: InRun::Ascending };
-    }
-    Run { range: 0..end + steps(&items[end - 1..], true), order: InRun::Descending }
-}
-
-/// Whether it takes less time to merge the first `end` of `n` items, which are a run, with the others than to sort all of them.
-pub(crate) fn is_long(end: usize, n: usize) -> bool {
-    end >= n / if n <= COMPARED { LONG_OF_FEW } else { LONG_RUN }
-}
-
-/// How many items the scratch must hold in which a run of `end` items is merged with the others, of `n` in all.
-pub(crate) fn merge_room(end: usize, n: usize) -> usize {
-    if are_inserted(end, n) { 0 } else { end.min(n - end) }
-}
-
-/// Whether what follows a run is so little that each item is inserted into it.
-fn are_inserted(end: usize, n: usize) -> bool {
-    n <= FEW && few::are_inserted(end, n)
-}
-
-/// Sorts items that begin with a run: sorts the others with `sort`, and merges both by way of the room, see [`merge_room`].
-pub(crate) fn sort_after_run<T>(
-    items: &mut [T],
-    run: &Run,
-    less: impl Fn(&T, &T) -> bool,
-    room: &mut [MaybeUninit<T>],
-    sort: impl FnOnce(&mut [T]),
-) {
-    let (start, n) = (run.range.end, items.len());
-    if run.order == InRun::Descending {
-        items[..start].reverse();
-    }
-    if !are_inserted(start, n) {
-        sort(&mut items[start..]);
-        return runs::merge_items(items, start, less, room);
-    }
-    for end in start..n {
-        let (sorted, next) = items[..=end].split_at(end);
-        let at = sorted.partition_point(|item| !less(&next[0], item));
-        items[at..=end].rotate_right(1);
-    }
-}
-
-/// [`first_run`] of integers of 128 bits.
-pub(crate) fn first_run_of_integers<B: Bits>(keys: &mut [B], transform: Transform<B>) -> Run {
-    match native(keys, transform) {
-        Some(Native::Unsigned(keys)) => first_run(keys, |a, b| a < b),
-        Some(Native::Signed(keys)) => first_run(keys, |a, b| a < b),
-        None => first_run(keys, |&a, &b| transform.encode_integer(a) < transform.encode_integer(b)),
-    }
-}
-
-/// [`sort_after_run`] of integers of 128 bits.
-pub(crate) fn sort_integers_after_run<B: CpuSorts>(
-    keys: &mut [B],
-    run: &Run,
-    transform: Transform<B>,
-    room: &mut [MaybeUninit<B>],
-    sort: impl FnOnce(&mut [B]),
-) {
-    let (start, n) = (run.range.end, keys.len());
-    if start == n || are_inserted(start, n) {
-        let code = |key: &B| transform.encode_integer(*key);
-        return sort_after_run(keys, run, |a, b| code(a) < code(b), room, sort);
-    }
-    sort(&mut keys[start..]);
-    let sorted = Run { range: start..n, order: InRun::Ascending };
-    runs::merge_in_place(keys, &[run.clone(), sorted], transform, room);
-}
-
 /// Whether so many codes of a sample repeat that there are few distinct ones. `n` is not 0.
 pub(crate) fn has_few_codes<B: Bits>(n: usize, code: impl Fn(usize) -> B) -> bool {
     count_repeats(sample(n, code)) >= FEW_CODES
@@ -228,10 +144,6 @@ fn count_repeats<B: Bits>(mut sample: [B; PIVOT_OF]) -> usize {
 
 /// Codes of a sample that repeat, at least, where there are few distinct ones.
 pub(crate) const FEW_CODES: usize = PIVOT_OF / 4;
-
-/// A run is long if it has at least 1/`LONG_RUN` of the items; of up to [`COMPARED`] items, 1/`LONG_OF_FEW`.
-const LONG_RUN: usize = 6;
-const LONG_OF_FEW: usize = 2;
 
 struct Quicksort<C, E> {
     code: C,

@@ -3,13 +3,13 @@
 
 use std::mem::MaybeUninit;
 
-use super::by_code::{self, StdSort};
+use super::by_code::StdSort;
 use super::order::order_few;
 use super::ranks::Distinct;
 use super::runs::{self, InRun, Run};
 use super::sorts::CpuSorts;
 use super::vector::{self, Isa};
-use super::{counting, permute, wide};
+use super::{counting, long_run, permute, wide};
 use crate::cpu::tuning::{FEW, RANK_FEW_FROM, RANK_SAMPLE_OF_FEW};
 use crate::key::{self, Bits, Transform};
 use crate::{Index, Order, TotalOrder};
@@ -149,12 +149,8 @@ pub(crate) fn sort<B: CpuSorts>(keys: &mut [B], transform: Transform<B>) {
 
 /// Sorts integers of 128 bits.
 fn sort_integers<B: CpuSorts>(keys: &mut [B], transform: Transform<B>) {
-    let run = by_code::first_run_of_integers(keys, transform);
-    if by_code::is_long(run.range.end, keys.len()) {
-        let mut room = Vec::with_capacity(by_code::merge_room(run.range.end, keys.len()));
-        let rest = |rest: &mut [B]| sort_integers(rest, transform);
-        let room = room.spare_capacity_mut();
-        return by_code::sort_integers_after_run(keys, &run, transform, room, rest);
+    if long_run::sort_few_integers(keys, transform, |rest| sort_integers(rest, transform)) {
+        return;
     }
     match StdSort::for_integers(keys, transform, 1) {
         Some(std_sort) => std_sort.sort_integers(keys, transform),
@@ -272,13 +268,29 @@ pub(crate) fn argsort<B: CpuSorts, I: Index>(keys: &[B], indices: &mut [I], tran
     B::order_few(keys, transform, &mut room()).write(indices);
 }
 
-/// Sorts up to [`FEW`] items by the keys of fixed width that `key` draws from them, once each. Stable.
+/// Sorts up to [`FEW`] items by the keys of fixed width that `key` draws from them. Stable.
 pub(crate) fn sort_by_key<T, K: TotalOrder<Bits: CpuSorts>>(
     v: &mut [T],
     key: impl Fn(&T) -> K,
     transform: Transform<K::Bits>,
 ) {
-    sort_by_code(v, |item| transform.encode(key::to_bits(&key(item))));
+    // Known when this is compiled, so that codes of integers take one instruction.
+    if const { K::FORM.is_float() } {
+        sort_by_code_after_run(v, &|item: &T| transform.encode(key::to_bits(&key(item))));
+    } else {
+        sort_by_code_after_run(v, &|item: &T| transform.encode_integer(key::to_bits(&key(item))));
+    }
+}
+
+/// Sorts up to [`FEW`] items by a code of each, and merges a long run that they begin with. Stable.
+fn sort_by_code_after_run<T, B: CpuSorts>(items: &mut [T], code: &impl Fn(&T) -> B) {
+    if items.len() < INSERTED {
+        return insert_by_code(items, code);
+    }
+    let sort = |rest: &mut [T]| sort_by_code_after_run(rest, code);
+    if !long_run::sort_few::<true, T>(items, |a, b| code(a) < code(b), sort) {
+        order_by_code(items, code);
+    }
 }
 
 /// Sorts up to [`FEW`] items by a code of each, which is asked for once. Stable.
@@ -290,18 +302,7 @@ pub(crate) fn sort_by_code<T, B: CpuSorts>(items: &mut [T], code: impl Fn(&T) ->
 #[inline(never)]
 fn order_by_code<T, B: CpuSorts>(items: &mut [T], code: impl Fn(&T) -> B) {
     let (mut codes, mut order) = (room(), room());
-    // Detects sorted items while their codes are read.
-    let (mut before, mut ascending) = (B::ZERO, true);
-    let in_turn = |item| {
-        let code = code(item);
-        ascending &= before <= code;
-        before = code;
-        code
-    };
-    let codes = fill(&mut codes, items.iter().map(in_turn));
-    if ascending {
-        return;
-    }
+    let codes = fill(&mut codes, items.iter().map(code));
     match B::order_few(codes, Transform::IDENTITY, &mut order) {
         Ordered::AsIs => {}
         Ordered::Reversed => items.reverse(),
@@ -311,11 +312,8 @@ fn order_by_code<T, B: CpuSorts>(items: &mut [T], code: impl Fn(&T) -> B) {
 
 /// Sorts up to [`FEW`] keys that are no numbers.
 pub(crate) fn sort_wide<K: TotalOrder>(keys: &mut [K], order: Order) {
-    let run = wide::first_run(keys, order);
-    if by_code::is_long(run.range.end, keys.len()) {
-        let mut room = Vec::with_capacity(by_code::merge_room(run.range.end, keys.len()));
-        let room = room.spare_capacity_mut();
-        return wide::sort_after_run(keys, &run, order, room, |rest| sort_wide(rest, order));
+    if wide::sort_few_after_run(keys, order, |rest| sort_wide(rest, order)) {
+        return;
     }
     if let Some(std_sort) = wide::std_sort(keys, order, 1) {
         return wide::sort_by_std(keys, order, std_sort);
@@ -343,7 +341,13 @@ pub(crate) fn argsort_wide<K: TotalOrder, I: Index>(keys: &[K], indices: &mut [I
 }
 
 /// Sorts up to [`FEW`] items by keys that are no numbers. Stable.
-pub(crate) fn sort_by_wide_key<T, K: TotalOrder>(v: &mut [T], key: impl Fn(&T) -> K, order: Order) {
+pub(crate) fn sort_by_wide_key<T, K: TotalOrder>(v: &mut [T], key: &impl Fn(&T) -> K, order: Order) {
+    let less = |a: &T, b: &T| key(a).compare(&key(b), order).is_lt();
+    if v.len() >= INSERTED
+        && long_run::sort_few::<true, T>(v, less, |rest| sort_by_wide_key(rest, key, order))
+    {
+        return;
+    }
     let keys: Vec<K> = v.iter().map(key).collect();
     if !wide::is_sorted(&keys, order) {
         bring(v, order_of_wide(&keys, order, &mut room()));

@@ -6,7 +6,7 @@ use super::by_code::{self, StdSort};
 use super::distribute::{self, Classifier};
 use super::runs::{self, InRun, Run};
 use super::vector::{self, Isa};
-use super::{Job, compare, counting, pace, parallel_partition, split_at_ranges};
+use super::{Job, compare, counting, long_run, pace, parallel_partition, split_at_ranges};
 use crate::cpu::profile::{self, Runs};
 use crate::cpu::sorts::CpuSorts;
 use crate::cpu::tuning::{COUNT_16_FROM, MERGED_BY_THREADS, RANGES_A_THREAD};
@@ -55,16 +55,16 @@ pub(crate) fn sort<B: CpuSorts>(keys: &mut [B], transform: Transform<B>, job: &J
 /// sorts in less time.
 fn sort_integers<B: CpuSorts>(keys: &mut [B], transform: Transform<B>, job: &Job) -> Result<Report, Error> {
     let (n, bytes, mut report) = (keys.len(), size_of_val(keys), Report::default());
-    let run = report.phase("profile", bytes, 0, || by_code::first_run_of_integers(keys, transform));
-    let room = by_code::merge_room(run.range.end, n);
-    if by_code::is_long(run.range.end, n)
+    let run = report.phase("profile", bytes, 0, || long_run::first_run_of_integers(keys, transform));
+    let room = long_run::merge_room(run.range.end, n);
+    if long_run::is_long(run.range.end, n)
         && job.budget.scratch(room * size_of::<B>(), "", &mut report).is_ok()
         && let Ok(mut scratch) = Scratch::new(room)
     {
         let (job, mut rest) = (job.holding(room * size_of::<B>()), Ok(Report::default()));
         report.phase("finish", bytes, bytes, || {
             let sort = |keys: &mut [B]| rest = sort(keys, transform, &job);
-            by_code::sort_integers_after_run(keys, &run, transform, &mut scratch, sort);
+            long_run::sort_integers_after_run(keys, &run, transform, &mut scratch, sort);
         });
         report.scratch_peak = report.scratch_peak.max(rest?.scratch_peak);
         return Ok(report);

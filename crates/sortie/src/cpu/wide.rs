@@ -8,7 +8,7 @@ use rayon::slice::ParallelSliceMut;
 use super::by_code::{self, StdSort};
 use super::runs::Run;
 use super::sorts::CpuSorts;
-use super::{Job, compare, permute_pairs, segment_pairs, segments};
+use super::{Job, compare, long_run, permute_pairs, segment_pairs, segments};
 use crate::cpu::tuning::{FEW, MERGED_BY_THREADS};
 use crate::key::Transform;
 use crate::parallel::ITEMS_A_TASK;
@@ -26,8 +26,8 @@ pub(crate) fn sort<K: TotalOrder>(keys: &mut [K], order: Order, job: &Job) -> Re
     }
     let (bytes, n) = (size_of_val(keys), keys.len());
     let run = report.phase("profile", bytes, 0, || first_run(keys, order));
-    let room = by_code::merge_room(run.range.end, n);
-    if (run.range.end == n || job.budget.threads <= MERGED_BY_THREADS && by_code::is_long(run.range.end, n))
+    let room = long_run::merge_room(run.range.end, n);
+    if (run.range.end == n || job.budget.threads <= MERGED_BY_THREADS && long_run::is_long(run.range.end, n))
         && job.budget.scratch(room * size_of::<K>(), "", &mut report).is_ok()
         && let Ok(mut scratch) = Scratch::new(room)
     {
@@ -83,17 +83,17 @@ pub(crate) fn sort_by_std<K: TotalOrder>(keys: &mut [K], order: Order, std_sort:
 }
 
 /// The longest run that keys begin with.
-pub(crate) fn first_run<K: TotalOrder>(keys: &[K], order: Order) -> Run {
+fn first_run<K: TotalOrder>(keys: &[K], order: Order) -> Run {
     // The order is chosen here once, not again for every key.
     if order == Order::default() {
-        by_code::first_run(keys, |a, b| a.compare(b, Order::default()).is_lt())
+        long_run::first_run::<false, K>(keys, |a, b| a.compare(b, Order::default()).is_lt())
     } else {
-        by_code::first_run(keys, |a, b| a.compare(b, order).is_lt())
+        long_run::first_run::<false, K>(keys, |a, b| a.compare(b, order).is_lt())
     }
 }
 
 /// Sorts keys that begin with a run: sorts the others with `sort`, and merges both by way of the room.
-pub(crate) fn sort_after_run<K: TotalOrder>(
+fn sort_after_run<K: TotalOrder>(
     keys: &mut [K],
     run: &Run,
     order: Order,
@@ -102,9 +102,23 @@ pub(crate) fn sort_after_run<K: TotalOrder>(
 ) {
     // The order is chosen here once, not again for every key.
     if order == Order::default() {
-        by_code::sort_after_run(keys, run, |a, b| a.compare(b, Order::default()).is_lt(), room, sort);
+        long_run::sort_after_run(keys, run, |a, b| a.compare(b, Order::default()).is_lt(), room, sort);
     } else {
-        by_code::sort_after_run(keys, run, |a, b| a.compare(b, order).is_lt(), room, sort);
+        long_run::sort_after_run(keys, run, |a, b| a.compare(b, order).is_lt(), room, sort);
+    }
+}
+
+/// Sorts up to [`FEW`] keys if they begin with a long run, with `sort` for the others, and returns whether they do.
+pub(crate) fn sort_few_after_run<K: TotalOrder>(
+    keys: &mut [K],
+    order: Order,
+    sort: impl FnOnce(&mut [K]),
+) -> bool {
+    // The order is chosen here once, not again for every key.
+    if order == Order::default() {
+        long_run::sort_few::<false, K>(keys, |a, b| a.compare(b, Order::default()).is_lt(), sort)
+    } else {
+        long_run::sort_few::<false, K>(keys, |a, b| a.compare(b, order).is_lt(), sort)
     }
 }
 

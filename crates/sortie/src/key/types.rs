@@ -86,7 +86,7 @@ fixed! {
 }
 
 /// The first eight bytes as a big-endian number. Shorter strings are padded with zeros.
-#[inline]
+#[inline(always)]
 pub(crate) fn first_eight(bytes: &[u8]) -> u64 {
     match bytes.first_chunk::<8>() {
         Some(eight) => u64::from_be_bytes(*eight),
@@ -104,6 +104,7 @@ impl<const N: usize> TotalOrder for [u8; N] {
     fn compare(&self, other: &Self, order: Order) -> Ordering {
         order.direct(self.cmp(other))
     }
+    #[inline(always)]
     fn prefix(&self, order: Order) -> u64 {
         let used = if N < 8 { !(u64::MAX >> (8 * N)) } else { u64::MAX };
         first_eight(self) ^ if order.descending { used } else { 0 }
