@@ -49,7 +49,7 @@ pub(crate) enum StdSort {
 
 impl StdSort {
     /// The sort that is faster than a quicksort by code on `threads` threads, if there is one: for few items, for several runs, and
-    /// where `repeats` codes of a sample repeat. For items that do not begin with a long run.
+    /// where `repeats` pairs of a sample have the same code. For items that do not begin with a long run.
     pub(crate) fn for_items<T, B: Bits>(
         items: &[T],
         code: impl Fn(&T) -> B,
@@ -64,14 +64,14 @@ impl StdSort {
         if n <= COMPARED {
             return Some(StdSort::Unstable);
         }
-        let in_order = |i: usize| !less(&items[i * n / PIVOT_OF], &items[(i - 1) * n / PIVOT_OF]);
-        if threads == 1 && (1..PIVOT_OF).all(in_order) {
-            return Some(StdSort::Stable);
-        }
         if threads > 1 {
             return None;
         }
-        (count_repeats(sample(n, |i| code(&items[i]))) >= repeats).then_some(StdSort::Unstable)
+        let in_order = |i: usize| !less(&items[i * n / PIVOT_OF], &items[(i - 1) * n / PIVOT_OF]);
+        if (1..PIVOT_OF).all(in_order) {
+            return Some(StdSort::Stable);
+        }
+        (count_equal(&sample(n, |i| code(&items[i]))) >= repeats).then_some(StdSort::Unstable)
     }
 
     /// The same of integers.
@@ -84,7 +84,13 @@ impl StdSort {
             return Some(StdSort::Unstable);
         }
         let code = |key: &B| transform.encode_integer(*key);
-        StdSort::for_items(keys, code, |a, b| code(a) < code(b), FEW_CODES, threads)
+        let sample = sample(keys.len(), |i| code(&keys[i]));
+        let (dropped, repeats) = match dropped_bits(&sample) {
+            0 => (0, FEW_CODES),
+            bits => (bits, 1),
+        };
+        let prefix = |key: &B| code(key).shr(dropped);
+        StdSort::for_items(keys, prefix, |a, b| code(a) < code(b), repeats, threads)
     }
 
     /// Sorts integers.
@@ -127,9 +133,9 @@ fn native<B: Bits>(keys: &mut [B], transform: Transform<B>) -> Option<Native<'_>
     }
 }
 
-/// Whether so many codes of a sample repeat that there are few distinct ones. `n` is not 0.
+/// Whether so many codes of a sample are equal that there are few distinct ones. `n` is not 0.
 pub(crate) fn has_few_codes<B: Bits>(n: usize, code: impl Fn(usize) -> B) -> bool {
-    count_repeats(sample(n, code)) >= FEW_CODES
+    count_equal(&sample(n, code)) >= FEW_CODES
 }
 
 /// Codes at equal distances.
@@ -137,13 +143,29 @@ fn sample<B: Bits>(n: usize, code: impl Fn(usize) -> B) -> [B; PIVOT_OF] {
     std::array::from_fn(|i| code((i as u64 * n as u64 / PIVOT_OF as u64) as usize))
 }
 
-fn count_repeats<B: Bits>(mut sample: [B; PIVOT_OF]) -> usize {
-    sample.sort_unstable();
-    sample.windows(2).filter(|pair| pair[0] == pair[1]).count()
+/// How many pairs of a sample are equal. Stops where that says that there are few distinct codes.
+fn count_equal<B: Bits>(sample: &[B; PIVOT_OF]) -> usize {
+    let mut equal = 0;
+    for (i, code) in sample.iter().enumerate() {
+        equal += sample[..i].iter().filter(|&before| before == code).count();
+        if equal >= FEW_CODES {
+            break;
+        }
+    }
+    equal
 }
 
-/// Codes of a sample that repeat, at least, where there are few distinct ones.
+/// Pairs of a sample that are equal, at least, where there are few distinct codes.
 pub(crate) const FEW_CODES: usize = PIVOT_OF / 4;
+
+/// Low bits of codes for which a word has no room beside the index of one of [`FEW`], if all codes lie between those of the
+/// sample. Codes that differ in these bits alone are ordered one by one.
+fn dropped_bits<B: Bits>(sample: &[B; PIVOT_OF]) -> u32 {
+    let ends = (B::MAX, B::ZERO);
+    let (low, high) = sample.iter().fold(ends, |(low, high), &code| (low.min(code), high.max(code)));
+    let span = B::WIDTH - high.wrapping_sub(low).leading_zeros();
+    span.saturating_sub(u64::BITS - FEW.ilog2())
+}
 
 struct Quicksort<C, E> {
     code: C,
