@@ -31,7 +31,7 @@ impl<F> Sort<'_, F> {
         let order = |a: &[u8], b: &[u8]| compare_bytes(a, b, self.descending);
         // Equal items at the start fit either direction. A whole stretch of them is taken to ascend.
         let start = items.len().min(STRINGS_A_TASK + 1);
-        let level = self.in_a_row(&items[..start], depth, |a, b| order(a, b).is_eq());
+        let level = self.in_a_row(&items[..start], depth, |a, b| a == b);
         let falls = level < start && self.compare(&items[level - 1], &items[level], depth).is_gt();
         let from = level.saturating_sub(1);
         if !falls {
@@ -65,7 +65,7 @@ impl<F> Sort<'_, F> {
         F: Strings<P>,
     {
         let order = |a: &[u8], b: &[u8]| compare_bytes(a, b, self.descending);
-        let level = self.in_a_row(items, depth, |a, b| order(a, b).is_eq());
+        let level = self.in_a_row(items, depth, |a, b| a == b);
         let from = level.saturating_sub(1);
         if level == items.len() || self.compare(&items[from], &items[level], depth).is_lt() {
             return (Run::Ascending, from + self.in_a_row(&items[from..], depth, |a, b| order(a, b).is_le()));
