@@ -117,13 +117,21 @@ pub(crate) fn end_of_run<B: Bits>(
     in_order: impl Fn(B, B) -> bool,
 ) -> usize {
     // Most runs end at once.
-    let start = if keys.len() <= RUN_STRETCH { keys.len() } else { LOOKED_AT_ONE_BY_ONE };
+    let start = keys.len().min(LOOKED_AT_ONE_BY_ONE);
     let end = in_a_row(&keys[..start], &code, &in_order);
-    if end < start || end == keys.len() { end } else { end_of_long_run(keys, start - 1, &code, &in_order) }
+    if end < start || end == keys.len() {
+        end
+    } else if keys.len() > RUN_STRETCH {
+        end_of_long_run(keys, start - 1, &code, &in_order)
+    } else if is_in_order(&keys[start - 1..], |a, b| in_order(code(a), code(b))) {
+        keys.len()
+    } else {
+        start - 1 + in_a_row(&keys[start - 1..], &code, &in_order)
+    }
 }
 
 /// Keys at the start of a run that are compared one by one.
-const LOOKED_AT_ONE_BY_ONE: usize = 16;
+const LOOKED_AT_ONE_BY_ONE: usize = 8;
 
 /// Keys of a run that are compared before each check whether it ended.
 const RUN_STRETCH: usize = 64;
