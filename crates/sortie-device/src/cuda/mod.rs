@@ -66,6 +66,11 @@ pub fn ptx(program: &Program, capability: (u32, u32)) -> Result<Vec<u8>, Error> 
     nvrtc::ptx(program, capability)
 }
 
+/// The options with which [`ptx`] compiles a program.
+pub fn ptx_options(program: &Program, capability: (u32, u32)) -> Vec<String> {
+    nvrtc::ptx_options(program, capability)
+}
+
 /// What there is once the driver has started.
 #[derive(Debug, Clone, Copy)]
 struct Started {

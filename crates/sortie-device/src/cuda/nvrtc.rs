@@ -85,8 +85,12 @@ pub fn compile(program: &Program, capability: (u32, u32)) -> Result<Vec<u8>, Err
 }
 
 /// The PTX that becomes that machine code.
-pub fn ptx(program: &Program, (major, minor): (u32, u32)) -> Result<Vec<u8>, Error> {
-    compile_to(program, &options_for(program, &format!("compute_{major}{minor}")), Compiling::ptx)
+pub fn ptx(program: &Program, capability: (u32, u32)) -> Result<Vec<u8>, Error> {
+    compile_to(program, &ptx_options(program, capability), Compiling::ptx)
+}
+
+pub fn ptx_options(program: &Program, (major, minor): (u32, u32)) -> Vec<String> {
+    options_for(program, &format!("compute_{major}{minor}"))
 }
 
 fn compile_to(

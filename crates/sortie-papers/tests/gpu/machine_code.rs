@@ -1,5 +1,7 @@
 //! What the kernels become as machine code.
 
+use std::path::Path;
+
 use sortie::Error;
 use sortie_papers::{Papers, array_sort, quicksort, radix_sort};
 use sortie_simt::machine_code::{self, Sort};
@@ -30,5 +32,6 @@ fn of_arrays(papers: &Papers, length: usize) -> Result<(), Error> {
 
 #[test]
 fn no_kernel_of_the_list_spills_or_asks_for_too_much_shared_memory() {
-    machine_code::check(LIST, Papers::new, &[]);
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/gpu/machine_code.txt");
+    machine_code::check(LIST, Papers::new, &[], &file);
 }

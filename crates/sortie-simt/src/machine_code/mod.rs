@@ -1,12 +1,15 @@
 //! What kernels become as machine code: on each architecture, no register is spilled and no block asks for more shared memory
 //! than there is, but for what is known. Needs no GPU: a sort runs on a recorder with the limits of a device, and what
-//! it asks for there is compiled with the same options, to PTX by NVRTC and from that by `ptxas`, which reports.
+//! it asks for there is compiled with the same options, to PTX by NVRTC and from that by `ptxas`, which reports. The reports are
+//! kept in a file, so that what has not changed need not be compiled again.
 
+mod kept;
 mod recorder;
 mod report;
 
 use std::env;
 use std::fmt::Debug;
+use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -15,6 +18,7 @@ use std::time::Instant;
 use rayon::prelude::*;
 use sortie_device::{Device, cuda};
 
+use kept::Kept;
 pub use recorder::Recorded;
 use recorder::record;
 use report::{Function, parse};
@@ -50,23 +54,58 @@ pub struct Known {
 }
 
 /// Panics where a kernel that one of the sorts launches spills registers or asks for too much shared memory, but for what is
-/// known, or where what is known is so no more. Skipped where the environment names no toolkit.
-pub fn check<G, E: Debug>(sorts: &[Sort<G, E>], engine: fn(Device) -> G, known: &[Known]) {
-    let Some(toolkit) = env::var_os(TOOLKIT).map(PathBuf::from) else {
-        return println!("skipped: {TOOLKIT} names no folder with NVIDIA's bin/ptxas");
-    };
-    let version = cuda::compiler_version().unwrap();
-    println!("NVRTC {}.{}, ptxas of {}", version.0, version.1, toolkit.display());
+/// known, or where what is known is so no more.
+///
+/// Where the environment names a toolkit, programs that `file` has no report on are compiled, and the file is written anew. So are one
+/// in [`COMPILED_AGAIN`] of the others, and all if the file is by other compilers; panics where the reports then differ. Where it
+/// names none, panics if the file lacks a report.
+pub fn check<G, E: Debug>(sorts: &[Sort<G, E>], engine: fn(Device) -> G, known: &[Known], file: &Path) {
     let jobs: Vec<Job> = ARCHITECTURES.iter().flat_map(|on| jobs(sorts, engine, on)).collect();
-    let compiled: Vec<Compiled> = jobs.into_par_iter().map(|job| job.compile(&toolkit)).collect();
+    let (mut kept, toolkit) = (Kept::read(file), env::var_os(TOOLKIT).map(PathBuf::from));
+    let compilers = toolkit.as_ref().map(|toolkit| compilers(toolkit));
+    if let Some(compilers) = compilers.filter(|compilers| *compilers != kept.compilers) {
+        kept = Kept::none(compilers);
+    }
+    let report = |job: Job| {
+        let report = kept.report(&job).cloned();
+        match (&toolkit, report) {
+            (Some(toolkit), report) if report.is_none() || job.is_compiled_again() => {
+                job.compile(toolkit, report)
+            }
+            (_, Some(report)) => Compiled { job, seconds: None, functions: Ok(report) },
+            (_, None) => {
+                Compiled { job, seconds: None, functions: Err(format!("no report in {}", file.display())) }
+            }
+        }
+    };
+    let compiled: Vec<Compiled> = jobs.into_par_iter().map(report).collect();
     compiled.iter().for_each(Compiled::print);
     let faults = faults(&compiled, known);
     assert!(
         faults.is_empty(),
-        "{} faults; a spill that has to be belongs with those that are known:\n{}",
+        "{} faults; a spill that has to be belongs with those that are known, and CONTRIBUTING.md says how to compile \
+         what has no report:\n{}",
         faults.len(),
         faults.join("\n")
     );
+    if toolkit.is_some() {
+        let reports = compiled.iter().filter_map(|one| Some((&one.job, one.functions.as_ref().ok()?)));
+        fs::write(file, Kept::text(&kept.compilers, reports)).unwrap();
+    }
+}
+
+/// One in so many of the programs that a file has reports on is compiled all the same, so that no file is trusted blindly.
+pub const COMPILED_AGAIN: u8 = 32;
+
+/// What the compilers say of their versions.
+fn compilers(toolkit: &Path) -> String {
+    let program = toolkit.join("bin/ptxas");
+    let output = Command::new(&program).arg("--version").output();
+    let output = output.unwrap_or_else(|error| panic!("{}: {error}", program.display()));
+    let said = String::from_utf8_lossy(&output.stdout);
+    let version = said.split_whitespace().find(|word| word.starts_with('V')).unwrap_or("?");
+    let (major, minor) = cuda::compiler_version().unwrap();
+    format!("NVRTC {major}.{minor}, ptxas {version}")
 }
 
 /// A program to compile.
@@ -120,19 +159,31 @@ fn chosen(recorded: Vec<Recorded>, every: bool) -> Vec<Recorded> {
 
 struct Compiled {
     job: Job,
-    /// Seconds in NVRTC, and in ptxas.
-    seconds: [f64; 2],
+    /// Seconds in NVRTC and in ptxas, if it was compiled now.
+    seconds: Option<[f64; 2]>,
     /// What ptxas reports, or the complaints of one of the two.
     functions: Result<Vec<Function>, String>,
 }
 
 impl Job {
-    fn compile(self, toolkit: &Path) -> Compiled {
+    fn is_compiled_again(&self) -> bool {
+        let key = kept::key(&self.recorded.program, self.architecture);
+        u8::from_str_radix(&key[..2], 16).is_ok_and(|first| first % COMPILED_AGAIN == 0)
+    }
+
+    /// Compiles the program, of which the report is to be `expected`, if there is one.
+    fn compile(self, toolkit: &Path, expected: Option<Vec<Function>>) -> Compiled {
         let start = Instant::now();
         let ptx = cuda::ptx(&self.recorded.program, self.architecture.capability);
         let translated = start.elapsed().as_secs_f64();
         let functions = ptx.map_err(|error| error.to_string()).and_then(|ptx| self.assemble(&ptx, toolkit));
-        let seconds = [translated, start.elapsed().as_secs_f64() - translated];
+        let functions = functions.and_then(|found| match expected {
+            Some(expected) if expected != found => {
+                Err(format!("the file has {expected:?}, ptxas reports {found:?}"))
+            }
+            _ => Ok(found),
+        });
+        let seconds = Some([translated, start.elapsed().as_secs_f64() - translated]);
         Compiled { job: self, seconds, functions }
     }
 
@@ -156,9 +207,10 @@ impl Job {
 impl Compiled {
     fn print(&self) {
         let Job { sort, architecture, recorded } = &self.job;
+        let Some(seconds) = self.seconds else { return };
         for function in self.functions.iter().flatten() {
             println!(
-                "{:6} {:52} {:14} {:2} registers, spills {:?}, frame {}, shared {} + {}; {:.1?} s for {sort}",
+                "{:6} {:52} {:14} {:2} registers, spills {:?}, frame {}, shared {} + {}; {seconds:.1?} s for {sort}",
                 architecture.name,
                 recorded.program.name,
                 function.name,
@@ -167,7 +219,6 @@ impl Compiled {
                 function.frame,
                 function.shared,
                 recorded.shared.get(&function.name).unwrap_or(&0),
-                self.seconds,
             );
         }
     }
@@ -242,7 +293,7 @@ mod tests {
             Program { name: "sort-4".into(), source: "", headers: &[], defines: vec![], overlaps: false };
         let recorded = Recorded { program, shared: [("sort".into(), asked)].into() };
         let job = Job { sort: "u32", architecture: &ARCHITECTURES[0], recorded };
-        Compiled { job, seconds: [0.0; 2], functions: Ok(vec![function]) }
+        Compiled { job, seconds: None, functions: Ok(vec![function]) }
     }
 
     #[test]

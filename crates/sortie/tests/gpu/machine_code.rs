@@ -2,6 +2,7 @@
 //! them.
 
 use std::fs;
+use std::path::Path;
 use std::sync::Arc;
 
 use bytemuck::Pod;
@@ -431,7 +432,8 @@ fn strings(gpu: &Gpu) -> Result<(), Error> {
 
 #[test]
 fn no_kernel_of_the_list_spills_or_asks_for_too_much_shared_memory() {
-    machine_code::check(LIST, Gpu::new, KNOWN);
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/gpu/machine_code.txt");
+    machine_code::check(LIST, Gpu::new, KNOWN, &file);
 }
 
 #[test]

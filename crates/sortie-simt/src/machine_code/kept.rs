@@ -1,0 +1,148 @@
+//! What was compiled before, in a file: compiling all programs takes minutes, and most changes leave all of them as they were.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use sha2::{Digest, Sha256};
+use sortie_device::{Program, cuda};
+
+use super::report::Function;
+use super::{Architecture, Job};
+
+/// The reports on programs, by their keys.
+#[derive(Debug, Default, PartialEq)]
+pub struct Kept {
+    /// The versions of the compilers.
+    pub compilers: String,
+    reports: BTreeMap<String, Vec<Function>>,
+}
+
+impl Kept {
+    /// Nothing, by these compilers.
+    pub fn none(compilers: String) -> Kept {
+        Kept { compilers, reports: BTreeMap::new() }
+    }
+
+    /// What the file has. Nothing if there is none, or where a line is not one of this format.
+    pub fn read(file: &Path) -> Kept {
+        fs::read_to_string(file).ok().and_then(|text| Kept::parse(&text)).unwrap_or_default()
+    }
+
+    fn parse(text: &str) -> Option<Kept> {
+        let mut lines = text.lines();
+        let mut kept = Kept::none(lines.next()?.into());
+        for line in lines.skip(1) {
+            let [_, _, name, registers, stores, loads, frame, shared, key] =
+                line.split_whitespace().collect::<Vec<_>>()[..]
+            else {
+                return None;
+            };
+            kept.reports.entry(key.into()).or_default().push(Function {
+                name: name.into(),
+                frame: frame.parse().ok()?,
+                spilled: [stores.parse().ok()?, loads.parse().ok()?],
+                registers: registers.parse().ok(),
+                shared: shared.parse().ok()?,
+            });
+        }
+        Some(kept)
+    }
+
+    /// What is kept of a program for an architecture.
+    pub fn report(&self, job: &Job) -> Option<&Vec<Function>> {
+        self.reports.get(&key(&job.recorded.program, job.architecture))
+    }
+
+    /// The text of a file with the reports on these programs, in their order.
+    pub fn text<'a>(compilers: &str, compiled: impl Iterator<Item = (&'a Job, &'a Vec<Function>)>) -> String {
+        let mut text = format!("{compilers}\n");
+        let titles = ["program", "kernel", "registers", "stores", "loads", "frame", "shared", "key"];
+        line(&mut text, "", titles);
+        for (job, functions) in compiled {
+            let program = &job.recorded.program;
+            let key = key(program, job.architecture);
+            for function in functions {
+                let registers = function.registers.map_or("-".into(), |registers| registers.to_string());
+                let [stores, loads] = function.spilled.map(|bytes| bytes.to_string());
+                let (frame, shared) = (function.frame.to_string(), function.shared.to_string());
+                let columns =
+                    [&program.name, &function.name, &registers, &stores, &loads, &frame, &shared, &key];
+                line(&mut text, job.architecture.name, columns.map(String::as_str));
+            }
+        }
+        text
+    }
+}
+
+fn line(text: &mut String, on: &str, columns: [&str; 8]) {
+    let [program, kernel, registers, stores, loads, frame, shared, key] = columns;
+    let _ = writeln!(
+        text,
+        "{on:6} {program:52} {kernel:18} {registers:>9} {stores:>6} {loads:>6} {frame:>6} {shared:>6} {key}"
+    );
+}
+
+/// A digest of all that the machine code depends on, but for the compilers.
+pub fn key(program: &Program, on: &Architecture) -> String {
+    let mut hash = Sha256::new();
+    // With its length first, so that no two lists of parts are the same bytes.
+    let mut part = |text: &str| {
+        hash.update((text.len() as u64).to_le_bytes());
+        hash.update(text);
+    };
+    part(program.source);
+    program.headers.iter().for_each(|(name, text)| {
+        part(name);
+        part(text);
+    });
+    // Macros are among the options.
+    cuda::ptx_options(program, on.capability).iter().for_each(|option| part(option));
+    hash.finalize().iter().take(12).fold(String::new(), |mut key, byte| {
+        let _ = write!(key, "{byte:02x}");
+        key
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::ARCHITECTURES;
+    use super::super::recorder::Recorded;
+    use super::*;
+
+    fn job(source: &'static str, value: &str) -> Job {
+        let defines = vec![("KEYS".into(), value.into())];
+        let program = Program { name: "sort-4".into(), source, headers: &[], defines, overlaps: false };
+        let recorded = Recorded { program, shared: [("sort".into(), 0)].into() };
+        Job { sort: "u32", architecture: &ARCHITECTURES[0], recorded }
+    }
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        let functions = vec![
+            Function { name: "sort".into(), frame: 8, spilled: [4, 12], registers: Some(64), shared: 512 },
+            Function { name: "not_inlined".into(), ..Function::default() },
+        ];
+        let job = job("__global__ void sort();", "8");
+        let text = Kept::text("NVRTC 13.5, ptxas 13.5", [(&job, &functions)].into_iter());
+        let kept = Kept::parse(&text).unwrap();
+        assert_eq!(kept.compilers, "NVRTC 13.5, ptxas 13.5");
+        assert_eq!(kept.report(&job), Some(&functions));
+        assert_eq!(Kept::parse(&text.replace("512", "many")), None);
+    }
+
+    #[test]
+    fn a_change_of_source_macro_or_architecture_is_another_program() {
+        let [first, second, ..] = &ARCHITECTURES;
+        let keys = [
+            key(&job("a", "8").recorded.program, first),
+            key(&job("b", "8").recorded.program, first),
+            key(&job("a", "9").recorded.program, first),
+            key(&job("a", "8").recorded.program, second),
+        ];
+        for (i, one) in keys.iter().enumerate() {
+            assert!(!keys[..i].contains(one), "{i}");
+        }
+    }
+}
