@@ -21,7 +21,7 @@ pub const IN_RUNS: &str = ", in runs through temporary files";
 
 /// Refuses an input whose size is not known.
 pub fn unknown_size() -> Failure {
-    Failure::new("--explain needs to know how much there is to sort, which only a file tells; name a file")
+    Failure::new("--explain needs to know how much there is to sort; name a file that is not compressed")
 }
 
 /// Lets `--engine auto` use a GPU. Returns whether it may: a GPU is known, and `-S`, which the CUDA driver does not respect, is not given.

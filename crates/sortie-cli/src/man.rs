@@ -24,7 +24,7 @@ pub fn run(args: &ManArgs) -> Result<(), Failure> {
     };
     for command in with_subcommands(&program) {
         let name = command.get_display_name().unwrap_or_else(|| command.get_name());
-        let mut page = Output::open(Some(&folder.join(format!("{name}.1"))), folder)?;
+        let mut page = Output::open(Some(&folder.join(format!("{name}.1"))), folder, None)?;
         page.write(&render(command))?;
         page.finish()?;
     }

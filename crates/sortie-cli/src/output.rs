@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Access, access};
 use rustix::io::Errno;
 
+use crate::compression::{Compression, Packer};
 use crate::failure::Failure;
 use draft::Draft;
 
@@ -25,6 +26,8 @@ pub struct Output {
     writing: (&'static str, PathBuf),
     name: PathBuf,
     place: Place,
+    /// What compresses it.
+    packer: Option<Packer>,
 }
 
 /// The file that takes the result, and how [`Output::finish`] puts it in place.
@@ -46,9 +49,20 @@ impl Output {
     }
 
     /// Opens `path`, or standard output, and checks that it can be written. If the file cannot be replaced, the result is first
-    /// written to a file beside it, or else in the folder `temporary`.
-    pub fn open(path: Option<&Path>, temporary: &Path) -> Result<Output, Failure> {
-        let Some(path) = path else { return Output::stdout() };
+    /// written to a file beside it, or else in the folder `temporary`. What is written is compressed as `compression` says.
+    pub fn open(
+        path: Option<&Path>,
+        temporary: &Path,
+        compression: Option<Compression>,
+    ) -> Result<Output, Failure> {
+        let output = match path {
+            Some(path) => Output::file(path, temporary),
+            None => Output::stdout(),
+        }?;
+        Ok(Output { packer: compression.map(Packer::new), ..output })
+    }
+
+    fn file(path: &Path, temporary: &Path) -> Result<Output, Failure> {
         let failed = || Failure::file("write", path);
         let Some(old) = find(path).map_err(failed())? else {
             let target = resolve(path).map_err(failed())?;
@@ -71,28 +85,42 @@ impl Output {
             .or_else(|_| Draft::new(temporary, PRIVATE))
             .map_err(Failure::file("create a temporary file in", temporary))?;
         let writing = ("write a temporary file in", draft.folder().to_owned());
-        Ok(Output { writing, name: path.to_owned(), place: Place::Copied(draft, old) })
+        Ok(Output { writing, name: path.to_owned(), place: Place::Copied(draft, old), packer: None })
     }
 
     fn of(place: Place, name: &Path) -> Output {
-        Output { writing: ("write", name.to_owned()), name: name.to_owned(), place }
+        Output { writing: ("write", name.to_owned()), name: name.to_owned(), place, packer: None }
     }
 
+    /// Writes `text`, compressed where that was asked for; then there has to be a pool of threads for a large one.
     pub fn write(&mut self, text: &[u8]) -> Result<(), Failure> {
-        let file = match &mut self.place {
-            Place::Direct(file) => file,
-            Place::Named(draft, _) | Place::Copied(draft, _) => draft.file(),
-        };
-        file.write_all(text).map_err(Failure::file(self.writing.0, &self.writing.1))
+        let mut write = |bytes: &[u8]| self.place.write(bytes, &self.writing);
+        match &mut self.packer {
+            Some(packer) => packer.put(text, &mut write),
+            None => write(text),
+        }
     }
 
     /// Puts the complete file in its place.
-    pub fn finish(self) -> Result<(), Failure> {
+    pub fn finish(mut self) -> Result<(), Failure> {
+        if let Some(packer) = self.packer.take() {
+            packer.finish(&mut |bytes| self.place.write(bytes, &self.writing))?;
+        }
         match self.place {
             Place::Direct(_) => Ok(()),
             Place::Named(draft, target) => draft.rename(&target, &self.name),
             Place::Copied(draft, old) => draft.copy(old, &self.name),
         }
+    }
+}
+
+impl Place {
+    fn write(&mut self, bytes: &[u8], (doing, path): &(&'static str, PathBuf)) -> Result<(), Failure> {
+        let file = match self {
+            Place::Direct(file) => file,
+            Place::Named(draft, _) | Place::Copied(draft, _) => draft.file(),
+        };
+        file.write_all(bytes).map_err(Failure::file(doing, path))
     }
 }
 

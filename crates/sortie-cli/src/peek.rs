@@ -1,7 +1,8 @@
 //! The first bytes of an open file, which stay there to be read.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Read};
+use std::os::fd::AsFd;
 use std::thread;
 use std::time::Duration;
 
@@ -16,12 +17,39 @@ const PATIENCE: Duration = Duration::from_millis(1);
 /// Whether the next bytes of `file` are `expected`. Of a pipe they are waited for. A terminal or a socket has none that
 /// could be seen without being read.
 pub fn begins_with(file: &File, expected: &[u8]) -> bool {
-    let mut seen = vec![0; expected.len()];
-    let count = match seek(file, SeekFrom::Current(0)) {
-        Ok(at) => pread(file, &mut seen[..], at).unwrap_or(0),
-        Err(_) => return pipe_begins_with(file, expected).unwrap_or(false),
-    };
-    seen[..count] == *expected
+    match seek(file, SeekFrom::Current(0)) {
+        Ok(_) => first(file, expected.len()).is_ok_and(|first| first == expected),
+        Err(_) => pipe_begins_with(file, expected).unwrap_or(false),
+    }
+}
+
+/// The next bytes of a file that has a position, so many where there are as many.
+pub fn first(file: &File, count: usize) -> io::Result<Vec<u8>> {
+    let mut first = Vec::with_capacity(count);
+    Peeked::at_position_of(file)?.take(count as u64).read_to_end(&mut first)?;
+    Ok(first)
+}
+
+/// Reads a file from its position, which stays where it is.
+pub struct Peeked<F> {
+    file: F,
+    at: u64,
+}
+
+impl<F: AsFd> Peeked<F> {
+    /// Fails for what has no position.
+    pub fn at_position_of(file: F) -> io::Result<Self> {
+        let at = seek(&file, SeekFrom::Current(0))?;
+        Ok(Peeked { file, at })
+    }
+}
+
+impl<F: AsFd> Read for Peeked<F> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = pread(&self.file, into, self.at)?;
+        self.at += read as u64;
+        Ok(read)
+    }
 }
 
 fn pipe_begins_with(file: &File, expected: &[u8]) -> io::Result<bool> {

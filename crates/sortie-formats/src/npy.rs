@@ -117,7 +117,7 @@ pub fn read_header(input: &mut Input) -> Result<Header, Error> {
 ///
 /// # Errors
 /// [`Error::Truncated`] or [`Error::Trailing`] if there are fewer or more, [`Error::Memory`], [`Error::Io`].
-pub fn read_data<T: Pod>(input: &Input, header: &Header, note: Note<'_>) -> Result<Vec<T>, Error> {
+pub fn read_data<T: Pod>(input: &mut Input, header: &Header, note: Note<'_>) -> Result<Vec<T>, Error> {
     let need = (header.count() * size_of::<T>()) as u64;
     let check = |have: u64| match have {
         _ if have < need => Err(Error::Truncated { have, need }),

@@ -1,5 +1,6 @@
 //! Raw arrays: elements one after another and nothing else. Files are read into one buffer of their type.
 
+use std::fmt;
 use std::fs::File;
 use std::io::{self, Read, Seek};
 
@@ -16,12 +17,25 @@ const FIRST_BYTES: usize = 1 << 20;
 /// Is told, from any thread, that so many more bytes were read.
 pub type Note<'a> = &'a (dyn Fn(u64) + Sync);
 
-/// A file or a pipe, read from front to back.
-#[derive(Debug)]
+/// A file, a pipe or another stream, read from front to back.
 pub struct Input {
-    file: File,
-    /// The place of the next byte and the length of the file, where it is one.
-    extent: Option<(u64, u64)>,
+    source: Source,
+}
+
+enum Source {
+    File {
+        file: File,
+        /// The place of the next byte and the length.
+        at: u64,
+        len: u64,
+    },
+    Stream(Box<dyn Read + Send>),
+}
+
+impl fmt::Debug for Input {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Input").field("remaining", &self.remaining()).finish_non_exhaustive()
+    }
 }
 
 impl Input {
@@ -31,25 +45,51 @@ impl Input {
     /// If the system does not tell the kind, the length or the place of the file.
     pub fn new(mut file: File) -> io::Result<Self> {
         let metadata = file.metadata()?;
-        let extent = match metadata.is_file() {
-            true => Some((file.stream_position()?, metadata.len())),
-            false => None,
+        let source = match metadata.is_file() {
+            true => Source::File { at: file.stream_position()?, len: metadata.len(), file },
+            false => Source::Stream(Box::new(file)),
         };
-        Ok(Input { file, extent })
+        Ok(Input { source })
+    }
+
+    /// Reads a stream, whose length is not known.
+    #[must_use]
+    pub fn stream(stream: Box<dyn Read + Send>) -> Self {
+        Input { source: Source::Stream(stream) }
     }
 
     /// The bytes yet to be read, where that is known.
     #[must_use]
     pub fn remaining(&self) -> Option<u64> {
-        self.extent.map(|(at, len)| len.saturating_sub(at))
+        match self.source {
+            Source::File { at, len, .. } => Some(len.saturating_sub(at)),
+            Source::Stream(_) => None,
+        }
     }
 
-    /// Appends the next bytes to `head` until it holds `len`, fewer where the input ends.
+    /// Reads the next bytes, as [`Read::read`] does.
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        match &mut self.source {
+            Source::File { file, at, .. } => {
+                let read = file.read(bytes)?;
+                *at += read as u64;
+                Ok(read)
+            }
+            Source::Stream(stream) => stream.read(bytes),
+        }
+    }
+
+    /// Appends the next bytes to `head` until it holds `len`, fewer where the input ends. Takes no more memory than there are bytes: a
+    /// header may claim any length.
     pub(crate) fn read_head(&mut self, head: &mut Vec<u8>, len: usize) -> io::Result<()> {
-        let wanted = len.saturating_sub(head.len()) as u64;
-        let read = (&self.file).take(wanted).read_to_end(head)?;
-        if let Some((at, _)) = &mut self.extent {
-            *at += read as u64;
+        while head.len() < len {
+            let (held, wanted) = (head.len(), (len - head.len()).min(FIRST_BYTES));
+            head.resize(held + wanted, 0);
+            let filled = self.fill(&mut head[held..], &|_| {})?;
+            head.truncate(held + filled);
+            if filled < wanted {
+                break;
+            }
         }
         Ok(())
     }
@@ -57,10 +97,13 @@ impl Input {
     /// The next `count` elements, which [`Input::remaining`] says are there.
     pub(crate) fn read_known<T: Pod>(&self, count: usize, note: Note<'_>) -> Result<Vec<T>, Error> {
         let mut elements = zeroed(count)?;
-        let (at, _) = self.extent.unwrap_or_default();
+        let (file, at) = match &self.source {
+            Source::File { file, at, .. } => (file, *at),
+            Source::Stream(_) => unreachable!("nothing is known of a stream"),
+        };
         let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut elements);
         bytes.par_chunks_mut(CHUNK_BYTES).enumerate().try_for_each(|(i, chunk)| {
-            read_exact_at(&self.file, chunk, at + (i * CHUNK_BYTES) as u64).map_err(|e| match e.kind() {
+            read_exact_at(file, chunk, at + (i * CHUNK_BYTES) as u64).map_err(|e| match e.kind() {
                 io::ErrorKind::UnexpectedEof => shorter(),
                 _ => e,
             })?;
@@ -75,7 +118,7 @@ impl Input {
         let mut filled = 0;
         while filled < bytes.len() {
             let end = bytes.len().min(filled + CHUNK_BYTES);
-            match (&self.file).read(&mut bytes[filled..end]) {
+            match self.read(&mut bytes[filled..end]) {
                 Ok(0) => break,
                 Ok(read) => {
                     filled += read;
@@ -85,15 +128,11 @@ impl Input {
                 Err(e) => return Err(e),
             }
         }
-        if let Some((at, _)) = &mut self.extent {
-            *at += filled as u64;
-        }
         Ok(filled)
     }
 
     /// The next elements until the input ends or `most` bytes were read, and how many bytes were read.
-    pub(crate) fn read_unknown<T: Pod>(&self, most: u64, note: Note<'_>) -> Result<(Vec<T>, u64), Error> {
-        let mut source = (&self.file).take(most);
+    pub(crate) fn read_unknown<T: Pod>(&mut self, most: u64, note: Note<'_>) -> Result<(Vec<T>, u64), Error> {
         let mut elements: Vec<T> = Vec::new();
         let mut filled = 0;
         loop {
@@ -101,7 +140,8 @@ impl Input {
                 grow(&mut elements)?;
             }
             let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut elements);
-            match source.read(&mut bytes[filled..]) {
+            let end = usize::try_from(most).map_or(bytes.len(), |most| most.min(bytes.len()));
+            match self.read(&mut bytes[filled..end]) {
                 Ok(0) => break,
                 Ok(read) => {
                     filled += read;
@@ -125,7 +165,7 @@ pub(crate) fn shorter() -> io::Error {
 ///
 /// # Errors
 /// [`Error::Uneven`] if the last element is not whole, [`Error::Memory`], [`Error::Io`].
-pub fn read<T: Pod>(input: &Input, kind: Kind, note: Note<'_>) -> Result<Vec<T>, Error> {
+pub fn read<T: Pod>(input: &mut Input, kind: Kind, note: Note<'_>) -> Result<Vec<T>, Error> {
     let width = size_of::<T>();
     let uneven = |bytes| Error::Uneven { bytes, width, kind };
     let mut elements = match input.remaining() {

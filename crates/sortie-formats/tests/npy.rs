@@ -148,7 +148,7 @@ fn read(bytes: &[u8], through_pipe: bool) -> Result<Vec<f64>, Error> {
         input = Input::new(file.reopen().unwrap()).unwrap();
     }
     let header = npy::read_header(&mut input)?;
-    npy::read_data(&input, &header, &|_| {})
+    npy::read_data(&mut input, &header, &|_| {})
 }
 
 #[test]

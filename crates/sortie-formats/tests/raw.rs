@@ -28,8 +28,9 @@ fn files_and_pipes_give_the_same() {
         let bytes: Vec<u8> = numbers.iter().flat_map(|x| x.to_le_bytes()).collect();
         let noted = AtomicU64::new(0);
         let note = |bytes| _ = noted.fetch_add(bytes, Ordering::Relaxed);
-        let from_file = raw::read::<u32>(&Input::new(in_file(&bytes)).unwrap(), Kind::U32, &note).unwrap();
-        let from_pipe = raw::read::<u32>(&Input::new(in_pipe(bytes)).unwrap(), Kind::U32, &note).unwrap();
+        let from_file =
+            raw::read::<u32>(&mut Input::new(in_file(&bytes)).unwrap(), Kind::U32, &note).unwrap();
+        let from_pipe = raw::read::<u32>(&mut Input::new(in_pipe(bytes)).unwrap(), Kind::U32, &note).unwrap();
         assert_eq!(noted.into_inner(), 2 * 4 * u64::from(n));
         assert!(from_file == numbers && from_pipe == numbers, "{n} numbers");
     }
@@ -39,13 +40,13 @@ fn files_and_pipes_give_the_same() {
 fn a_file_is_read_from_where_it_stands() {
     let mut file = in_file(&[9, 9, 9, 1, 0, 2, 0]);
     file.read_exact(&mut [0; 3]).unwrap();
-    assert_eq!(raw::read::<u16>(&Input::new(file).unwrap(), Kind::U16, &|_| {}).unwrap(), [1, 2]);
+    assert_eq!(raw::read::<u16>(&mut Input::new(file).unwrap(), Kind::U16, &|_| {}).unwrap(), [1, 2]);
 }
 
 #[test]
 fn a_piece_of_an_element_is_an_error() {
     for input in [in_file(&[0; 13]), in_pipe(vec![0; 13])] {
-        let error = raw::read::<f64>(&Input::new(input).unwrap(), Kind::F64, &|_| {}).unwrap_err();
+        let error = raw::read::<f64>(&mut Input::new(input).unwrap(), Kind::F64, &|_| {}).unwrap_err();
         assert_eq!(
             error.to_string(),
             "13 bytes are no multiple of the 8 bytes of f64; the file is cut short or of another type"

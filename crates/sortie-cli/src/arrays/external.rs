@@ -70,7 +70,7 @@ impl Task {
     }
 
     fn run_as<W: Pod + Send>(&self, job: &ArraySort<'_>, array: ArrayFile) -> Result<(), Failure> {
-        let mut output = Output::open(job.output, &job.temporary)?;
+        let mut output = job.open_output()?;
         let (mut stretches, format) = array.stretches()?;
         let order = Order { descending: job.descending, ..Order::default() };
         let (ledger, dtype) = (&job.ledger, element::dtype(format.kind()));

@@ -9,6 +9,7 @@ use sortie_formats::npy::{self, Header};
 use sortie_formats::raw::{self, Input, Note};
 use sortie_formats::{Dtype, Endian, Error, Kind, Stretches};
 
+use crate::compression::Source;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::{compression, peek, quote, shortage};
@@ -33,28 +34,28 @@ pub enum Format {
 impl ArrayFile {
     /// Opens `path`, standard input for `-`, and reads the header of a `.npy` file, whatever its name.
     pub fn open(path: &Path, element: Option<Kind>) -> Result<ArrayFile, Failure> {
-        let file = open(path)?;
-        if element.is_some() && (is_npy(path) || peek::begins_with(&file, npy::MAGIC)) {
+        let (source, first) = open_source(path, element.is_some())?;
+        if element.is_some() && (is_npy(path) || first == npy::MAGIC) {
             return Err(Failure::new(format!(
                 "{}: a .npy file says itself what it holds; leave --type out",
                 quote::name(shown(path))
             )));
         }
-        ArrayFile::with(file, path, element)
+        ArrayFile::with(source, &first, path, element)
     }
 
     /// Opens `path`, whose elements are of this kind unless it is a `.npy` file.
     fn open_or(path: &Path, element: Kind) -> Result<ArrayFile, Failure> {
-        let file = open(path)?;
-        let is_npy = is_npy(path) || peek::begins_with(&file, npy::MAGIC);
-        ArrayFile::with(file, path, (!is_npy).then_some(element))
+        let (source, first) = open_source(path, true)?;
+        let is_npy = is_npy(path) || first == npy::MAGIC;
+        ArrayFile::with(source, &first, path, (!is_npy).then_some(element))
     }
 
-    /// The array in `file`: of `element`, or of what its header says.
-    fn with(file: File, path: &Path, element: Option<Kind>) -> Result<ArrayFile, Failure> {
+    /// The array in `source`, which begins with `first`: of `element`, or of what its header says.
+    fn with(source: Source, first: &[u8], path: &Path, element: Option<Kind>) -> Result<ArrayFile, Failure> {
         let name = shown(path);
-        if element.is_none() && !peek::begins_with(&file, npy::MAGIC) {
-            compression::refuse(&file, name)?;
+        if element.is_none() && first != npy::MAGIC {
+            compression::refuse(first, name)?;
             if !is_npy(path) {
                 return Err(Failure::new(format!(
                     "{}: --type is missing; only a .npy file says itself what it holds",
@@ -62,7 +63,10 @@ impl ArrayFile {
                 )));
             }
         }
-        let mut input = Input::new(file).map_err(Failure::file("read", name))?;
+        let mut input = match source {
+            Source::File(file) => Input::new(file).map_err(Failure::file("read", name))?,
+            stream => Input::stream(stream.into_reader()),
+        };
         let format = match element {
             Some(element) => Format::Raw(element),
             None => Format::Npy(npy::read_header(&mut input).map_err(|e| failure(name, e))?),
@@ -86,10 +90,10 @@ impl ArrayFile {
     }
 
     /// All elements. `T` is a type as wide as the format's kind.
-    pub fn read<T: Pod>(&self, note: Note<'_>) -> Result<Vec<T>, Failure> {
+    pub fn read<T: Pod>(&mut self, note: Note<'_>) -> Result<Vec<T>, Failure> {
         let elements = match &self.format {
-            Format::Raw(kind) => raw::read(&self.input, *kind, note),
-            Format::Npy(header) => npy::read_data(&self.input, header, note),
+            Format::Raw(kind) => raw::read(&mut self.input, *kind, note),
+            Format::Npy(header) => npy::read_data(&mut self.input, header, note),
         };
         elements.map_err(|e| failure(&self.path, e))
     }
@@ -167,16 +171,16 @@ impl Format {
 
 /// Reads offsets: raw `u64`, or whole numbers of any type in a `.npy` file; none may be less than the one before.
 pub fn offsets(path: &Path) -> Result<Vec<usize>, Failure> {
-    let file = ArrayFile::open_or(path, Kind::U64)?;
+    let mut file = ArrayFile::open_or(path, Kind::U64)?;
     let offsets = match file.format.kind() {
-        Kind::U8 => places::<u8>(&file),
-        Kind::U16 => places::<u16>(&file),
-        Kind::U32 => places::<u32>(&file),
-        Kind::U64 => places::<u64>(&file),
-        Kind::I8 => places::<i8>(&file),
-        Kind::I16 => places::<i16>(&file),
-        Kind::I32 => places::<i32>(&file),
-        Kind::I64 => places::<i64>(&file),
+        Kind::U8 => places::<u8>(&mut file),
+        Kind::U16 => places::<u16>(&mut file),
+        Kind::U32 => places::<u32>(&mut file),
+        Kind::U64 => places::<u64>(&mut file),
+        Kind::I8 => places::<i8>(&mut file),
+        Kind::I16 => places::<i16>(&mut file),
+        Kind::I32 => places::<i32>(&mut file),
+        Kind::I64 => places::<i64>(&mut file),
         Kind::Bool | Kind::F16 | Kind::F32 | Kind::F64 => Err(Failure::new(format!(
             "{}: offsets are whole numbers, and these are {}",
             quote::name(path),
@@ -194,7 +198,7 @@ pub fn offsets(path: &Path) -> Result<Vec<usize>, Failure> {
     }
 }
 
-fn places<T: Pod + TryInto<usize> + std::fmt::Display>(file: &ArrayFile) -> Result<Vec<usize>, Failure> {
+fn places<T: Pod + TryInto<usize> + std::fmt::Display>(file: &mut ArrayFile) -> Result<Vec<usize>, Failure> {
     let numbers: Vec<T> = file.read(&|_| {})?;
     let place = |(i, &number): (usize, &T)| {
         number.try_into().map_err(|_| {
@@ -207,11 +211,22 @@ fn places<T: Pod + TryInto<usize> + std::fmt::Display>(file: &ArrayFile) -> Resu
     numbers.iter().enumerate().map(place).collect()
 }
 
-/// Whether `path`, standard input for `-`, holds a `.npy` file, whatever its name. A pipe that has a name is left alone,
-/// since opening it tells its writer to begin. What cannot be opened is told where it is read.
+/// Whether `path`, standard input for `-`, holds a `.npy` file, whatever its name, and compressed or not. A pipe that has a name
+/// is left alone, since opening it tells its writer to begin, and so is what a pipe holds that is compressed. An error on opening
+/// is reported when the file is read.
 pub fn holds_npy(path: &Path) -> bool {
     (path.as_os_str() == "-" || path.is_file())
-        && open(path).is_ok_and(|file| peek::begins_with(&file, npy::MAGIC))
+        && open(path).is_ok_and(|file| {
+            peek::begins_with(&file, npy::MAGIC) || compression::peeked(file, npy::MAGIC.len()) == npy::MAGIC
+        })
+}
+
+/// Opens `path`, and looks at as many bytes as tell a `.npy` file. `may_be_raw` says whether it may be an array without a header.
+fn open_source(path: &Path, may_be_raw: bool) -> Result<(Source, Vec<u8>), Failure> {
+    let (name, file) = (shown(path), open(path)?);
+    let mut source = if may_be_raw { Source::open_raw(file, name)? } else { Source::open(file, name)? };
+    let first = source.first(npy::MAGIC.len()).map_err(Failure::file("read", name))?;
+    Ok((source, first))
 }
 
 fn open(path: &Path) -> Result<File, Failure> {

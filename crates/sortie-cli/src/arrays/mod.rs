@@ -21,6 +21,7 @@ use sortie::{Bound, Engine, Report, Segments, Sorter};
 use crate::cli::{
     ArrayJob, ArrayOptions, Resources, SegmentEnds, SegmentsArgs, StatsFormat, temporary_folder,
 };
+use crate::compression::Compression;
 use crate::failure::Failure;
 use crate::memory::bytes;
 use crate::output::Output;
@@ -38,7 +39,8 @@ const LEVELLED: usize = 1 << 16;
 
 /// `sortie sort` of an array.
 pub fn sort(asked: &ArrayJob) -> Result<(), Failure> {
-    let array = ArrayFile::open(&asked.input, asked.array.element)?;
+    let compression = Compression::of(asked.compress, asked.output.as_deref(), false)?;
+    let mut array = ArrayFile::open(&asked.input, asked.array.element)?;
     let cut = match (asked.axis, &array.format) {
         (None, Format::Raw(_)) => Cut::Whole,
         (Some(_), Format::Raw(_)) => {
@@ -47,18 +49,19 @@ pub fn sort(asked: &ArrayJob) -> Result<(), Failure> {
         (axis, Format::Npy(header)) => Cut::Axis(Lanes::along(header, axis.unwrap_or(-1))?),
     };
     let temporary = asked.temporary.folders[0].clone();
-    let mut job = ArraySort::new(cut, &asked.array, &asked.resources, asked.output.as_deref(), temporary);
+    let output = (asked.output.as_deref(), compression);
+    let mut job = ArraySort::new(cut, &asked.array, &asked.resources, output, temporary);
     let task = external::Task::of(asked, &job, &array);
     job.in_runs = task.is_some();
     match task {
         Some(task) if !job.explain => task.run(job, array),
-        _ => job.run(&array),
+        _ => job.run(&mut array),
     }
 }
 
 /// `sortie segments`.
 pub fn segments(args: &SegmentsArgs) -> Result<(), Failure> {
-    let array = ArrayFile::open(&args.input, args.array.element)?;
+    let mut array = ArrayFile::open(&args.input, args.array.element)?;
     if let Format::Npy(header) = &array.format
         && header.fortran_order
         && header.shape.len() > 1
@@ -73,7 +76,8 @@ pub fn segments(args: &SegmentsArgs) -> Result<(), Failure> {
         SegmentEnds::Length(length) => Cut::Length(length.get()),
     };
     let output = Some(args.output.as_path()).filter(|path| path.as_os_str() != "-");
-    ArraySort::new(cut, &args.array, &args.resources, output, temporary_folder()).run(&array)
+    let output = (output, Compression::of(args.compress, output, false)?);
+    ArraySort::new(cut, &args.array, &args.resources, output, temporary_folder()).run(&mut array)
 }
 
 /// What of an array is sorted by itself.
@@ -94,7 +98,8 @@ struct ArraySort<'a> {
     scratch: u64,
     engine: Engine,
     threads: Option<NonZeroUsize>,
-    output: Option<&'a Path>,
+    /// Where to write, and how that is compressed.
+    output: (Option<&'a Path>, Option<Compression>),
     /// The folder for an output that cannot be replaced.
     temporary: PathBuf,
     /// Whether to say how it would go, and not to sort.
@@ -110,7 +115,7 @@ impl<'a> ArraySort<'a> {
         cut: Cut,
         array: &ArrayOptions,
         resources: &Resources,
-        output: Option<&'a Path>,
+        output: (Option<&'a Path>, Option<Compression>),
         temporary: PathBuf,
     ) -> Self {
         explain::may_take_gpu(resources.engine, resources.buffer_size);
@@ -130,15 +135,15 @@ impl<'a> ArraySort<'a> {
         }
     }
 
-    fn run(self, array: &ArrayFile) -> Result<(), Failure> {
+    fn run(self, array: &mut ArrayFile) -> Result<(), Failure> {
         let run = if self.explain { Self::print_plan } else { of_width!(array.format.kind(), Self::run_as) };
         threads::pool(self.threads, array.size())?.install(|| run(&self, array))?;
         self.ledger.close(self.stats)
     }
 
-    fn run_as<W: Pod + Send + Sync>(&self, array: &ArrayFile) -> Result<(), Failure> {
+    fn run_as<W: Pod + Send + Sync>(&self, array: &mut ArrayFile) -> Result<(), Failure> {
         let dtype = element::dtype(array.format.kind());
-        let mut output = Output::open(self.output, &self.temporary)?;
+        let mut output = self.open_output()?;
         let mut report = Report::default();
         let mut elements: Vec<W> = self.read(array, &mut report)?;
         self.check(elements.len())?;
@@ -158,8 +163,13 @@ impl<'a> ArraySort<'a> {
         Ok(())
     }
 
+    fn open_output(&self) -> Result<Output, Failure> {
+        let (path, compression) = self.output;
+        Output::open(path, &self.temporary, compression)
+    }
+
     /// Prints how the array would be sorted.
-    fn print_plan(&self, array: &ArrayFile) -> Result<(), Failure> {
+    fn print_plan(&self, array: &mut ArrayFile) -> Result<(), Failure> {
         let kind = array.format.kind();
         let bytes = array.size().ok_or_else(explain::unknown_size)?;
         if bytes % kind.width() as u64 != 0 {
@@ -189,7 +199,7 @@ impl<'a> ArraySort<'a> {
         explain::print(&format!("{elements} of {kind}{of_one}"), &plan)
     }
 
-    fn read<W: Pod>(&self, array: &ArrayFile, report: &mut Report) -> Result<Vec<W>, Failure> {
+    fn read<W: Pod>(&self, array: &mut ArrayFile, report: &mut Report) -> Result<Vec<W>, Failure> {
         self.ledger.progress.stage("reading", array.size().unwrap_or(0));
         let start = Instant::now();
         let elements: Vec<W> = array.read(&|bytes| self.ledger.progress.advance(bytes))?;

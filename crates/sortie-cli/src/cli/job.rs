@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use super::{ArrayOptions, Check, KeyOptions, KeySpec, OldKey, RecordFormat, RecordKey, Resources};
+use crate::compression::Asked;
 
 /// What `sortie sort` is to do.
 #[derive(Debug)]
@@ -74,6 +75,8 @@ pub struct LinesJob {
     pub stable: bool,
     pub unique: bool,
     pub debug: bool,
+    /// How the output is compressed, where that is said.
+    pub compress: Option<Asked>,
     pub resources: Resources,
     pub temporary: Temporary,
 }
@@ -94,6 +97,8 @@ pub struct ArrayJob {
     pub output: Option<PathBuf>,
     pub array: ArrayOptions,
     pub axis: Option<isize>,
+    /// How the output is compressed, where that is said.
+    pub compress: Option<Asked>,
     pub resources: Resources,
     pub temporary: Temporary,
 }
@@ -108,6 +113,8 @@ pub struct RecordsJob {
     pub descending: bool,
     /// Whether of equal keys only the first is kept.
     pub unique: bool,
+    /// How the output is compressed, where that is said.
+    pub compress: Option<Asked>,
     pub resources: Resources,
     pub temporary: Temporary,
 }
@@ -124,6 +131,8 @@ pub struct FixedJob {
     pub descending: bool,
     /// Whether of equal keys only the first is kept.
     pub unique: bool,
+    /// How the output is compressed, where that is said.
+    pub compress: Option<Asked>,
     pub resources: Resources,
     pub temporary: Temporary,
 }

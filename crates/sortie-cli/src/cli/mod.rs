@@ -4,6 +4,7 @@
 //! clap's options takes as long as a small sort, so clap reads only what the other commands are given.
 
 mod arrays;
+mod compress;
 mod flag;
 mod getopt;
 mod index;

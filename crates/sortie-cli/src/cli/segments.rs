@@ -4,10 +4,12 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use super::arrays::{self, ArrayOptions};
+use super::compress;
 use super::flag::{Arguments, Domain, Effect, Flag, Name, Operand, Section, missing, usage};
 use super::job::JobKind;
 use super::resources::{self, Resources};
 use super::values::length;
+use crate::compression::Asked;
 use crate::failure::Failure;
 
 /// What `sortie segments` is to do.
@@ -17,6 +19,8 @@ pub struct SegmentsArgs {
     pub ends: SegmentEnds,
     pub output: PathBuf,
     pub array: ArrayOptions,
+    /// How the output is compressed, where that is said.
+    pub compress: Option<Asked>,
     pub resources: Resources,
 }
 
@@ -37,6 +41,7 @@ pub struct SegmentsOptions {
     offsets: Option<PathBuf>,
     output: Option<PathBuf>,
     array: ArrayOptions,
+    pub(super) compress: Option<Asked>,
     resources: Resources,
 }
 
@@ -92,6 +97,7 @@ Examples:
         Section { heading: None, flags: SEGMENTS },
         Section { heading: None, flags: &[Flag::HELP, Flag::VERSION] },
         Section { heading: Some("Arrays"), flags: &arrays::shared() },
+        Section { heading: Some("Output"), flags: &compress::shared() },
         Section { heading: Some("Resources"), flags: &resources::shared() },
     ];
 
@@ -100,7 +106,7 @@ Examples:
     }
 
     fn complete(self) -> Result<SegmentsArgs, Failure> {
-        let SegmentsOptions { input, length, offsets, output, array, resources } = self;
+        let SegmentsOptions { input, length, offsets, output, array, compress, resources } = self;
         let ends = match (length, offsets) {
             (Some(_), Some(_)) => return Err(usage("--len does not go with --offsets")),
             (Some(length), None) => Some(SegmentEnds::Length(length)),
@@ -114,13 +120,19 @@ Examples:
         let (Some(input), Some(ends), Some(output)) = (input, ends, output) else {
             return Err(missing(&required));
         };
-        Ok(SegmentsArgs { input, ends, output, array, resources })
+        Ok(SegmentsArgs { input, ends, output, array, compress, resources })
     }
 }
 
 impl AsMut<ArrayOptions> for SegmentsOptions {
     fn as_mut(&mut self) -> &mut ArrayOptions {
         &mut self.array
+    }
+}
+
+impl AsMut<Option<Asked>> for SegmentsOptions {
+    fn as_mut(&mut self) -> &mut Option<Asked> {
+        &mut self.compress
     }
 }
 

@@ -5,10 +5,12 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 
+use super::compress;
 use super::flag::{Arguments, Domain, Effect, Flag, Name, Operand, Section, missing, words};
 use super::job::JobKind;
 use super::resources::{self, Resources};
 use super::values::count;
+use crate::compression::Asked;
 use crate::failure::Failure;
 
 /// What `sortie spectra` is to do.
@@ -20,6 +22,8 @@ pub struct SpectraArgs {
     pub descending: bool,
     /// How many peaks of each spectrum are kept.
     pub top: Option<NonZeroUsize>,
+    /// How the output is compressed, where that is said.
+    pub compress: Option<Asked>,
     pub resources: Resources,
 }
 
@@ -40,6 +44,7 @@ pub struct SpectraOptions {
     by: Option<PeakKey>,
     descending: bool,
     top: Option<NonZeroUsize>,
+    pub(super) compress: Option<Asked>,
     resources: Resources,
 }
 
@@ -48,7 +53,7 @@ const SPECTRA: &[Flag<SpectraOptions>] = &[
         name: Name::Both('o', "output"),
         gnu: false,
         of: JobKind::ANY,
-        help: "Write to FILE, which may be IN; compressed where its name ends in .gz; - for standard output",
+        help: "Write to FILE, which may be IN; - for standard output",
         effect: Effect::Value("FILE", Domain::File, |args, given| {
             args.output = Some(given.path());
             Ok(())
@@ -88,7 +93,7 @@ impl Arguments for SpectraOptions {
 
     const NAME: &'static str = "spectra";
     const ABOUT: &'static str =
-        "Sort the peaks of every mass spectrum in a file: MGF or mzML, compressed with gzip or not";
+        "Sort the peaks of every mass spectrum in a file: MGF or mzML, compressed or not";
     const USAGE: &'static str = "sortie spectra [OPTION]... --by KEY -o FILE IN";
     const AFTER_HELP: &'static str = "\
 What the file holds beside peaks stays as it is: of MGF every other line, of mzML all text but the arrays of numbers. In
@@ -110,6 +115,7 @@ Examples:
     const SECTIONS: &'static [Section<Self>] = &[
         Section { heading: None, flags: SPECTRA },
         Section { heading: None, flags: &[Flag::HELP, Flag::VERSION] },
+        Section { heading: Some("Output"), flags: &compress::shared() },
         Section { heading: Some("Resources"), flags: &resources::shared() },
     ];
 
@@ -118,13 +124,19 @@ Examples:
     }
 
     fn complete(self) -> Result<SpectraArgs, Failure> {
-        let SpectraOptions { input, output, by, descending, top, resources } = self;
+        let SpectraOptions { input, output, by, descending, top, compress, resources } = self;
         let required =
             [(output.is_some(), "--output <FILE>"), (by.is_some(), "--by <KEY>"), (input.is_some(), "<IN>")];
         let (Some(input), Some(output), Some(by)) = (input, output, by) else {
             return Err(missing(&required));
         };
-        Ok(SpectraArgs { input, output, by, descending, top, resources })
+        Ok(SpectraArgs { input, output, by, descending, top, compress, resources })
+    }
+}
+
+impl AsMut<Option<Asked>> for SpectraOptions {
+    fn as_mut(&mut self) -> &mut Option<Asked> {
+        &mut self.compress
     }
 }
 

@@ -13,6 +13,8 @@ use crate::stats::Ledger;
 
 /// Parts that are open at a time, where the process may have so many files.
 const OPEN: usize = 256;
+/// Inputs that are merged at a time where some are compressed.
+const COMPRESSED_AT_ONCE: usize = 16;
 /// What of the memory is for merging while more is read and sorted.
 const MEANWHILE: u64 = 8;
 
@@ -33,7 +35,7 @@ impl Part {
     pub fn open(self) -> Result<Content, Failure> {
         match self.what {
             Sorted::Input(input) => {
-                Ok(Content { reader: Box::new(input.open()?), doing: "read", name: input.name().to_owned() })
+                Ok(Content { reader: input.read_text()?, doing: "read", name: input.name().to_owned() })
             }
             Sorted::Run(run) => run.read(),
         }
@@ -73,8 +75,11 @@ impl<'a> Parts<'a> {
         self.at_once = self.at_once.min(most.max(2));
     }
 
-    /// Adds inputs, which are sorted.
+    /// Adds inputs, which are sorted. Each that is compressed takes memory of its own while it is open.
     pub fn add_inputs(&mut self, inputs: Vec<Input>) {
+        if inputs.iter().any(Input::is_compressed) {
+            self.at_most(COMPRESSED_AT_ONCE);
+        }
         let part = |input: Input| Part { bytes: input.size().unwrap_or(0), what: Sorted::Input(input) };
         self.parts.extend(inputs.into_iter().map(part));
     }

@@ -2,11 +2,11 @@
 
 mod records;
 
-use std::fs::File;
 use std::io::Read;
 use std::slice;
 
 use crate::cli::{Check, FixedJob};
+use crate::compression::Compression;
 use crate::external::{Items, RunFolder, Task};
 use crate::failure::Failure;
 use crate::output::Output;
@@ -20,6 +20,7 @@ const PIECE: u64 = 4 << 20;
 
 /// Sorts or checks records as the command line says.
 pub fn run(args: &FixedJob) -> Result<(), Failure> {
+    let compression = Compression::of(args.compress, args.output.as_deref(), false)?;
     let (inputs, size) = (Input::all(&args.sources)?, args.size);
     let bytes = inputs.iter().map(Input::size).sum::<Option<u64>>();
     let resources = &args.resources;
@@ -48,7 +49,7 @@ pub fn run(args: &FixedJob) -> Result<(), Failure> {
         None => {
             memory::hold_back(resources.buffer_size);
             let folder = RunFolder::new(&args.temporary, budget);
-            let mut output = Output::open(args.output.as_deref(), folder.first())?;
+            let mut output = Output::open(args.output.as_deref(), folder.first(), compression)?;
             let task = Task {
                 items: &records,
                 budget,
@@ -99,7 +100,7 @@ fn check(records: &Records, feed: &mut Feed<'_>, inputs: &[Input], how: Check) -
 /// The inputs as one stream of whole records.
 struct Feed<'a> {
     inputs: slice::Iter<'a, Input>,
-    open: Option<(&'a Input, File, u64)>,
+    open: Option<(&'a Input, Box<dyn Read + Send>, u64)>,
     size: usize,
     ledger: &'a Ledger,
 }
@@ -110,15 +111,15 @@ impl Feed<'_> {
         let room = bytes.len() - bytes.len() % self.size;
         let mut filled = 0;
         while filled < room {
-            let (input, file, read) = match &mut self.open {
+            let (input, content, read) = match &mut self.open {
                 Some(open) => open,
                 None => match self.inputs.next() {
-                    Some(input) => self.open.insert((input, input.open()?, 0)),
+                    Some(input) => self.open.insert((input, input.read_raw()?, 0)),
                     None => break,
                 },
             };
             let piece = &mut bytes[filled..room.min(filled + PIECE as usize)];
-            let more = match file.read(piece) {
+            let more = match content.read(piece) {
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
                 more => more.map_err(Failure::file("read", input.name()))?,
             };

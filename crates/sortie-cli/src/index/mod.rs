@@ -68,7 +68,7 @@ fn terms(index: &Path, prefix: &str) -> Result<(), Failure> {
 fn export(index: &Path, ciff: &Path) -> Result<(), Failure> {
     let index = Index::open(index)?;
     let to = Some(ciff).filter(|ciff| *ciff != Path::new("-"));
-    let output = Output::open(to, &temporary_folder())?;
+    let output = Output::open(to, &temporary_folder(), None)?;
     let mut buffered = io::BufWriter::with_capacity(BLOCK, Exported { output, failure: None });
     let exported = index.export_ciff(&mut buffered, ciff);
     let (Exported { output, failure }, _) = buffered.into_parts();

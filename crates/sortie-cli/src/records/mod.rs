@@ -17,6 +17,7 @@ use sortie_formats::Quoted;
 use sortie_formats::sequences::Records;
 
 use crate::cli::{Check, RecordFormat, RecordKey, RecordsJob, Resources};
+use crate::compression::Compression;
 use crate::external::{Parts, RunFolder, Sink, relay, runners};
 use crate::failure::Failure;
 use crate::memory::append;
@@ -24,10 +25,9 @@ use crate::output::Output;
 use crate::shortage::{self, at_least, at_most};
 use crate::sort::Input;
 use crate::stats::Ledger;
-use crate::{compression, explain, memory, quote, threads};
+use crate::{explain, memory, quote, threads};
 use feed::{Feed, as_size};
 use keys::{Keyed, Keys};
-use write::Writer;
 
 /// How many runs are merged at a time, unless the command line says otherwise.
 const RUNS_AT_ONCE: usize = 64;
@@ -53,14 +53,14 @@ const MERGED: u64 = 5 + 4;
 /// Sorts or checks records as the command line says.
 pub fn run(args: &RecordsJob) -> Result<(), Failure> {
     let inputs = Input::all(&args.sources)?;
-    let size = inputs.iter().map(Input::size).sum();
-    let compress = args.output.as_deref().map_or(Ok(false), compression::of_output)?;
+    let size = inputs.iter().map(Input::stored).sum();
+    let compression = Compression::of(args.compress, args.output.as_deref(), true)?;
     let asked = args.resources.buffer_size;
     memory::hold_back(asked);
     // The size of an input tells little: it may be compressed.
     let limit = memory::budget(asked, None, || threads::of_use(args.resources.parallel, size));
     threads::start(args.resources.parallel, size)?;
-    let job = RecordSort { args, compress, limit, ledger: Ledger::open() };
+    let job = RecordSort { args, compression, limit, ledger: Ledger::open() };
     job.ledger.progress.stage("sorting", size.unwrap_or(0));
     match args.sources.check {
         Some(how) => job.check(&inputs, how)?,
@@ -71,7 +71,7 @@ pub fn run(args: &RecordsJob) -> Result<(), Failure> {
 
 struct RecordSort<'a> {
     args: &'a RecordsJob,
-    compress: bool,
+    compression: Option<Compression>,
     /// The most bytes that the records and their sort may take.
     limit: u64,
     ledger: Ledger,
@@ -80,7 +80,7 @@ struct RecordSort<'a> {
 impl RecordSort<'_> {
     fn sort(&self, inputs: &[Input]) -> Result<(), Failure> {
         let folder = RunFolder::new(&self.args.temporary, self.limit);
-        let mut output = Output::open(self.args.output.as_deref(), folder.first())?;
+        let mut output = Output::open(self.args.output.as_deref(), folder.first(), self.compression)?;
         let mut feed = Feed::new(inputs, self);
         let (records, ended) = self.next(&mut feed, self.limit / SHARE, u64::MAX)?;
         if self.args.resources.explain {
@@ -123,10 +123,10 @@ impl RecordSort<'_> {
                 if items.is_empty() { Ok(()) } else { add(items, parts) }
             })
         })?;
-        let window = memory::window(self.limit, None);
-        let mut writer = Writer::new(self.compress, window, output, &self.ledger.progress);
-        parts.merge(&mut |text| writer.put(text))?;
-        writer.flush()
+        parts.merge(&mut |text| {
+            self.ledger.progress.advance(text.len() as u64);
+            output.write(text)
+        })
     }
 
     /// How many runs like this one may be merged at a time. Each holds one record.
@@ -180,8 +180,8 @@ impl RecordSort<'_> {
         let size = items.iter().map(|item| item.record.len() as u64).sum();
         self.ledger.progress.stage("writing", size);
         let start = Instant::now();
-        let written = write::write(items, self.compress, output, &self.ledger.progress)?;
-        self.ledger.note("write", start.elapsed(), size as usize, written as usize);
+        write::write(items, output, &self.ledger.progress)?;
+        self.ledger.note("write", start.elapsed(), size as usize, size as usize);
         Ok(())
     }
 

@@ -1,6 +1,5 @@
 //! Checking that input is sorted: blocks of whole lines are read, and neighbours compared where they lie.
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
@@ -122,7 +121,7 @@ fn message(input: &Input, how: Check, number: u64, line: &[u8], terminator: u8) 
 
 /// An input in blocks of whole lines, of which each begins with the last line of the one before.
 struct Blocks {
-    file: File,
+    content: Box<dyn Read + Send>,
     terminator: u8,
     text: Vec<u8>,
     /// Where the last line of the block begins that was handed out last; where that block ends; what was read.
@@ -136,11 +135,11 @@ struct Blocks {
 
 impl Blocks {
     fn of(input: &Input, terminator: u8) -> Result<Blocks, Failure> {
-        let file = input.open()?;
+        let content = input.read_text()?;
         // With room for the end of a last line without one, and to see that there is no more.
         let size = input.size().map_or(READ, |size| READ.min(size as usize + 2));
         let text = crate::memory::filled(size, 0)?;
-        Ok(Blocks { file, terminator, text, last: 0, whole: 0, filled: 0, ended: false, handed_out: 0 })
+        Ok(Blocks { content, terminator, text, last: 0, whole: 0, filled: 0, ended: false, handed_out: 0 })
     }
 
     /// The next block, which has a line more than the last of the one before.
@@ -180,7 +179,7 @@ impl Blocks {
             self.text.resize(self.text.len() + more, 0);
         }
         let room = self.text.len() - 1;
-        match self.file.read(&mut self.text[self.filled..room]) {
+        match self.content.read(&mut self.text[self.filled..room]) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             read => {
                 let read = read?;

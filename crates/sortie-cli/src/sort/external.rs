@@ -3,7 +3,6 @@
 //! The first run takes the whole budget, which is when it shows whether the rest is needed at all, unless it is plain that it will
 //! be. Of those after it one is read, one sorted and one written at a time, where the budget is worth sharing.
 
-use std::fs::File;
 use std::io::Read;
 use std::slice;
 use std::time::Instant;
@@ -71,7 +70,7 @@ pub fn sort<'p>(
 /// The inputs as one stream, in stretches of whole lines.
 struct Feed<'a> {
     inputs: slice::Iter<'a, Input>,
-    open: Option<(&'a Input, File)>,
+    open: Option<(&'a Input, Box<dyn Read + Send>)>,
     /// What was read and not yet handed out: the start of a line, or the first lines.
     rest: Vec<u8>,
     job: &'a LineSort,
@@ -120,17 +119,17 @@ impl Feed<'_> {
     /// Appends what is read at a time to `text`; false where there is no more.
     fn read(&mut self, text: &mut Vec<u8>, budget: u64) -> Result<bool, Failure> {
         let piece = (budget / 16).min(PIECE);
-        let (input, file) = match &mut self.open {
+        let (input, content) = match &mut self.open {
             Some(open) => open,
             None => match self.inputs.next() {
-                Some(input) => self.open.insert((input, input.open()?)),
+                Some(input) => self.open.insert((input, input.read_text()?)),
                 None => return Ok(false),
             },
         };
         let read = text
             .try_reserve(piece as usize)
             .map_err(|_| shortage::while_reading(piece.max(2 * text.capacity() as u64)))
-            .and_then(|()| file.take(piece).read_to_end(text))
+            .and_then(|()| content.take(piece).read_to_end(text))
             .map_err(Failure::file("read", input.name()))?;
         self.job.ledger.progress.advance(read as u64);
         if (read as u64) < piece {

@@ -9,11 +9,12 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 use rustix::fs::{Access, FileType, access, fstat, tell};
-use sortie_formats::lines;
+use sortie_formats::{lines, npy};
 
 use crate::cli::Sources;
+use crate::compression::Source;
 use crate::failure::Failure;
-use crate::{memory, quote, shortage};
+use crate::{compression, memory, quote, shortage};
 
 /// Files below this size are read by one thread.
 pub const PARALLEL_FROM: usize = 16 << 20;
@@ -70,8 +71,40 @@ impl Input {
         .map_err(Failure::file("read", self.name()))
     }
 
-    /// The number of bytes to read, if it is known before reading: for regular files.
+    /// The raw data that it holds, decompressed if its name says so too.
+    pub fn read_raw(&self) -> Result<Box<dyn Read + Send>, Failure> {
+        Source::open_raw(self.open()?, self.name()).map(Source::into_reader)
+    }
+
+    /// The text that it holds, decompressed where it is compressed. Refuses a compressed NumPy array, which is not sorted as text by mistake. One that is alone in a file
+    /// was recognised before.
+    pub fn read_text(&self) -> Result<Box<dyn Read + Send>, Failure> {
+        let mut source = Source::open(self.open()?, self.name())?;
+        if source.is_compressed() {
+            let first = source.first(npy::MAGIC.len()).map_err(Failure::file("read", self.name()))?;
+            if first == npy::MAGIC {
+                return Err(Failure::new(format!(
+                    "{} is a compressed .npy array; sort it from a file of its own, or decompress it",
+                    quote::name(self.name())
+                )));
+            }
+        }
+        Ok(source.into_reader())
+    }
+
+    /// Whether it is a regular file that is compressed, or may be: what cannot be opened now is told where it is read.
+    pub fn is_compressed(&self) -> bool {
+        let seen = |file: File| compression::is_compressed(&file).unwrap_or(true);
+        self.stored().is_some_and(|bytes| bytes > 0) && self.open().map_or(true, seen)
+    }
+
+    /// The number of bytes to read, if it is known before reading: for regular files that are not compressed.
     pub fn size(&self) -> Option<u64> {
+        self.stored().filter(|_| !self.is_compressed())
+    }
+
+    /// The bytes that it takes on the disk, for regular files.
+    pub fn stored(&self) -> Option<u64> {
         match self {
             Input::Stdin => {
                 let about = fstat(io::stdin()).ok()?;
@@ -83,7 +116,8 @@ impl Input {
         }
     }
 
-    /// The whole input, which ends with a terminator unless it is empty. `advance` is told how many bytes were read.
+    /// The whole input, which is not compressed. It ends with a terminator unless it is empty. `advance` is told how many bytes were
+    /// read.
     pub fn read_whole(&self, terminator: u8, advance: &(dyn Fn(u64) + Sync)) -> Result<Vec<u8>, Failure> {
         let mut text = read_whole(&self.open()?, advance).map_err(Failure::file("read", self.name()))?;
         lines::terminate(&mut text, terminator);

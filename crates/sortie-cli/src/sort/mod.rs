@@ -17,6 +17,7 @@ use std::time::Instant;
 use sortie_formats::lines;
 
 use crate::cli::{LinesJob, MemorySize};
+use crate::compression::Compression;
 use crate::external::{Part, Parts, RunFolder, Sink};
 use crate::failure::Failure;
 use crate::order::{LineOrder, warnings};
@@ -74,11 +75,12 @@ pub fn run(args: &LinesJob) -> Result<(), Failure> {
     if args.debug {
         warnings(args).iter().for_each(|warning| complain(format!("{warning}\n").as_bytes()));
     }
+    let compression = Compression::of(args.compress, args.output.as_deref(), false)?;
     let inputs = Input::all(&args.sources)?;
     match args.sources.check {
         _ if args.resources.explain => return explain(&inputs, args, &job),
         Some(how) => inputs.iter().try_for_each(|input| check::check(input, how, &job))?,
-        None => sort(inputs, args, &mut job)?,
+        None => sort(inputs, args, compression, &mut job)?,
     }
     job.ledger.close(args.resources.stats)
 }
@@ -94,7 +96,7 @@ fn explain(inputs: &[Input], args: &LinesJob, job: &LineSort) -> Result<(), Fail
     let mut head = Vec::new();
     for input in inputs {
         if head.is_empty() {
-            let read = input.open()?.take(EXPLAINED_FROM).read_to_end(&mut head);
+            let read = input.read_text()?.take(EXPLAINED_FROM).read_to_end(&mut head);
             read.map_err(Failure::file("read", input.name()))?;
         }
     }
@@ -106,15 +108,24 @@ fn explain(inputs: &[Input], args: &LinesJob, job: &LineSort) -> Result<(), Fail
     explain::print(&format!("{bytes}, about {lines}{in_runs}"), &plan)
 }
 
-fn sort(inputs: Vec<Input>, args: &LinesJob, job: &mut LineSort) -> Result<(), Failure> {
+fn sort(
+    inputs: Vec<Input>,
+    args: &LinesJob,
+    compression: Option<Compression>,
+    job: &mut LineSort,
+) -> Result<(), Failure> {
     let size = inputs.iter().map(Input::size).sum::<Option<u64>>();
     let of_use = || threads::of_use(args.resources.parallel, None);
     let budget = memory::budget(args.resources.buffer_size, size, of_use);
     job.window = memory::window(budget, size);
     let job = &*job;
     let folder = RunFolder::new(&args.temporary, budget);
-    let mut output = Output::open(args.output.as_deref(), folder.first())?;
+    let mut output = Output::open(args.output.as_deref(), folder.first(), compression)?;
     memory::hold_back(args.resources.buffer_size);
+    if args.merge && compression.is_some() {
+        // A merge is done by this thread and one that writes, which has those of a pool compress: this one cannot be of the pool.
+        threads::start(args.resources.parallel, None)?;
+    }
     let sink = &mut |text: &[u8]| {
         job.ledger.progress.advance(text.len() as u64);
         if job.debug && !text.is_empty() { output.write(&job.annotated(text)) } else { output.write(text) }

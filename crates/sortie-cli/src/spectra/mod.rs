@@ -17,10 +17,11 @@ use sortie::request::{Beside, KeyForm, Lengths, Operation};
 use sortie::{Report, Segments, Sorter};
 
 use crate::cli::{SpectraArgs, temporary_folder};
+use crate::compression::Compression;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::progress::Progress;
-use crate::{compression, explain, memory, stats, threads};
+use crate::{explain, memory, stats, threads};
 use batch::{Batch, Parser};
 use stretch::Stretches;
 use write::Writer;
@@ -30,7 +31,8 @@ const STRETCHES: u64 = 3;
 
 /// `sortie spectra`.
 pub fn run(args: &SpectraArgs) -> Result<(), Failure> {
-    let compress = compression::of_output(&args.output)?;
+    let output = Some(args.output.as_path()).filter(|output| *output != Path::new("-"));
+    let compression = Compression::of(args.compress, output, false)?;
     memory::hold_back(args.resources.buffer_size);
     let budget = memory::budget(args.resources.buffer_size, None, || {
         threads::of_use(args.resources.parallel, None) + 2
@@ -38,9 +40,8 @@ pub fn run(args: &SpectraArgs) -> Result<(), Failure> {
     threads::start(args.resources.parallel, None)?;
     let progress = Progress::start();
     let stretches = Stretches::open(&args.input, budget / STRETCHES, &progress)?;
-    let output = Some(args.output.as_path()).filter(|output| *output != Path::new("-"));
-    let mut writer = Writer::new(Output::open(output, &temporary_folder())?, compress);
-    let parser = Parser::new(args, stretches.name().to_owned(), compress);
+    let mut writer = Writer::new(Output::open(output, &temporary_folder(), compression)?);
+    let parser = Parser::new(args, stretches.name().to_owned(), compression.is_some());
     explain::may_take_gpu(args.resources.engine, args.resources.buffer_size);
     let report = thread::scope(|scope| {
         // What is sent is taken at once: no stretch waits between two threads.

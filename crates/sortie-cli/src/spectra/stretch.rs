@@ -68,8 +68,8 @@ impl Stretch {
 }
 
 /// Reads the stretches of a file.
-pub struct Stretches<'a> {
-    source: Box<dyn BufRead + Send + 'a>,
+pub struct Stretches {
+    source: Box<dyn BufRead + Send>,
     name: PathBuf,
     /// The most memory that is for one stretch, and all that is made of it.
     share: u64,
@@ -80,9 +80,9 @@ pub struct Stretches<'a> {
     ended: bool,
 }
 
-impl<'a> Stretches<'a> {
+impl Stretches {
     /// Opens `path`, standard input for `-`; what is read of it shows as progress. Each stretch may take `share` bytes.
-    pub fn open(path: &Path, share: u64, progress: &'a Progress) -> Result<Stretches<'a>, Failure> {
+    pub fn open(path: &Path, share: u64, progress: &Progress) -> Result<Stretches, Failure> {
         let is_stdin = path.as_os_str() == "-";
         let name = if is_stdin { Path::new("standard input") } else { path };
         let open = || {
@@ -126,7 +126,7 @@ impl<'a> Stretches<'a> {
     }
 }
 
-impl Iterator for Stretches<'_> {
+impl Iterator for Stretches {
     type Item = Stretch;
 
     fn next(&mut self) -> Option<Stretch> {

@@ -1,29 +1,27 @@
-//! The spectra in their new order, compressed where that is asked for, and the index that follows them.
+//! The spectra in their new order, and the index that follows them.
 
 use rayon::prelude::*;
 use sortie_formats::spectra::mzml::Index;
 use sortie_formats::spectra::{NoRoom, Problem};
 
 use super::batch::Batch;
-use crate::compression;
 use crate::failure::Failure;
 use crate::output::Output;
 
 /// Writes batch after batch of a file.
 pub struct Writer {
     output: Output,
-    compress: bool,
     index: Index,
     written: u64,
 }
 
 impl Writer {
-    /// Writes to `output`, compressed or not.
-    pub fn new(output: Output, compress: bool) -> Writer {
-        Writer { output, compress, index: Index::default(), written: 0 }
+    /// Writes to `output`.
+    pub fn new(output: Output) -> Writer {
+        Writer { output, index: Index::default(), written: 0 }
     }
 
-    /// Writes a batch that was sorted; returns how many bytes that took.
+    /// Writes a batch that was sorted; returns how many bytes that are, before they are compressed.
     pub fn write(&mut self, batch: &Batch) -> Result<u64, Failure> {
         let before = self.written;
         let firsts = batch.parts.iter().scan(0, |spectra, (_, part)| {
@@ -59,20 +57,11 @@ impl Writer {
         Ok(self.written - before)
     }
 
-    pub fn finish(mut self) -> Result<(), Failure> {
-        if self.compress && self.written == 0 {
-            // Nothing is something in gzip.
-            self.put(vec![Vec::new()])?;
-        }
+    pub fn finish(self) -> Result<(), Failure> {
         self.output.finish()
     }
 
-    fn put(&mut self, mut pieces: Vec<Vec<u8>>) -> Result<(), Failure> {
-        if self.compress {
-            pieces
-                .par_iter_mut()
-                .try_for_each(|piece| compression::gzip(piece).map(|compressed| *piece = compressed))?;
-        }
+    fn put(&mut self, pieces: Vec<Vec<u8>>) -> Result<(), Failure> {
         pieces.iter().try_for_each(|piece| {
             self.written += piece.len() as u64;
             self.output.write(piece)

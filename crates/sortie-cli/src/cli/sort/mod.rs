@@ -13,11 +13,13 @@ pub use gnu::{OldKey, parse};
 pub use records::{RecordFormat, RecordKey, RecordOptions};
 
 use super::arrays::{self, ArrayOptions};
+use super::compress;
 use super::flag::{Arguments, Flag, Name, Operand, Section, usage};
 use super::job::{ArrayJob, FixedJob, Job, JobKind, LineKey, LinesJob, RecordsJob, Sources, Temporary};
 use super::key::{BYTE_KEY, KeyOptions, KeyPlace};
 use super::resources::{self, Resources, temporary_folder};
 use super::values::Check;
+use crate::compression::Asked;
 use crate::failure::Failure;
 use crate::quote;
 
@@ -46,6 +48,7 @@ pub struct SortOptions {
     unique: bool,
     debug: bool,
 
+    pub(super) compress: Option<Asked>,
     pub(super) resources: Resources,
     pub(super) temporary: Temporary,
 
@@ -72,6 +75,9 @@ SIZE may end in % of memory, b for bytes, or K (the default), M, G, T, P, E. Wha
 files, an array too where it is sorted as a whole. Lanes of an array are sorted in memory, and SIZE is what that may take \
 beyond the array itself.
 
+Input that is compressed with gzip, BGZF, zstd, xz, bzip2 or lz4 is recognised by what it holds, and decompressed. Each such \
+input may take up to 130 MiB beyond SIZE while it is read, and compressing the output up to 20 MiB for each thread.
+
 -o FILE replaces a file once the result is complete. The new file has the old one's owner, mode, access control list and \
 other extended attributes. A file for which that is not permitted, which has several names, or on which another is mounted \
 is overwritten instead. Until that is done, the complete result is in a file .sortie-* in the same folder, or in the folder of -T. As with \
@@ -83,10 +89,10 @@ An array goes from the least element to the largest, -0.0 before 0.0 and NaNs la
 Records of FASTA and FASTQ keep every byte; only a missing last line end is added. Their order, with --by sequence \
 or name, is that of the bytes, capitals before small letters. A sequence is compared without its line ends, and is of \
 letters, *, - and . alone. A name is what follows > or @ up to a blank. Records with equal keys stay in their order. \
-FASTQ is read with four lines a record. Input may be compressed with gzip, whatever its name; the output is where its \
-name ends in .gz. What is larger than -S goes through temporary files; a record that takes more than about a seventh of -S, or \
-a fourteenth in FASTA by sequence, may be refused. Of the other options -c, -C, -o, -r, -s, -u, --files0-from, --batch-size, \
---compress-program and those for resources go with --format.
+FASTQ is read with four lines a record. Output that is compressed with gzip is in blocks (BGZF). What is larger than -S \
+goes through temporary files; a record that takes more than about a seventh of -S, or a fourteenth in FASTA by sequence, may \
+be refused. Of the other options -c, -C, -o, -r, -s, -u, --compress, --files0-from, --batch-size, --compress-program and \
+those for resources go with --format.
 
 With --record-size N a file is records of N bytes each and nothing else. A key A..B is the bytes from A, counted from 0, to \
 before B; the first of several counts most, and all bytes count where there is none. Records with equal keys stay in their \
@@ -126,6 +132,7 @@ error. When the reader of the output goes away, SIGPIPE ends the program; where 
         Section { heading: None, flags: files::OTHER },
         Section { heading: Some("Ordering"), flags: ordering::ORDERING },
         Section { heading: Some("Keys"), flags: keys::KEYS },
+        Section { heading: Some("Output"), flags: &compress::shared() },
         Section { heading: Some("Resources"), flags: &resources::shared() },
         Section { heading: Some("Resources"), flags: resources::TEMPORARY },
         Section { heading: Some("Records"), flags: records::RECORDS },
@@ -155,6 +162,12 @@ error. When the reader of the output goes away, SIGPIPE ends the program; where 
 impl AsMut<ArrayOptions> for SortOptions {
     fn as_mut(&mut self) -> &mut ArrayOptions {
         &mut self.array
+    }
+}
+
+impl AsMut<Option<Asked>> for SortOptions {
+    fn as_mut(&mut self) -> &mut Option<Asked> {
+        &mut self.compress
     }
 }
 
@@ -232,6 +245,9 @@ impl SortOptions {
         if self.debug && self.output.is_some() && self.checks.is_empty() {
             return Err(Failure::new("options '-o --debug' are incompatible"));
         }
+        if self.debug && self.compress.is_some() {
+            return Err(Failure::new("options '--compress --debug' are incompatible"));
+        }
         let check = self.check()?;
         let mut old_keys = self.old_keys.into_iter().peekable();
         let keys = self.keys.into_iter().enumerate().map(|(place, key)| match key {
@@ -253,6 +269,7 @@ impl SortOptions {
             stable: self.stable,
             unique: self.unique,
             debug: self.debug,
+            compress: self.compress,
             resources: self.resources,
             temporary: self.temporary,
         })
@@ -270,6 +287,7 @@ impl SortOptions {
             output: self.output,
             array: self.array,
             axis: self.axis,
+            compress: self.compress,
             resources: self.resources,
             temporary: self.temporary,
         })
@@ -284,6 +302,7 @@ impl SortOptions {
             by: self.records.by.unwrap_or_default(),
             descending: self.ordering.reverse,
             unique: self.unique || self.records.dedup,
+            compress: self.compress,
             resources: self.resources,
             temporary: self.temporary,
         })
@@ -306,6 +325,7 @@ impl SortOptions {
             size,
             descending: self.ordering.reverse,
             unique: self.unique,
+            compress: self.compress,
             resources: self.resources,
             temporary: self.temporary,
         })
@@ -342,6 +362,9 @@ impl SortOptions {
             Some(extra) => {
                 let extra = quote::always(extra);
                 refuse(format!("extra operand {extra} not allowed with -{letter}: it checks one file"))
+            }
+            None if self.compress.is_some() => {
+                refuse(format!("options '-{letter} --compress' are incompatible: a check writes no output"))
             }
             None => Ok(Some(check)),
         }

@@ -24,7 +24,7 @@ pub const RECORDS: &[Flag<SortOptions>] = &[
         name: Name::Long("format"),
         gnu: false,
         of: &[Records],
-        help: "Sort whole records of FASTA or FASTQ, compressed with gzip or not; see below",
+        help: "Sort whole records of FASTA or FASTQ; see below",
         effect: Effect::Value("FORMAT", Domain::Words(words::<RecordFormat>), |args, given| {
             args.records.format = Some(given.word()?);
             Ok(())

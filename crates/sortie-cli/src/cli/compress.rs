@@ -1,0 +1,43 @@
+//! How the output is compressed.
+
+use super::flag::{Domain, Effect, Flag, Name};
+use super::job::JobKind;
+use crate::compression::Asked;
+
+pub const fn shared<A: AsMut<Option<Asked>>>() -> [Flag<A>; 1] {
+    [Flag {
+        name: Name::Long("compress"),
+        gnu: false,
+        of: JobKind::ANY,
+        help: "Compress the output with gzip, bgzf, zstd, xz, bzip2 or lz4, at LEVEL if given; `none` leaves it as it is. By \
+               default the name of the output decides: .gz, .bgz, .zst, .xz, .bz2 or .lz4",
+        effect: Effect::Value("FORMAT[:LEVEL]", Domain::Text, |args, given| {
+            *args.as_mut() = Some(given.read(str::parse)?);
+            Ok(())
+        }),
+    }]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shared;
+    use crate::cli::flag::tests::each_sets;
+    use crate::cli::{SegmentsOptions, SortOptions, SpectraOptions};
+    use crate::compression::Asked;
+
+    #[test]
+    fn each_option_sets_what_it_says() {
+        each_sets::<SortOptions>(
+            &shared(),
+            &[("--compress=none", |args| args.compress == Some(Asked::Plain))],
+        );
+        each_sets::<SegmentsOptions>(
+            &shared(),
+            &[("--compress=none", |args| args.compress == Some(Asked::Plain))],
+        );
+        each_sets::<SpectraOptions>(
+            &shared(),
+            &[("--compress=none", |args| args.compress == Some(Asked::Plain))],
+        );
+    }
+}

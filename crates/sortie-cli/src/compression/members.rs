@@ -1,0 +1,388 @@
+//! Decompresses the members of a file one after the other.
+//!
+//! A file ends with a member, or it is damaged: inside a member, the end of the file is an error of the source, whatever a
+//! decoder would make of it. Some take it for the end of the data.
+
+use std::io::{self, BufRead, ErrorKind, Read};
+use std::mem;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+
+use bzip2::bufread::BzDecoder;
+use flate2::bufread::GzDecoder;
+use lz4_flex::frame::FrameDecoder;
+use lzma_rust2::XzReader;
+
+use super::{HEAD, Way};
+use crate::failure::Failure;
+use crate::memory;
+
+/// Bytes of the file that are read at a time.
+const BUFFER: usize = 64 << 10;
+/// The memory limit of a member's decoder, in MiB. It covers what `zstd` and `xz` write by default.
+const MOST: u32 = 128;
+/// Upper bound on the memory that the decoder of xz takes besides its dictionary, in MiB.
+const BESIDE: u32 = 2;
+
+/// What a compressed file holds.
+pub struct Members {
+    way: Way,
+    stage: Stage,
+    /// Whether there was a member.
+    has_begun: bool,
+    reached: Arc<Reached>,
+}
+
+enum Stage {
+    /// After a member, or before the first.
+    Between(Tap),
+    Within(Decoder),
+    Ended,
+    Failed,
+}
+
+/// How far the file was read, and why no further: decoders hide errors of their source, or take them for the end.
+#[derive(Default)]
+struct Reached {
+    /// Bytes that were given to decoders.
+    taken: AtomicU64,
+    is_cut: AtomicBool,
+    /// Whether the system could not read the file.
+    has_failed: AtomicBool,
+}
+
+impl Members {
+    /// Reads `source` from its beginning, which is that of a member.
+    pub fn new(way: Way, source: impl Read + Send + 'static) -> Result<Members, Failure> {
+        let reached = Arc::<Reached>::default();
+        let buffer = memory::filled(BUFFER, 0)?;
+        let source = Box::new(source);
+        let tap = Tap { source, buffer, start: 0, end: 0, is_within: false, reached: reached.clone() };
+        Ok(Members { way, stage: Stage::Between(tap), has_begun: false, reached })
+    }
+
+    /// Begins the next member, if there is one.
+    fn begin(&mut self, mut tap: Tap) -> io::Result<Stage> {
+        loop {
+            let way = self.way;
+            match tap.look_ahead(HEAD)? {
+                // Something else may begin so.
+                [] if !self.has_begun => {
+                    return Err(damaged(format!(
+                        "it begins as {} data does, and then there is none",
+                        way.name()
+                    )));
+                }
+                [] => return Ok(Stage::Ended),
+                // Zeros fill up the last block of a tape; xz allows them between its streams.
+                [0, ..] if matches!(way, Way::Gzip | Way::Xz) => tap.consume(1),
+                &[0x50..=0x5F, 0x2A, 0x4D, 0x18, a, b, c, d, ..] if matches!(way, Way::Zstd | Way::Lz4) => {
+                    tap.skip(8 + u64::from(u32::from_le_bytes([a, b, c, d])))?;
+                }
+                head if Way::of(head).is_some_and(|found| found == way || self.may_be(found)) => {
+                    self.way = Way::of(head).unwrap_or(way);
+                    self.has_begun = true;
+                    tap.is_within = true;
+                    let way = self.way;
+                    return Decoder::new(way, tap).map(Stage::Within);
+                }
+                _ => {
+                    let (name, taken) = (way.name(), self.reached.taken.load(Relaxed));
+                    return Err(damaged(format!(
+                        "unknown data follows its {name} data from byte {taken} on; remove it"
+                    )));
+                }
+            }
+        }
+    }
+
+    /// Whether the file is of this way after all. A frame without data begins zstd and lz4 files alike.
+    fn may_be(&self, found: Way) -> bool {
+        let is_either = |way| matches!(way, Way::Zstd | Way::Lz4);
+        !self.has_begun && is_either(self.way) && is_either(found)
+    }
+
+    /// What an error of the decoder means.
+    fn explain(&self, error: io::Error) -> io::Error {
+        let Reached { taken, is_cut, has_failed } = &*self.reached;
+        let (name, taken) = (self.way.name(), taken.load(Relaxed));
+        if has_failed.load(Relaxed) {
+            return error;
+        }
+        if is_cut.load(Relaxed) {
+            return damaged(format!("its {name} data is cut short after {taken} bytes; get all of the file"));
+        }
+        let reason = error.to_string();
+        if error.kind() == ErrorKind::OutOfMemory || reason.contains("too much memory") {
+            return damaged(format!(
+                "its {name} data needs more than {MOST} MiB of memory to be decompressed; decompress it first with the program {name}"
+            ));
+        }
+        damaged(format!("its {name} data is damaged before byte {taken}: {reason}; get the file again"))
+    }
+}
+
+fn damaged(why: String) -> io::Error {
+    io::Error::new(ErrorKind::InvalidData, why)
+}
+
+impl Read for Members {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        // A decoder could take it for the end.
+        if into.is_empty() {
+            return Ok(0);
+        }
+        loop {
+            let next = match mem::replace(&mut self.stage, Stage::Failed) {
+                Stage::Ended => {
+                    self.stage = Stage::Ended;
+                    return Ok(0);
+                }
+                Stage::Failed => return Err(damaged("it could not be read to its end".into())),
+                Stage::Between(tap) => self.begin(tap),
+                Stage::Within(mut decoder) => match decoder.read(into) {
+                    // Some decoders take the error of the source for the end.
+                    Ok(0) if self.reached.is_cut.load(Relaxed) => {
+                        Err(self.explain(ErrorKind::UnexpectedEof.into()))
+                    }
+                    Ok(0) => Ok(Stage::Between(decoder.into_tap())),
+                    Ok(read) => {
+                        self.stage = Stage::Within(decoder);
+                        return Ok(read);
+                    }
+                    Err(error) => Err(self.explain(error)),
+                },
+            };
+            self.stage = next?;
+        }
+    }
+}
+
+/// Decompresses one member, and reads no byte after it.
+enum Decoder {
+    Gzip(Box<GzDecoder<Tap>>),
+    Zstd(zstd::Decoder<'static, Tap>),
+    Xz(Box<XzReader<Tap>>),
+    Bzip2(BzDecoder<Tap>),
+    Lz4(Box<FrameDecoder<Tap>>),
+}
+
+impl Decoder {
+    fn new(way: Way, tap: Tap) -> io::Result<Decoder> {
+        Ok(match way {
+            Way::Gzip | Way::Bgzf => Decoder::Gzip(Box::new(GzDecoder::new(tap))),
+            // By itself it allows windows of 128 MiB.
+            Way::Zstd => Decoder::Zstd(zstd::Decoder::with_buffer(tap)?.single_frame()),
+            Way::Xz => Decoder::Xz(Box::new(XzReader::new_mem_limit(tap, false, (MOST + BESIDE) << 10))),
+            Way::Bzip2 => Decoder::Bzip2(BzDecoder::new(tap)),
+            Way::Lz4 => Decoder::Lz4(Box::new(FrameDecoder::new(tap))),
+        })
+    }
+
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Decoder::Gzip(decoder) => decoder.read(into),
+            Decoder::Zstd(decoder) => decoder.read(into),
+            Decoder::Xz(decoder) => decoder.read(into),
+            Decoder::Bzip2(decoder) => decoder.read(into),
+            Decoder::Lz4(decoder) => decoder.read(into),
+        }
+    }
+
+    /// The source after the member, all of which was read.
+    fn into_tap(self) -> Tap {
+        let mut tap = match self {
+            Decoder::Gzip(decoder) => decoder.into_inner(),
+            Decoder::Zstd(decoder) => decoder.finish(),
+            Decoder::Xz(decoder) => decoder.into_inner(),
+            Decoder::Bzip2(decoder) => decoder.into_inner(),
+            Decoder::Lz4(decoder) => decoder.into_inner(),
+        };
+        tap.is_within = false;
+        tap
+    }
+}
+
+/// A buffered source that knows whether it may end.
+struct Tap {
+    source: Box<dyn Read + Send>,
+    buffer: Vec<u8>,
+    /// What was read and not yet taken.
+    start: usize,
+    end: usize,
+    /// Whether a member is being read, so that the file must go on.
+    is_within: bool,
+    reached: Arc<Reached>,
+}
+
+impl Tap {
+    /// The next bytes: at least `least`, or fewer at the end of the file.
+    fn look_ahead(&mut self, least: usize) -> io::Result<&[u8]> {
+        while self.end - self.start < least {
+            self.buffer.copy_within(self.start..self.end, 0);
+            (self.start, self.end) = (0, self.end - self.start);
+            match self.source.read(&mut self.buffer[self.end..]) {
+                Ok(0) => break,
+                Ok(read) => self.end += read,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => {
+                    self.reached.has_failed.store(true, Relaxed);
+                    return Err(error);
+                }
+            }
+        }
+        Ok(&self.buffer[self.start..self.end])
+    }
+
+    /// Leaves out so many bytes.
+    fn skip(&mut self, mut bytes: u64) -> io::Result<()> {
+        while bytes > 0 {
+            let there = self.look_ahead(1)?.len() as u64;
+            if there == 0 {
+                let taken = self.reached.taken.load(Relaxed);
+                return Err(damaged(format!(
+                    "a frame without data is cut short after {taken} bytes; get all of the file"
+                )));
+            }
+            let now = there.min(bytes);
+            self.consume(now as usize);
+            bytes -= now;
+        }
+        Ok(())
+    }
+}
+
+impl BufRead for Tap {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.look_ahead(1)?.is_empty() && self.is_within {
+            self.reached.is_cut.store(true, Relaxed);
+            return Err(ErrorKind::UnexpectedEof.into());
+        }
+        Ok(&self.buffer[self.start..self.end])
+    }
+
+    fn consume(&mut self, bytes: usize) {
+        self.start += bytes;
+        self.reached.taken.fetch_add(bytes as u64, Relaxed);
+    }
+}
+
+impl Read for Tap {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if into.is_empty() {
+            return Ok(0);
+        }
+        let read = self.fill_buf()?.read(into)?;
+        self.consume(read);
+        Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use super::super::{Asked, WAYS};
+    use super::*;
+
+    const TEXT: &[u8] = b"a line, and the line again: a line\n";
+
+    fn compressed(name: &str) -> (Way, Vec<u8>) {
+        let Ok(Asked::Compressed(how)) = name.parse() else { panic!("{name}") };
+        (if how.way == Way::Bgzf { Way::Gzip } else { how.way }, how.compress(TEXT).unwrap())
+    }
+
+    /// One byte at a time, as a slow pipe may give them.
+    struct Drip(Cursor<Vec<u8>>);
+
+    impl Read for Drip {
+        fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+            let most = into.len().min(1);
+            self.0.read(&mut into[..most])
+        }
+    }
+
+    fn read(way: Way, bytes: &[u8]) -> io::Result<Vec<u8>> {
+        let mut out = Vec::new();
+        Members::new(way, Drip(Cursor::new(bytes.to_vec()))).unwrap().read_to_end(&mut out).map(|_| out)
+    }
+
+    #[test]
+    fn a_file_ends_with_a_member_or_is_refused() {
+        for about in &WAYS {
+            let (way, one) = compressed(about.name);
+            let two = [&one[..], &one].concat();
+            assert_eq!(read(way, &two).unwrap(), TEXT.repeat(2), "{}", about.name);
+            for length in 1..two.len() {
+                match read(way, &two[..length]) {
+                    Ok(out) => assert!(length == one.len() && out == TEXT, "{}, {length}", about.name),
+                    Err(error) => assert_eq!(error.kind(), ErrorKind::InvalidData, "{error}"),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn damage_is_found() {
+        for about in &WAYS {
+            let (way, one) = compressed(about.name);
+            for place in 0..one.len() {
+                for bit in 0..8 {
+                    let mut bytes = one.clone();
+                    bytes[place] ^= 1 << bit;
+                    // What nothing depends on, such as the time in a header, may change.
+                    if let Ok(out) = read(way, &bytes) {
+                        assert_eq!(out, TEXT, "{}: bit {bit} of byte {place}", about.name);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_follows_is_told() {
+        for about in &WAYS {
+            let (way, one) = compressed(about.name);
+            let error = read(way, &[&one[..], b"more"].concat()).unwrap_err().to_string();
+            assert!(error.contains("from byte") && error.contains(&one.len().to_string()), "{error}");
+        }
+        let (_, gzip) = compressed("gzip");
+        assert_eq!(read(Way::Gzip, &[&gzip[..], &[0; 512]].concat()).unwrap(), TEXT);
+    }
+
+    #[test]
+    fn frames_without_data_are_left_out() {
+        let empty = [0x5A, 0x2A, 0x4D, 0x18, 3, 0, 0, 0, 7, 7, 7];
+        for name in ["zstd", "lz4"] {
+            let (way, one) = compressed(name);
+            let all = [&empty[..], &one, &empty, &one, &empty].concat();
+            // Such a beginning is taken for that of zstd.
+            for way in [way, Way::Zstd] {
+                assert_eq!(read(way, &all).unwrap(), TEXT.repeat(2), "{name}");
+                assert!(read(way, &all[..all.len() - 1]).is_err(), "{name}");
+            }
+        }
+        let error = read(Way::Zstd, &[empty, empty].concat()).unwrap_err().to_string();
+        assert_eq!(error, "it begins as zstd data does, and then there is none");
+    }
+
+    /// Lets an error of the source through as it is.
+    #[test]
+    fn a_source_that_fails_is_told() {
+        struct Fails(Cursor<Vec<u8>>);
+        impl Read for Fails {
+            fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+                match self.0.read(into)? {
+                    0 => Err(io::Error::other("the disk is gone")),
+                    read => Ok(read),
+                }
+            }
+        }
+        for about in &WAYS {
+            let (way, one) = compressed(about.name);
+            let source = Fails(Cursor::new(one[..one.len() - 3].to_vec()));
+            let error = Members::new(way, source).unwrap().read_to_end(&mut Vec::new()).unwrap_err();
+            assert_eq!(error.to_string(), "the disk is gone", "{}", about.name);
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! How files are compressed. The first bytes of an input tell how; an output is compressed as its name ends, or as `--compress`
+//! says.
+//!
+//! A compressed file is a row of *members*, each complete in itself: a gzip member, a BGZF block, a zstd or lz4 frame, an xz or
+//! bzip2 stream. So pieces of an output are compressed in parallel, and `members.rs` sees to it that an input ends with a member.
+
+mod encode;
+mod members;
+mod packer;
+mod source;
+
+use std::ops::RangeInclusive;
+use std::path::Path;
+use std::str::FromStr;
+
+use crate::failure::Failure;
+use crate::quote;
+pub use packer::Packer;
+pub use source::{Source, is_compressed, peeked, reader};
+
+/// A way to compress.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    Gzip,
+    /// gzip in blocks of 64 KiB, in which sequence tools can seek.
+    Bgzf,
+    Zstd,
+    Xz,
+    Bzip2,
+    Lz4,
+}
+
+/// The properties of a way.
+struct About {
+    way: Way,
+    name: &'static str,
+    /// What the name of a file ends in.
+    extension: &'static str,
+    levels: RangeInclusive<i32>,
+    /// The level that the way's own program takes.
+    usual: i32,
+    /// Bytes that are compressed as one piece: larger ones compress better, smaller ones take less memory.
+    piece: usize,
+}
+
+static WAYS: [About; 6] = [
+    About { way: Way::Gzip, name: "gzip", extension: "gz", levels: 1..=9, usual: 6, piece: 256 << 10 },
+    About {
+        way: Way::Bgzf,
+        name: "bgzf",
+        extension: "bgz",
+        levels: 1..=9,
+        usual: 6,
+        piece: 4 * encode::BGZF_BLOCK,
+    },
+    About { way: Way::Zstd, name: "zstd", extension: "zst", levels: 1..=22, usual: 3, piece: 1 << 20 },
+    About { way: Way::Xz, name: "xz", extension: "xz", levels: 0..=9, usual: 6, piece: 1 << 20 },
+    // About one block, which is no larger.
+    About { way: Way::Bzip2, name: "bzip2", extension: "bz2", levels: 1..=9, usual: 9, piece: 890_000 },
+    About { way: Way::Lz4, name: "lz4", extension: "lz4", levels: 1..=1, usual: 1, piece: 1 << 20 },
+];
+
+impl Way {
+    fn about(self) -> &'static About {
+        WAYS.iter().find(|about| about.way == self).expect("the table has every way")
+    }
+
+    pub fn name(self) -> &'static str {
+        self.about().name
+    }
+
+    /// How a file of this name is compressed, if the name says so.
+    fn of_name(name: &Path) -> Option<Way> {
+        let extension = name.extension()?;
+        WAYS.iter().find(|about| extension.eq_ignore_ascii_case(about.extension)).map(|about| about.way)
+    }
+
+    /// How a file that begins so is compressed, if it is. A BGZF file is gzip for a reader.
+    ///
+    /// More is looked at than what a way calls its magic: it may be the beginning of a text, or of numbers.
+    fn of(head: &[u8]) -> Option<Way> {
+        match *head {
+            // Deflated, with no flag, level or system that nobody has given a meaning.
+            [0x1F, 0x8B, 8, flags, _, _, _, _, level, system, ..] => {
+                let is_gzip =
+                    flags & 0xE0 == 0 && matches!(level, 0 | 2 | 4) && matches!(system, 0..=13 | 255);
+                is_gzip.then_some(Way::Gzip)
+            }
+            [0x1F, 0x8B, 8, ..] => Some(Way::Gzip),
+            [0x28, 0xB5, 0x2F, 0xFD, ..] => Some(Way::Zstd),
+            // A frame without data, by which pzstd begins a file.
+            [0x50..=0x5F, 0x2A, 0x4D, 0x18, ..] => Some(Way::Zstd),
+            [0xFD, b'7', b'z', b'X', b'Z', 0, ..] => Some(Way::Xz),
+            // The level, and then the digits of pi before a block, or of its root where there is none.
+            [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, 0x59, 0x26, 0x53, 0x59, ..] => Some(Way::Bzip2),
+            [b'B', b'Z', b'h', b'1'..=b'9', 0x17, 0x72, 0x45, 0x38, 0x50, 0x90, ..] => Some(Way::Bzip2),
+            [0x04, 0x22, 0x4D, 0x18] => Some(Way::Lz4),
+            [0x04, 0x22, 0x4D, 0x18, flags, ..] if flags >> 6 == 1 => Some(Way::Lz4),
+            _ => None,
+        }
+    }
+}
+
+/// As many bytes as [`Way::of`] looks at.
+const HEAD: usize = 10;
+
+/// A way that is known, but neither read nor written.
+struct Unread {
+    name: &'static str,
+    magic: &'static [u8],
+    extension: &'static str,
+    /// The program that writes to standard output what was compressed.
+    decompress: &'static str,
+}
+
+const UNREAD: [Unread; 2] = [
+    Unread { name: "compress", magic: b"\x1F\x9D", extension: "Z", decompress: "gzip -dc" },
+    Unread { name: "zip", magic: b"PK\x03\x04", extension: "zip", decompress: "unzip -p" },
+];
+
+/// Fails where a file that begins so is compressed in a way that is not read.
+pub fn refuse(head: &[u8], name: &Path) -> Result<(), Failure> {
+    let Some(Unread { name: way, decompress, .. }) = UNREAD.iter().find(|way| head.starts_with(way.magic))
+    else {
+        return Ok(());
+    };
+    let (file, from) = match is_stdin(name) {
+        true => ("standard input".into(), String::new()),
+        false => (quote::name(name), format!(" {}", quote::name(name))),
+    };
+    Err(Failure::new(format!(
+        "{file} is compressed with {way}, which is not supported; decompress it first: {decompress}{from} | sortie ..."
+    )))
+}
+
+/// Whether this is what messages call standard input.
+fn is_stdin(name: &Path) -> bool {
+    name == Path::new("-") || name == Path::new("standard input")
+}
+
+/// How an output is compressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Compression {
+    pub way: Way,
+    level: i32,
+}
+
+/// What `--compress` asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asked {
+    /// Nothing is compressed, whatever the name of the output.
+    Plain,
+    Compressed(Compression),
+}
+
+impl FromStr for Asked {
+    type Err = String;
+
+    /// `FORMAT[:LEVEL]`.
+    fn from_str(text: &str) -> Result<Asked, String> {
+        if text == "none" {
+            return Ok(Asked::Plain);
+        }
+        let (name, level) = text.split_once(':').map_or((text, None), |(name, level)| (name, Some(level)));
+        let Some(about) = WAYS.iter().find(|about| about.name == name) else {
+            let names: Vec<_> = WAYS.iter().map(|about| about.name).collect();
+            return Err(format!("the format may be {} or none", names.join(", ")));
+        };
+        let level = match level {
+            None => about.usual,
+            Some(level) => {
+                level.parse::<i32>().ok().filter(|level| about.levels.contains(level)).ok_or_else(|| {
+                    let (least, most) = (about.levels.start(), about.levels.end());
+                    if least == most {
+                        format!("{name} has one level here; leave :{level} out")
+                    } else {
+                        format!("{name} has the levels {least} to {most}")
+                    }
+                })?
+            }
+        };
+        Ok(Asked::Compressed(Compression { way: about.way, level }))
+    }
+}
+
+impl Compression {
+    /// How an output of this name is compressed: as `asked` says, or else as the name ends. `bgzf` says whether it is written in
+    /// blocks where gzip is meant.
+    pub fn of(
+        asked: Option<Asked>,
+        output: Option<&Path>,
+        bgzf: bool,
+    ) -> Result<Option<Compression>, Failure> {
+        let compression = match (asked, output) {
+            (Some(Asked::Plain), _) | (None, None) => None,
+            (Some(Asked::Compressed(compression)), _) => Some(compression),
+            (None, Some(output)) => Compression::of_name(output)?,
+        };
+        Ok(compression.map(|compression| match compression.way {
+            Way::Gzip if bgzf => Compression { way: Way::Bgzf, ..compression },
+            _ => compression,
+        }))
+    }
+
+    fn of_name(output: &Path) -> Result<Option<Compression>, Failure> {
+        let Some(extension) = output.extension() else { return Ok(None) };
+        if let Some(Unread { name, .. }) =
+            UNREAD.iter().find(|way| extension.eq_ignore_ascii_case(way.extension))
+        {
+            return Err(Failure::new(format!(
+                "{}: an output cannot be compressed with {name}; end its name in .gz, .bgz, .zst, .xz, .bz2 or .lz4, or give \
+                 --compress=none",
+                quote::name(output)
+            )));
+        }
+        Ok(Way::of_name(output).map(|way| Compression { way, level: way.about().usual }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_of_an_output_says_how_it_is_compressed() {
+        let way = |name: &str, bgzf| {
+            Compression::of(None, Some(Path::new(name)), bgzf).unwrap().map(|compression| compression.way)
+        };
+        for about in &WAYS {
+            assert_eq!(way(&format!("x.{}", about.extension), false), Some(about.way));
+            assert_eq!(way(&format!("x.{}", about.extension.to_uppercase()), false), Some(about.way));
+        }
+        assert_eq!((way("x.fa.gz", true), way("x.fa.zst", true)), (Some(Way::Bgzf), Some(Way::Zstd)));
+        assert_eq!((way("gz", false), way("x.txt", false), way(".gz", false)), (None, None, None));
+        assert!(Compression::of(None, Some(Path::new("x.zip")), false).is_err());
+    }
+
+    #[test]
+    fn what_is_asked_for_counts_more_than_the_name() {
+        let of =
+            |asked: &str, name| Compression::of(Some(asked.parse().unwrap()), Some(Path::new(name)), false);
+        assert_eq!(of("none", "x.zip").unwrap(), None);
+        assert_eq!(of("xz:2", "x.gz").unwrap(), Some(Compression { way: Way::Xz, level: 2 }));
+        assert_eq!(of("zstd", "x").unwrap(), Some(Compression { way: Way::Zstd, level: 3 }));
+    }
+
+    #[test]
+    fn a_wrong_format_or_level_is_answered_with_the_right_ones() {
+        for (asked, why) in [
+            ("rar", "the format may be gzip, bgzf, zstd, xz, bzip2, lz4 or none"),
+            ("gzip:0", "gzip has the levels 1 to 9"),
+            ("zstd:", "zstd has the levels 1 to 22"),
+            ("lz4:9", "lz4 has one level here; leave :9 out"),
+        ] {
+            assert_eq!(asked.parse::<Asked>().unwrap_err(), why);
+        }
+    }
+
+    /// What is shorter than a magic, or only begins like one, is text.
+    #[test]
+    fn text_is_not_compressed() {
+        for head in ["", "B", "BZh", "BZh91AY&S", "BZhang\nChen", "PK\x03\x04"] {
+            assert_eq!(Way::of(head.as_bytes()), None, "{head:?}");
+        }
+        assert_eq!(Way::of(b"\x1F\x8B\x08\xFF\0\0\0\0\0\0"), None);
+        assert_eq!(Way::of(b"\x1F\x8B\x08\0\x07\0\0\0\x06\0"), None);
+    }
+}

@@ -1,0 +1,140 @@
+//! Opens inputs, and decompresses those that are compressed.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::path::Path;
+
+use super::members::Members;
+use super::{HEAD, Way, is_stdin, refuse};
+use crate::failure::Failure;
+use crate::peek::{self, Peeked};
+use crate::progress::Progress;
+
+/// Decompressed bytes that are held for a reader.
+const BUFFER: usize = 64 << 10;
+
+/// An input at its first byte.
+pub enum Source {
+    /// A regular file that is not compressed.
+    File(File),
+    /// A pipe, or what was compressed.
+    Stream { content: Box<dyn Read + Send>, is_compressed: bool },
+}
+
+impl Source {
+    /// Reads `file` from where it stands; `name` is what messages call it.
+    pub fn open(mut file: File, name: &Path) -> Result<Source, Failure> {
+        let failed = || Failure::file("read", name);
+        if file.metadata().map_err(failed())?.is_file() {
+            return match Way::of(&peek::first(&file, HEAD).map_err(failed())?) {
+                Some(way) => Source::decompressed(way, file),
+                None => Ok(Source::File(file)),
+            };
+        }
+        let head = take_head(&mut file).map_err(failed())?;
+        match Way::of(&head) {
+            Some(way) => Source::decompressed(way, Cursor::new(head).chain(file)),
+            None => Ok(Source::Stream { content: followed_by(head, HEAD, file), is_compressed: false }),
+        }
+    }
+
+    /// Reads raw data, which may begin with any bytes: a file with a name is decompressed only if its name says that it is compressed.
+    pub fn open_raw(file: File, name: &Path) -> Result<Source, Failure> {
+        let is_plain = !is_stdin(name) && Way::of_name(name).is_none();
+        let is_file = file.metadata().map_err(Failure::file("read", name))?.is_file();
+        if is_plain && is_file { Ok(Source::File(file)) } else { Source::open(file, name) }
+    }
+
+    fn decompressed(way: Way, source: impl Read + Send + 'static) -> Result<Source, Failure> {
+        Ok(Source::Stream { content: Box::new(Members::new(way, source)?), is_compressed: true })
+    }
+
+    pub fn is_compressed(&self) -> bool {
+        matches!(self, Source::Stream { is_compressed: true, .. })
+    }
+
+    /// The first `count` bytes, or fewer at the end of the input. They stay there to be read.
+    pub fn first(&mut self, count: usize) -> io::Result<Vec<u8>> {
+        match self {
+            Source::File(file) => peek::first(file, count),
+            Source::Stream { content, .. } => {
+                let mut head = Vec::new();
+                Read::by_ref(content).take(count as u64).read_to_end(&mut head)?;
+                let rest = std::mem::replace(content, Box::new(io::empty()));
+                *content = followed_by(head.clone(), count, rest);
+                Ok(head)
+            }
+        }
+    }
+
+    /// All of it.
+    pub fn into_reader(self) -> Box<dyn Read + Send> {
+        match self {
+            Source::File(file) => Box::new(file),
+            Source::Stream { content, .. } => content,
+        }
+    }
+}
+
+/// Whether `file`, which is a regular one, is compressed.
+pub fn is_compressed(file: &File) -> io::Result<bool> {
+    peek::first(file, HEAD).map(|head| Way::of(&head).is_some())
+}
+
+/// The first decompressed bytes of `file`, whose position stays where it is; none where it has no position, is not compressed, or
+/// cannot be read.
+pub fn peeked(file: File, count: usize) -> Vec<u8> {
+    let mut first = Vec::new();
+    let Some(way) = peek::first(&file, HEAD).ok().and_then(|head| Way::of(&head)) else { return first };
+    if let Ok(file) = Peeked::at_position_of(file)
+        && let Ok(members) = Members::new(way, file)
+    {
+        // What is read before an error counts.
+        let _ = members.take(count as u64).read_to_end(&mut first);
+    }
+    first
+}
+
+/// What `file` holds, decompressed where it is compressed; what is read of the file itself shows as progress.
+///
+/// Fails where it is compressed in a way that is not read.
+pub fn reader(mut file: File, name: &Path, progress: &Progress) -> Result<Box<dyn BufRead + Send>, Failure> {
+    let head = take_head(&mut file).map_err(Failure::file("read", name))?;
+    refuse(&head, name)?;
+    let way = Way::of(&head);
+    let file = Watched { source: followed_by(head, HEAD, file), advance: progress.counter() };
+    Ok(match way {
+        Some(way) => Box::new(BufReader::with_capacity(BUFFER, Members::new(way, file)?)),
+        None => Box::new(BufReader::with_capacity(BUFFER, file)),
+    })
+}
+
+/// Takes the first bytes, as many as tell how a file is compressed.
+fn take_head(file: &mut File) -> io::Result<Vec<u8>> {
+    let mut head = Vec::with_capacity(HEAD);
+    file.take(HEAD as u64).read_to_end(&mut head)?;
+    Ok(head)
+}
+
+/// Bytes that were taken, and what follows them. If fewer than `wanted` were taken, the input has ended. Reading on would ask a terminal
+/// again.
+fn followed_by(head: Vec<u8>, wanted: usize, rest: impl Read + Send + 'static) -> Box<dyn Read + Send> {
+    match head.len() < wanted {
+        true => Box::new(Cursor::new(head)),
+        false => Box::new(Cursor::new(head).chain(rest)),
+    }
+}
+
+/// A source whose bytes are progress.
+struct Watched<R, F> {
+    source: R,
+    advance: F,
+}
+
+impl<R: Read, F: Fn(u64)> Read for Watched<R, F> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.source.read(into)?;
+        (self.advance)(read as u64);
+        Ok(read)
+    }
+}
