@@ -289,6 +289,7 @@ fn refusals_are_one_clear_line_and_lose_nothing() {
         ("complex.npy", npy("'<c16'", "False", "(1,)", &[0; 16])),
         ("scalar.npy", npy("'<f8'", "False", "()", &[0; 8])),
         ("fields.npy", npy("[('mz', '<f8'), ('\x1b[2J', '<f4')]", "False", "(1,)", &[0; 12])),
+        ("zip.npy", b"PK\x03\x04\x14\0".to_vec()),
         ("zstd.npy", b"\x28\xB5\x2F\xFD\x04\x58".to_vec()),
         ("fortran.npy", npy("'<f8'", "True", "(1, 1)", &[0; 8])),
         ("back", bytes![0u64, 3u64, 2u64]),
@@ -338,7 +339,11 @@ fn refusals_are_one_clear_line_and_lose_nothing() {
         ),
         (
             "sort zstd.npy",
-            "zstd.npy is compressed with zstd, which is not supported here; decompress it first: zstd -dc zstd.npy | sortie ...",
+            "cannot read: zstd.npy: its zstd data is cut short after 6 bytes; get all of the file",
+        ),
+        (
+            "sort zip.npy",
+            "zip.npy is compressed with zip, which is not supported; decompress it first: unzip -p zip.npy | sortie ...",
         ),
         ("segments --len 2 four", "four: --type is missing; only a .npy file says itself what it holds"),
         (

@@ -222,6 +222,21 @@ fn memory_with_the_program_stays_under_the_cap_and_10_mb() {
     }
 }
 
+/// What is decompressed goes through the same buffers; a decoder of gzip takes some 100 KB, and what compresses a piece for each thread.
+#[test]
+fn compressed_lines_stay_under_the_cap_and_12_mb() {
+    let folder = folder("data", &[]);
+    let member = support::compress(&Numbers::new(5).lines(100_000));
+    for output in ["", " -o out.gz", " -o out.zst"] {
+        let options = format!("-S 16M --parallel 2{output}");
+        let mut command = sortie(folder.path());
+        command.args(options.split_whitespace());
+        let held = peak(&mut command, (0..60).map(|_| member.clone())).unwrap() + PROGRAM;
+        println!("{} MB for {options}", held >> 20);
+        assert!(held <= 28 << 20, "{} MB for {options}", held >> 20);
+    }
+}
+
 /// Each run has a record in memory while runs are merged: as many runs at a time as -S has room for.
 #[test]
 fn long_records_stay_under_the_cap_and_10_mb() {
