@@ -92,7 +92,7 @@ impl Output {
         Output { writing: ("write", name.to_owned()), name: name.to_owned(), place, packer: None }
     }
 
-    /// Writes `text`, compressed where that was asked for; then there has to be a pool of threads for a large one.
+    /// Writes `text`, compressed if that was asked for. The caller must then have started a pool of threads for large outputs.
     pub fn write(&mut self, text: &[u8]) -> Result<(), Failure> {
         let mut write = |bytes: &[u8]| self.place.write(bytes, &self.writing);
         match &mut self.packer {

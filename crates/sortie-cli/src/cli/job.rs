@@ -75,7 +75,7 @@ pub struct LinesJob {
     pub stable: bool,
     pub unique: bool,
     pub debug: bool,
-    /// How the output is compressed, where that is said.
+    /// How the output is compressed, if `--compress` was given.
     pub compress: Option<Asked>,
     pub resources: Resources,
     pub temporary: Temporary,
@@ -97,7 +97,7 @@ pub struct ArrayJob {
     pub output: Option<PathBuf>,
     pub array: ArrayOptions,
     pub axis: Option<isize>,
-    /// How the output is compressed, where that is said.
+    /// How the output is compressed, if `--compress` was given.
     pub compress: Option<Asked>,
     pub resources: Resources,
     pub temporary: Temporary,
@@ -113,7 +113,7 @@ pub struct RecordsJob {
     pub descending: bool,
     /// Whether of equal keys only the first is kept.
     pub unique: bool,
-    /// How the output is compressed, where that is said.
+    /// How the output is compressed, if `--compress` was given.
     pub compress: Option<Asked>,
     pub resources: Resources,
     pub temporary: Temporary,
@@ -131,7 +131,7 @@ pub struct FixedJob {
     pub descending: bool,
     /// Whether of equal keys only the first is kept.
     pub unique: bool,
-    /// How the output is compressed, where that is said.
+    /// How the output is compressed, if `--compress` was given.
     pub compress: Option<Asked>,
     pub resources: Resources,
     pub temporary: Temporary,

@@ -19,7 +19,7 @@ pub struct SegmentsArgs {
     pub ends: SegmentEnds,
     pub output: PathBuf,
     pub array: ArrayOptions,
-    /// How the output is compressed, where that is said.
+    /// How the output is compressed, if `--compress` was given.
     pub compress: Option<Asked>,
     pub resources: Resources,
 }

@@ -22,7 +22,7 @@ pub struct SpectraArgs {
     pub descending: bool,
     /// How many peaks of each spectrum are kept.
     pub top: Option<NonZeroUsize>,
-    /// How the output is compressed, where that is said.
+    /// How the output is compressed, if `--compress` was given.
     pub compress: Option<Asked>,
     pub resources: Resources,
 }

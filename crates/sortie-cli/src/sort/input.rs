@@ -76,8 +76,8 @@ impl Input {
         Source::open_raw(self.open()?, self.name()).map(Source::into_reader)
     }
 
-    /// The text that it holds, decompressed where it is compressed. Refuses a compressed NumPy array, which is not sorted as text by mistake. One that is alone in a file
-    /// was recognised before.
+    /// The text that it holds, decompressed where it is compressed. Refuses a compressed NumPy array, so that none is sorted as text
+    /// by mistake. One that is the only input was recognised before.
     pub fn read_text(&self) -> Result<Box<dyn Read + Send>, Failure> {
         let mut source = Source::open(self.open()?, self.name())?;
         if source.is_compressed() {

@@ -123,7 +123,7 @@ fn sort(
     let mut output = Output::open(args.output.as_deref(), folder.first(), compression)?;
     memory::hold_back(args.resources.buffer_size);
     if args.merge && compression.is_some() {
-        // A merge is done by this thread and one that writes, which has those of a pool compress: this one cannot be of the pool.
+        // The writer waits for the pool to compress while this thread merges, so this thread must not belong to the pool.
         threads::start(args.resources.parallel, None)?;
     }
     let sink = &mut |text: &[u8]| {

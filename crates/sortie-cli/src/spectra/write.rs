@@ -21,7 +21,7 @@ impl Writer {
         Writer { output, index: Index::default(), written: 0 }
     }
 
-    /// Writes a batch that was sorted; returns how many bytes that are, before they are compressed.
+    /// Writes a sorted batch, and returns its size in bytes before compression.
     pub fn write(&mut self, batch: &Batch) -> Result<u64, Failure> {
         let before = self.written;
         let firsts = batch.parts.iter().scan(0, |spectra, (_, part)| {

@@ -53,12 +53,12 @@ pub struct Known {
     pub programs: &'static [(&'static str, &'static [(&'static str, usize)])],
 }
 
-/// Panics where a kernel that one of the sorts launches spills registers or asks for too much shared memory, but for what is
-/// known, or where what is known is so no more.
+/// Panics where a kernel that one of the sorts launches spills registers or asks for too much shared memory, except where that is
+/// known, and where a known exception no longer occurs.
 ///
-/// Where the environment names a toolkit, programs that `file` has no report on are compiled, and the file is written anew. So are one
-/// in [`COMPILED_AGAIN`] of the others, and all if the file is by other compilers; panics where the reports then differ. Where it
-/// names none, panics if the file lacks a report.
+/// If the environment names a toolkit, compiles the programs that `file` has no report on, and writes the file anew. Also recompiles one
+/// in [`COMPILED_AGAIN`] of the others, or all if the versions of the compilers differ, and panics where a report has changed. If
+/// it names none, panics where the file lacks a report.
 pub fn check<G, E: Debug>(sorts: &[Sort<G, E>], engine: fn(Device) -> G, known: &[Known], file: &Path) {
     let jobs: Vec<Job> = ARCHITECTURES.iter().flat_map(|on| jobs(sorts, engine, on)).collect();
     let (mut kept, toolkit) = (Kept::read(file), env::var_os(TOOLKIT).map(PathBuf::from));
