@@ -49,12 +49,11 @@ pub(crate) enum StdSort {
 
 impl StdSort {
     /// The sort that is faster than a quicksort by code on `threads` threads, if there is one: for few items, for several runs, and
-    /// where `repeats` pairs of a sample have the same code. For items that do not begin with a long run.
-    pub(crate) fn for_items<T, B: Bits>(
+    /// where `codes_repeat` says so. For items that do not begin with a long run.
+    pub(crate) fn for_items<T>(
         items: &[T],
-        code: impl Fn(&T) -> B,
         less: impl Fn(&T, &T) -> bool,
-        repeats: usize,
+        codes_repeat: impl FnOnce() -> bool,
         threads: usize,
     ) -> Option<StdSort> {
         let n = items.len();
@@ -71,7 +70,7 @@ impl StdSort {
         if (1..PIVOT_OF).all(in_order) {
             return Some(StdSort::Stable);
         }
-        (count_equal(&sample(n, |i| code(&items[i]))) >= repeats).then_some(StdSort::Unstable)
+        codes_repeat().then_some(StdSort::Unstable)
     }
 
     /// The same of integers.
@@ -84,13 +83,14 @@ impl StdSort {
             return Some(StdSort::Unstable);
         }
         let code = |key: &B| transform.encode_integer(*key);
-        let sample = sample(keys.len(), |i| code(&keys[i]));
-        let (dropped, repeats) = match dropped_bits(&sample) {
-            0 => (0, FEW_CODES),
-            bits => (bits, 1),
+        let codes_repeat = || {
+            let sample = sample(keys.len(), |i| code(&keys[i]));
+            match dropped_bits(&sample) {
+                0 => count_equal(&sample) >= FEW_CODES,
+                dropped => count_equal(&sample.map(|code| code.shr(dropped))) > 0,
+            }
         };
-        let prefix = |key: &B| code(key).shr(dropped);
-        StdSort::for_items(keys, prefix, |a, b| code(a) < code(b), repeats, threads)
+        StdSort::for_items(keys, |a, b| code(a) < code(b), codes_repeat, threads)
     }
 
     /// Sorts integers.
@@ -133,9 +133,14 @@ fn native<B: Bits>(keys: &mut [B], transform: Transform<B>) -> Option<Native<'_>
     }
 }
 
-/// Whether so many codes of a sample are equal that there are few distinct ones. `n` is not 0.
+/// Whether a sample shows that there are few distinct codes. `n` is not 0.
 pub(crate) fn has_few_codes<B: Bits>(n: usize, code: impl Fn(usize) -> B) -> bool {
     count_equal(&sample(n, code)) >= FEW_CODES
+}
+
+/// Whether a sample has two codes that are equal. `n` is not 0.
+pub(crate) fn has_equal_codes<B: Bits>(n: usize, code: impl Fn(usize) -> B) -> bool {
+    count_equal(&sample(n, code)) > 0
 }
 
 /// Codes at equal distances.
@@ -143,7 +148,7 @@ fn sample<B: Bits>(n: usize, code: impl Fn(usize) -> B) -> [B; PIVOT_OF] {
     std::array::from_fn(|i| code((i as u64 * n as u64 / PIVOT_OF as u64) as usize))
 }
 
-/// How many pairs of a sample are equal. Stops where that says that there are few distinct codes.
+/// The number of equal pairs in a sample. Stops counting at [`FEW_CODES`].
 fn count_equal<B: Bits>(sample: &[B; PIVOT_OF]) -> usize {
     let mut equal = 0;
     for (i, code) in sample.iter().enumerate() {
@@ -155,10 +160,10 @@ fn count_equal<B: Bits>(sample: &[B; PIVOT_OF]) -> usize {
     equal
 }
 
-/// Pairs of a sample that are equal, at least, where there are few distinct codes.
-pub(crate) const FEW_CODES: usize = PIVOT_OF / 4;
+/// Equal pairs in a sample from which on there are taken to be few distinct codes.
+const FEW_CODES: usize = PIVOT_OF / 4;
 
-/// Low bits of codes for which a word has no room beside the index of one of [`FEW`], if all codes lie between those of the
+/// The number of low bits of a code that do not fit a word next to an index below [`FEW`], if all codes lie in the range of the
 /// sample. Codes that differ in these bits alone are ordered one by one.
 fn dropped_bits<B: Bits>(sample: &[B; PIVOT_OF]) -> u32 {
     let ends = (B::MAX, B::ZERO);

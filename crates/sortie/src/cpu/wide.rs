@@ -58,16 +58,22 @@ fn sort_keys<K: TotalOrder>(keys: &mut [K], order: Order, std_sort: Option<StdSo
     }
 }
 
-/// The sort of the standard library that takes less time than so many threads take for one by prefixes, if there is one.
+/// The sort of the standard library that is faster than a sort by prefixes on `threads` threads, if there is one.
 pub(crate) fn std_sort<K: TotalOrder>(keys: &[K], order: Order, threads: usize) -> Option<StdSort> {
-    // Keys with the same prefix are compared in any case.
-    let repeats = if K::IS_PREFIX { by_code::FEW_CODES } else { 1 };
-    let prefix = |key: &K| key.prefix(order);
+    let prefix = |i: usize| keys[i].prefix(order);
+    let prefixes_repeat = || {
+        if K::IS_PREFIX {
+            by_code::has_few_codes(keys.len(), prefix)
+        } else {
+            // Keys with the same prefix are compared in any case.
+            by_code::has_equal_codes(keys.len(), prefix)
+        }
+    };
     // The order is chosen here once, not again for every key.
     if order == Order::default() {
-        StdSort::for_items(keys, prefix, |a, b| a.compare(b, Order::default()).is_lt(), repeats, threads)
+        StdSort::for_items(keys, |a, b| a.compare(b, Order::default()).is_lt(), prefixes_repeat, threads)
     } else {
-        StdSort::for_items(keys, prefix, |a, b| a.compare(b, order).is_lt(), repeats, threads)
+        StdSort::for_items(keys, |a, b| a.compare(b, order).is_lt(), prefixes_repeat, threads)
     }
 }
 
