@@ -1,11 +1,11 @@
 //! What kernels become as machine code: on each architecture, no register is spilled and no block asks for more shared memory
 //! than there is, but for what is known. Needs no GPU: a sort runs on a recorder with the limits of a device, and what
 //! it asks for there is compiled with the same options, to PTX by NVRTC and from that by `ptxas`, which reports. The reports are
-//! kept in a file, so that what has not changed need not be compiled again.
+//! in a file, so that only programs that have changed are compiled.
 
-mod kept;
 mod recorder;
 mod report;
+mod snapshot;
 
 use std::env;
 use std::fmt::Debug;
@@ -18,10 +18,10 @@ use std::time::Instant;
 use rayon::prelude::*;
 use sortie_device::{Device, cuda};
 
-use kept::Kept;
 pub use recorder::Recorded;
 use recorder::record;
 use report::{Function, parse};
+use snapshot::Snapshot;
 
 /// Names the folder with NVIDIA's `bin/ptxas`, of the same version as the NVRTC that the loader finds.
 const TOOLKIT: &str = "SORTIE_CUDA_TOOLKIT";
@@ -61,13 +61,13 @@ pub struct Known {
 /// it names none, panics where the file lacks a report.
 pub fn check<G, E: Debug>(sorts: &[Sort<G, E>], engine: fn(Device) -> G, known: &[Known], file: &Path) {
     let jobs: Vec<Job> = ARCHITECTURES.iter().flat_map(|on| jobs(sorts, engine, on)).collect();
-    let (mut kept, toolkit) = (Kept::read(file), env::var_os(TOOLKIT).map(PathBuf::from));
+    let (mut snapshot, toolkit) = (Snapshot::read(file), env::var_os(TOOLKIT).map(PathBuf::from));
     let compilers = toolkit.as_ref().map(|toolkit| compilers(toolkit));
-    if let Some(compilers) = compilers.filter(|compilers| *compilers != kept.compilers) {
-        kept = Kept::none(compilers);
+    if let Some(compilers) = compilers.filter(|compilers| *compilers != snapshot.compilers) {
+        snapshot = Snapshot::empty(compilers);
     }
     let report = |job: Job| {
-        let report = kept.report(&job).cloned();
+        let report = snapshot.report(&job).cloned();
         match (&toolkit, report) {
             (Some(toolkit), report) if report.is_none() || job.is_compiled_again() => {
                 job.compile(toolkit, report)
@@ -90,11 +90,11 @@ pub fn check<G, E: Debug>(sorts: &[Sort<G, E>], engine: fn(Device) -> G, known: 
     );
     if toolkit.is_some() {
         let reports = compiled.iter().filter_map(|one| Some((&one.job, one.functions.as_ref().ok()?)));
-        fs::write(file, Kept::text(&kept.compilers, reports)).unwrap();
+        fs::write(file, Snapshot::text(&snapshot.compilers, reports)).unwrap();
     }
 }
 
-/// One in so many of the programs that a file has reports on is compiled all the same, so that no file is trusted blindly.
+/// One in this number of the programs in the file is compiled again, as a check on the file.
 pub const COMPILED_AGAIN: u8 = 32;
 
 /// What the compilers say of their versions.
@@ -167,7 +167,7 @@ struct Compiled {
 
 impl Job {
     fn is_compiled_again(&self) -> bool {
-        let key = kept::key(&self.recorded.program, self.architecture);
+        let key = snapshot::key(&self.recorded.program, self.architecture);
         u8::from_str_radix(&key[..2], 16).is_ok_and(|first| first % COMPILED_AGAIN == 0)
     }
 

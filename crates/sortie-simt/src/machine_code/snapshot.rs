@@ -1,4 +1,5 @@
-//! What was compiled before, in a file: compiling all programs takes minutes, and most changes leave all of them as they were.
+//! The compilers' reports on all programs, in a text file beside the test. Compiling all programs takes minutes, and most changes
+//! leave them as they were.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,35 +12,35 @@ use sortie_device::{Program, cuda};
 use super::report::Function;
 use super::{Architecture, Job};
 
-/// The reports on programs, by their keys.
+/// Reports on programs, by their keys.
 #[derive(Debug, Default, PartialEq)]
-pub struct Kept {
+pub struct Snapshot {
     /// The versions of the compilers.
     pub compilers: String,
     reports: BTreeMap<String, Vec<Function>>,
 }
 
-impl Kept {
-    /// Nothing, by these compilers.
-    pub fn none(compilers: String) -> Kept {
-        Kept { compilers, reports: BTreeMap::new() }
+impl Snapshot {
+    /// No reports, by these compilers.
+    pub fn empty(compilers: String) -> Snapshot {
+        Snapshot { compilers, reports: BTreeMap::new() }
     }
 
-    /// What the file has. Nothing if there is none, or where a line is not one of this format.
-    pub fn read(file: &Path) -> Kept {
-        fs::read_to_string(file).ok().and_then(|text| Kept::parse(&text)).unwrap_or_default()
+    /// Reads the file. Empty if there is no such file, or a line of it is malformed.
+    pub fn read(file: &Path) -> Snapshot {
+        fs::read_to_string(file).ok().and_then(|text| Snapshot::parse(&text)).unwrap_or_default()
     }
 
-    fn parse(text: &str) -> Option<Kept> {
+    fn parse(text: &str) -> Option<Snapshot> {
         let mut lines = text.lines();
-        let mut kept = Kept::none(lines.next()?.into());
+        let mut snapshot = Snapshot::empty(lines.next()?.into());
         for line in lines.skip(1) {
             let [_, _, name, registers, stores, loads, frame, shared, key] =
                 line.split_whitespace().collect::<Vec<_>>()[..]
             else {
                 return None;
             };
-            kept.reports.entry(key.into()).or_default().push(Function {
+            snapshot.reports.entry(key.into()).or_default().push(Function {
                 name: name.into(),
                 frame: frame.parse().ok()?,
                 spilled: [stores.parse().ok()?, loads.parse().ok()?],
@@ -47,10 +48,10 @@ impl Kept {
                 shared: shared.parse().ok()?,
             });
         }
-        Some(kept)
+        Some(snapshot)
     }
 
-    /// What is kept of a program for an architecture.
+    /// The report on a program for an architecture.
     pub fn report(&self, job: &Job) -> Option<&Vec<Function>> {
         self.reports.get(&key(&job.recorded.program, job.architecture))
     }
@@ -125,11 +126,11 @@ mod tests {
             Function { name: "not_inlined".into(), ..Function::default() },
         ];
         let job = job("__global__ void sort();", "8");
-        let text = Kept::text("NVRTC 13.5, ptxas 13.5", [(&job, &functions)].into_iter());
-        let kept = Kept::parse(&text).unwrap();
-        assert_eq!(kept.compilers, "NVRTC 13.5, ptxas 13.5");
-        assert_eq!(kept.report(&job), Some(&functions));
-        assert_eq!(Kept::parse(&text.replace("512", "many")), None);
+        let text = Snapshot::text("NVRTC 13.5, ptxas 13.5", [(&job, &functions)].into_iter());
+        let snapshot = Snapshot::parse(&text).unwrap();
+        assert_eq!(snapshot.compilers, "NVRTC 13.5, ptxas 13.5");
+        assert_eq!(snapshot.report(&job), Some(&functions));
+        assert_eq!(Snapshot::parse(&text.replace("512", "many")), None);
     }
 
     #[test]
