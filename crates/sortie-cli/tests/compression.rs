@@ -282,7 +282,7 @@ fn damage() {
     for way in &WAYS {
         let Some(whole) = way.compressed(&[], &lines) else { continue };
         let folder = folder("in", b"");
-        // What is changed in the magic is no longer compressed.
+        // A file whose magic number has changed is no longer recognised as compressed.
         for place in 10..whole.len() {
             let mut bytes = whole.clone();
             bytes[place] ^= 0x55;
@@ -364,6 +364,8 @@ fn raw_data_that_begins_like_compressed_data() {
         }
         let sorted = sorted_by(folder.path(), "sort --type u32 x.raw", b"");
         assert_eq!(sorted, of(&[4, 5, 6, 7, 16, first]), "{first:x}");
+        let plan = sorted_by(folder.path(), "sort --record-size 4 --explain x.raw", b"");
+        assert!(text(&plan).contains("6 records"), "{}", text(&plan));
     }
 }
 

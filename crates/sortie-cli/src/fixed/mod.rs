@@ -22,7 +22,7 @@ const PIECE: u64 = 4 << 20;
 pub fn run(args: &FixedJob) -> Result<(), Failure> {
     let compression = Compression::of(args.compress, args.output.as_deref(), false)?;
     let (inputs, size) = (Input::all(&args.sources)?, args.size);
-    let bytes = inputs.iter().map(Input::size).sum::<Option<u64>>();
+    let bytes = inputs.iter().map(Input::raw_size).sum::<Option<u64>>();
     let resources = &args.resources;
     threads::start(resources.parallel, bytes)?;
     let ledger = Ledger::open();

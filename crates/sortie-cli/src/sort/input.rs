@@ -92,7 +92,7 @@ impl Input {
         Ok(source.into_reader())
     }
 
-    /// Whether it is a regular file that is compressed, or may be: what cannot be opened now is told where it is read.
+    /// Whether it is a regular file that is compressed, or cannot be opened: the error is reported when it is read.
     pub fn is_compressed(&self) -> bool {
         let seen = |file: File| compression::is_compressed(&file).unwrap_or(true);
         self.stored().is_some_and(|bytes| bytes > 0) && self.open().map_or(true, seen)
@@ -101,6 +101,13 @@ impl Input {
     /// The number of bytes to read, if it is known before reading: for regular files that are not compressed.
     pub fn size(&self) -> Option<u64> {
         self.stored().filter(|_| !self.is_compressed())
+    }
+
+    /// As [`Input::size`], of raw data.
+    pub fn raw_size(&self) -> Option<u64> {
+        let bytes = self.stored()?;
+        let source = Source::open_raw(self.open().ok()?, self.name()).ok()?;
+        matches!(source, Source::File(_)).then_some(bytes)
     }
 
     /// The bytes that it takes on the disk, for regular files.

@@ -75,8 +75,9 @@ SIZE may end in % of memory, b for bytes, or K (the default), M, G, T, P, E. Wha
 files, an array too where it is sorted as a whole. Lanes of an array are sorted in memory, and SIZE is what that may take \
 beyond the array itself.
 
-Input that is compressed with gzip, BGZF, zstd, xz, bzip2 or lz4 is recognised by what it holds, and decompressed. Each such \
-input may take up to 130 MiB beyond SIZE while it is read, and compressing the output up to 20 MiB for each thread.
+Input that is compressed with gzip, BGZF, zstd, xz, bzip2 or lz4 is recognised by its first bytes, and decompressed. A file of \
+raw numbers or of records of one length must also have a name that ends in .gz, .bgz, .zst, .xz, .bz2 or .lz4. Each such input \
+may take up to 130 MiB beyond SIZE while it is read, and compressing the output up to 20 MiB for each thread.
 
 -o FILE replaces a file once the result is complete. The new file has the old one's owner, mode, access control list and \
 other extended attributes. A file for which that is not permitted, which has several names, or on which another is mounted \
