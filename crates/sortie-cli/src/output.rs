@@ -49,7 +49,7 @@ impl Output {
     }
 
     /// Opens `path`, or standard output, and checks that it can be written. If the file cannot be replaced, the result is first
-    /// written to a file beside it, or else in the folder `temporary`. What is written is compressed as `compression` says.
+    /// written to a file in the same folder, or else in the folder `temporary`. `compression` says how the output is compressed.
     pub fn open(
         path: Option<&Path>,
         temporary: &Path,

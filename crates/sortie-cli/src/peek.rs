@@ -23,7 +23,7 @@ pub fn begins_with(file: &File, expected: &[u8]) -> bool {
     }
 }
 
-/// The next bytes of a file that has a position, so many where there are as many.
+/// The next `count` bytes of a file that has a position, or fewer at its end.
 pub fn first(file: &File, count: usize) -> io::Result<Vec<u8>> {
     let mut first = Vec::with_capacity(count);
     Peeked::at_position_of(file)?.take(count as u64).read_to_end(&mut first)?;

@@ -222,7 +222,7 @@ fn memory_with_the_program_stays_under_the_cap_and_10_mb() {
     }
 }
 
-/// What is decompressed goes through the same buffers; a decoder of gzip takes some 100 KB, and what compresses a piece for each thread.
+/// Decompressed text goes through the same buffers. A gzip decoder takes some 100 KB, and compression a piece for each thread.
 #[test]
 fn compressed_lines_stay_under_the_cap_and_12_mb() {
     let folder = folder("data", &[]);

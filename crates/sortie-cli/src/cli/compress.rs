@@ -23,21 +23,20 @@ mod tests {
     use super::shared;
     use crate::cli::flag::tests::each_sets;
     use crate::cli::{SegmentsOptions, SortOptions, SpectraOptions};
-    use crate::compression::Asked;
 
     #[test]
-    fn each_option_sets_what_it_says() {
+    fn the_format_and_level_are_set_for_every_command_that_has_them() {
         each_sets::<SortOptions>(
             &shared(),
-            &[("--compress=none", |args| args.compress == Some(Asked::Plain))],
+            &[("--compress=zstd:10", |args| args.compress == "zstd:10".parse().ok())],
         );
         each_sets::<SegmentsOptions>(
             &shared(),
-            &[("--compress=none", |args| args.compress == Some(Asked::Plain))],
+            &[("--compress=none", |args| args.compress == "none".parse().ok())],
         );
         each_sets::<SpectraOptions>(
             &shared(),
-            &[("--compress=none", |args| args.compress == Some(Asked::Plain))],
+            &[("--compress=xz", |args| args.compress == "xz".parse().ok())],
         );
     }
 }

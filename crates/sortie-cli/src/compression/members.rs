@@ -234,7 +234,7 @@ impl Tap {
         Ok(&self.buffer[self.start..self.end])
     }
 
-    /// Leaves out so many bytes.
+    /// Skips this number of bytes.
     fn skip(&mut self, mut bytes: u64) -> io::Result<()> {
         while bytes > 0 {
             let there = self.look_ahead(1)?.len() as u64;

@@ -256,7 +256,7 @@ mod tests {
         }
     }
 
-    /// What is shorter than a magic, or only begins like one, is text.
+    /// Bytes that are shorter than a magic number, or that only begin like one, are text.
     #[test]
     fn text_is_not_compressed() {
         for head in ["", "B", "BZh", "BZh91AY&S", "BZhang\nChen", "PK\x03\x04"] {

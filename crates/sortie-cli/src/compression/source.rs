@@ -89,7 +89,7 @@ pub fn peeked(file: File, count: usize) -> Vec<u8> {
     if let Ok(file) = Peeked::at_position_of(file)
         && let Ok(members) = Members::new(way, file)
     {
-        // What is read before an error counts.
+        // Bytes that were read before an error are used.
         let _ = members.take(count as u64).read_to_end(&mut first);
     }
     first
