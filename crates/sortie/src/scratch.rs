@@ -78,6 +78,15 @@ impl<T> Scratch<T> {
         // SAFETY: as the caller states.
         unsafe { std::slice::from_raw_parts(self.as_ptr().cast(), self.len()) }
     }
+
+    /// As items that may change.
+    ///
+    /// # Safety
+    /// As [`Scratch::written`].
+    pub(crate) unsafe fn written_mut(&mut self) -> &mut [T] {
+        // SAFETY: as the caller states.
+        unsafe { std::slice::from_raw_parts_mut(self.as_mut_ptr().cast(), self.len()) }
+    }
 }
 
 #[cfg(feature = "gpu")]

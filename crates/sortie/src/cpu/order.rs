@@ -158,7 +158,7 @@ fn order_few_packed<'r, B: CpuSorts, W: Bits>(
 
 /// How a word falls into bits of a code and bits of a place.
 #[derive(Clone, Copy)]
-struct Split<B> {
+pub(super) struct Split<B> {
     low: B,
     /// Bits that tell the codes apart.
     span: u32,
@@ -168,7 +168,7 @@ struct Split<B> {
 impl<B: Bits> Split<B> {
     /// Of codes, of which there are some.
     #[inline(always)]
-    fn of(codes: impl ExactSizeIterator<Item = B>) -> Self {
+    pub(super) fn of(codes: impl ExactSizeIterator<Item = B>) -> Self {
         let (n, ends) = (codes.len(), (B::MAX, B::ZERO));
         let (low, high) = codes.fold(ends, |(low, high), code| (low.min(code), high.max(code)));
         Split {
@@ -180,12 +180,12 @@ impl<B: Bits> Split<B> {
 
     /// Low bits that words of this width have no room for.
     #[inline(always)]
-    fn dropped<W: Bits>(&self) -> u32 {
+    pub(super) fn dropped<W: Bits>(&self) -> u32 {
         self.span.saturating_sub(W::WIDTH - self.place_bits)
     }
 
     #[inline(always)]
-    fn word<W: Bits>(&self, code: B, place: usize) -> W {
+    pub(super) fn word<W: Bits>(&self, code: B, place: usize) -> W {
         let prefix = code.wrapping_sub(self.low).shr(self.dropped::<W>()).low();
         W::from_low(prefix << self.place_bits | place as u64)
     }
@@ -198,7 +198,7 @@ impl<B: Bits> Split<B> {
     }
 
     #[inline(always)]
-    fn place<W: Bits>(&self, word: W) -> usize {
+    pub(super) fn place<W: Bits>(&self, word: W) -> usize {
         (word.low() & ((1 << self.place_bits) - 1)) as usize
     }
 }
@@ -213,15 +213,21 @@ fn order_packed<B: CpuSorts, W: Bits>(words: &mut Vec<W>, codes: &[B], split: Sp
 
 fn sort_words<B: CpuSorts, W: Bits>(words: &mut [W], codes: &[B], split: Split<B>, isa: Isa) {
     vector::sort(words, isa);
-    if split.dropped::<W>() > 0 {
-        order_ties(words, split, codes, isa);
-    }
+    order_ties(words, split, |place| codes[place], isa);
 }
 
-/// Puts groups of words with equal prefixes in the order of their codes.
-fn order_ties<B: CpuSorts, W: Bits>(words: &mut [W], split: Split<B>, codes: &[B], isa: Isa) {
+/// Puts groups of words with equal prefixes in the order of their codes, which `code_at` knows by their places.
+pub(super) fn order_ties<B: CpuSorts, W: Bits>(
+    words: &mut [W],
+    split: Split<B>,
+    code_at: impl Fn(usize) -> B,
+    isa: Isa,
+) {
+    if split.dropped::<W>() == 0 {
+        return;
+    }
     let prefix = |word: W| word.low() >> split.place_bits;
-    let code = |word: W| codes[split.place(word)];
+    let code = |word: W| code_at(split.place(word));
     // Equal codes are in order already, and mostly there are no others. Without a branch.
     let tied = |pair: &[W]| prefix(pair[0]) == prefix(pair[1]);
     if !vector::compiled_for!(isa, || words.windows(2).fold(false, |any, pair| any | tied(pair))) {

@@ -10,9 +10,11 @@ use super::runs::{self, InRun, Rows, Run};
 use super::scatter::{self, Pair, Pointers};
 use super::sorts::CpuSorts;
 use super::vector::Isa;
-use super::{Job, compare, permute_pairs, split_at_ranges};
+use super::{Job, compare, packed, permute_pairs, split_at_ranges};
 use crate::cpu::profile::{self, Runs};
-use crate::cpu::tuning::{MERGED_BY_THREADS, PAIRS_A_BUCKET, PAIRS_AT_ONCE, RANK_FROM, RANK_SAMPLE};
+use crate::cpu::tuning::{
+    MERGED_BY_THREADS, PACKED_BY_THREADS, PAIRS_A_BUCKET, PAIRS_AT_ONCE, RANK_FROM, RANK_SAMPLE,
+};
 use crate::key::Transform;
 use crate::scratch::{Scratch, reserve};
 use crate::ways::CpuWay;
@@ -257,6 +259,12 @@ pub(crate) fn argsort<B: CpuSorts, I: Index>(
             } else if job.budget.threads == 1 && argsort_by_rank(keys, transform, indices, job, &mut report)?
             {
                 // They are written.
+            } else if n > PAIRS_AT_ONCE
+                && B::WIDTH >= u32::BITS
+                && job.budget.threads <= PACKED_BY_THREADS
+                && packed::argsort(keys, transform, indices, job, &mut report)?
+            {
+                // Likewise.
             } else if is_ordered_at_once::<B>(n, job, &mut report) {
                 report.phase_of_one("finish", scratch, size_of_val(indices), || {
                     order_keys(keys, transform, |to, from| indices[to] = I::from_usize(from));

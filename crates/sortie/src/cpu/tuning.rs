@@ -81,6 +81,9 @@ pub(crate) const PAIRS_AT_ONCE: usize = 1 << 17;
 /// Threads up to which one of them merges two runs: more threads sort in less time.
 pub(crate) const MERGED_BY_THREADS: usize = 2;
 
+/// Threads up to which many keys are argsorted as packed words: one thread brings those that tie in order, and writes the indices.
+pub(crate) const PACKED_BY_THREADS: usize = 2;
+
 /// Pairs for each bucket of their distribution: words of 32 bits then leave few of them tied.
 pub(crate) const PAIRS_A_BUCKET: usize = 1 << 13;
 

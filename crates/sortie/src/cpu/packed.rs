@@ -1,0 +1,63 @@
+//! The indices of many keys in order, by words of 64 bits: the leading bits of a key's code, and its index.
+//!
+//! The words are sorted as keys alone, in place. A distribution of codes with their indices moves twice as many bytes, and each of
+//! its buckets is then packed into words all the same.
+
+use super::Job;
+use super::order::{Split, order_ties};
+use super::sorts::CpuSorts;
+use super::vector::{self, Isa};
+use crate::cpu::tuning::RANK_SAMPLE;
+use crate::key::Transform;
+use crate::parallel::{self, ITEMS_A_TASK};
+use crate::scratch::Scratch;
+use crate::{Error, Index, Report};
+
+/// Writes the indices of keys in order. Returns false, and has written none, if many keys would tie by their words.
+pub(super) fn argsort<B: CpuSorts, I: Index>(
+    keys: &[B],
+    transform: Transform<B>,
+    indices: &mut [I],
+    job: &Job,
+    report: &mut Report,
+) -> Result<bool, Error> {
+    let (isa, n, read) = (Isa::detect(), keys.len(), size_of_val(keys));
+    let code = |i: usize| transform.encode(keys[i]);
+    let split = report.phase_of_one("profile", read, 0, || {
+        vector::compiled_for!(isa, || Split::of(keys.iter().map(|&key| transform.encode(key))))
+    });
+    if split.dropped::<u64>() > 0 && repeats(|i| split.word(code(i * n / RANK_SAMPLE), 0)) {
+        return Ok(false);
+    }
+    let bytes = n * size_of::<u64>();
+    // In place of a copy of the pairs, which takes as much or more.
+    report.scratch_peak = 0;
+    job.budget.scratch(bytes, "", report)?;
+    let mut room = Scratch::<u64>::new(n)?;
+    report.phase("encode", read, bytes, || {
+        let tasks = (0..).step_by(ITEMS_A_TASK).zip(room.chunks_mut(ITEMS_A_TASK));
+        parallel::for_each(job.budget.threads, tasks, |(start, slots)| {
+            let keys = &keys[start..start + slots.len()];
+            vector::compiled_for!(isa, || {
+                for ((i, slot), &key) in (start..).zip(slots).zip(keys) {
+                    slot.write(split.word(transform.encode(key), i));
+                }
+            });
+        });
+    });
+    // SAFETY: all were just written.
+    let words = unsafe { room.written_mut() };
+    report.absorb(u64::sort(words, Transform::IDENTITY, &job.holding(bytes))?);
+    report.phase_of_one("finish", bytes, size_of_val(indices), || {
+        order_ties(words, split, code, isa);
+        indices.iter_mut().zip(&*words).for_each(|(to, &word)| *to = I::from_usize(split.place(word)));
+    });
+    Ok(true)
+}
+
+/// Whether two words of a sample are equal.
+fn repeats(word: impl Fn(usize) -> u64) -> bool {
+    let mut sample: [u64; RANK_SAMPLE] = std::array::from_fn(word);
+    sample.sort_unstable();
+    sample.windows(2).any(|pair| pair[0] == pair[1])
+}
