@@ -1,6 +1,7 @@
 //! What every sort that is larger than memory has in common: sorted runs on disk.
 
 mod buffer;
+mod gather;
 mod items;
 mod parts;
 mod relay;
@@ -8,6 +9,7 @@ mod runs;
 mod windows;
 
 use crate::failure::Failure;
+pub use gather::{Gather, Item, Keyed};
 pub use items::{Items, Task};
 pub use parts::{Part, Parts};
 pub use relay::relay;

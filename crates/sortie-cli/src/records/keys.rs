@@ -5,24 +5,12 @@ use rayon::prelude::*;
 use sortie_formats::sequences::{Record, Records};
 
 use crate::cli::RecordKey;
+use crate::external::Keyed;
 use crate::failure::Failure;
 use crate::memory::filled;
 
 /// The number of records whose encoded keys share an allocation.
 const BLOCK: usize = 1 << 12;
-
-/// A record and its key, by which it compares.
-#[derive(Debug, Clone, Copy)]
-pub struct Keyed<'a> {
-    pub key: &'a [u8],
-    pub record: &'a [u8],
-}
-
-impl AsRef<[u8]> for Keyed<'_> {
-    fn as_ref(&self) -> &[u8] {
-        self.key
-    }
-}
 
 /// The keys of records that had to be encoded.
 pub struct Keys {
@@ -58,14 +46,14 @@ impl Keys {
 
     /// All records with their keys, in the order in which they were read.
     pub fn items<'a>(&'a self, records: &'a Records) -> Result<Vec<Keyed<'a>>, Failure> {
-        let mut items = filled(records.len(), Keyed { key: &[], record: &[] })?;
+        let mut items = filled(records.len(), Keyed { key: &[], bytes: &[] })?;
         let blocks = items.par_chunks_mut(BLOCK).zip(&self.blocks).enumerate();
         blocks.for_each(|(number, (items, block))| {
             let mut encoded = block.keys();
             for (place, item) in items.iter_mut().enumerate() {
                 let record = records.get(number * BLOCK + place);
                 let key = in_text(record, self.by).or_else(|| encoded.next());
-                *item = Keyed { key: key.expect("it was encoded"), record: record.bytes() };
+                *item = Keyed { key: key.expect("it was encoded"), bytes: record.bytes() };
             }
         });
         Ok(items)

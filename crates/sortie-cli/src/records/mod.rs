@@ -6,7 +6,6 @@
 mod feed;
 mod keys;
 mod merge;
-mod write;
 
 use std::num::NonZeroUsize;
 use std::time::Instant;
@@ -18,7 +17,7 @@ use sortie_formats::sequences::Records;
 
 use crate::cli::{Check, RecordFormat, RecordKey, RecordsJob, Resources};
 use crate::compression::Compression;
-use crate::external::{Parts, RunFolder, Sink, relay, runners};
+use crate::external::{Gather, Keyed, Parts, RunFolder, Sink, relay, runners};
 use crate::failure::Failure;
 use crate::memory::append;
 use crate::output::Output;
@@ -27,7 +26,7 @@ use crate::sort::Input;
 use crate::stats::Ledger;
 use crate::{explain, memory, quote, threads};
 use feed::{Feed, as_size};
-use keys::{Keyed, Keys};
+use keys::Keys;
 
 /// How many runs are merged at a time, unless the command line says otherwise.
 const RUNS_AT_ONCE: usize = 64;
@@ -60,7 +59,14 @@ pub fn run(args: &RecordsJob) -> Result<(), Failure> {
     // The size of an input tells little: it may be compressed.
     let limit = memory::budget(asked, None, || threads::of_use(args.resources.parallel, size));
     threads::start(args.resources.parallel, size)?;
-    let job = RecordSort { args, compression, limit, ledger: Ledger::open() };
+    let gather = Gather {
+        window: memory::window(limit, size),
+        terminator: None,
+        unique: args.unique,
+        whole: false,
+        alone: false,
+    };
+    let job = RecordSort { args, compression, limit, gather, ledger: Ledger::open() };
     job.ledger.progress.stage("sorting", size.unwrap_or(0));
     match args.sources.check {
         Some(how) => job.check(&inputs, how)?,
@@ -74,6 +80,7 @@ struct RecordSort<'a> {
     compression: Option<Compression>,
     /// The most bytes that the records and their sort may take.
     limit: u64,
+    gather: Gather,
     ledger: Ledger,
 }
 
@@ -81,15 +88,20 @@ impl RecordSort<'_> {
     fn sort(&self, inputs: &[Input]) -> Result<(), Failure> {
         let folder = RunFolder::new(&self.args.temporary, self.limit);
         let mut output = Output::open(self.args.output.as_deref(), folder.first(), self.compression)?;
+        let sink = &mut |text: &[u8]| {
+            self.ledger.progress.advance(text.len() as u64);
+            output.write(text)
+        };
         let mut feed = Feed::new(inputs, self);
         let (records, ended) = self.next(&mut feed, self.limit / SHARE, u64::MAX)?;
         if self.args.resources.explain {
             return self.explain(records.len(), ended);
         }
         if ended {
-            self.in_order(&records, |items| self.write(items, &mut output))?;
+            self.ledger.progress.stage("writing", records.bytes() as u64);
+            self.in_order(&records, |items| self.write(items, sink))?;
         } else {
-            self.sort_in_runs(records, feed, &folder, &mut output)?;
+            self.sort_in_runs(records, feed, &folder, sink)?;
         }
         output.finish()
     }
@@ -100,7 +112,7 @@ impl RecordSort<'_> {
         first: Records,
         feed: Feed<'_>,
         folder: &RunFolder,
-        output: &mut Output,
+        sink: Sink<'_>,
     ) -> Result<(), Failure> {
         let merge = |parts, budget, sink: Sink<'_>| {
             self.ledger.timed("merge", 0, 0, || merge::merge(parts, budget, self, sink))
@@ -109,7 +121,7 @@ impl RecordSort<'_> {
         let mut parts = Parts::new(at_once, self.limit, folder, &self.ledger, &merge);
         let add = |items: &[Keyed<'_>], parts: &mut Parts<'_>| {
             parts.at_most(self.merged_at_once(items));
-            parts.push(folder.write(|sink| write::gathered(items, sink))?)
+            parts.push(folder.write(|sink| self.write(items, sink))?)
         };
         self.in_order(&first, |items| add(items, &mut parts))?;
         drop(first);
@@ -123,15 +135,12 @@ impl RecordSort<'_> {
                 if items.is_empty() { Ok(()) } else { add(items, parts) }
             })
         })?;
-        parts.merge(&mut |text| {
-            self.ledger.progress.advance(text.len() as u64);
-            output.write(text)
-        })
+        parts.merge(sink)
     }
 
     /// How many runs like this one may be merged at a time. Each holds one record.
     fn merged_at_once(&self, items: &[Keyed<'_>]) -> usize {
-        let longest = items.iter().map(|item| item.record.len()).max().unwrap_or(0);
+        let longest = items.iter().map(|item| item.bytes.len()).max().unwrap_or(0);
         as_size(self.limit / MERGED / longest.max(1) as u64)
     }
 
@@ -154,7 +163,7 @@ impl RecordSort<'_> {
         Ok(builder.memory_limit(left).build()?)
     }
 
-    /// Sorts records, drops repeated ones if that was asked for, and calls `then` with the rest.
+    /// Sorts records, and calls `then` with them.
     fn in_order<R>(
         &self,
         records: &Records,
@@ -170,19 +179,12 @@ impl RecordSort<'_> {
             other => other.into(),
         });
         self.ledger.absorb(sorted?);
-        if self.args.unique {
-            items.dedup_by(|later, first| later.key == first.key);
-        }
         then(&items)
     }
 
-    fn write(&self, items: &[Keyed<'_>], output: &mut Output) -> Result<(), Failure> {
-        let size = items.iter().map(|item| item.record.len() as u64).sum();
-        self.ledger.progress.stage("writing", size);
-        let start = Instant::now();
-        write::write(items, output, &self.ledger.progress)?;
-        self.ledger.note("write", start.elapsed(), size as usize, size as usize);
-        Ok(())
+    fn write(&self, items: &[Keyed<'_>], sink: Sink<'_>) -> Result<(), Failure> {
+        let bytes = self.gather.bytes(items);
+        self.ledger.timed("write", bytes, bytes, || self.gather.write(items, sink))
     }
 
     /// Fails at the first record that is out of order.

@@ -1,6 +1,7 @@
 //! How much memory text takes to be sorted.
 
-use super::items::{Keyed, encode_key};
+use super::items::encode_key;
+use crate::external::Keyed;
 use crate::failure::Failure;
 use crate::order::LineOrder;
 

@@ -10,8 +10,7 @@ use sortie_formats::lines;
 
 use super::LineSort;
 use super::cost::Cost;
-use super::gather::gather;
-use crate::external::Sink;
+use crate::external::{Gather, Item, Keyed, Sink};
 use crate::failure::Failure;
 use crate::memory::{filled, room};
 use crate::order::LineOrder;
@@ -23,36 +22,6 @@ pub const LINES_A_BLOCK: usize = 1 << 14;
 /// Room that the key of a short line is given.
 const KEY: usize = 64;
 
-/// A line that compares as its key, which `as_ref` gives.
-pub trait Item<'a>: AsRef<[u8]> + Copy + Send + Sync {
-    fn line(&self) -> &'a [u8];
-}
-
-impl<'a> Item<'a> for &'a [u8] {
-    fn line(&self) -> &'a [u8] {
-        self
-    }
-}
-
-/// A line beside its encoded key.
-#[derive(Debug, Clone, Copy)]
-pub struct Keyed<'a> {
-    key: &'a [u8],
-    line: &'a [u8],
-}
-
-impl AsRef<[u8]> for Keyed<'_> {
-    fn as_ref(&self) -> &[u8] {
-        self.key
-    }
-}
-
-impl<'a> Item<'a> for Keyed<'a> {
-    fn line(&self) -> &'a [u8] {
-        self.line
-    }
-}
-
 /// Text in memory, and where its lines are.
 pub struct Lines<'a> {
     parts: Vec<&'a [u8]>,
@@ -60,6 +29,7 @@ pub struct Lines<'a> {
 }
 
 /// Lines in order.
+#[derive(Clone, Copy)]
 pub enum Sorted<'a, 's> {
     Plain(&'s [&'a [u8]]),
     Keyed(&'s [Keyed<'a>]),
@@ -69,10 +39,23 @@ impl Sorted<'_, '_> {
     /// Writes them into `sink`.
     pub fn write(self, job: &LineSort, sink: Sink<'_>) -> Result<(), Failure> {
         match self {
-            Sorted::Plain(lines) => gather(lines, job, sink),
-            Sorted::Keyed(items) => gather(items, job, sink),
+            Sorted::Plain(lines) => write(lines, job, sink),
+            Sorted::Keyed(items) => write(items, job, sink),
         }
     }
+}
+
+fn write<'a>(items: &[impl Item<'a>], job: &LineSort, sink: Sink<'_>) -> Result<(), Failure> {
+    let gather = Gather {
+        window: job.window,
+        terminator: Some(job.terminator),
+        unique: job.order.unique(),
+        // Marks are put under a line as a whole.
+        whole: job.debug,
+        alone: job.is_alone(),
+    };
+    let bytes = gather.bytes(items);
+    job.ledger.timed("write", bytes, bytes, || gather.write(items, sink))
 }
 
 impl<'a> Lines<'a> {
@@ -195,11 +178,11 @@ pub fn encode_key(line: &[u8], order: &LineOrder, keys: &mut Vec<u8>) -> Result<
 }
 
 fn keyed<'a>(lines: &[&'a [u8]], blocks: &'a [Block]) -> Result<Vec<Keyed<'a>>, Failure> {
-    let mut items = filled(lines.len(), Keyed { key: &[][..], line: &[][..] })?;
+    let mut items = filled(lines.len(), Keyed { key: &[], bytes: &[] })?;
     let pair = |((items, lines), block): ((&mut [Keyed<'a>], &[&'a [u8]]), &'a Block)| {
         let mut start = 0;
         for ((item, line), &end) in items.iter_mut().zip(lines).zip(&block.ends) {
-            *item = Keyed { key: &block.keys[start..end], line };
+            *item = Keyed { key: &block.keys[start..end], bytes: line };
             start = end;
         }
     };
@@ -213,7 +196,7 @@ fn keyed<'a>(lines: &[&'a [u8]], blocks: &'a [Block]) -> Result<Vec<Keyed<'a>>, 
 
 /// Orders lines with equal keys by their bytes. `items` are in the order of their keys.
 fn order_equal(items: &mut [Keyed<'_>], descending: bool, sorter: &Sorter) -> Result<(), Failure> {
-    let by_line = |a: &Keyed<'_>, b: &Keyed<'_>| direct(a.line.cmp(b.line), descending);
+    let by_line = |a: &Keyed<'_>, b: &Keyed<'_>| direct(a.bytes.cmp(b.bytes), descending);
     if items.len() < LINES_A_BLOCK {
         items.chunk_by_mut(|a, b| a.key == b.key).for_each(|equal| equal.sort_unstable_by(by_line));
         return Ok(());
@@ -248,9 +231,9 @@ fn order_by_line(
         return Ok(());
     }
     let mut lines: Vec<&[u8]> = room(equal.len())?;
-    lines.extend(equal.iter().map(|item| item.line));
+    lines.extend(equal.iter().map(|item| item.bytes));
     sorter.sort_strings(&mut lines)?;
-    equal.iter_mut().zip(lines).for_each(|(item, line)| item.line = line);
+    equal.iter_mut().zip(lines).for_each(|(item, line)| item.bytes = line);
     Ok(())
 }
 

@@ -3,7 +3,6 @@
 mod check;
 mod cost;
 mod external;
-mod gather;
 mod input;
 mod items;
 mod merge;

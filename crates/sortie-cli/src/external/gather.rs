@@ -1,0 +1,199 @@
+//! Writing sorted items: gathered in parallel from wherever they lie, written in order.
+//!
+//! One thread writes a window of items while the others, and it too once it is done, gather the next. More
+//! writers would gain nothing: writes to one file wait for each other in the file system.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::Sink;
+use crate::failure::Failure;
+use crate::memory::{append, append_line, room};
+
+/// Bytes of a block, approximately. One thread gathers a block of a window.
+const BLOCK: usize = 128 << 10;
+/// Bytes that a single thread gathers before it writes them.
+const BLOCK_ALONE: usize = 64 << 10;
+
+/// An item that compares as its key, which `as_ref` gives.
+pub trait Item<'a>: AsRef<[u8]> + Copy + Send + Sync {
+    fn bytes(&self) -> &'a [u8];
+}
+
+impl<'a> Item<'a> for &'a [u8] {
+    fn bytes(&self) -> &'a [u8] {
+        self
+    }
+}
+
+/// An item beside its key.
+#[derive(Debug, Clone, Copy)]
+pub struct Keyed<'a> {
+    pub key: &'a [u8],
+    pub bytes: &'a [u8],
+}
+
+impl AsRef<[u8]> for Keyed<'_> {
+    fn as_ref(&self) -> &[u8] {
+        self.key
+    }
+}
+
+impl<'a> Item<'a> for Keyed<'a> {
+    fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+}
+
+/// How sorted items are written.
+pub struct Gather {
+    /// Bytes that are gathered and written at a time.
+    pub window: usize,
+    /// What is written after each item.
+    pub terminator: Option<u8>,
+    /// Whether of items with equal keys only the first is written.
+    pub unique: bool,
+    /// Whether an item and its terminator must be passed on together.
+    pub whole: bool,
+    /// Whether this thread does all the work.
+    pub alone: bool,
+}
+
+impl Gather {
+    /// Writes `items` in order.
+    pub fn write<'a, T: Item<'a>>(&self, items: &[T], sink: Sink<'_>) -> Result<(), Failure> {
+        if self.alone { self.write_alone(items, sink) } else { self.write_windows(items, sink) }
+    }
+
+    /// Writes with one thread. Short items are gathered in a block that stays in the cache; an item as long as the block is
+    /// written directly.
+    fn write_alone<'a, T: Item<'a>>(&self, items: &[T], sink: Sink<'_>) -> Result<(), Failure> {
+        let mut block = room(self.bytes(items).min(BLOCK_ALONE))?;
+        for (place, item) in items.iter().enumerate() {
+            if !self.is_written(items, place) {
+                continue;
+            }
+            if block.len() + self.length(item) > BLOCK_ALONE && !block.is_empty() {
+                sink(&block)?;
+                block.clear();
+            }
+            if item.bytes().len() >= BLOCK_ALONE && !self.whole {
+                self.write_one(item, sink)?;
+            } else {
+                self.append(&mut block, item)?;
+            }
+        }
+        if block.is_empty() { Ok(()) } else { sink(&block) }
+    }
+
+    fn write_windows<'a, T: Item<'a>>(&self, items: &[T], sink: Sink<'_>) -> Result<(), Failure> {
+        let mut start = 0;
+        let mut full: Vec<Vec<u8>> = Vec::new();
+        let mut empty: Vec<Vec<u8>> = Vec::new();
+        loop {
+            let window = self.window(items, start);
+            let end = window.places.end;
+            if let [item] = &items[window.places.clone()]
+                && item.bytes().len() >= self.window
+                && !self.whole
+            {
+                // An item of this size is written from where it lies.
+                write(&mut full, sink)?;
+                if self.is_written(items, start) {
+                    self.write_one(item, sink)?;
+                }
+            } else if full.is_empty() && end == items.len() {
+                // All that there is, so nothing goes on at the same time.
+                self.fill(items, window, &mut empty)?;
+                write(&mut empty, sink)?;
+            } else {
+                let (written, filled) =
+                    rayon::join(|| write(&mut full, sink), || self.fill(items, window, &mut empty));
+                written.and(filled)?;
+                std::mem::swap(&mut full, &mut empty);
+            }
+            if end == items.len() {
+                return write(&mut full, sink);
+            }
+            start = end;
+        }
+    }
+
+    /// The window that begins at `start`. An item that is longer is a window of its own.
+    fn window<'a, T: Item<'a>>(&self, items: &[T], start: usize) -> Window {
+        let mut bytes = 0;
+        for (place, item) in items.iter().enumerate().skip(start) {
+            let length = self.length(item);
+            if bytes > 0 && bytes + length > self.window {
+                return Window { places: start..place, bytes };
+            }
+            bytes += length;
+        }
+        Window { places: start..items.len(), bytes }
+    }
+
+    fn fill<'a, T: Item<'a>>(
+        &self,
+        items: &[T],
+        window: Window,
+        blocks: &mut Vec<Vec<u8>>,
+    ) -> Result<(), Failure> {
+        let Window { places, bytes } = window;
+        blocks.resize_with(bytes.div_ceil(BLOCK).max(1), Vec::new);
+        let share = places.len().div_ceil(blocks.len());
+        let fill_block = |(i, block): (usize, &mut Vec<u8>)| {
+            let start = (places.start + i * share).min(places.end);
+            let end = (start + share).min(places.end);
+            (start..end)
+                .filter(|&place| self.is_written(items, place))
+                .try_for_each(|place| self.append(block, &items[place]))
+        };
+        if blocks.len() == 1 {
+            blocks.iter_mut().enumerate().try_for_each(fill_block)
+        } else {
+            blocks.par_iter_mut().enumerate().try_for_each(fill_block)
+        }
+    }
+
+    /// Bytes that all items take where they are written.
+    pub fn bytes<'a, T: Item<'a>>(&self, items: &[T]) -> usize {
+        items.iter().map(|item| self.length(item)).sum()
+    }
+
+    fn length<'a>(&self, item: &impl Item<'a>) -> usize {
+        item.bytes().len() + usize::from(self.terminator.is_some())
+    }
+
+    /// Whether the item is not left out for having the key of the item before.
+    fn is_written<'a, T: Item<'a>>(&self, items: &[T], place: usize) -> bool {
+        !self.unique || place == 0 || items[place].as_ref() != items[place - 1].as_ref()
+    }
+
+    fn append<'a>(&self, block: &mut Vec<u8>, item: &impl Item<'a>) -> Result<(), Failure> {
+        match self.terminator {
+            Some(terminator) => append_line(block, item.bytes(), terminator),
+            None => append(block, item.bytes()),
+        }
+    }
+
+    /// Writes an item from where it lies.
+    fn write_one<'a>(&self, item: &impl Item<'a>, sink: Sink<'_>) -> Result<(), Failure> {
+        sink(item.bytes())?;
+        self.terminator.map_or(Ok(()), |terminator| sink(&[terminator]))
+    }
+}
+
+/// The items that are written next.
+struct Window {
+    places: Range<usize>,
+    bytes: usize,
+}
+
+fn write(blocks: &mut [Vec<u8>], sink: Sink<'_>) -> Result<(), Failure> {
+    blocks.iter_mut().try_for_each(|block| {
+        let written = sink(block);
+        block.clear();
+        written
+    })
+}
