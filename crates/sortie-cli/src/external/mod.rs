@@ -2,6 +2,7 @@
 
 mod buffer;
 mod gather;
+mod inputs;
 mod items;
 mod parts;
 mod relay;
@@ -10,6 +11,7 @@ mod windows;
 
 use crate::failure::Failure;
 pub use gather::{Gather, Item, Keyed};
+pub use inputs::Inputs;
 pub use items::{Items, Task};
 pub use parts::{Part, Parts};
 pub use relay::relay;

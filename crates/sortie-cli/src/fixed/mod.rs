@@ -3,11 +3,11 @@
 mod records;
 
 use std::io::Read;
-use std::slice;
+use std::path::Path;
 
 use crate::cli::{Check, FixedJob};
 use crate::compression::Compression;
-use crate::external::{Items, RunFolder, Task};
+use crate::external::{Inputs, Items, RunFolder, Task};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::sort::Input;
@@ -43,9 +43,10 @@ pub fn run(args: &FixedJob) -> Result<(), Failure> {
         let records_at_a_time = explain::counted(count, "record", "records");
         return explain::print(&format!("{records_at_a_time} at a time{parts}"), &records.plan(count)?);
     }
-    let mut feed = Feed { inputs: inputs.iter(), open: None, size: size.get(), ledger: &ledger };
+    let name = inputs[0].name().to_owned();
+    let mut feed = Feed { inputs: Inputs::new(inputs), size: size.get(), ledger: &ledger };
     match args.sources.check {
-        Some(how) => check(&records, &mut feed, &inputs, how)?,
+        Some(how) => check(&records, &mut feed, &name, how)?,
         None => {
             memory::hold_back(resources.buffer_size);
             let folder = RunFolder::new(&args.temporary, budget);
@@ -68,7 +69,7 @@ pub fn run(args: &FixedJob) -> Result<(), Failure> {
 }
 
 /// Fails with the first record that does not belong after the one before it.
-fn check(records: &Records, feed: &mut Feed<'_>, inputs: &[Input], how: Check) -> Result<(), Failure> {
+fn check(records: &Records, feed: &mut Feed<'_>, input: &Path, how: Check) -> Result<(), Failure> {
     let size = records.size;
     // The last record before, and those that follow it.
     let mut stretch = memory::filled((1 + (PIECE as usize).div_ceil(size)) * size, 0)?;
@@ -84,7 +85,7 @@ fn check(records: &Records, feed: &mut Feed<'_>, inputs: &[Input], how: Check) -
             let mut message = String::new();
             if how == Check::DiagnoseFirst {
                 let number = passed + place as u64 + 2;
-                message = format!("{}:{number}: disorder: record {number}\n", quote::name(inputs[0].name()));
+                message = format!("{}:{number}: disorder: record {number}\n", quote::name(input));
             }
             return Err(Failure::Disorder(message.into()));
         }
@@ -99,8 +100,8 @@ fn check(records: &Records, feed: &mut Feed<'_>, inputs: &[Input], how: Check) -
 
 /// The inputs as one stream of whole records.
 struct Feed<'a> {
-    inputs: slice::Iter<'a, Input>,
-    open: Option<(&'a Input, Box<dyn Read + Send>, u64)>,
+    /// Each with how many of its bytes were read.
+    inputs: Inputs<(Box<dyn Read + Send>, u64)>,
     size: usize,
     ledger: &'a Ledger,
 }
@@ -111,13 +112,8 @@ impl Feed<'_> {
         let room = bytes.len() - bytes.len() % self.size;
         let mut filled = 0;
         while filled < room {
-            let (input, content, read) = match &mut self.open {
-                Some(open) => open,
-                None => match self.inputs.next() {
-                    Some(input) => self.open.insert((input, input.read_raw()?, 0)),
-                    None => break,
-                },
-            };
+            let open = |input: &Input| Ok((input.read_raw()?, 0));
+            let Some((input, (content, read))) = self.inputs.current(open)? else { break };
             let piece = &mut bytes[filled..room.min(filled + PIECE as usize)];
             let more = match content.read(piece) {
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
@@ -134,7 +130,7 @@ impl Feed<'_> {
                         self.size
                     )));
                 }
-                self.open = None;
+                self.inputs.close();
             }
         }
         Ok(filled)

@@ -1,46 +1,43 @@
 //! Reads all inputs as one stream of records, one part at a time.
 
-use std::slice;
-
 use sortie_formats::Quoted;
 use sortie_formats::sequences::{Error, Reading, Records};
 
 use super::RecordSort;
+use crate::external::Inputs;
 use crate::failure::Failure;
 use crate::sort::Input;
 use crate::{compression, quote};
 
-pub struct Feed<'a> {
-    inputs: slice::Iter<'a, Input>,
-    open: Option<(&'a Input, Reading<'a>)>,
-    job: &'a RecordSort<'a>,
+pub struct Feed {
+    inputs: Inputs<Reading<'static>>,
 }
 
-impl<'a> Feed<'a> {
-    pub fn new(inputs: &'a [Input], job: &'a RecordSort<'a>) -> Self {
-        Feed { inputs: inputs.iter(), open: None, job }
+impl Feed {
+    pub fn new(inputs: Vec<Input>) -> Feed {
+        Feed { inputs: Inputs::new(inputs) }
     }
 
     /// The next records: until they take `enough` bytes, or as many as fit in `share` bytes of memory together with what is
     /// held for each of them. Also returns whether they are the last.
-    pub fn next(&mut self, share: u64, enough: u64) -> Result<(Records, bool), Failure> {
-        let mut records = self.job.no_records(share);
+    pub fn next(
+        &mut self,
+        share: u64,
+        enough: u64,
+        job: &RecordSort<'_>,
+    ) -> Result<(Records, bool), Failure> {
+        let mut records = job.no_records(share);
         loop {
-            let (input, reading) = match &mut self.open {
-                Some(open) => open,
-                None => {
-                    let Some(input) = self.inputs.next() else { return Ok((records, true)) };
-                    let source = compression::reader(input.open()?, input.name(), &self.job.ledger.progress)?;
-                    let reading =
-                        Reading::new(self.job.args.format.into(), source, as_size(self.job.of_reader()));
-                    let reading = reading.map_err(|error| self.job.unreadable(error, input, &records, 0))?;
-                    self.open.insert((input, reading))
-                }
+            let open = |input: &Input| {
+                let source = compression::reader(input.open()?, input.name(), &job.ledger.progress)?;
+                let reading = Reading::new(job.args.format.into(), source, as_size(job.of_reader()));
+                reading.map_err(|error| job.unreadable(error, input, &records, 0))
             };
+            let Some((input, reading)) = self.inputs.current(open)? else { return Ok((records, true)) };
             let before = records.len();
             let ended = reading.fill(&mut records, as_size(enough));
-            match ended.map_err(|error| self.job.unreadable(error, input, &records, before))? {
-                true => self.open = None,
+            match ended.map_err(|error| job.unreadable(error, input, &records, before))? {
+                true => self.inputs.close(),
                 false => return Ok((records, false)),
             }
         }

@@ -69,8 +69,8 @@ pub fn run(args: &RecordsJob) -> Result<(), Failure> {
     let job = RecordSort { args, compression, limit, gather, ledger: Ledger::open() };
     job.ledger.progress.stage("sorting", size.unwrap_or(0));
     match args.sources.check {
-        Some(how) => job.check(&inputs, how)?,
-        None => job.sort(&inputs)?,
+        Some(how) => job.check(inputs, how)?,
+        None => job.sort(inputs)?,
     }
     job.ledger.close(args.resources.stats)
 }
@@ -85,14 +85,14 @@ struct RecordSort<'a> {
 }
 
 impl RecordSort<'_> {
-    fn sort(&self, inputs: &[Input]) -> Result<(), Failure> {
+    fn sort(&self, inputs: Vec<Input>) -> Result<(), Failure> {
         let folder = RunFolder::new(&self.args.temporary, self.limit);
         let mut output = Output::open(self.args.output.as_deref(), folder.first(), self.compression)?;
         let sink = &mut |text: &[u8]| {
             self.ledger.progress.advance(text.len() as u64);
             output.write(text)
         };
-        let mut feed = Feed::new(inputs, self);
+        let mut feed = Feed::new(inputs);
         let (records, ended) = self.next(&mut feed, self.limit / SHARE, u64::MAX)?;
         if self.args.resources.explain {
             return self.explain(records.len(), ended);
@@ -110,7 +110,7 @@ impl RecordSort<'_> {
     fn sort_in_runs(
         &self,
         first: Records,
-        feed: Feed<'_>,
+        feed: Feed,
         folder: &RunFolder,
         sink: Sink<'_>,
     ) -> Result<(), Failure> {
@@ -188,8 +188,9 @@ impl RecordSort<'_> {
     }
 
     /// Fails at the first record that is out of order.
-    fn check(&self, inputs: &[Input], how: Check) -> Result<(), Failure> {
-        let mut feed = Feed::new(inputs, self);
+    fn check(&self, inputs: Vec<Input>, how: Check) -> Result<(), Failure> {
+        let name = quote::name(inputs[0].name());
+        let mut feed = Feed::new(inputs);
         let is_wrong = |before: &[u8], key: &[u8]| {
             let order = before.cmp(key);
             let order = if self.args.descending { order.reverse() } else { order };
@@ -210,7 +211,7 @@ impl RecordSort<'_> {
             if let Some(place) = wrong {
                 let mut message = String::new();
                 if how == Check::DiagnoseFirst {
-                    let (name, line) = (quote::name(inputs[0].name()), lines + records.line(place));
+                    let line = lines + records.line(place);
                     let record = Quoted::new(records.get(place).name());
                     message = format!("{name}:{line}: disorder: record {record}\n");
                 }
@@ -229,9 +230,9 @@ impl RecordSort<'_> {
     }
 
     /// As [`Feed::next`].
-    fn next(&self, feed: &mut Feed<'_>, share: u64, enough: u64) -> Result<(Records, bool), Failure> {
+    fn next(&self, feed: &mut Feed, share: u64, enough: u64) -> Result<(Records, bool), Failure> {
         let start = Instant::now();
-        let (records, ended) = feed.next(share, enough)?;
+        let (records, ended) = feed.next(share, enough, self)?;
         self.ledger.note("read", start.elapsed(), records.bytes(), records.bytes());
         Ok((records, ended))
     }

@@ -4,7 +4,6 @@
 //! be. Of those after it one is read, one sorted and one written at a time, where the budget is worth sharing.
 
 use std::io::Read;
-use std::slice;
 use std::time::Instant;
 
 use sortie_formats::lines;
@@ -13,7 +12,7 @@ use super::LineSort;
 use super::cost::Cost;
 use super::input::Input;
 use super::items::Lines;
-use crate::external::{self, Parts, RunFolder, Sink, relay};
+use crate::external::{self, Inputs, Parts, RunFolder, Sink, relay};
 use crate::failure::Failure;
 use crate::memory::append;
 use crate::shortage;
@@ -24,7 +23,7 @@ const PIECE: u64 = 256 << 10;
 
 /// Sorts the lines of all inputs into `sink`, which `budget` bytes of memory have to do for.
 pub fn sort<'p>(
-    inputs: &[Input],
+    inputs: Vec<Input>,
     size: Option<u64>,
     budget: u64,
     folder: &RunFolder,
@@ -33,7 +32,7 @@ pub fn sort<'p>(
     sink: Sink<'_>,
 ) -> Result<(), Failure> {
     job.ledger.progress.stage("sorting", size.unwrap_or(0));
-    let mut feed = Feed { inputs: inputs.iter(), open: None, rest: Vec::new(), job };
+    let mut feed = Feed { inputs: Inputs::new(inputs), rest: Vec::new(), job };
     // What is too large by far, as its size and its first lines show, is shared from the start.
     let may_fit = match size {
         Some(size) => size <= budget && feed.needed(size, budget)? <= 2 * budget,
@@ -69,8 +68,7 @@ pub fn sort<'p>(
 
 /// The inputs as one stream, in stretches of whole lines.
 struct Feed<'a> {
-    inputs: slice::Iter<'a, Input>,
-    open: Option<(&'a Input, Box<dyn Read + Send>)>,
+    inputs: Inputs<Box<dyn Read + Send>>,
     /// What was read and not yet handed out: the start of a line, or the first lines.
     rest: Vec<u8>,
     job: &'a LineSort,
@@ -119,13 +117,7 @@ impl Feed<'_> {
     /// Appends what is read at a time to `text`; false where there is no more.
     fn read(&mut self, text: &mut Vec<u8>, budget: u64) -> Result<bool, Failure> {
         let piece = (budget / 16).min(PIECE);
-        let (input, content) = match &mut self.open {
-            Some(open) => open,
-            None => match self.inputs.next() {
-                Some(input) => self.open.insert((input, input.read_text()?)),
-                None => return Ok(false),
-            },
-        };
+        let Some((input, content)) = self.inputs.current(Input::read_text)? else { return Ok(false) };
         let read = text
             .try_reserve(piece as usize)
             .map_err(|_| shortage::while_reading(piece.max(2 * text.capacity() as u64)))
@@ -134,7 +126,7 @@ impl Feed<'_> {
         self.job.ledger.progress.advance(read as u64);
         if (read as u64) < piece {
             lines::terminate(text, self.job.terminator);
-            self.open = None;
+            self.inputs.close();
         }
         Ok(true)
     }

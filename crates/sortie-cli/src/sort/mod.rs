@@ -149,7 +149,7 @@ fn sort(
         parts.add_inputs(inputs);
         parts.merge(sink)?;
     } else if args.resources.buffer_size.is_some() || !sort_at_once(&inputs, size, budget, job, sink)? {
-        external::sort(&inputs, size, budget, &folder, || parts(RUNS_AT_ONCE), job, sink)?;
+        external::sort(inputs, size, budget, &folder, || parts(RUNS_AT_ONCE), job, sink)?;
     }
     output.finish()
 }

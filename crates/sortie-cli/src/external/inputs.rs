@@ -1,0 +1,37 @@
+//! Inputs that are read one after the other.
+
+use std::vec;
+
+use crate::failure::Failure;
+use crate::sort::Input;
+
+/// Inputs, of which at most one is open, by a reader `R`.
+pub struct Inputs<R> {
+    rest: vec::IntoIter<Input>,
+    open: Option<(Input, R)>,
+}
+
+impl<R> Inputs<R> {
+    pub fn new(inputs: Vec<Input>) -> Self {
+        Inputs { rest: inputs.into_iter(), open: None }
+    }
+
+    /// The input that is being read, or else the next one, which `open` opens. `None` after the last.
+    pub fn current(
+        &mut self,
+        open: impl FnOnce(&Input) -> Result<R, Failure>,
+    ) -> Result<Option<(&Input, &mut R)>, Failure> {
+        if self.open.is_none()
+            && let Some(input) = self.rest.next()
+        {
+            let reader = open(&input)?;
+            self.open = Some((input, reader));
+        }
+        Ok(self.open.as_mut().map(|(input, reader)| (&*input, reader)))
+    }
+
+    /// Closes the input that is being read.
+    pub fn close(&mut self) {
+        self.open = None;
+    }
+}
