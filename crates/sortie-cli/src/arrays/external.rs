@@ -1,7 +1,6 @@
 //! Arrays that are larger than memory, each sorted as a whole.
 
 use std::cmp::Ordering;
-use std::num::NonZeroUsize;
 
 use bytemuck::Pod;
 use sortie::dynamic::{self, Dtype};
@@ -11,8 +10,8 @@ use sortie_formats::{Endian, raw};
 use super::element::{self, of_width};
 use super::file::{ArrayFile, ArrayStretches, Format};
 use super::{ArraySort, Cut, Lanes};
-use crate::cli::ArrayJob;
-use crate::external::{self, Items, RunFolder, Sink};
+use crate::cli::{ArrayJob, Temporary};
+use crate::external::{self, Items, Sink, sort_items};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::stats::Ledger;
@@ -24,15 +23,14 @@ const PIECE: usize = 1 << 20;
 const SCRATCH: u64 = 20;
 
 /// A sort that `budget` bytes of memory have to do for.
-pub struct Task {
+pub struct Task<'a> {
     budget: u64,
-    folder: RunFolder,
-    at_once: Option<NonZeroUsize>,
+    temporary: &'a Temporary,
 }
 
-impl Task {
+impl<'a> Task<'a> {
     /// For an array that is sorted as a whole and does not fit, or comes through a pipe, which does not say whether it does.
-    pub fn of(asked: &ArrayJob, job: &ArraySort<'_>, array: &ArrayFile) -> Option<Task> {
+    pub fn of(asked: &'a ArrayJob, job: &ArraySort<'_>, array: &ArrayFile) -> Option<Task<'a>> {
         let is_one = match (&job.cut, &array.format) {
             (Cut::Whole, _) => true,
             (Cut::Axis(Lanes { len, columns: 1 }), Format::Npy(header)) => *len == header.count(),
@@ -54,11 +52,7 @@ impl Task {
             return None;
         }
         memory::hold_back(asked.resources.buffer_size);
-        Some(Task {
-            budget,
-            folder: RunFolder::new(&asked.temporary, budget),
-            at_once: asked.temporary.batch_size,
-        })
+        Some(Task { budget, temporary: &asked.temporary })
     }
 
     /// Sorts the array, or its places.
@@ -74,6 +68,7 @@ impl Task {
         let (mut stretches, format) = array.stretches()?;
         let order = Order { descending: job.descending, ..Order::default() };
         let (ledger, dtype) = (&job.ledger, element::dtype(format.kind()));
+        let task = external::Task::new(self.temporary, self.budget, ledger);
         let bytes = stretches.bytes();
         if job.argsort {
             if job.engine.has_gpu() {
@@ -90,20 +85,20 @@ impl Task {
                 let mut places: Vec<u64> = memory::room(placed.len() / size_of::<u128>())?;
                 let items = placed.chunks_exact(size_of::<u128>());
                 places.extend(items.map(|item| bytemuck::pod_read_unaligned::<u128>(item) as u64));
-                self.write(&mut output, &places, ledger)
+                publish(&mut output, &places, ledger)
             };
-            self.sort(&keys, |items| places.next(items, ledger), bytes, ledger, &mut write)?;
+            sort_items(&keys, &task, &mut |items| places.next(items, ledger), bytes, &mut write)?;
         } else {
             let elements = Elements { dtype, order, engine: job.engine };
             output.write(&format.header())?;
             let mut write = |stored: &[u8]| {
                 if format.endian() == Endian::NATIVE {
-                    return self.write(&mut output, stored, ledger);
+                    return publish(&mut output, stored, ledger);
                 }
                 let mut elements: Vec<W> = memory::room(stored.len() / size_of::<W>())?;
                 elements.extend(stored.chunks_exact(size_of::<W>()).map(bytemuck::pod_read_unaligned::<W>));
                 raw::reorder(&mut elements, format.endian());
-                self.write(&mut output, &elements, ledger)
+                publish(&mut output, &elements, ledger)
             };
             let mut feed = |items: &mut [u8]| {
                 let note = |bytes| ledger.progress.advance(bytes);
@@ -111,28 +106,17 @@ impl Task {
                 let count = stretches.next::<W>(bytemuck::cast_slice_mut(&mut items[..room]), &note)?;
                 Ok(count * size_of::<W>())
             };
-            self.sort(&elements, &mut feed, bytes, ledger, &mut write)?;
+            sort_items(&elements, &task, &mut feed, bytes, &mut write)?;
         }
         output.finish()
     }
+}
 
-    fn sort<I: Items>(
-        &self,
-        items: &I,
-        feed: impl FnMut(&mut [u8]) -> Result<usize, Failure> + Send,
-        bytes: Option<u64>,
-        ledger: &Ledger,
-        sink: Sink<'_>,
-    ) -> Result<(), Failure> {
-        let Task { budget, folder, at_once } = self;
-        external::Task { items, budget: *budget, folder, at_once: *at_once, ledger }.sort(feed, bytes, sink)
-    }
-
-    fn write<W: Pod>(&self, output: &mut Output, elements: &[W], ledger: &Ledger) -> Result<(), Failure> {
-        let bytes = bytemuck::cast_slice(elements);
-        ledger.progress.advance(bytes.len() as u64);
-        output.write(bytes)
-    }
+/// Writes elements to the output.
+fn publish<W: Pod>(output: &mut Output, elements: &[W], ledger: &Ledger) -> Result<(), Failure> {
+    let bytes = bytemuck::cast_slice(elements);
+    ledger.progress.advance(bytes.len() as u64);
+    output.write(bytes)
 }
 
 /// Numbers, which are sorted in place.

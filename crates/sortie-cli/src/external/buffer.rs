@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::items::Feed;
+use super::items::Fill;
 use crate::failure::Failure;
 use crate::memory;
 use crate::stats::Ledger;
@@ -37,10 +37,10 @@ impl Buffer {
         Ok(())
     }
 
-    /// Fills so many bytes from `feed`; true where it has fewer.
-    pub fn fill(&mut self, room: usize, feed: &mut impl Feed, ledger: &Ledger) -> Result<bool, Failure> {
+    /// Has `fill` write so many bytes; true where it writes fewer.
+    pub fn fill(&mut self, room: usize, fill: Fill<'_>, ledger: &Ledger) -> Result<bool, Failure> {
         let start = Instant::now();
-        self.fill_by(room, feed)?;
+        self.fill_by(room, fill)?;
         ledger.note("read", start.elapsed(), self.filled, 0);
         Ok(self.filled < room)
     }

@@ -6,12 +6,12 @@
 //! again that makes runs: one window is read, one sorted and one written at a time.
 
 use std::cmp::Ordering;
-use std::num::NonZeroUsize;
 use std::time::Instant;
 
 use super::buffer::Buffer;
+use super::pipeline::{Format, Sorted, Task};
 use super::windows::{Source, Windows};
-use super::{Part, Parts, RunFolder, Sink, relay, runners};
+use super::{Part, Sink, relay, runners};
 use crate::failure::Failure;
 use crate::stats::Ledger;
 
@@ -42,62 +42,93 @@ pub trait Items: Sync {
     fn compare(&self, a: &[u8], b: &[u8]) -> Ordering;
 }
 
-/// Where items come from: fills bytes with whole items, fewer of them at the end alone.
-pub trait Feed: FnMut(&mut [u8]) -> Result<usize, Failure> + Send {}
-impl<F: FnMut(&mut [u8]) -> Result<usize, Failure> + Send> Feed for F {}
+/// Fills bytes with whole items, and returns how many bytes it filled. It fills fewer at the end only.
+pub type Fill<'a> = &'a mut (dyn FnMut(&mut [u8]) -> Result<usize, Failure> + Send);
 
-/// A sort within a budget of memory.
-pub struct Task<'a, I> {
-    pub items: &'a I,
-    pub budget: u64,
-    pub folder: &'a RunFolder,
-    /// The most runs that are merged at a time, where the command line says.
-    pub at_once: Option<NonZeroUsize>,
-    pub ledger: &'a Ledger,
+/// Sorts all items that `fill` returns into `sink`. They have `size` bytes, if that is known.
+pub fn sort_items(
+    items: &impl Items,
+    task: &Task<'_>,
+    fill: Fill<'_>,
+    size: Option<u64>,
+    sink: Sink<'_>,
+) -> Result<(), Failure> {
+    task.sort(&OneWidth { items, task }, Feed { fill, expected: None }, size, sink)
+}
+
+/// Where items come from.
+struct Feed<'a> {
+    fill: Fill<'a>,
+    /// How many bytes of items there are, if these are expected to fit in memory, until the first were read.
+    expected: Option<usize>,
+}
+
+/// Items of one width as a format.
+struct OneWidth<'a, I> {
+    items: &'a I,
+    task: &'a Task<'a>,
 }
 
 /// Runs that a merge has room for where the command line does not say, as long as each has room for two blocks.
-const AT_ONCE: u64 = 256;
+const AT_ONCE: usize = 256;
 /// Runs that are merged at a time however little memory there is.
-const AT_ONCE_LEAST: u64 = 16;
+const AT_ONCE_LEAST: usize = 16;
 
-impl<I: Items> Task<'_, I> {
-    /// Sorts all of `feed`, which are so many bytes where that is known, into `sink`.
-    pub fn sort(&self, mut feed: impl Feed, size: Option<u64>, sink: Sink<'_>) -> Result<(), Failure> {
-        self.ledger.progress.stage("sorting", size.unwrap_or(0));
-        let merge = |parts, budget, sink: Sink<'_>| self.merge(parts, budget, sink);
-        let mut parts = Parts::new(self.at_once(), self.budget, self.folder, self.ledger, &merge);
+impl<'a, I: Items> Format for OneWidth<'a, I> {
+    type Feed = Feed<'a>;
+    type Stretch = Buffer;
 
-        // What fits is sorted at once; of a pipe it shows so whether it does.
-        let whole = self.stretch(1);
-        if size.is_none_or(|size| size <= whole as u64) {
-            // With room for one more than there should be, which tells the end.
-            let room = size.map_or(whole, |size| size as usize + self.items.width());
-            let mut buffer = Buffer::default();
-            let ended = buffer.fill(room, &mut feed, self.ledger)?;
-            let order = self.items.sort(buffer.filled_mut(), self.ledger)?;
-            if ended {
-                self.ledger.progress.stage("writing", buffer.filled().len() as u64);
-                return self.write(&buffer, &order, &mut Vec::new(), sink);
-            }
-            parts.push(self.folder.write(|sink| self.write(&buffer, &order, &mut Vec::new(), sink))?)?;
-        }
+    const RUNS_AT_ONCE: usize = AT_ONCE;
 
-        let runners = runners(self.budget);
-        let room = self.stretch(runners);
-        let parts = relay(runners, feed, parts, |buffer: &mut Buffer, turn| {
-            let ended = buffer.fill(room, turn.feed(), self.ledger)?;
-            turn.sort(ended);
-            let order = self.items.sort(buffer.filled_mut(), self.ledger)?;
-            let Some(parts) = turn.write() else { return Ok(()) };
-            if buffer.filled().is_empty() {
-                return Ok(());
-            }
-            parts.push(self.folder.write(|sink| self.write(buffer, &order, &mut Vec::new(), sink))?)
-        })?;
-        parts.merge(sink)
+    fn may_fit(&self, feed: &mut Feed<'a>, size: Option<u64>) -> Result<bool, Failure> {
+        let whole = self.stretch(1) as u64;
+        feed.expected = size.filter(|&size| size <= whole).map(|size| size as usize);
+        Ok(size.is_none_or(|size| size <= whole))
     }
 
+    fn fill(&self, buffer: &mut Buffer, feed: &mut Feed<'a>, runners: usize) -> Result<bool, Failure> {
+        // With room for one more than there should be, which tells the end.
+        let room = feed.expected.take().map(|size| size + self.items.width());
+        buffer.fill(room.unwrap_or_else(|| self.stretch(runners)), feed.fill, self.task.ledger)
+    }
+
+    fn sort(
+        &self,
+        buffer: &mut Buffer,
+        then: impl FnOnce(Sorted<'_>) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let order = self.items.sort(buffer.filled_mut(), self.task.ledger)?;
+        then(Sorted {
+            bytes: buffer.filled().len(),
+            at_once: self.at_once(),
+            write: &|sink| self.write(buffer, &order, &mut Vec::new(), sink),
+        })
+    }
+
+    fn merge(&self, runs: Vec<Part>, budget: u64, sink: Sink<'_>) -> Result<(), Failure> {
+        let (width, block, runners) = (self.items.width(), self.task.folder.block(), runners(budget));
+        let share = self.window(budget) as usize / runs.len();
+        let open = |part: Part| {
+            let bytes = part.bytes;
+            Source::new(part.open()?, bytes, width, block, share)
+        };
+        let windows = Windows::new(self.items, runs.into_iter().map(open).collect::<Result<_, _>>()?);
+        let written = (sink, Vec::new());
+        relay(runners, windows, written, |buffer: &mut Buffer, turn| {
+            let start = Instant::now();
+            let ended = turn.feed().next(buffer)?;
+            let (time, bytes) = (start.elapsed(), buffer.filled().len());
+            self.task.ledger.note("read runs", time, bytes, bytes);
+            turn.sort(ended);
+            let order = self.items.sort(buffer.filled_mut(), self.task.ledger)?;
+            let Some((sink, last)) = turn.write() else { return Ok(()) };
+            self.write(buffer, &order, last, *sink)
+        })
+        .map(|_| ())
+    }
+}
+
+impl<I: Items> OneWidth<'_, I> {
     fn write(
         &self,
         buffer: &Buffer,
@@ -106,14 +137,15 @@ impl<I: Items> Task<'_, I> {
         sink: Sink<'_>,
     ) -> Result<(), Failure> {
         let items = buffer.filled();
-        self.ledger.timed("write", items.len(), items.len(), || self.items.write(items, order, last, sink))
+        let write = || self.items.write(items, order, last, sink);
+        self.task.ledger.timed("write", items.len(), items.len(), write)
     }
 
     /// Bytes of whole items that so many runners have room for at a time, while one sorts them and another writes them.
     fn stretch(&self, runners: usize) -> usize {
         let width = self.items.width();
         let each = runners * width + runners.min(2) * self.items.beside();
-        (self.budget / each as u64).clamp(2, u64::from(u32::MAX)) as usize * width
+        (self.task.budget / each as u64).clamp(2, u64::from(u32::MAX)) as usize * width
     }
 
     /// Bytes of a window, where the runs that it comes from have as many.
@@ -123,32 +155,9 @@ impl<I: Items> Task<'_, I> {
         budget / each * width
     }
 
-    /// How many runs are merged at a time.
+    /// How many runs memory has room for in a merge.
     fn at_once(&self) -> usize {
-        let room = self.window(self.budget) / Source::least(self.items.width(), self.folder.block()) as u64;
-        let most = self.at_once.map_or(AT_ONCE, |most| most.get() as u64);
-        room.max(AT_ONCE_LEAST).min(most) as usize
-    }
-
-    /// Merges runs, which lie in the order in which they were read.
-    fn merge(&self, parts: Vec<Part>, budget: u64, sink: Sink<'_>) -> Result<(), Failure> {
-        let (width, runners) = (self.items.width(), runners(budget));
-        let share = self.window(budget) as usize / parts.len().max(1);
-        let open = |part: Part| {
-            let bytes = part.bytes;
-            Source::new(part.open()?, bytes, width, self.folder.block(), share)
-        };
-        let windows = Windows::new(self.items, parts.into_iter().map(open).collect::<Result<_, _>>()?);
-        let written = (sink, Vec::new());
-        relay(runners, windows, written, |buffer: &mut Buffer, turn| {
-            let start = Instant::now();
-            let ended = turn.feed().next(buffer)?;
-            self.ledger.note("read runs", start.elapsed(), buffer.filled().len(), buffer.filled().len());
-            turn.sort(ended);
-            let order = self.items.sort(buffer.filled_mut(), self.ledger)?;
-            let Some((sink, last)) = turn.write() else { return Ok(()) };
-            self.write(buffer, &order, last, *sink)
-        })
-        .map(|_| ())
+        let least = Source::least(self.items.width(), self.task.folder.block());
+        (self.window(self.task.budget) as usize / least).max(AT_ONCE_LEAST)
     }
 }

@@ -1,10 +1,11 @@
-//! What every sort that is larger than memory has in common: sorted runs on disk.
+//! What all sorts share whose input may not fit in memory: the steps from reading to merging, and sorted runs on disk.
 
 mod buffer;
 mod gather;
 mod inputs;
 mod items;
 mod parts;
+mod pipeline;
 mod relay;
 mod runs;
 mod windows;
@@ -12,8 +13,9 @@ mod windows;
 use crate::failure::Failure;
 pub use gather::{Gather, Item, Keyed};
 pub use inputs::Inputs;
-pub use items::{Items, Task};
+pub use items::{Items, sort_items};
 pub use parts::{Part, Parts};
+pub use pipeline::{Format, Sorted, Task};
 pub use relay::relay;
 pub use runs::{Content, RunFolder};
 pub use windows::{Stretch, ends};

@@ -94,6 +94,9 @@ impl<'a> Parts<'a> {
 
     /// Merges all of them into `sink`.
     pub fn merge(mut self, sink: Sink<'_>) -> Result<(), Failure> {
+        if self.parts.is_empty() {
+            return Ok(());
+        }
         self.reduce(self.at_once, self.budget)?;
         self.ledger.progress.stage("merging", self.parts.iter().map(|part| part.bytes).sum());
         (self.merge)(self.parts, self.budget, sink)

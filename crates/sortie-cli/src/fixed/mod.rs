@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::cli::{Check, FixedJob};
 use crate::compression::Compression;
-use crate::external::{Inputs, Items, RunFolder, Task};
+use crate::external::{Inputs, Items, Task, sort_items};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::sort::Input;
@@ -49,16 +49,9 @@ pub fn run(args: &FixedJob) -> Result<(), Failure> {
         Some(how) => check(&records, &mut feed, &name, how)?,
         None => {
             memory::hold_back(resources.buffer_size);
-            let folder = RunFolder::new(&args.temporary, budget);
-            let mut output = Output::open(args.output.as_deref(), folder.first(), compression)?;
-            let task = Task {
-                items: &records,
-                budget,
-                folder: &folder,
-                at_once: args.temporary.batch_size,
-                ledger: &ledger,
-            };
-            task.sort(|bytes| feed.fill(bytes), bytes, &mut |bytes| {
+            let task = Task::new(&args.temporary, budget, &ledger);
+            let mut output = Output::open(args.output.as_deref(), task.folder.first(), compression)?;
+            sort_items(&records, &task, &mut |items| feed.fill(items), bytes, &mut |bytes| {
                 ledger.progress.advance(bytes.len() as u64);
                 output.write(bytes)
             })?;

@@ -18,12 +18,9 @@ const READ: (u64, u64) = (16 << 10, 4 << 20);
 
 /// Merges runs within `budget` bytes. The runs are in the order in which their records were read.
 pub fn merge(parts: Vec<Part>, budget: u64, job: &RecordSort<'_>, sink: Sink<'_>) -> Result<(), Failure> {
-    let share = (budget / 2 / parts.len().max(1) as u64).clamp(READ.0, READ.1) as usize;
+    let share = (budget / 2 / parts.len() as u64).clamp(READ.0, READ.1) as usize;
     let open = |part: Part| Source::new(part.open()?, share, job);
     let mut sources: Vec<Source> = parts.into_iter().map(open).collect::<Result<_, _>>()?;
-    if sources.is_empty() {
-        return Ok(());
-    }
     let compare =
         |sources: &[Source], a: usize, b: usize| sources[a].compare(&sources[b], job.args.descending);
     let mut tournament = Tournament::new(sources.len(), |a, b| compare(&sources, a, b));

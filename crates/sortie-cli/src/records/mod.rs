@@ -7,7 +7,6 @@ mod feed;
 mod keys;
 mod merge;
 
-use std::num::NonZeroUsize;
 use std::time::Instant;
 
 use sortie::request::{Beside, KeyForm, Operation};
@@ -17,7 +16,7 @@ use sortie_formats::sequences::Records;
 
 use crate::cli::{Check, RecordFormat, RecordKey, RecordsJob, Resources};
 use crate::compression::Compression;
-use crate::external::{Gather, Keyed, Parts, RunFolder, Sink, relay, runners};
+use crate::external::{Format, Gather, Keyed, Part, Sink, Sorted, Task};
 use crate::failure::Failure;
 use crate::memory::append;
 use crate::output::Output;
@@ -27,9 +26,6 @@ use crate::stats::Ledger;
 use crate::{explain, memory, quote, threads};
 use feed::{Feed, as_size};
 use keys::Keys;
-
-/// How many runs are merged at a time, unless the command line says otherwise.
-const RUNS_AT_ONCE: usize = 64;
 
 /// The scratch memory of a sort of strings for each record: a copy of the reference, and two words.
 const SCRATCH: usize = size_of::<Keyed<'_>>() + 2 * size_of::<u64>();
@@ -70,7 +66,7 @@ pub fn run(args: &RecordsJob) -> Result<(), Failure> {
     job.ledger.progress.stage("sorting", size.unwrap_or(0));
     match args.sources.check {
         Some(how) => job.check(inputs, how)?,
-        None => job.sort(inputs)?,
+        None => job.sort_all(inputs, size)?,
     }
     job.ledger.close(args.resources.stats)
 }
@@ -84,58 +80,59 @@ struct RecordSort<'a> {
     ledger: Ledger,
 }
 
-impl RecordSort<'_> {
-    fn sort(&self, inputs: Vec<Input>) -> Result<(), Failure> {
-        let folder = RunFolder::new(&self.args.temporary, self.limit);
-        let mut output = Output::open(self.args.output.as_deref(), folder.first(), self.compression)?;
-        let sink = &mut |text: &[u8]| {
-            self.ledger.progress.advance(text.len() as u64);
-            output.write(text)
-        };
-        let mut feed = Feed::new(inputs);
-        let (records, ended) = self.next(&mut feed, self.limit / SHARE, u64::MAX)?;
-        if self.args.resources.explain {
-            return self.explain(records.len(), ended);
-        }
-        if ended {
-            self.ledger.progress.stage("writing", records.bytes() as u64);
-            self.in_order(&records, |items| self.write(items, sink))?;
-        } else {
-            self.sort_in_runs(records, feed, &folder, sink)?;
-        }
-        output.finish()
+impl Format for RecordSort<'_> {
+    type Feed = Feed;
+    type Stretch = Option<Records>;
+
+    const RUNS_AT_ONCE: usize = 64;
+
+    fn fill(&self, stretch: &mut Option<Records>, feed: &mut Feed, runners: usize) -> Result<bool, Failure> {
+        let (records, ended) = self.next(feed, self.limit / SHARE / runners as u64, u64::MAX)?;
+        *stretch = Some(records);
+        Ok(ended)
     }
 
-    /// Sorts records that do not fit in memory: `first`, which were read already, and the rest of the feed.
-    fn sort_in_runs(
+    fn sort(
         &self,
-        first: Records,
-        feed: Feed,
-        folder: &RunFolder,
-        sink: Sink<'_>,
+        stretch: &mut Option<Records>,
+        then: impl FnOnce(Sorted<'_>) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        let merge = |parts, budget, sink: Sink<'_>| {
-            self.ledger.timed("merge", 0, 0, || merge::merge(parts, budget, self, sink))
-        };
-        let at_once = self.args.temporary.batch_size.map_or(RUNS_AT_ONCE, NonZeroUsize::get);
-        let mut parts = Parts::new(at_once, self.limit, folder, &self.ledger, &merge);
-        let add = |items: &[Keyed<'_>], parts: &mut Parts<'_>| {
-            parts.at_most(self.merged_at_once(items));
-            parts.push(folder.write(|sink| self.write(items, sink))?)
-        };
-        self.in_order(&first, |items| add(items, &mut parts))?;
-        drop(first);
-        let runners = runners(self.limit);
-        let share = self.limit / SHARE / runners as u64;
-        let parts = relay(runners, feed, parts, |_: &mut (), turn| {
-            let (records, ended) = self.next(turn.feed(), share, u64::MAX)?;
-            turn.sort(ended);
-            self.in_order(&records, |items| {
-                let Some(parts) = turn.write() else { return Ok(()) };
-                if items.is_empty() { Ok(()) } else { add(items, parts) }
-            })
+        let records = stretch.take().expect("a stretch is filled before it is sorted");
+        let keys = self.keys(&records)?;
+        let left = self.left(&records, &keys)?;
+        let mut items = keys.items(&records)?;
+        let sorted = self.sorter(left)?.sort_strings(&mut items).map_err(|error| match error {
+            sortie::Error::Memory { bound: Bound::Limit, needed, .. } => {
+                self.over_limit(self.limit - left + needed)
+            }
+            other => other.into(),
+        });
+        self.ledger.absorb(sorted?);
+        let bytes = records.bytes();
+        let write =
+            |sink: Sink<'_>| self.ledger.timed("write", bytes, bytes, || self.gather.write(&items, sink));
+        then(Sorted { bytes, at_once: self.merged_at_once(&items), write: &write })
+    }
+
+    fn merge(&self, runs: Vec<Part>, budget: u64, sink: Sink<'_>) -> Result<(), Failure> {
+        self.ledger.timed("merge", 0, 0, || merge::merge(runs, budget, self, sink))
+    }
+}
+
+impl RecordSort<'_> {
+    fn sort_all(&self, inputs: Vec<Input>, size: Option<u64>) -> Result<(), Failure> {
+        let task = Task::new(&self.args.temporary, self.limit, &self.ledger);
+        let mut output = Output::open(self.args.output.as_deref(), task.folder.first(), self.compression)?;
+        let mut feed = Feed::new(inputs);
+        if self.args.resources.explain {
+            let (records, ended) = self.next(&mut feed, self.limit / SHARE, u64::MAX)?;
+            return self.explain(records.len(), ended);
+        }
+        task.sort(self, feed, size, &mut |text| {
+            self.ledger.progress.advance(text.len() as u64);
+            output.write(text)
         })?;
-        parts.merge(sink)
+        output.finish()
     }
 
     /// How many runs like this one may be merged at a time. Each holds one record.
@@ -161,30 +158,6 @@ impl RecordSort<'_> {
         let left = if engine.device().is_some() { u64::MAX } else { left };
         let builder = Sorter::builder().engine(engine).descending(self.args.descending);
         Ok(builder.memory_limit(left).build()?)
-    }
-
-    /// Sorts records, and calls `then` with them.
-    fn in_order<R>(
-        &self,
-        records: &Records,
-        then: impl FnOnce(&[Keyed<'_>]) -> Result<R, Failure>,
-    ) -> Result<R, Failure> {
-        let keys = self.keys(records)?;
-        let left = self.left(records, &keys)?;
-        let mut items = keys.items(records)?;
-        let sorted = self.sorter(left)?.sort_strings(&mut items).map_err(|error| match error {
-            sortie::Error::Memory { bound: Bound::Limit, needed, .. } => {
-                self.over_limit(self.limit - left + needed)
-            }
-            other => other.into(),
-        });
-        self.ledger.absorb(sorted?);
-        then(&items)
-    }
-
-    fn write(&self, items: &[Keyed<'_>], sink: Sink<'_>) -> Result<(), Failure> {
-        let bytes = self.gather.bytes(items);
-        self.ledger.timed("write", bytes, bytes, || self.gather.write(items, sink))
     }
 
     /// Fails at the first record that is out of order.

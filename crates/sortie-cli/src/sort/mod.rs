@@ -17,18 +17,18 @@ use sortie_formats::lines;
 
 use crate::cli::{LinesJob, MemorySize};
 use crate::compression::Compression;
-use crate::external::{Part, Parts, RunFolder, Sink};
+use crate::external::{Part, Sink, Task};
 use crate::failure::Failure;
 use crate::order::{LineOrder, warnings};
 use crate::output::Output;
 use crate::stats::Ledger;
 use crate::{complain, explain, memory, threads};
+use external::Feed;
 pub use input::Input;
 use items::{LINES_A_BLOCK, Lines};
 
-/// How many are merged at a time where the command line does not say.
+/// How many inputs are merged at a time where the command line does not say.
 const INPUTS_AT_ONCE: usize = 256;
-const RUNS_AT_ONCE: usize = 64;
 /// Inputs that come to this are merged from memory, however many they are.
 const MERGED_WHOLE: u64 = 4 << 20;
 
@@ -52,6 +52,8 @@ pub struct LineSort {
     engine: sortie::Engine,
     /// The threads and the memory that were asked for.
     asked: (Option<NonZeroUsize>, Option<MemorySize>),
+    /// Bytes of memory for the text and its sort.
+    budget: u64,
     /// Bytes that are gathered and written at a time.
     window: usize,
     /// How many threads there are, once they are started.
@@ -67,6 +69,7 @@ pub fn run(args: &LinesJob) -> Result<(), Failure> {
         debug: args.debug,
         engine: args.resources.engine,
         asked: (args.resources.parallel, args.resources.buffer_size),
+        budget: 0,
         window: 0,
         threads: OnceLock::new(),
         ledger: Ledger::open(),
@@ -115,11 +118,11 @@ fn sort(
 ) -> Result<(), Failure> {
     let size = inputs.iter().map(Input::size).sum::<Option<u64>>();
     let of_use = || threads::of_use(args.resources.parallel, None);
-    let budget = memory::budget(args.resources.buffer_size, size, of_use);
-    job.window = memory::window(budget, size);
+    job.budget = memory::budget(args.resources.buffer_size, size, of_use);
+    job.window = memory::window(job.budget, size);
     let job = &*job;
-    let folder = RunFolder::new(&args.temporary, budget);
-    let mut output = Output::open(args.output.as_deref(), folder.first(), compression)?;
+    let task = Task::new(&args.temporary, job.budget, &job.ledger);
+    let mut output = Output::open(args.output.as_deref(), task.folder.first(), compression)?;
     memory::hold_back(args.resources.buffer_size);
     if args.merge && compression.is_some() {
         // The writer waits for the pool to compress while this thread merges, so this thread must not belong to the pool.
@@ -129,27 +132,21 @@ fn sort(
         job.ledger.progress.advance(text.len() as u64);
         if job.debug && !text.is_empty() { output.write(&job.annotated(text)) } else { output.write(text) }
     };
-    // What the program did not sort itself need not be sorted.
-    let merge_parts = if args.merge { merge::merge } else { windows::merge };
-    let merge = |parts: Vec<Part>, budget, sink: Sink<'_>| {
-        let bytes = parts.iter().map(|part| part.bytes).sum::<u64>() as usize;
-        job.ledger.timed("merge", bytes, bytes, || merge_parts(parts, budget, job, sink))
-    };
-    let parts = |at_once| {
-        let at_once = args.temporary.batch_size.map_or(at_once, NonZeroUsize::get);
-        Parts::new(at_once, budget, &folder, &job.ledger, &merge)
-    };
     if args.merge
         && args.temporary.batch_size.is_none()
-        && size.is_some_and(|size| size <= budget.min(MERGED_WHOLE))
+        && size.is_some_and(|size| size <= job.budget.min(MERGED_WHOLE))
     {
         merge::merge_whole(&inputs, job, sink)?;
     } else if args.merge {
-        let mut parts = parts(INPUTS_AT_ONCE);
+        // What the program did not sort itself need not be sorted.
+        let merge = |inputs, budget, sink: Sink<'_>| {
+            job.merge_by(inputs, |inputs| merge::merge(inputs, budget, job, sink))
+        };
+        let mut parts = task.parts(INPUTS_AT_ONCE, &merge);
         parts.add_inputs(inputs);
         parts.merge(sink)?;
-    } else if args.resources.buffer_size.is_some() || !sort_at_once(&inputs, size, budget, job, sink)? {
-        external::sort(inputs, size, budget, &folder, || parts(RUNS_AT_ONCE), job, sink)?;
+    } else if args.resources.buffer_size.is_some() || !sort_at_once(&inputs, size, job, sink)? {
+        task.sort(job, Feed::new(inputs), size, sink)?;
     }
     output.finish()
 }
@@ -158,11 +155,10 @@ fn sort(
 fn sort_at_once(
     inputs: &[Input],
     size: Option<u64>,
-    budget: u64,
     job: &LineSort,
     sink: Sink<'_>,
 ) -> Result<bool, Failure> {
-    let Some(size) = size.filter(|&size| size <= budget / 2) else { return Ok(false) };
+    let Some(size) = size.filter(|&size| size <= job.budget / 2) else { return Ok(false) };
     // Where it then takes too much memory, all of it is read once more.
     if inputs.iter().any(|input| matches!(input, Input::Stdin)) {
         return Ok(false);
@@ -180,7 +176,7 @@ fn sort_at_once(
     job.start_threads(Some(texts.iter().map(|text| job.work(text)).sum()))?;
     let lines = Lines::of(&texts, job);
     // Very short lines take many times their own bytes.
-    if lines.cost(job)? > budget {
+    if lines.cost(job)? > job.budget {
         return Ok(false);
     }
     job.ledger.progress.stage("sorting", 0);
@@ -207,6 +203,16 @@ impl LineSort {
         }
         let _ = self.threads.set(threads::of_use(asked, work));
         Ok(())
+    }
+
+    /// Has `merge` merge these parts, and notes how long that takes.
+    fn merge_by(
+        &self,
+        parts: Vec<Part>,
+        merge: impl FnOnce(Vec<Part>) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let bytes = parts.iter().map(|part| part.bytes).sum::<u64>() as usize;
+        self.ledger.timed("merge", bytes, bytes, || merge(parts))
     }
 
     /// Whether one thread does all the work. There may be no pool then, and rayon would start one if it were called.

@@ -22,7 +22,7 @@ const LEAST: u64 = 16 << 10;
 pub fn merge(parts: Vec<Part>, budget: u64, job: &LineSort, sink: Sink<'_>) -> Result<(), Failure> {
     let runners = runners(budget);
     // A runner holds a window, and what comes of it.
-    let share = budget / (1 + 2 * runners as u64) / parts.len().max(1) as u64;
+    let share = budget / (1 + 2 * runners as u64) / parts.len() as u64;
     let open = |part: Part| Source::new(part.open()?, job.terminator, share.max(LEAST) as usize);
     let windows = Windows { sources: parts.into_iter().map(open).collect::<Result<_, _>>()?, job };
     relay(runners, windows, (sink, None), |window: &mut Window, turn| {

@@ -1,0 +1,135 @@
+//! Sorts within a limit of memory, whatever the format.
+//!
+//! 1. *Read and cut* ([`Format::fill`]): whole items are read until they fill their part of memory. They are a stretch.
+//! 2. *Key and sort* ([`Format::sort`]): the stretch is sorted in memory.
+//! 3. *Spill*: the sorted stretch is written to disk as a run.
+//! 4. *Merge* ([`Format::merge`]): the runs are merged into the output. If there are too many, some are merged into longer runs
+//!    first ([`Parts`]).
+//!
+//! The first stretch has all of the memory. If that is enough for all items, they are written to the output, and there are no
+//! runs. The stretches after it share the memory, and steps 1 to 3 run at the same time, each on a stretch of its own.
+
+use std::num::NonZeroUsize;
+
+use super::parts::Merge;
+use super::{Part, Parts, RunFolder, Sink, relay, runners};
+use crate::cli::Temporary;
+use crate::failure::Failure;
+use crate::stats::Ledger;
+
+/// What differs between formats: how items are read, sorted and merged.
+pub trait Format: Sync {
+    /// Where items come from.
+    type Feed: Send;
+
+    /// Items that are in memory together. Once they are written, it is filled again.
+    type Stretch: Default;
+
+    /// How many runs are merged at a time, unless the command line says otherwise.
+    const RUNS_AT_ONCE: usize;
+
+    /// Whether all items of `feed` may fit in memory. They have `size` bytes, if that is known.
+    fn may_fit(&self, _feed: &mut Self::Feed, _size: Option<u64>) -> Result<bool, Failure> {
+        Ok(true)
+    }
+
+    /// Replaces `stretch` by the next items: as many as fit, or one, where so many runners have a stretch each. One of these
+    /// is sorted and one written at a time. Returns whether the items are the last.
+    fn fill(
+        &self,
+        stretch: &mut Self::Stretch,
+        feed: &mut Self::Feed,
+        runners: usize,
+    ) -> Result<bool, Failure>;
+
+    /// Sorts a stretch, and passes it on to `then`. The sort is stable.
+    fn sort(
+        &self,
+        stretch: &mut Self::Stretch,
+        then: impl FnOnce(Sorted<'_>) -> Result<(), Failure>,
+    ) -> Result<(), Failure>;
+
+    /// Merges runs within `budget` bytes of memory. The runs are in the order in which their items were read.
+    fn merge(&self, runs: Vec<Part>, budget: u64, sink: Sink<'_>) -> Result<(), Failure>;
+}
+
+/// A stretch in order.
+pub struct Sorted<'a> {
+    /// The bytes of its items.
+    pub bytes: usize,
+    /// How many runs like it may be merged at a time.
+    pub at_once: usize,
+    /// Writes its items.
+    pub write: &'a dyn Fn(Sink<'_>) -> Result<(), Failure>,
+}
+
+/// A sort within a limit of memory.
+pub struct Task<'a> {
+    /// Bytes of memory for the items and their sort.
+    pub budget: u64,
+    pub folder: RunFolder,
+    /// How many runs are merged at a time, if the command line says.
+    at_once: Option<NonZeroUsize>,
+    pub ledger: &'a Ledger,
+}
+
+impl<'a> Task<'a> {
+    pub fn new(temporary: &Temporary, budget: u64, ledger: &'a Ledger) -> Self {
+        Task { budget, folder: RunFolder::new(temporary, budget), at_once: temporary.batch_size, ledger }
+    }
+
+    /// Sorts all items of `feed` into `sink`. They have `size` bytes, if that is known.
+    pub fn sort<F: Format>(
+        &self,
+        format: &F,
+        mut feed: F::Feed,
+        size: Option<u64>,
+        sink: Sink<'_>,
+    ) -> Result<(), Failure> {
+        self.ledger.progress.stage("sorting", size.unwrap_or(0));
+        let merge = |runs, budget, sink: Sink<'_>| format.merge(runs, budget, sink);
+        let no_parts = || self.parts(F::RUNS_AT_ONCE, &merge);
+        // To make them looks at all open files, which takes as long as a small sort.
+        let mut parts = None;
+        if format.may_fit(&mut feed, size)? {
+            let mut stretch = F::Stretch::default();
+            let ended = format.fill(&mut stretch, &mut feed, 1)?;
+            format.sort(&mut stretch, |sorted| {
+                if ended {
+                    self.ledger.progress.stage("writing", sorted.bytes as u64);
+                    return (sorted.write)(sink);
+                }
+                self.spill(sorted, parts.insert(no_parts()))
+            })?;
+            if ended {
+                return Ok(());
+            }
+        }
+        let runners = runners(self.budget);
+        let parts = parts.unwrap_or_else(no_parts);
+        let parts = relay(runners, feed, parts, |stretch: &mut F::Stretch, turn| {
+            let ended = format.fill(stretch, turn.feed(), runners)?;
+            turn.sort(ended);
+            format.sort(stretch, |sorted| match turn.write() {
+                Some(parts) => self.spill(sorted, parts),
+                None => Ok(()),
+            })
+        })?;
+        parts.merge(sink)
+    }
+
+    /// No parts yet, to be merged by `merge`, so many at a time unless the command line says otherwise.
+    pub fn parts<'p>(&'p self, at_once: usize, merge: Merge<'p>) -> Parts<'p> {
+        let at_once = self.at_once.map_or(at_once, NonZeroUsize::get);
+        Parts::new(at_once, self.budget, &self.folder, self.ledger, merge)
+    }
+
+    /// Writes a stretch as a run, if it has any items.
+    fn spill(&self, sorted: Sorted<'_>, parts: &mut Parts<'_>) -> Result<(), Failure> {
+        if sorted.bytes == 0 {
+            return Ok(());
+        }
+        parts.at_most(sorted.at_once);
+        parts.push(self.folder.write(sorted.write)?)
+    }
+}
