@@ -1,17 +1,16 @@
 //! Sorting items of one width that are larger than memory: runs, then windows over the runs.
 //!
-//! Runs are merged by the engine that sorted them. A window is what all runs hold up to a bound: the last item that was
-//! read of one of them, so that nothing that is read later comes before it. Sorted, windows follow each other. That takes
-//! fewer cycles an item than a tournament does, for the engine sorts by all threads and with vectors, and it is the relay
-//! again that makes runs: one window is read, one sorted and one written at a time.
+//! Runs are merged by the engine that sorted them: it sorts windows over all runs. That takes fewer cycles an item than a
+//! tournament does, for the engine sorts by all threads and with vectors, and it is the relay again that makes runs: one
+//! window is read, one sorted and one written at a time.
 
 use std::cmp::Ordering;
+use std::ops::Range;
 use std::time::Instant;
 
 use super::buffer::Buffer;
 use super::pipeline::{Format, Sorted, Task};
-use super::windows::{Source, Windows};
-use super::{Part, Sink, relay, runners};
+use super::{Cut, Part, Sink, Window, Windows, relay, runners};
 use crate::failure::Failure;
 use crate::stats::Ledger;
 
@@ -106,25 +105,36 @@ impl<'a, I: Items> Format for OneWidth<'a, I> {
     }
 
     fn merge(&self, runs: Vec<Part>, budget: u64, sink: Sink<'_>) -> Result<(), Failure> {
-        let (width, block, runners) = (self.items.width(), self.task.folder.block(), runners(budget));
-        let share = self.window(budget) as usize / runs.len();
-        let open = |part: Part| {
-            let bytes = part.bytes;
-            Source::new(part.open()?, bytes, width, block, share)
-        };
-        let windows = Windows::new(self.items, runs.into_iter().map(open).collect::<Result<_, _>>()?);
+        let share = (self.window(budget) as usize / runs.len()).max(self.least());
+        let windows = Windows::new(self, runs, share)?;
         let written = (sink, Vec::new());
-        relay(runners, windows, written, |buffer: &mut Buffer, turn| {
+        relay(runners(budget), windows, written, |window: &mut Window, turn| {
             let start = Instant::now();
-            let ended = turn.feed().next(buffer)?;
-            let (time, bytes) = (start.elapsed(), buffer.filled().len());
+            let ended = turn.feed().next(window)?;
+            let items = &mut window.items;
+            let (time, bytes) = (start.elapsed(), items.filled().len());
             self.task.ledger.note("read runs", time, bytes, bytes);
             turn.sort(ended);
-            let order = self.items.sort(buffer.filled_mut(), self.task.ledger)?;
+            let order = self.items.sort(items.filled_mut(), self.task.ledger)?;
             let Some((sink, last)) = turn.write() else { return Ok(()) };
-            self.write(buffer, &order, last, *sink)
+            self.write(items, &order, last, *sink)
         })
         .map(|_| ())
+    }
+}
+
+impl<I: Items> Cut for OneWidth<'_, I> {
+    fn whole(&self, bytes: &[u8]) -> usize {
+        bytes.len() - bytes.len() % self.items.width()
+    }
+
+    fn at(&self, _: &[u8], byte: usize) -> Range<usize> {
+        let start = byte - byte % self.items.width();
+        start..start + self.items.width()
+    }
+
+    fn compare(&self, a: &[u8], b: &[u8]) -> Ordering {
+        self.items.compare(a, b)
     }
 }
 
@@ -157,7 +167,11 @@ impl<I: Items> OneWidth<'_, I> {
 
     /// How many runs memory has room for in a merge.
     fn at_once(&self) -> usize {
-        let least = Source::least(self.items.width(), self.task.folder.block());
-        (self.window(self.task.budget) as usize / least).max(AT_ONCE_LEAST)
+        (self.window(self.task.budget) as usize / self.least()).max(AT_ONCE_LEAST)
+    }
+
+    /// The least memory of a run in a merge: for a part of an item, and two blocks.
+    fn least(&self) -> usize {
+        self.items.width() + 2 * self.task.folder.block()
     }
 }

@@ -8,6 +8,7 @@ mod parts;
 mod pipeline;
 mod relay;
 mod runs;
+mod source;
 mod windows;
 
 use crate::failure::Failure;
@@ -18,7 +19,8 @@ pub use parts::{Part, Parts};
 pub use pipeline::{Format, Sorted, Task};
 pub use relay::relay;
 pub use runs::{Content, RunFolder};
-pub use windows::{Stretch, ends};
+pub use source::Source;
+pub use windows::{Cut, Window, Windows, end};
 
 /// A budget below this is not worth sharing.
 const SHARED_FROM: u64 = 5 << 20;

@@ -22,6 +22,8 @@ const MEANWHILE: u64 = 8;
 pub struct Part {
     what: Sorted,
     pub bytes: u64,
+    /// Bytes that are best read together.
+    pub block: usize,
 }
 
 enum Sorted {
@@ -31,6 +33,14 @@ enum Sorted {
 }
 
 impl Part {
+    fn of_input(input: Input) -> Part {
+        Part { bytes: input.size().unwrap_or(0), block: 1, what: Sorted::Input(input) }
+    }
+
+    fn of_run(run: Run) -> Part {
+        Part { bytes: run.bytes, block: run.block(), what: Sorted::Run(run) }
+    }
+
     /// What it holds, from the start.
     pub fn open(self) -> Result<Content, Failure> {
         match self.what {
@@ -80,14 +90,13 @@ impl<'a> Parts<'a> {
         if inputs.iter().any(Input::is_compressed) {
             self.at_most(COMPRESSED_AT_ONCE);
         }
-        let part = |input: Input| Part { bytes: input.size().unwrap_or(0), what: Sorted::Input(input) };
-        self.parts.extend(inputs.into_iter().map(part));
+        self.parts.extend(inputs.into_iter().map(Part::of_input));
     }
 
     /// Adds a run, and merges some where there are too many to be open. That happens while more is read and sorted, so with
     /// a part of the memory.
     pub fn push(&mut self, run: Run) -> Result<(), Failure> {
-        self.parts.push(Part { bytes: run.bytes, what: Sorted::Run(run) });
+        self.parts.push(Part::of_run(run));
         // One less than may be open, for the next.
         self.reduce(self.open - 1, self.budget / MEANWHILE)
     }
@@ -112,7 +121,7 @@ impl<'a> Parts<'a> {
             let start = group.start;
             let merged: Vec<Part> = self.parts.splice(group, []).collect();
             let run = self.folder.write(|sink| (self.merge)(merged, budget, sink))?;
-            self.parts.insert(start, Part { bytes: run.bytes, what: Sorted::Run(run) });
+            self.parts.insert(start, Part::of_run(run));
         }
         Ok(())
     }

@@ -144,6 +144,11 @@ impl Sums {
 }
 
 impl Run {
+    /// Bytes of a block, which are best read together.
+    pub fn block(&self) -> usize {
+        self.sums.block
+    }
+
     /// What it holds, from the start.
     pub fn read(self) -> Result<Content, Failure> {
         let (source, doing, name) = match self.compressor {
@@ -165,22 +170,6 @@ pub struct Content {
     pub reader: Box<dyn Read + Send>,
     pub doing: &'static str,
     pub name: PathBuf,
-}
-
-impl Content {
-    /// Reads until `to` is full or there is no more, and returns how many bytes it read.
-    pub fn fill(&mut self, to: &mut [u8]) -> Result<usize, Failure> {
-        let mut filled = 0;
-        while filled < to.len() {
-            match self.reader.read(&mut to[filled..]) {
-                Ok(0) => break,
-                Ok(read) => filled += read,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(Failure::file(self.doing, &self.name)(error)),
-            }
-        }
-        Ok(filled)
-    }
 }
 
 /// Reads a run, and hands over what has the right checksum.

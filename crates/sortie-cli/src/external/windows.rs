@@ -1,154 +1,121 @@
-//! Windows over sorted runs of items of one width: what all runs hold up to a bound.
+//! Windows over sorted runs: what all runs hold up to a bound.
+//!
+//! The bound is the last item that was read of one of the runs, so that nothing that is read later comes before it. So sorted
+//! windows follow each other.
 
 use std::cmp::Ordering;
-use std::io::{self, Read};
+use std::ops::Range;
 
-use super::Content;
 use super::buffer::Buffer;
-use super::items::Items;
+use super::{Part, Source};
 use crate::failure::Failure;
 
-/// Runs, in the order in which their items were read at first.
-pub struct Windows<'a, I> {
-    items: &'a I,
-    sources: Vec<Source>,
+/// Where items begin and end that follow each other, and how they compare.
+pub trait Cut: Sync {
+    /// Where the last whole item ends in bytes that begin with an item.
+    fn whole(&self, bytes: &[u8]) -> usize;
+
+    /// The item that a byte belongs to, of whole items.
+    fn at(&self, items: &[u8], byte: usize) -> Range<usize>;
+
+    /// Which of two items comes first.
+    fn compare(&self, a: &[u8], b: &[u8]) -> Ordering;
 }
 
-impl<'a, I: Items> Windows<'a, I> {
-    pub fn new(items: &'a I, sources: Vec<Source>) -> Self {
-        Windows { items, sources }
+/// Runs, in the order in which their items were read at first.
+pub struct Windows<'a, C> {
+    cut: &'a C,
+    runs: Vec<OpenRun>,
+}
+
+struct OpenRun {
+    source: Source,
+    /// Where the whole items end in its rest.
+    whole: usize,
+}
+
+impl OpenRun {
+    fn items(&self) -> &[u8] {
+        &self.source.rest()[..self.whole]
     }
 
-    /// Puts the next window into `window`, one run after the other; true where it was the last.
-    pub fn next(&mut self, window: &mut Buffer) -> Result<bool, Failure> {
-        self.sources.iter_mut().try_for_each(Source::load)?;
-        let ends = ends(&self.sources, |a, b| self.items.compare(a, b));
-        let most = self.sources.iter().map(|source| source.read.len()).sum();
-        window.fill_by(most, |window| {
+    fn last(&self, cut: &impl Cut) -> &[u8] {
+        let items = self.items();
+        &items[cut.at(items, items.len() - 1)]
+    }
+}
+
+/// Items of one run after the other.
+#[derive(Default)]
+pub struct Window {
+    pub items: Buffer,
+    /// Where those of each run end.
+    ends: Vec<usize>,
+}
+
+impl Window {
+    /// The items of each run.
+    pub fn runs(&self) -> Vec<&[u8]> {
+        let starts = [0].into_iter().chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, &end)| &self.items.filled()[start..end]).collect()
+    }
+}
+
+impl<'a, C: Cut> Windows<'a, C> {
+    /// Opens runs, each with a buffer of `share` bytes.
+    pub fn new(cut: &'a C, runs: Vec<Part>, share: usize) -> Result<Self, Failure> {
+        let open = |run: Part| Ok(OpenRun { source: Source::open(run, share)?, whole: 0 });
+        Ok(Windows { cut, runs: runs.into_iter().map(open).collect::<Result<_, Failure>>()? })
+    }
+
+    /// Puts the next window into `window`. Returns whether it is the last.
+    pub fn next(&mut self, window: &mut Window) -> Result<bool, Failure> {
+        for OpenRun { source, whole } in &mut self.runs {
+            source.load(|bytes| self.cut.whole(bytes) > 0)?;
+            *whole = self.cut.whole(source.rest());
+        }
+        let ends = self.ends();
+        window.ends.clear();
+        let room = self.runs.iter().map(|run| run.source.room()).sum();
+        window.items.fill_by(room, |to| {
             let mut filled = 0;
-            for (source, end) in self.sources.iter_mut().zip(ends) {
-                let items = &source.read[source.taken..end];
-                window[filled..filled + items.len()].copy_from_slice(items);
-                filled += items.len();
-                source.taken = end;
+            for (run, end) in self.runs.iter_mut().zip(ends) {
+                to[filled..filled + end].copy_from_slice(&run.source.rest()[..end]);
+                run.source.take(end);
+                filled += end;
+                window.ends.push(filled);
             }
             Ok(filled)
         })?;
-        Ok(self.sources.iter().all(|source| source.left == 0 && source.taken == source.filled))
-    }
-}
-
-/// A run, a part of which is in memory.
-pub trait Stretch {
-    /// Whether it has more than what is in memory.
-    fn goes_on(&self) -> bool;
-
-    /// The last item in memory; one that goes on has one there.
-    fn last(&self) -> &[u8];
-
-    /// Where the items in memory end of which `is_in` is true; it is of the first ones alone.
-    fn end(&self, is_in: impl Fn(&[u8]) -> bool) -> usize;
-
-    /// Where the last whole item ends.
-    fn whole(&self) -> usize;
-}
-
-/// Up to where each run belongs to the next window.
-///
-/// Of the runs that go on, the bound is the one whose last item comes first. All of it that is in memory belongs to the window.
-/// Its next items may be equal to the bound, and come before their equals in the runs after it.
-pub fn ends<S: Stretch>(runs: &[S], compare: impl Fn(&[u8], &[u8]) -> Ordering) -> Vec<usize> {
-    let going_on = runs.iter().enumerate().filter(|(_, run)| run.goes_on());
-    let last = going_on.map(|(place, run)| (place, run.last()));
-    let bound = last.min_by(|(_, a), (_, b)| compare(a, b));
-    let end = |(place, run): (usize, &S)| match bound {
-        Some((at, bound)) if place != at => run.end(|item| {
-            let order = compare(item, bound);
-            if place < at { order.is_le() } else { order == Ordering::Less }
-        }),
-        _ => run.whole(),
-    };
-    runs.iter().enumerate().map(end).collect()
-}
-
-/// A run of items of one width.
-pub struct Source {
-    content: Content,
-    /// Bytes that were not yet read.
-    left: u64,
-    width: usize,
-    block: usize,
-    /// As much as may be in memory; from `taken` to `filled` it is what was read and not yet taken.
-    read: Vec<u8>,
-    taken: usize,
-    filled: usize,
-}
-
-impl Source {
-    /// The least memory of a run: for a part of an item, and two blocks.
-    pub fn least(width: usize, block: usize) -> usize {
-        width + 2 * block
+        Ok(self.runs.iter().all(|run| !run.source.goes_on() && run.source.rest().is_empty()))
     }
 
-    /// A run of so many bytes, which gets `share` bytes of memory, or the least.
-    pub fn new(
-        content: Content,
-        bytes: u64,
-        width: usize,
-        block: usize,
-        share: usize,
-    ) -> Result<Source, Failure> {
-        let most = share.max(Source::least(width, block)).min(usize::try_from(bytes).unwrap_or(usize::MAX));
-        let read = bytemuck::try_zeroed_vec(most).map_err(|()| Failure::Memory(most as u64))?;
-        Ok(Source { content, left: bytes, width, block, read, taken: 0, filled: 0 })
-    }
-
-    /// Reads whole blocks, as many as there is room for; so it has an item, where the run has.
-    fn load(&mut self) -> Result<(), Failure> {
-        let held = self.filled - self.taken;
-        let room = (self.read.len() - held) as u64;
-        let more = if room >= self.left { self.left } else { room - room % self.block as u64 } as usize;
-        if more == 0 {
-            return Ok(());
-        }
-        self.read.copy_within(self.taken..self.filled, 0);
-        (self.taken, self.filled) = (0, held + more);
-        self.left -= more as u64;
-        let Content { reader, doing, name } = &mut self.content;
-        let mut read = || {
-            reader.read_exact(&mut self.read[held..held + more])?;
-            // The end is looked at too.
-            if self.left == 0 && reader.read(&mut [0])? > 0 {
-                Err(io::ErrorKind::InvalidData.into())
-            } else {
-                Ok(())
-            }
+    /// Up to where the items of each run belong to the next window.
+    ///
+    /// Of the runs that go on, the bound is the one whose last item comes first. All of it that is in memory belongs to the window.
+    /// Its next items may be equal to the bound, and come before their equals in the runs after it.
+    fn ends(&self) -> Vec<usize> {
+        let going_on = self.runs.iter().enumerate().filter(|(_, run)| run.source.goes_on());
+        let last = going_on.map(|(place, run)| (place, run.last(self.cut)));
+        let bound = last.min_by(|(_, a), (_, b)| self.cut.compare(a, b));
+        let end_in = |(place, run): (usize, &OpenRun)| match bound {
+            Some((at, bound)) if place != at => end(self.cut, run.items(), |item| {
+                let order = self.cut.compare(item, bound);
+                if place < at { order.is_le() } else { order == Ordering::Less }
+            }),
+            _ => run.whole,
         };
-        read().map_err(Failure::file(doing, name))
+        self.runs.iter().enumerate().map(end_in).collect()
     }
 }
 
-impl Stretch for Source {
-    fn goes_on(&self) -> bool {
-        self.left > 0
+/// Where the items end of which `is_in` is true; it is of the first ones alone.
+pub fn end<C: Cut>(cut: &C, items: &[u8], is_in: impl Fn(&[u8]) -> bool) -> usize {
+    let (mut from, mut to) = (0, items.len());
+    while from < to {
+        let item = cut.at(&items[from..to], (to - from) / 2);
+        let item = from + item.start..from + item.end;
+        if is_in(&items[item.clone()]) { from = item.end } else { to = item.start }
     }
-
-    fn last(&self) -> &[u8] {
-        let whole = self.whole();
-        &self.read[whole - self.width..whole]
-    }
-
-    fn whole(&self) -> usize {
-        self.filled - (self.filled - self.taken) % self.width
-    }
-
-    fn end(&self, is_in: impl Fn(&[u8]) -> bool) -> usize {
-        let (mut from, mut to) = (0, (self.whole() - self.taken) / self.width);
-        while from < to {
-            let middle = from.midpoint(to);
-            let at = self.taken + middle * self.width;
-            if is_in(&self.read[at..at + self.width]) { from = middle + 1 } else { to = middle }
-        }
-        self.taken + from * self.width
-    }
+    from
 }

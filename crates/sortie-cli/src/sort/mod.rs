@@ -63,17 +63,7 @@ pub struct LineSort {
 
 /// Sorts, merges or checks text as the command line says.
 pub fn run(args: &LinesJob) -> Result<(), Failure> {
-    let mut job = LineSort {
-        order: LineOrder::new(args)?,
-        terminator: if args.zero_terminated { 0 } else { b'\n' },
-        debug: args.debug,
-        engine: args.resources.engine,
-        asked: (args.resources.parallel, args.resources.buffer_size),
-        budget: 0,
-        window: 0,
-        threads: OnceLock::new(),
-        ledger: Ledger::open(),
-    };
+    let mut job = LineSort::new(args)?;
     if args.debug {
         warnings(args).iter().for_each(|warning| complain(format!("{warning}\n").as_bytes()));
     }
@@ -185,6 +175,20 @@ fn sort_at_once(
 }
 
 impl LineSort {
+    fn new(args: &LinesJob) -> Result<LineSort, Failure> {
+        Ok(LineSort {
+            order: LineOrder::new(args)?,
+            terminator: if args.zero_terminated { 0 } else { b'\n' },
+            debug: args.debug,
+            engine: args.resources.engine,
+            asked: (args.resources.parallel, args.resources.buffer_size),
+            budget: 0,
+            window: 0,
+            threads: OnceLock::new(),
+            ledger: Ledger::open(),
+        })
+    }
+
     /// Starts the threads on the first call. `work` is the number of bytes that are worth sharing among them, if it is known. A
     /// few lines are sorted without a pool, because to start one takes longer than the sort, even without a second thread.
     fn start_threads(&self, work: Option<u64>) -> Result<(), Failure> {
