@@ -310,6 +310,12 @@ impl<'a> Reading<'a> {
 }
 
 impl Format {
+    /// The record that is all of a text.
+    #[must_use]
+    pub fn record(self, text: &[u8]) -> Record<'_> {
+        Record { format: self, text }
+    }
+
     /// The first record of a text in which whole records follow each other, as [`Records`] keep them. `None` if no record is
     /// complete. A record that has no visible end is complete only if the text `is_all`, so that nothing can follow.
     #[must_use]
@@ -319,7 +325,7 @@ impl Format {
             Format::Fasta => memchr::memmem::find(text, b"\n>").map(|end| end + 1),
         };
         let end = end.or_else(|| (is_all && !text.is_empty()).then_some(text.len()))?;
-        Some(Record { format: self, text: &text[..end] })
+        Some(self.record(&text[..end]))
     }
 }
 

@@ -66,25 +66,36 @@ impl Gather {
         if self.alone { self.write_alone(items, sink) } else { self.write_windows(items, sink) }
     }
 
-    /// Writes with one thread. Short items are gathered in a block that stays in the cache; an item as long as the block is
-    /// written directly.
+    /// Writes with one thread, which gathers items in a block that stays in the cache.
     fn write_alone<'a, T: Item<'a>>(&self, items: &[T], sink: Sink<'_>) -> Result<(), Failure> {
         let mut block = room(self.bytes(items).min(BLOCK_ALONE))?;
         for (place, item) in items.iter().enumerate() {
             if !self.is_written(items, place) {
                 continue;
             }
-            if block.len() + self.length(item) > BLOCK_ALONE && !block.is_empty() {
-                sink(&block)?;
-                block.clear();
-            }
-            if item.bytes().len() >= BLOCK_ALONE && !self.whole {
-                self.write_one(item, sink)?;
-            } else {
-                self.append(&mut block, item)?;
-            }
+            self.put(&mut block, BLOCK_ALONE, item, sink)?;
         }
         if block.is_empty() { Ok(()) } else { sink(&block) }
+    }
+
+    /// Adds an item to a block of `most` bytes, which is written first if it has no room for the item. An item as long as the
+    /// block is written directly.
+    pub fn put<'a>(
+        &self,
+        block: &mut Vec<u8>,
+        most: usize,
+        item: &impl Item<'a>,
+        sink: Sink<'_>,
+    ) -> Result<(), Failure> {
+        if block.len() + self.length(item) > most && !block.is_empty() {
+            sink(block)?;
+            block.clear();
+        }
+        if item.bytes().len() >= most && !self.whole {
+            self.write_one(item, sink)
+        } else {
+            self.append(block, item)
+        }
     }
 
     fn write_windows<'a, T: Item<'a>>(&self, items: &[T], sink: Sink<'_>) -> Result<(), Failure> {

@@ -10,7 +10,7 @@ use sortie_formats::lines;
 
 use super::LineSort;
 use super::cost::Cost;
-use crate::external::{Gather, Item, Keyed, Sink};
+use crate::external::{Item, Keyed, Sink};
 use crate::failure::Failure;
 use crate::memory::{filled, room};
 use crate::order::LineOrder;
@@ -46,14 +46,7 @@ impl Sorted<'_, '_> {
 }
 
 fn write<'a>(items: &[impl Item<'a>], job: &LineSort, sink: Sink<'_>) -> Result<(), Failure> {
-    let gather = Gather {
-        window: job.window,
-        terminator: Some(job.terminator),
-        unique: job.order.unique(),
-        // Marks are put under a line as a whole.
-        whole: job.debug,
-        alone: job.is_alone(),
-    };
+    let gather = job.gather();
     let bytes = gather.bytes(items);
     job.ledger.timed("write", bytes, bytes, || gather.write(items, sink))
 }

@@ -6,15 +6,14 @@ use std::path::PathBuf;
 use std::sync::mpsc;
 use std::thread;
 
-use sortie::merge::Tournament;
 use sortie_formats::lines::LineReader;
 
 use super::LineSort;
 use super::input::Input;
 use super::items::{direct, encode_key};
-use crate::external::{Content, Part, Sink};
+use crate::external::{Content, Cursor, Order, Part, Sink, merge_cursors};
 use crate::failure::Failure;
-use crate::memory::{append, append_line, room};
+use crate::memory::{append_line, room};
 
 /// Text goes to the writing thread in blocks of this size.
 const BLOCK: usize = 1 << 20;
@@ -22,15 +21,6 @@ const BLOCK: usize = 1 << 20;
 const WHOLE_BLOCK: usize = 128 << 10;
 /// The least and the most that is read of a source at a time.
 const READ: (u64, u64) = (16 << 10, 256 << 10);
-
-/// Where lines come from, one at a time.
-pub trait Cursor {
-    /// Moves to the next line; false after the last.
-    fn advance(&mut self) -> Result<bool, Failure>;
-
-    /// The current line.
-    fn line(&self) -> &[u8];
-}
 
 /// The lines of a part.
 struct PartLines {
@@ -44,7 +34,7 @@ impl Cursor for PartLines {
         self.lines.advance().map_err(Failure::file(self.doing, &self.name))
     }
 
-    fn line(&self) -> &[u8] {
+    fn item(&self) -> &[u8] {
         self.lines.line()
     }
 }
@@ -69,68 +59,30 @@ impl Cursor for Slice<'_> {
         Ok(true)
     }
 
-    fn line(&self) -> &[u8] {
+    fn item(&self) -> &[u8] {
         self.line
     }
 }
 
-/// What takes part in a merge.
-struct Source<C> {
-    lines: C,
-    /// The key of the current line; unused where lines are compared by their bytes.
-    key: Vec<u8>,
-    /// The first bytes of the key, greatest where the source is exhausted.
-    prefix: u64,
-    exhausted: bool,
-}
-
-impl<C: Cursor> Source<C> {
-    /// At the first line.
-    fn new(lines: C, job: &LineSort) -> Result<Self, Failure> {
-        let mut source = Source { lines, key: Vec::new(), prefix: 0, exhausted: false };
-        source.advance(job)?;
-        Ok(source)
+impl Order for LineSort {
+    fn is_plain(&self) -> bool {
+        self.order.plain().is_some()
     }
 
-    fn advance(&mut self, job: &LineSort) -> Result<(), Failure> {
-        self.exhausted = !self.lines.advance()?;
-        if self.exhausted {
-            self.prefix = u64::MAX;
-            return Ok(());
-        }
-        let descending = match job.order.plain() {
-            Some(descending) => descending,
-            None => {
-                self.key.clear();
-                encode_key(self.lines.line(), &job.order, &mut self.key)?;
-                false
-            }
-        };
-        let key = self.key(job);
-        let mut first = [0; 8];
-        let length = key.len().min(8);
-        first[..length].copy_from_slice(&key[..length]);
-        let prefix = u64::from_be_bytes(first);
-        self.prefix = if descending { !prefix } else { prefix };
-        Ok(())
+    fn append_key(&self, line: &[u8], key: &mut Vec<u8>) -> Result<(), Failure> {
+        encode_key(line, &self.order, key)
     }
 
-    fn key(&self, job: &LineSort) -> &[u8] {
-        if job.order.plain().is_some() { self.lines.line() } else { &self.key }
+    fn is_descending(&self) -> bool {
+        self.order.plain() == Some(true)
     }
 
-    fn compare(&self, other: &Self, job: &LineSort) -> Ordering {
-        let prefixes = self.prefix.cmp(&other.prefix).then(self.exhausted.cmp(&other.exhausted));
-        if prefixes.is_ne() || self.exhausted {
-            return prefixes;
-        }
-        let keys = direct(self.key(job).cmp(other.key(job)), job.order.plain() == Some(true));
-        match job.order.last_resort() {
-            Some(descending) => {
-                keys.then_with(|| direct(self.lines.line().cmp(other.lines.line()), descending))
-            }
-            None => keys,
-        }
+    fn is_unique(&self) -> bool {
+        self.order.unique()
+    }
+
+    fn compare_ties(&self, a: &[u8], b: &[u8]) -> Ordering {
+        self.order.last_resort().map_or(Ordering::Equal, |descending| direct(a.cmp(b), descending))
     }
 }
 
@@ -139,12 +91,9 @@ pub fn merge_whole(inputs: &[Input], job: &LineSort, sink: Sink<'_>) -> Result<(
     let texts = inputs.iter().map(|input| input.read_whole(job.terminator, &|_| ()));
     let texts: Vec<Vec<u8>> = texts.collect::<Result<_, _>>()?;
     let mut block = room(texts.iter().map(Vec::len).sum::<usize>().min(WHOLE_BLOCK))?;
+    let gather = job.gather();
     merge_cursors(texts.iter().map(|text| Slice::new(text, job)), job, |line| {
-        if block.len() + line.len() >= WHOLE_BLOCK {
-            sink(&block)?;
-            block.clear();
-        }
-        append_line(&mut block, line, job.terminator)?;
+        gather.put(&mut block, WHOLE_BLOCK, &line, sink)?;
         Ok(true)
     })?;
     sink(&block)
@@ -202,36 +151,4 @@ fn merge_into(
     // An error means that the writer has failed, and will say why.
     let _ = full.send(block);
     Ok(())
-}
-
-/// Has `take` take the lines of all sources in order, of equal keys only the first where the order is `unique`, until it
-/// takes no more.
-pub fn merge_cursors<C: Cursor>(
-    sources: impl IntoIterator<Item = C>,
-    job: &LineSort,
-    mut take: impl FnMut(&[u8]) -> Result<bool, Failure>,
-) -> Result<(), Failure> {
-    let sources = sources.into_iter().map(|lines| Source::new(lines, job));
-    let mut sources: Vec<_> = sources.collect::<Result<_, _>>()?;
-    let mut last_key: Option<Vec<u8>> = None;
-    let mut tournament = Tournament::new(sources.len(), |a, b| sources[a].compare(&sources[b], job));
-    loop {
-        let source = &mut sources[tournament.winner()];
-        if source.exhausted {
-            return Ok(());
-        }
-        let key = source.key(job);
-        if !job.order.unique() || last_key.as_deref() != Some(key) {
-            if job.order.unique() {
-                let last = last_key.get_or_insert_default();
-                last.clear();
-                append(last, key)?;
-            }
-            if !take(source.lines.line())? {
-                return Ok(());
-            }
-        }
-        source.advance(job)?;
-        tournament.replay(|a, b| sources[a].compare(&sources[b], job));
-    }
 }

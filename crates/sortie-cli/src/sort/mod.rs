@@ -17,7 +17,7 @@ use sortie_formats::lines;
 
 use crate::cli::{LinesJob, MemorySize};
 use crate::compression::Compression;
-use crate::external::{Part, Sink, Task};
+use crate::external::{Gather, Part, Sink, Task};
 use crate::failure::Failure;
 use crate::order::{LineOrder, warnings};
 use crate::output::Output;
@@ -222,6 +222,17 @@ impl LineSort {
     /// Whether one thread does all the work. There may be no pool then, and rayon would start one if it were called.
     fn is_alone(&self) -> bool {
         self.threads.get() == Some(&1)
+    }
+
+    fn gather(&self) -> Gather {
+        Gather {
+            window: self.window,
+            terminator: Some(self.terminator),
+            unique: self.order.unique(),
+            // Marks are put under a line as a whole.
+            whole: self.debug,
+            alone: self.is_alone(),
+        }
     }
 
     /// The bytes of a text that are worth sharing among threads. A sort compares only the beginning of a long line as a rule, and

@@ -9,8 +9,8 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::LineSort;
-use super::merge::{Slice, merge_cursors};
-use crate::external::{self, Cut, Part, Sink, Windows, end, relay, runners};
+use super::merge::Slice;
+use crate::external::{self, Cut, Part, Sink, Windows, end, merge_cursors, relay, runners};
 use crate::failure::Failure;
 use crate::memory::append;
 
