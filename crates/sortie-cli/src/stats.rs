@@ -50,7 +50,7 @@ impl Ledger {
     }
 }
 
-pub fn print(report: &Report, format: StatsFormat) -> Result<(), Failure> {
+fn print(report: &Report, format: StatsFormat) -> Result<(), Failure> {
     let text = match format {
         StatsFormat::Table => report.to_string(),
         StatsFormat::Json => json(report),

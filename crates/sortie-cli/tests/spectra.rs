@@ -11,8 +11,8 @@ use mzdata::MzMLReader;
 use mzdata::prelude::*;
 use mzdata::spectrum::MultiLayerSpectrum;
 use support::{
-    Numbers, UNREAD, complaint, compress, data, decompress, done_or_told_at_every_limit, folder, names, run,
-    text,
+    Numbers, UNREAD, complaint, compress, data, decompress, done_or_told_at_every_limit, folder, names, peak,
+    run, text,
 };
 
 fn sortie(folder: &Path, args: &str) -> Command {
@@ -344,6 +344,29 @@ fn spectra_that_fit_one_by_one_are_sorted_whatever_the_limit() {
             let few = sortie(folder.path(), &format!("{args} -S {size}")).output().unwrap();
             assert_eq!((few.status.code(), text(&few.stderr).as_str()), (Some(0), ""), "{input} {size}");
             assert!(few.stdout == all.stdout && !all.stdout.is_empty(), "{input} {size}");
+        }
+    }
+}
+
+/// The pages of the program that a release build has in memory.
+const PROGRAM: u64 = 12 << 20;
+
+/// The memory of what is read, parsed, sorted, written and compressed, whatever the format, from a file and from a pipe.
+#[test]
+fn memory_with_the_program_stays_under_the_cap_and_10_mb() {
+    let folder = folder("in.mgf", &generated_mgf(20_000, 200));
+    fs::write(folder.path().join("in.mzML"), zeros(150, 20_000)).unwrap();
+    fs::write(folder.path().join("in.gz"), compress(&generated_mgf(20_000, 200))).unwrap();
+    for input in ["in.mgf", "in.mzML", "in.gz"] {
+        let bytes = fs::read(folder.path().join(input)).unwrap();
+        for (cap, output) in [(32, "-"), (64, "-"), (64, "out.gz")] {
+            let options = format!("-o {output} --by intensity --parallel 2 -S {cap}M");
+            for (from, chunks) in [(input, 0), ("-", 1)] {
+                let mut command = sortie(folder.path(), &format!("{from} {options}"));
+                let held = peak(&mut command, (0..chunks).map(|_| bytes.clone())).unwrap() + PROGRAM;
+                println!("{} MB for {input} from {from}, {options}", held >> 20);
+                assert!(held <= (cap + 10) << 20, "{} MB for {input} from {from}, {options}", held >> 20);
+            }
         }
     }
 }

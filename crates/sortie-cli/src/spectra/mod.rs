@@ -14,14 +14,14 @@ use std::thread;
 use std::time::Instant;
 
 use sortie::request::{Beside, KeyForm, Lengths, Operation};
-use sortie::{Report, Segments, Sorter};
+use sortie::{Segments, Sorter};
 
 use crate::cli::{SpectraArgs, temporary_folder};
 use crate::compression::Compression;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::progress::Progress;
-use crate::{explain, memory, stats, threads};
+use crate::stats::Ledger;
+use crate::{explain, memory, threads};
 use batch::{Batch, Parser};
 use stretch::Stretches;
 use write::Writer;
@@ -38,12 +38,12 @@ pub fn run(args: &SpectraArgs) -> Result<(), Failure> {
         threads::of_use(args.resources.parallel, None) + 2
     });
     threads::start(args.resources.parallel, None)?;
-    let progress = Progress::start();
-    let stretches = Stretches::open(&args.input, budget / STRETCHES, &progress)?;
+    let ledger = Ledger::open();
+    let stretches = Stretches::open(&args.input, budget / STRETCHES, &ledger.progress)?;
     let mut writer = Writer::new(Output::open(output, &temporary_folder(), compression)?);
     let parser = Parser::new(args, stretches.name().to_owned(), compression.is_some());
     explain::may_take_gpu(args.resources.engine, args.resources.buffer_size);
-    let report = thread::scope(|scope| {
+    thread::scope(|scope| {
         // What is sent is taken at once: no stretch waits between two threads.
         let (read, to_parse) = mpsc::sync_channel(0);
         let (parsed, to_sort) = mpsc::sync_channel(0);
@@ -61,18 +61,14 @@ pub fn run(args: &SpectraArgs) -> Result<(), Failure> {
         };
         thread::Builder::new().spawn_scoped(scope, read).map_err(Failure::threads(2))?;
         thread::Builder::new().spawn_scoped(scope, parse).map_err(Failure::threads(1))?;
-        sort(args, to_sort.iter(), &mut writer)
+        sort(args, to_sort.iter(), &mut writer, &ledger)
     })?;
     if args.resources.explain {
         return Ok(());
     }
     // Not before it is known that no thread has panicked, whose batches would be missing.
     writer.finish()?;
-    drop(progress);
-    match args.resources.stats {
-        Some(format) => stats::print(&report, format),
-        None => Ok(()),
-    }
+    ledger.close(args.resources.stats)
 }
 
 /// Sorts and writes all batches.
@@ -80,25 +76,25 @@ fn sort(
     args: &SpectraArgs,
     batches: impl Iterator<Item = Result<Batch, Failure>>,
     writer: &mut Writer,
-) -> Result<Report, Failure> {
+    ledger: &Ledger,
+) -> Result<(), Failure> {
     let sorter = Sorter::builder().engine(args.resources.engine).descending(args.descending).build()?;
-    let mut report = Report::default();
     for batch in batches {
         let mut batch = batch?;
-        let bytes = batch.text.len() as u64;
-        report.add("read", batch.reading, bytes, 0);
-        report.add("parse", batch.parsing, bytes, size_of_val(&*batch.keys) as u64);
+        let bytes = batch.text.len();
+        ledger.note("read", batch.reading, bytes, 0);
+        ledger.note("parse", batch.parsing, bytes, size_of_val(&*batch.keys));
         let segments = Segments::Offsets(&batch.offsets);
         if args.resources.explain {
             explain_batch(&sorter, &batch, segments)?;
             break;
         }
-        report.absorb(sorter.sort_pairs_segments(&mut batch.keys, &mut batch.places, segments)?);
+        ledger.absorb(sorter.sort_pairs_segments(&mut batch.keys, &mut batch.places, segments)?);
         let start = Instant::now();
         let written = writer.write(&batch)?;
-        report.add("write", start.elapsed(), bytes, written);
+        ledger.note("write", start.elapsed(), bytes, written as usize);
     }
-    Ok(report)
+    Ok(())
 }
 
 /// Prints how a batch would be sorted.

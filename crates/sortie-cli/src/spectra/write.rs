@@ -35,8 +35,11 @@ impl Writer {
             .map(|((range, part), first)| {
                 let offsets = &batch.offsets[first..=first + part.spectra()];
                 let order = offsets.windows(2).map(|bounds| &batch.places[bounds[0]..bounds[1]]);
-                let mut out = Vec::new();
-                let moved = part.write(&batch.text[range.clone()], order, &mut out)?;
+                let (text, mut out) = (&batch.text[range.clone()], Vec::new());
+                // As much as was counted: to grow would take more.
+                let needed = part.to_write(text);
+                out.try_reserve_exact(needed as usize).map_err(|_| NoRoom::System { needed })?;
+                let moved = part.write(text, order, &mut out)?;
                 Ok((out, moved))
             })
             .collect::<Result<_, NoRoom>>()
