@@ -133,3 +133,142 @@ impl<'a> Task<'a> {
         parts.push(self.folder.write(sorted.write)?)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::vec;
+
+    use super::super::{Cursor, Order, Source, merge_cursors};
+    use super::*;
+
+    /// A small format, to show what one needs: words after their lengths in a byte, by their first letter.
+    struct Words {
+        /// How many fit in memory.
+        most: usize,
+        at_once: usize,
+    }
+
+    impl Format for Words {
+        type Feed = vec::IntoIter<Vec<u8>>;
+        type Stretch = Vec<Vec<u8>>;
+
+        const RUNS_AT_ONCE: usize = 5;
+
+        fn fill(
+            &self,
+            words: &mut Vec<Vec<u8>>,
+            feed: &mut vec::IntoIter<Vec<u8>>,
+            runners: usize,
+        ) -> Result<bool, Failure> {
+            words.clear();
+            words.extend(feed.take(self.most.div_ceil(runners)));
+            Ok(feed.len() == 0)
+        }
+
+        fn sort(
+            &self,
+            words: &mut Vec<Vec<u8>>,
+            then: impl FnOnce(Sorted<'_>) -> Result<(), Failure>,
+        ) -> Result<(), Failure> {
+            words.sort_by_key(|word| word[1]);
+            let bytes = words.iter().map(Vec::len).sum();
+            let write = |sink: Sink<'_>| words.iter().try_for_each(|word| sink(word));
+            then(Sorted { bytes, at_once: self.at_once, write: &write })
+        }
+
+        fn merge(&self, runs: Vec<Part>, budget: u64, sink: Sink<'_>) -> Result<(), Failure> {
+            assert!((2..=self.at_once.clamp(2, Self::RUNS_AT_ONCE)).contains(&runs.len()));
+            let open = |run| Source::open(run, budget as usize).map(|run| RunWords { run, word: 0 });
+            let runs: Vec<_> = runs.into_iter().map(open).collect::<Result<_, _>>()?;
+            merge_cursors(runs, self, |word| sink(word).map(|()| true))
+        }
+    }
+
+    struct RunWords {
+        run: Source,
+        /// Bytes of the current word.
+        word: usize,
+    }
+
+    /// The bytes of the first word, if it is all there.
+    fn first(words: &[u8]) -> Option<usize> {
+        let bytes = 1 + usize::from(*words.first()?);
+        (words.len() >= bytes).then_some(bytes)
+    }
+
+    impl Cursor for RunWords {
+        fn advance(&mut self) -> Result<bool, Failure> {
+            self.run.take(self.word);
+            if first(self.run.rest()).is_none() {
+                self.run.load(|words| first(words).is_some())?;
+            }
+            let next = first(self.run.rest());
+            self.word = next.unwrap_or(0);
+            Ok(next.is_some())
+        }
+
+        fn item(&self) -> &[u8] {
+            &self.run.rest()[..self.word]
+        }
+    }
+
+    impl Order for Words {
+        fn is_plain(&self) -> bool {
+            false
+        }
+
+        fn append_key(&self, word: &[u8], key: &mut Vec<u8>) -> Result<(), Failure> {
+            key.push(word[1]);
+            Ok(())
+        }
+
+        fn is_descending(&self) -> bool {
+            false
+        }
+
+        fn is_unique(&self) -> bool {
+            false
+        }
+    }
+
+    /// Words of all lengths with few first letters, which tell apart where they stood.
+    fn words(count: usize) -> Vec<Vec<u8>> {
+        let word = |i: usize| {
+            let letter = b'a' + (i * i % 7) as u8;
+            let rest = format!("{i}").repeat(1 + i % 40);
+            let length = u8::try_from(1 + rest.len()).unwrap();
+            [&[length, letter][..], rest.as_bytes()].concat()
+        };
+        (0..count).map(word).collect()
+    }
+
+    #[test]
+    fn a_format_is_sorted_stably_whatever_fits_in_memory() {
+        let folder = tempfile::tempdir().unwrap();
+        let temporary = Temporary { folders: vec![folder.path().to_owned()], ..Temporary::default() };
+        for count in [0, 1, 2, 1_000] {
+            let unsorted = words(count);
+            let mut expected = unsorted.clone();
+            expected.sort_by_key(|word| word[1]);
+            for most in [1, 2, 7, 300, 999, 1_000, 5_000] {
+                // Of one runner, and of as many as there are steps; buffers that are shorter than a word, and than a block.
+                for (budget, at_once) in [(16, 1), (16, usize::MAX), (8 << 20, 3)] {
+                    let ledger = Ledger::open();
+                    let task = Task::new(&temporary, budget, &ledger);
+                    let mut sorted = Vec::new();
+                    let format = Words { most, at_once };
+                    let written = task.sort(&format, unsorted.clone().into_iter(), None, &mut |bytes| {
+                        sorted.extend_from_slice(bytes);
+                        Ok(())
+                    });
+                    written.unwrap();
+                    assert!(
+                        sorted == expected.concat(),
+                        "{count} words, {most} at a time, {budget}, {at_once}"
+                    );
+                }
+            }
+        }
+        assert_eq!(folder.path().read_dir().unwrap().count(), 0);
+    }
+}
