@@ -13,7 +13,6 @@ use super::{ArraySort, Cut, Lanes};
 use crate::cli::{ArrayJob, Temporary};
 use crate::external::{self, Items, Sink, sort_items};
 use crate::failure::Failure;
-use crate::output::Output;
 use crate::stats::Ledger;
 use crate::{memory, threads};
 
@@ -64,59 +63,69 @@ impl<'a> Task<'a> {
     }
 
     fn run_as<W: Pod + Send>(&self, job: &ArraySort<'_>, array: ArrayFile) -> Result<(), Failure> {
-        let mut output = job.open_output()?;
-        let (mut stretches, format) = array.stretches()?;
-        let order = Order { descending: job.descending, ..Order::default() };
-        let (ledger, dtype) = (&job.ledger, element::dtype(format.kind()));
-        let task = external::Task::new(self.temporary, self.budget, ledger);
-        let bytes = stretches.bytes();
-        if job.argsort {
-            if job.engine.has_gpu() {
-                return Err(Failure::new(
-                    "places of an array that does not fit -S have no GPU engine; leave out --engine, or give -S more",
-                ));
-            }
-            let level = matches!(format, Format::Npy(_));
-            let mut places = Places::<W>::new(stretches, dtype, order, level)?;
-            let keys = Elements { dtype: Dtype::U128, order: Order::default(), engine: job.engine };
-            let bytes = bytes.map(|bytes| bytes / size_of::<W>() as u64 * size_of::<u128>() as u64);
-            output.write(&format.of_places().header())?;
-            let mut write = |placed: &[u8]| {
-                let mut places: Vec<u64> = memory::room(placed.len() / size_of::<u128>())?;
-                let items = placed.chunks_exact(size_of::<u128>());
-                places.extend(items.map(|item| bytemuck::pod_read_unaligned::<u128>(item) as u64));
-                publish(&mut output, &places, ledger)
-            };
-            sort_items(&keys, &task, &mut |items| places.next(items, ledger), bytes, &mut write)?;
-        } else {
-            let elements = Elements { dtype, order, engine: job.engine };
-            output.write(&format.header())?;
-            let mut write = |stored: &[u8]| {
-                if format.endian() == Endian::NATIVE {
-                    return publish(&mut output, stored, ledger);
-                }
-                let mut elements: Vec<W> = memory::room(stored.len() / size_of::<W>())?;
-                elements.extend(stored.chunks_exact(size_of::<W>()).map(bytemuck::pod_read_unaligned::<W>));
-                raw::reorder(&mut elements, format.endian());
-                publish(&mut output, &elements, ledger)
-            };
-            let mut feed = |items: &mut [u8]| {
-                let note = |bytes| ledger.progress.advance(bytes);
-                let room = items.len() / size_of::<W>() * size_of::<W>();
-                let count = stretches.next::<W>(bytemuck::cast_slice_mut(&mut items[..room]), &note)?;
-                Ok(count * size_of::<W>())
-            };
-            sort_items(&elements, &task, &mut feed, bytes, &mut write)?;
-        }
-        output.finish()
+        let task = external::Task::new(self.temporary, self.budget, &job.ledger);
+        let (path, compression) = job.output;
+        task.publish(path, compression, |sink| match job.argsort {
+            true => argsort::<W>(job, array, &task, sink),
+            false => sort::<W>(job, array, &task, sink),
+        })
     }
 }
 
-/// Writes elements to the output.
-fn publish<W: Pod>(output: &mut Output, elements: &[W], ledger: &Ledger) -> Result<(), Failure> {
-    let bytes = bytemuck::cast_slice(elements);
-    ledger.progress.advance(bytes.len() as u64);
-    output.write(bytes)
+fn sort<W: Pod + Send>(
+    job: &ArraySort<'_>,
+    array: ArrayFile,
+    task: &external::Task<'_>,
+    sink: Sink<'_>,
+) -> Result<(), Failure> {
+    let (mut stretches, format) = array.stretches()?;
+    let bytes = stretches.bytes();
+    let elements = Elements { dtype: element::dtype(format.kind()), order: order(job), engine: job.engine };
+    sink(&format.header())?;
+    let mut feed = |items: &mut [u8]| {
+        let note = |bytes| job.ledger.progress.advance(bytes);
+        let room = items.len() / size_of::<W>() * size_of::<W>();
+        let count = stretches.next::<W>(bytemuck::cast_slice_mut(&mut items[..room]), &note)?;
+        Ok(count * size_of::<W>())
+    };
+    sort_items(&elements, task, &mut feed, bytes, &mut |stored| {
+        if format.endian() == Endian::NATIVE {
+            return sink(stored);
+        }
+        let mut elements: Vec<W> = memory::room(stored.len() / size_of::<W>())?;
+        elements.extend(stored.chunks_exact(size_of::<W>()).map(bytemuck::pod_read_unaligned::<W>));
+        raw::reorder(&mut elements, format.endian());
+        sink(bytemuck::cast_slice(&elements))
+    })
+}
+
+fn argsort<W: Pod + Send>(
+    job: &ArraySort<'_>,
+    array: ArrayFile,
+    task: &external::Task<'_>,
+    sink: Sink<'_>,
+) -> Result<(), Failure> {
+    let (stretches, format) = array.stretches()?;
+    if job.engine.has_gpu() {
+        return Err(Failure::new(
+            "places of an array that does not fit -S have no GPU engine; leave out --engine, or give -S more",
+        ));
+    }
+    let bytes = stretches.bytes().map(|bytes| bytes / size_of::<W>() as u64 * size_of::<u128>() as u64);
+    let level = matches!(format, Format::Npy(_));
+    let mut places = Places::<W>::new(stretches, element::dtype(format.kind()), order(job), level)?;
+    let keys = Elements { dtype: Dtype::U128, order: Order::default(), engine: job.engine };
+    sink(&format.of_places().header())?;
+    sort_items(&keys, task, &mut |items| places.next(items, &job.ledger), bytes, &mut |placed| {
+        let mut places: Vec<u64> = memory::room(placed.len() / size_of::<u128>())?;
+        let items = placed.chunks_exact(size_of::<u128>());
+        places.extend(items.map(|item| bytemuck::pod_read_unaligned::<u128>(item) as u64));
+        sink(bytemuck::cast_slice(&places))
+    })
+}
+
+fn order(job: &ArraySort<'_>) -> Order {
+    Order { descending: job.descending, ..Order::default() }
 }
 
 /// Numbers, which are sorted in place.

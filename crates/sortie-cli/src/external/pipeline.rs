@@ -5,16 +5,20 @@
 //! 3. *Spill*: the sorted stretch is written to disk as a run.
 //! 4. *Merge* ([`Format::merge`]): the runs are merged into the output. If there are too many, some are merged into longer runs
 //!    first ([`Parts`]).
+//! 5. *Publish* ([`Task::publish`]): the output takes its place once it is complete.
 //!
 //! The first stretch has all of the memory. If that is enough for all items, they are written to the output, and there are no
 //! runs. The stretches after it share the memory, and steps 1 to 3 run at the same time, each on a stretch of its own.
 
 use std::num::NonZeroUsize;
+use std::path::Path;
 
 use super::parts::Merge;
 use super::{Part, Parts, RunFolder, Sink, relay, runners};
 use crate::cli::Temporary;
+use crate::compression::Compression;
 use crate::failure::Failure;
+use crate::output::Output;
 use crate::stats::Ledger;
 
 /// What differs between formats: how items are read, sorted and merged.
@@ -67,15 +71,30 @@ pub struct Sorted<'a> {
 pub struct Task<'a> {
     /// Bytes of memory for the items and their sort.
     pub budget: u64,
-    pub folder: RunFolder,
+    pub(super) folder: RunFolder,
     /// How many runs are merged at a time, if the command line says.
     at_once: Option<NonZeroUsize>,
-    pub ledger: &'a Ledger,
+    pub(super) ledger: &'a Ledger,
 }
 
 impl<'a> Task<'a> {
     pub fn new(temporary: &Temporary, budget: u64, ledger: &'a Ledger) -> Self {
         Task { budget, folder: RunFolder::new(temporary, budget), at_once: temporary.batch_size, ledger }
+    }
+
+    /// Opens the output, has `sort` write to it, and puts it in its place.
+    pub fn publish(
+        &self,
+        path: Option<&Path>,
+        compression: Option<Compression>,
+        sort: impl FnOnce(Sink<'_>) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let mut output = Output::open(path, self.folder.first(), compression)?;
+        sort(&mut |bytes| {
+            self.ledger.progress.advance(bytes.len() as u64);
+            output.write(bytes)
+        })?;
+        output.finish()
     }
 
     /// Sorts all items of `feed` into `sink`. They have `size` bytes, if that is known.

@@ -9,7 +9,6 @@ use crate::cli::{Check, FixedJob};
 use crate::compression::Compression;
 use crate::external::{Inputs, Items, Task, sort_items};
 use crate::failure::Failure;
-use crate::output::Output;
 use crate::sort::Input;
 use crate::stats::Ledger;
 use crate::{explain, memory, quote, threads};
@@ -50,12 +49,9 @@ pub fn run(args: &FixedJob) -> Result<(), Failure> {
         None => {
             memory::hold_back(resources.buffer_size);
             let task = Task::new(&args.temporary, budget, &ledger);
-            let mut output = Output::open(args.output.as_deref(), task.folder.first(), compression)?;
-            sort_items(&records, &task, &mut |items| feed.fill(items), bytes, &mut |bytes| {
-                ledger.progress.advance(bytes.len() as u64);
-                output.write(bytes)
+            task.publish(args.output.as_deref(), compression, |sink| {
+                sort_items(&records, &task, &mut |items| feed.fill(items), bytes, sink)
             })?;
-            output.finish()?;
         }
     }
     ledger.close(resources.stats)

@@ -19,7 +19,6 @@ use crate::compression::Compression;
 use crate::external::{Format, Gather, Keyed, Part, Sink, Sorted, Task};
 use crate::failure::Failure;
 use crate::memory::append;
-use crate::output::Output;
 use crate::shortage::{self, at_least, at_most};
 use crate::sort::Input;
 use crate::stats::Ledger;
@@ -121,18 +120,13 @@ impl Format for RecordSort<'_> {
 
 impl RecordSort<'_> {
     fn sort_all(&self, inputs: Vec<Input>, size: Option<u64>) -> Result<(), Failure> {
-        let task = Task::new(&self.args.temporary, self.limit, &self.ledger);
-        let mut output = Output::open(self.args.output.as_deref(), task.folder.first(), self.compression)?;
         let mut feed = Feed::new(inputs);
         if self.args.resources.explain {
             let (records, ended) = self.next(&mut feed, self.limit / SHARE, u64::MAX)?;
             return self.explain(records.len(), ended);
         }
-        task.sort(self, feed, size, &mut |text| {
-            self.ledger.progress.advance(text.len() as u64);
-            output.write(text)
-        })?;
-        output.finish()
+        let task = Task::new(&self.args.temporary, self.limit, &self.ledger);
+        task.publish(self.args.output.as_deref(), self.compression, |sink| task.sort(self, feed, size, sink))
     }
 
     /// How many runs like this one may be merged at a time. Each holds one record.

@@ -20,7 +20,6 @@ use crate::compression::Compression;
 use crate::external::{Gather, Part, Sink, Task};
 use crate::failure::Failure;
 use crate::order::{LineOrder, warnings};
-use crate::output::Output;
 use crate::stats::Ledger;
 use crate::{complain, explain, memory, threads};
 use external::Feed;
@@ -112,33 +111,44 @@ fn sort(
     job.window = memory::window(job.budget, size);
     let job = &*job;
     let task = Task::new(&args.temporary, job.budget, &job.ledger);
-    let mut output = Output::open(args.output.as_deref(), task.folder.first(), compression)?;
-    memory::hold_back(args.resources.buffer_size);
-    if args.merge && compression.is_some() {
-        // The writer waits for the pool to compress while this thread merges, so this thread must not belong to the pool.
-        threads::start(args.resources.parallel, None)?;
+    task.publish(args.output.as_deref(), compression, |sink| {
+        memory::hold_back(args.resources.buffer_size);
+        if args.merge && compression.is_some() {
+            // The writer waits for the pool to compress while this thread merges, so this thread must not belong to the pool.
+            threads::start(args.resources.parallel, None)?;
+        }
+        sort_or_merge(inputs, size, args, &task, job, &mut |text| match text {
+            [_, ..] if job.debug => sink(&job.annotated(text)),
+            text => sink(text),
+        })
+    })
+}
+
+fn sort_or_merge(
+    inputs: Vec<Input>,
+    size: Option<u64>,
+    args: &LinesJob,
+    task: &Task<'_>,
+    job: &LineSort,
+    sink: Sink<'_>,
+) -> Result<(), Failure> {
+    let is_small = size.is_some_and(|size| size <= job.budget.min(MERGED_WHOLE));
+    if args.merge && args.temporary.batch_size.is_none() && is_small {
+        return merge::merge_whole(&inputs, job, sink);
     }
-    let sink = &mut |text: &[u8]| {
-        job.ledger.progress.advance(text.len() as u64);
-        if job.debug && !text.is_empty() { output.write(&job.annotated(text)) } else { output.write(text) }
-    };
-    if args.merge
-        && args.temporary.batch_size.is_none()
-        && size.is_some_and(|size| size <= job.budget.min(MERGED_WHOLE))
-    {
-        merge::merge_whole(&inputs, job, sink)?;
-    } else if args.merge {
+    if args.merge {
         // What the program did not sort itself need not be sorted.
         let merge = |inputs, budget, sink: Sink<'_>| {
             job.merge_by(inputs, |inputs| merge::merge(inputs, budget, job, sink))
         };
         let mut parts = task.parts(INPUTS_AT_ONCE, &merge);
         parts.add_inputs(inputs);
-        parts.merge(sink)?;
-    } else if args.resources.buffer_size.is_some() || !sort_at_once(&inputs, size, job, sink)? {
-        task.sort(job, Feed::new(inputs), size, sink)?;
+        return parts.merge(sink);
     }
-    output.finish()
+    if args.resources.buffer_size.is_none() && sort_at_once(&inputs, size, job, sink)? {
+        return Ok(());
+    }
+    task.sort(job, Feed::new(inputs), size, sink)
 }
 
 /// Reads all input at once, by several threads, and sorts it, where it is in files and memory has room for that.
