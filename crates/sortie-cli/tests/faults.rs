@@ -175,6 +175,22 @@ fn a_failing_disk_ends_all_that_goes_on_at_the_same_time() {
     }
 }
 
+/// FASTA, one record after the other and several at a time. An input that breaks off is told with the record before that.
+#[test]
+fn a_failing_disk_is_told_for_records_of_fasta() {
+    let record = |number: usize| format!(">{:06}\n{}\n", number * 7919 % 100_000, "ACGT".repeat(20));
+    let fasta = |count: usize| (0..count).map(record).collect::<String>().into_bytes();
+    for (count, limit, step) in [(4_000, "-S 64K", 1), (100_000, "-S 16M --parallel 2", 7)] {
+        let Some(machine) = Machine::new(fasta(count)) else { return };
+        let options = format!("--format fasta --by name {limit}");
+        for (call, reasons) in [("read", READS), ("write", WRITES)] {
+            let mut said = machine.refuse_in_turn(call, step, &options);
+            said.retain(|line| !line.starts_with("sortie: x: broken off after record "));
+            assert_said(&said, &reasons, &options);
+        }
+    }
+}
+
 /// Pieces of 512 KB and more. Smaller ones, which std and the library make for a table or a bucket, end the program where
 /// there is no room for them. So does a bucket of that size, which takes many keys that are nearly equal.
 fn assert_memory_is_told(machine: &Machine, options: &str) {
