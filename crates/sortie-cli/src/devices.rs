@@ -1,4 +1,4 @@
-//! `sortie devices`: the GPUs there are, or why there is none, and how fast they and the CPU are.
+//! `sortie devices`: lists the GPUs, or says why none is found, and how fast they and the CPU are.
 
 use std::fmt::Write;
 use std::num::NonZeroUsize;
@@ -13,10 +13,10 @@ use crate::explain::counted;
 use crate::failure::Failure;
 use crate::threads;
 
-/// Keys of the segments that stand for all lengths in the listing.
+/// The segment length that represents all lengths in the listing.
 const MEDIUM: usize = 512;
 
-/// The listing. That there is no device is an answer too; a device that does not work is an error.
+/// The text of the listing. Finding no device is not an error; a device that does not work is one.
 pub fn list(measure: bool) -> Result<String, Error> {
     let mut text = String::new();
     match cuda::devices() {
@@ -25,7 +25,7 @@ pub fn list(measure: bool) -> Result<String, Error> {
             for device in &devices {
                 describe(&mut text, device, measure)?;
             }
-            // Weighed against the first, and only of interest for that.
+            // The rates of the CPU matter only for comparison with the first GPU.
             let cpu = if measure { devices.first().map(cpu::measure) } else { cpu::known() };
             cpu.iter().for_each(|rates| describe_cpu(&mut text, rates));
             let (major, minor) = cuda::driver_version()?;
@@ -39,7 +39,7 @@ pub fn list(measure: bool) -> Result<String, Error> {
     Ok(text)
 }
 
-/// Tunes the GPU's share with so many threads beside it, and lists what was found.
+/// Measures which share of the keys a GPU should get beside this many CPU threads, and describes the result.
 pub fn tune(engine: Engine, threads: Option<NonZeroUsize>) -> Result<String, Failure> {
     let (Engine::Hybrid(ordinal) | Engine::Cuda(ordinal)) = engine else {
         return Err(Failure::new("a GPU's share is tuned; give --engine hybrid or hybrid:N"));

@@ -6,7 +6,7 @@ use sortie::plan::Plan;
 use crate::cli::MemorySize;
 use crate::failure::Failure;
 
-/// Prints the plan for what is told of the input.
+/// Prints the plan for the input that `input` describes.
 pub fn print(input: &str, plan: &Plan) -> Result<(), Failure> {
     crate::print(format!("input:     {input}\n{plan}\n").as_bytes())
 }
@@ -16,15 +16,16 @@ pub fn counted(count: usize, one: &str, several: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { several })
 }
 
-/// Part of what is printed of an input that does not fit in memory.
+/// Appended to the description of an input that does not fit in memory.
 pub const IN_RUNS: &str = ", in runs through temporary files";
 
-/// Refuses an input whose size is not known.
+/// The error for an input whose size is not known.
 pub fn unknown_size() -> Failure {
     Failure::new("--explain needs to know how much there is to sort; name a file that is not compressed")
 }
 
-/// Lets `--engine auto` use a GPU. Returns whether it may: a GPU is known, and `-S`, which the CUDA driver does not respect, is not given.
+/// Lets `--engine auto` choose a GPU, and returns whether it may: a GPU with known rates exists, and `-S` is not given.
+/// The CUDA driver does not respect `-S`.
 pub fn may_take_gpu(engine: Engine, limit: Option<MemorySize>) -> bool {
     engine == Engine::Auto && limit.is_none() && sortie::enable_gpu() != sortie::Enabled::NotMeasured
 }

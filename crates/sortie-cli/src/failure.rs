@@ -1,4 +1,4 @@
-//! Why the program did not do what it was asked to: one clear line, and an exit status.
+//! Why the program failed: a one-line message and an exit status.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,54 +8,55 @@ use sortie::Bound;
 use crate::quote;
 use crate::shortage::{self, at_least, at_most};
 
-/// What helps where memory is short.
+/// Advice for when memory is short.
 const IN_PARTS: &str = "allow more, or give -S less, so that more goes to temporary files";
 
-/// What ends the program early.
+/// The reason why the program ends early.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// `-c` or `-C` found the input out of order. The message is raw bytes, since it quotes the line, with its
-    /// terminator; empty under `-C`.
+    /// `-c` or `-C` found the input out of order. The message is raw bytes with the terminator of the line,
+    /// because it quotes the line. It is empty under `-C`.
     #[error("{}", String::from_utf8_lossy(.0))]
     Disorder(Vec<u8>),
 
-    /// The work is done, but not for all of the input, which was said. Says nothing more.
+    /// The work is done, but some of the input was skipped. Prints nothing, because each skipped part was
+    /// already reported.
     #[error("not all of the input was used")]
     Partial,
 
-    /// A file could not be read, written, made or moved: `cannot read: PATH: No such file or directory`.
+    /// A file could not be read, written, created or moved: `cannot read: PATH: No such file or directory`.
     #[error("cannot {doing}: {}: {}", quote::name(.path), file_reason(.source))]
     File {
-        /// What was tried, after "cannot": `read`, `write`, `create a temporary file in`.
+        /// The failed action, after "cannot": `read`, `write`, `create a temporary file in`.
         doing: &'static str,
         path: PathBuf,
         source: io::Error,
     },
 
-    /// A file that could only be overwritten was, in part.
+    /// Overwriting a file in place failed after a part of it was written.
     #[error(
         "cannot write: {}: {}; part of it is overwritten, and the complete result is in {}",
         quote::name(.path), reason(.source), quote::name(.complete)
     )]
     Overwriting { path: PathBuf, source: io::Error, complete: PathBuf },
 
-    /// The command line or the input makes no sense; the message says what, where, and what to do.
+    /// The command line or the input is not valid. The message says what is wrong, where, and what to do.
     #[error("{0}")]
     Message(String),
 
-    /// `--sort` or `--check` does not know a word; GNU sort has a status of its own for that.
+    /// An unknown word for `--sort` or `--check`, for which GNU sort has its own exit status.
     #[error("{0}")]
     Word(String),
 
-    /// The system refused so many bytes of memory.
+    /// The system refused to allocate this many bytes.
     #[error("{}", shortage::refused("sorting", *.0, IN_PARTS))]
     Memory(u64),
 
-    /// The library refused.
+    /// An error from the library `sortie`.
     #[error(transparent)]
     Sort(sortie::Error),
 
-    /// A device does not do what it should.
+    /// A GPU failed, or cannot be used.
     #[error(transparent)]
     Device(#[from] sortie_device::Error),
 }
@@ -91,29 +92,29 @@ impl From<sortie_index::Error> for Failure {
             )),
             Error::Memory { bytes } => Failure::Memory(bytes),
             Error::Sort(error) => error.into(),
-            // A name in it may hold anything.
+            // The message may contain a file name with any characters.
             other => Failure::new(other.to_string().replace(char::is_control, "?")),
         }
     }
 }
 
 impl Failure {
-    /// A failure with this message.
+    /// A failure with the given message.
     pub fn new(message: impl Into<String>) -> Failure {
         Failure::Message(message.into())
     }
 
-    /// For `map_err`: `doing` (after "cannot") failed on `path`.
+    /// For `map_err`: the action `doing` (after "cannot") failed on `path`.
     pub fn file(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Failure {
         move |source| Failure::File { doing, path: path.to_owned(), source }
     }
 
-    /// Whether whoever read the output went away.
+    /// Whether the reader of the output has closed the pipe.
     pub fn is_closed_pipe(&self) -> bool {
         matches!(self, Failure::File { source, .. } if source.kind() == io::ErrorKind::BrokenPipe)
     }
 
-    /// For `map_err`: so many threads could not be started.
+    /// For `map_err`: `count` threads could not be started.
     pub fn threads<E: ToString>(count: usize) -> impl FnOnce(E) -> Failure {
         move |error| {
             let (reason, s) = (reason(&error), if count == 1 { "" } else { "s" });
@@ -121,7 +122,7 @@ impl Failure {
         }
     }
 
-    /// The status that the program exits with.
+    /// The exit status of the program.
     pub fn status(&self) -> u8 {
         match self {
             Failure::Disorder(_) | Failure::Word(_) | Failure::Partial => 1,
@@ -129,8 +130,8 @@ impl Failure {
         }
     }
 
-    /// The line for standard error, without the program's name but with what ends it; empty where there is
-    /// nothing to say.
+    /// The line for standard error, without the program's name but with its line end. Empty if there is nothing
+    /// to print.
     pub fn line(&self) -> Vec<u8> {
         match self {
             Failure::Disorder(message) => message.clone(),
@@ -140,7 +141,7 @@ impl Failure {
     }
 }
 
-/// Why a file could not be read or written.
+/// Why an operation on a file failed.
 fn file_reason(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::OutOfMemory => format!("{}, but {}; {IN_PARTS}", reason(error), shortage::limit()),
@@ -148,7 +149,7 @@ fn file_reason(error: &io::Error) -> String {
     }
 }
 
-/// The system's words for an error, without Rust's ` (os error N)`.
+/// The system's message for an error, without Rust's ` (os error N)`.
 fn reason(error: &impl ToString) -> String {
     let text = error.to_string();
     match text.find(" (os error") {

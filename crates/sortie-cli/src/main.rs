@@ -1,8 +1,8 @@
-//! `sortie`: sorts text as GNU sort does in the C locale, raw arrays and `.npy`, records of FASTA and FASTQ, and the peaks of
-//! mass spectra. It also indexes documents.
+//! `sortie`: sorts lines of text as GNU sort does in the C locale, raw and `.npy` arrays, FASTA and FASTQ records,
+//! and the peaks of mass spectra. It also indexes documents.
 
-// The C runtime calls `main` directly. What Rust does before `fn main` takes a tenth of the time of sorting a small file. It is
-// also unwanted: it opens /dev/null in place of closed streams, so output would be lost without an error.
+// The C runtime calls `main` directly. The start-up code that Rust runs before `fn main` takes a tenth of the time of
+// sorting a small file. It also opens /dev/null in place of closed streams, so output would be lost without an error.
 #![cfg_attr(not(test), no_main)]
 
 mod allocator;
@@ -42,13 +42,13 @@ use cli::{Command, Job, OtherCommand};
 use failure::Failure;
 use output::Output;
 
-// Links the unwinder statically if `build.rs` has found it. Loading libgcc_s.so takes a tenth of the time of a small sort,
-// because it asks what the processor can do, which is slow in a virtual machine.
+// Links the unwinder statically if `build.rs` has found it. Loading libgcc_s.so takes a tenth of the time of a small
+// sort, because it queries the features of the processor, which is slow in a virtual machine.
 #[cfg(static_unwinder)]
 #[link(name = "gcc_eh")]
 unsafe extern "C" {}
 
-/// The exit status of a program that panicked, as Rust's own start returns it.
+/// The exit status of a program that panicked, the same as that of Rust's own runtime.
 const PANICKED: u8 = 101;
 
 /// The exit status if standard error cannot be written.
@@ -58,12 +58,12 @@ const UNTOLD: u8 = 2;
 extern "C" fn main(count: c_int, words: *const *const c_char) -> c_int {
     streams::prepare();
     let word = |place: usize| {
-        // SAFETY: the C runtime hands over `count` pointers to strings, which stay until the process ends.
+        // SAFETY: the C runtime passes `count` pointers to strings, which stay valid until the process ends.
         let word: &CStr = unsafe { CStr::from_ptr(*words.add(place)) };
         OsStr::from_bytes(word.to_bytes()).to_owned()
     };
     let args = (0..count as usize).map(word).collect();
-    // A panic must not leave Rust's code.
+    // A panic must not unwind into C code.
     panic::catch_unwind(|| program(args)).unwrap_or(PANICKED).into()
 }
 
@@ -76,7 +76,7 @@ fn program(args: Vec<OsString>) -> u8 {
     if failure.is_closed_pipe() {
         streams::end_by_sigpipe();
     }
-    // As in GNU sort, a failure that cannot be printed has another status.
+    // As in GNU sort, the status differs if the message cannot be printed.
     if tell(&failure.line()) { failure.status() } else { UNTOLD }
 }
 
@@ -90,7 +90,7 @@ fn run(command: Command) -> Result<(), Failure> {
         },
         Command::Segments(args) => arrays::segments(&args),
         Command::Spectra(args) => spectra::run(&args),
-        // In colours for a terminal.
+        // Prints in colour if standard output is a terminal.
         Command::Page(page) if io::stdout().is_terminal() => {
             page.print().map_err(Failure::file("write", "standard output".as_ref()))
         }
@@ -122,8 +122,8 @@ fn print(text: &[u8]) -> Result<(), Failure> {
 
 /// Writes `sortie: <line>` to standard error. Returns whether that succeeded.
 ///
-/// As in GNU sort, a line out of order is quoted byte for byte, but not to a terminal, which would obey control characters in
-/// it.
+/// As in GNU sort, a line out of order is quoted byte for byte. On a terminal it is escaped, because a terminal would
+/// obey control characters in it.
 fn tell(line: &[u8]) -> bool {
     let Some((end, text)) = line.split_last() else { return true };
     let mut error = io::stderr().lock();
@@ -134,7 +134,7 @@ fn tell(line: &[u8]) -> bool {
     error.write_all(&[b"sortie: ", &text[..], &[*end]].concat()).is_ok()
 }
 
-/// Prints a warning. If that fails, there is nobody to tell.
+/// Prints a warning. If printing fails, the failure cannot be reported either, so it is ignored.
 fn complain(line: &[u8]) {
     tell(line);
 }

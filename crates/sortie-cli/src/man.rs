@@ -38,7 +38,7 @@ pub fn render(command: &Command) -> Vec<u8> {
     page
 }
 
-/// A command, and all that are below it.
+/// A command and all of its subcommands, at any depth.
 fn with_subcommands(command: &Command) -> Vec<&Command> {
     let below = command.get_subcommands().flat_map(with_subcommands);
     [command].into_iter().chain(below).collect()

@@ -1,5 +1,5 @@
-//! The functions of C's math library that this program calls, defined by the crate `libm`. The loader then does not load the shared
-//! library, which would take a tenth as long as sorting a small file.
+//! The functions of C's math library that this program calls, implemented with the crate `libm`. The dynamic loader
+//! then does not load the shared library, which would take a tenth of the time of sorting a small file.
 //!
 //! Each function has the name and the signature that C defines.
 

@@ -1,4 +1,4 @@
-//! How much memory a sort may take, and how much it takes.
+//! How much memory a sort may use.
 
 use std::fs::File;
 use std::io::Read;
@@ -10,66 +10,69 @@ use rustix::process::{Resource, getrlimit};
 use crate::cli::MemorySize;
 use crate::failure::Failure;
 
-/// Less than this is not worth a run of its own.
+/// A memory budget is never smaller than this: a smaller run is not worth writing.
 const LEAST: u64 = 64 << 10;
-/// An input of this size is sorted without a look at how much memory there is, which takes as long as a small sort: lines
-/// without a byte take some 100 times their size.
+/// An input of at most this size is sorted without asking how much memory the machine has, because asking takes as
+/// long as a small sort. [`ENOUGH_FOR_SMALL`] suffices for it: empty lines need about 100 times their size.
 const SMALL: u64 = 1 << 20;
 const ENOUGH_FOR_SMALL: u64 = 256 << 20;
-/// What the program takes by itself at least: its own pages, stacks, the windows of its output, and what the allocator keeps.
+/// The least memory that the program itself uses: its code pages, its stacks, the output windows, and what the
+/// allocator keeps.
 const OWN: u64 = 10 << 20;
-/// Beyond that, buffers that grow with the limit take one part in this many of it.
+/// In addition, buffers that grow with the limit take one part in this many of it.
 const BUFFERS: u64 = 12;
-/// The least and the most bytes of a window of output, where there is memory for it.
+/// The smallest and the largest output window in bytes, if memory allows.
 const WINDOW: (u64, u64) = (256 << 10, 4 << 20);
-/// So much every machine has, without a look at it.
+/// Every machine has at least this much memory, so up to this size there is no need to ask.
 const SURELY_THERE: u64 = 1 << 30;
 const LARGE_PAGE: usize = 2 << 20;
-/// Windows and blocks of output, and the stacks of the threads that read and write.
+/// Output windows and blocks, and the stacks of the threads that read and write.
 const BESIDE: u64 = 24 << 20;
-/// The main thread does not recurse, and sorts no more than a small input.
+/// Enough stack for the main thread, which does not recurse and sorts only small inputs.
 const GROWN_STACK: usize = 512 << 10;
-/// What Rust gives a thread, and what the system puts before it.
+/// The stack that Rust gives a thread, and the guard pages that the system adds.
 const STACK: u64 = (2 << 20) + (64 << 10);
 
-/// Bytes of memory that the data and its sort may take together. `asked` is `-S`; `input` is the size of the input in bytes,
-/// if it is known; `threads` are counted only where `ulimit` limits memory.
+/// The bytes of memory that the data and its sort may take together. `asked` is the value of `-S`. `input` is the
+/// size of the input in bytes, if it is known. `threads` is called only if `ulimit` limits memory.
 pub fn budget(asked: Option<MemorySize>, input: Option<u64>, threads: impl FnOnce() -> usize) -> u64 {
     let bytes = match (asked, input) {
         (Some(asked), _) => within(bytes(asked)),
         (None, Some(input)) if input <= SMALL => ENOUGH_FOR_SMALL,
-        // The rest serves the page cache, which reading and writing depend on.
+        // The rest is left to the page cache, which reading and writing depend on.
         _ => meminfo("MemAvailable:") / 10 * 6,
     };
     match addressable() {
-        // A buffer may take twice its size while it grows.
+        // A buffer may temporarily take twice its size while it grows.
         Some(left) => bytes.min(left.saturating_sub(BESIDE + threads() as u64 * STACK) / 2),
         None => bytes,
     }
     .max(LEAST)
 }
 
-/// The part of a limit that remains for the data and its sort. The rest is for the program itself, whose buffers grow with the
-/// limit. A small limit is divided, because the program cannot do with nothing.
+/// The part of a limit that remains for the data and its sort. The rest is for the program itself, whose buffers grow
+/// with the limit. At least 3/8 of a limit remains for the data, however small the limit is.
 fn within(limit: u64) -> u64 {
     limit - (OWN + limit / BUFFERS).min(limit / 8 * 5)
 }
 
-/// The smallest limit of which [`within`] leaves at least `bytes`, up to rounding.
+/// The smallest limit from which [`within`] leaves at least `bytes`, up to rounding.
 pub fn leaving(bytes: u64) -> u64 {
     let of_a_large_limit = (bytes.saturating_add(OWN) / (BUFFERS - 1)).saturating_mul(BUFFERS);
     let of_a_small_limit = (bytes / 3).saturating_mul(8);
     of_a_large_limit.min(of_a_small_limit) + 16
 }
 
-/// Bytes of a window of output; one is gathered while another is written. `input` is the size of the input in bytes, if it is
-/// known. A small input gets a small window, because the first access to a page takes as long as sorting what fits on it.
+/// The size in bytes of an output window; the program fills one while it writes another. `input` is the size of the
+/// input in bytes, if it is known. A small input gets a small window, because the first access to a page takes as
+/// long as sorting the data that fits in it.
 pub fn window(budget: u64, input: Option<u64>) -> usize {
     let most = input.map_or(WINDOW.1, |input| (input / 16).clamp(WINDOW.0, WINDOW.1));
     (budget / 16).clamp(LEAST, most) as usize
 }
 
-/// What -S means on this machine: at most all that it has. More would be asked for in vain, and wrap in a product.
+/// The bytes that `-S` means on this machine: at most all of its memory. A larger limit could not be used, and
+/// could overflow in a multiplication.
 pub fn bytes(size: MemorySize) -> u64 {
     let all = || meminfo("MemTotal:");
     let bytes = match size {
@@ -80,7 +83,7 @@ pub fn bytes(size: MemorySize) -> u64 {
     bytes.max(LEAST)
 }
 
-/// What `ulimit -v` and `-d` leave of the memory that the process may ask for, where they limit it.
+/// The memory that the process may still allocate under `ulimit -v` and `-d`, if they limit it.
 fn addressable() -> Option<u64> {
     let left = |resource, held| {
         getrlimit(resource)
@@ -91,8 +94,8 @@ fn addressable() -> Option<u64> {
     limits.into_iter().flatten().min()
 }
 
-/// Has the stack of this thread grow now where `ulimit -v` limits memory. Later there may be no room for it, which the system
-/// tells by a signal that ends the program without a word.
+/// Grows the stack of this thread now if `ulimit -v` limits memory. Later there may be no room for it, and the system
+/// would then kill the program without a message.
 pub fn grow_stack() {
     let may_grow = getrlimit(Resource::Stack).current.is_none_or(|limit| limit >= 2 * GROWN_STACK as u64);
     if may_grow && getrlimit(Resource::As).current.is_some() {
@@ -100,13 +103,13 @@ pub fn grow_stack() {
     }
 }
 
-/// By itself, for a function touches all of its stack as soon as it is called.
+/// A separate function, because a function touches all of its stack frame as soon as it is called.
 #[inline(never)]
 fn touch_stack() {
     std::hint::black_box([1u8; GROWN_STACK]);
 }
 
-/// Has the allocator hold no more than it must, where the memory is limited: by what was asked for, or by `ulimit`.
+/// Makes the allocator keep as little free memory as possible if `-S` or `ulimit` limits memory.
 pub fn hold_back(asked: Option<MemorySize>) {
     let limited = addressable().is_some();
     if asked.is_some() || limited {
@@ -117,7 +120,8 @@ pub fn hold_back(asked: Option<MemorySize>) {
     }
 }
 
-/// Has all threads allocate from one place. By itself glibc reserves 64 MiB of addresses for each.
+/// Makes all threads allocate from one arena. By default glibc reserves 64 MiB of address space for each
+/// thread.
 fn share_one_heap() {
     #[cfg(target_env = "gnu")]
     // SAFETY: sets a parameter of the allocator, and may be called at any time.
@@ -126,8 +130,8 @@ fn share_one_heap() {
     }
 }
 
-/// Has what is freed go back to the system, so that memory held is memory in use. By itself glibc comes to keep
-/// freed blocks of up to 32 MiB, in every thread.
+/// Makes the allocator return freed memory to the system, so that the memory held is the memory in use. By
+/// default glibc may keep freed blocks of up to 32 MiB in every thread.
 fn keep_nothing_freed() {
     #[cfg(target_env = "gnu")]
     // SAFETY: sets a parameter of the allocator, and may be called at any time.
@@ -136,24 +140,25 @@ fn keep_nothing_freed() {
     }
 }
 
-/// A line of `/proc/meminfo`, in bytes.
+/// A line of `/proc/meminfo`, converted to bytes.
 fn meminfo(name: &str) -> u64 {
     kilobytes("/proc/meminfo", name) << 10
 }
 
-/// A line of a file of the system's.
+/// The number in a line of a file in `/proc`.
 fn kilobytes(file: &str, name: &str) -> u64 {
-    // Room for all of it, which has no size to tell: std would read it a few bytes at a time.
+    // Reserves room for the whole file: files in `/proc` report no size, so std would read them a few bytes at
+    // a time.
     let mut text = String::with_capacity(4 << 10);
-    // What cannot be read tells nothing.
+    // A file that cannot be read counts as empty.
     let _ = File::open(file).and_then(|file| file.take(u64::MAX).read_to_string(&mut text));
     let line = text.lines().find_map(|line| line.strip_prefix(name));
     let kilobytes = line.and_then(|rest| rest.trim().trim_end_matches(" kB").parse().ok());
-    // A system that does not say is taken to have 1 GiB.
+    // If the system does not say, 1 GiB is assumed.
     kilobytes.unwrap_or(1 << 20)
 }
 
-/// An empty vector with room for `count` elements, or the error of there being none.
+/// An empty vector with room for `count` elements, or an error if the memory cannot be allocated.
 pub fn room<T>(count: usize) -> Result<Vec<T>, Failure> {
     let mut empty = Vec::new();
     let reserved = empty.try_reserve_exact(count);
@@ -161,23 +166,23 @@ pub fn room<T>(count: usize) -> Result<Vec<T>, Failure> {
     Ok(empty)
 }
 
-/// So many of one element.
+/// A vector of `count` copies of `element`.
 pub fn filled<T: Clone>(count: usize, element: T) -> Result<Vec<T>, Failure> {
     let mut all = room(count)?;
     all.resize(count, element);
     Ok(all)
 }
 
-/// Appends `more`, which may be a line of any size.
+/// Appends `more`, which may be of any size, or returns an error if there is no memory for it.
 pub fn append(text: &mut Vec<u8>, more: &[u8]) -> Result<(), Failure> {
     text.try_reserve(more.len()).map_err(|_| Failure::Memory(more.len() as u64))?;
     text.extend_from_slice(more);
     Ok(())
 }
 
-/// Appends a line, which may be of any size, and what ends it.
+/// Appends a line, which may be of any size, and its terminator.
 pub fn append_line(text: &mut Vec<u8>, line: &[u8], terminator: u8) -> Result<(), Failure> {
-    // For both: a push cannot say that there is no room.
+    // Reserves room for both, because `push` cannot report that memory is short.
     let bytes = line.len() + 1;
     text.try_reserve(bytes).map_err(|_| Failure::Memory((text.len() + bytes) as u64))?;
     text.extend_from_slice(line);
@@ -185,16 +190,17 @@ pub fn append_line(text: &mut Vec<u8>, line: &[u8], terminator: u8) -> Result<()
     Ok(())
 }
 
-/// Asks for large pages under a buffer not used yet: fewer faults while it is filled, and fewer misses in the
-/// address cache while its lines are visited in sorted order.
+/// Asks for large pages for a buffer that is not used yet. They cause fewer page faults while the buffer is
+/// filled, and fewer TLB misses while its lines are visited in sorted order.
 ///
-/// The allocator begins a large buffer a few bytes behind the start of a page, which then counts as the buffer's.
+/// The allocator places a large buffer a few bytes after the start of a page. The advice covers that page too.
 pub fn prefer_large_pages<T>(buffer: &mut [T]) {
     let bytes = size_of_val(buffer);
     if bytes >= LARGE_PAGE {
         let before = buffer.as_ptr().addr() % page_size();
         let start = buffer.as_mut_ptr().wrapping_byte_sub(before);
-        // SAFETY: every page of the range holds some of the buffer. The advice changes what backs pages, never what they hold.
+        // SAFETY: every page of the range holds a part of the buffer. The advice changes how pages are backed, not
+        // their content.
         let _ = unsafe { madvise(start.cast(), before + bytes, Advice::LinuxHugepage) };
     }
 }

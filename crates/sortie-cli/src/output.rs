@@ -16,25 +16,26 @@ use crate::compression::{Compression, Packer};
 use crate::failure::Failure;
 use draft::Draft;
 
-/// The mode of a new file, from which the umask removes bits, and of a file that nobody else may read.
+/// The mode of a new file before the umask applies (`USUAL`), and of a file that no other user may read
+/// (`PRIVATE`).
 const USUAL: u32 = 0o666;
 const PRIVATE: u32 = 0o600;
 
-/// An open output. If it is dropped before [`finish`](Output::finish), the file that it was to replace stays as it was.
+/// An open output. If it is dropped before [`finish`](Output::finish), the existing file at its path stays as it was.
 pub struct Output {
     /// The action and its path, for [`Failure::file`].
     writing: (&'static str, PathBuf),
     name: PathBuf,
     place: Place,
-    /// What compresses it.
+    /// Compresses the output, if that was asked for.
     packer: Option<Packer>,
 }
 
-/// The file that takes the result, and how [`Output::finish`] puts it in place.
+/// The file that receives the result, and what [`Output::finish`] does with it.
 enum Place {
-    /// A pipe, a device, or standard output: nothing is to be done.
+    /// A pipe, a device, or standard output: nothing is left to do.
     Direct(File),
-    /// Gives the draft this name.
+    /// Renames the draft to this path.
     Named(Draft, PathBuf),
     /// Copies the draft into this file. Replacing the file would change its owner, its attributes or its other names.
     Copied(Draft, File),
@@ -92,7 +93,7 @@ impl Output {
         Output { writing: ("write", name.to_owned()), name: name.to_owned(), place, packer: None }
     }
 
-    /// Writes `text`, compressed if that was asked for. The caller must then have started a pool of threads for large outputs.
+    /// Writes `text`, compressed if that was asked for. Compressing a large `text` needs the global thread pool.
     pub fn write(&mut self, text: &[u8]) -> Result<(), Failure> {
         let mut write = |bytes: &[u8]| self.place.write(bytes, &self.writing);
         match &mut self.packer {
@@ -101,7 +102,7 @@ impl Output {
         }
     }
 
-    /// Puts the complete file in its place.
+    /// Moves the complete result to its final place.
     pub fn finish(mut self) -> Result<(), Failure> {
         if let Some(packer) = self.packer.take() {
             packer.finish(&mut |bytes| self.place.write(bytes, &self.writing))?;
@@ -124,26 +125,26 @@ impl Place {
     }
 }
 
-/// What `path` is, if it exists.
+/// The metadata of `path`, or `None` if it does not exist.
 fn find(path: &Path) -> io::Result<Option<Metadata>> {
     match path.metadata() {
         Ok(old) => Ok(Some(old)),
-        // A name that ends in a slash is a folder's, so no file is created with it.
+        // A name that ends in a slash means a folder, so it cannot be created as a file.
         Err(_) if path.as_os_str().as_encoded_bytes().ends_with(b"/") => Err(Errno::ISDIR.into()),
         Err(error) if error.kind() == io::ErrorKind::NotFound && !path.as_os_str().is_empty() => Ok(None),
         Err(error) => Err(error),
     }
 }
 
-/// Whether another file may get the name of this one. A path that stands for an open file would lose that meaning, and a file
-/// with several names would keep its old content under the others.
+/// Whether a new file may replace this one under its name. It may not if the path stands for an open file, since the
+/// path would lose that meaning, or if the file has several names, since the others would keep the old content.
 fn may_be_replaced(path: &Path, old: &Metadata) -> bool {
     let stands_for_another =
         ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc"].iter().any(|name| path.starts_with(name));
     old.nlink() == 1 && !stands_for_another
 }
 
-/// A draft with the attributes of the file at `path`, and the path of that file.
+/// A draft with the attributes of the file at `path`, and the resolved path of that file.
 fn replacement(path: &Path) -> io::Result<(Draft, PathBuf)> {
     let target = resolve(path)?;
     let old = File::open(&target)?;
@@ -152,7 +153,7 @@ fn replacement(path: &Path) -> io::Result<(Draft, PathBuf)> {
     Ok((draft, target))
 }
 
-/// Follows the links at `path` to their end: a file, or a name where one can be created.
+/// Follows symbolic links from `path` to a file, or to a name at which a file can be created.
 fn resolve(path: &Path) -> io::Result<PathBuf> {
     let mut target = path.to_owned();
     for _ in 0..40 {

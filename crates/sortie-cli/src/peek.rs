@@ -1,4 +1,4 @@
-//! The first bytes of an open file, which stay there to be read.
+//! Looks at the first bytes of an open file without consuming them.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -11,11 +11,11 @@ use rustix::fs::{SeekFrom, seek};
 use rustix::io::{pread, read};
 use rustix::pipe::{PipeFlags, SpliceFlags, pipe_with, tee};
 
-/// How long to wait for more, where a writer has sent less than is asked for.
+/// How long to wait before looking again, if a writer has sent less than was asked for.
 const PATIENCE: Duration = Duration::from_millis(1);
 
-/// Whether the next bytes of `file` are `expected`. Of a pipe they are waited for. A terminal or a socket has none that
-/// could be seen without being read.
+/// Whether the next bytes of `file` are `expected`. If `file` is a pipe, waits for them. Returns false for a terminal
+/// or a socket, because their bytes cannot be seen without being consumed.
 pub fn begins_with(file: &File, expected: &[u8]) -> bool {
     match seek(file, SeekFrom::Current(0)) {
         Ok(_) => first(file, expected.len()).is_ok_and(|first| first == expected),
@@ -30,14 +30,14 @@ pub fn first(file: &File, count: usize) -> io::Result<Vec<u8>> {
     Ok(first)
 }
 
-/// Reads a file from its position, which stays where it is.
+/// Reads a file from its current position without moving that position.
 pub struct Peeked<F> {
     file: F,
     at: u64,
 }
 
 impl<F: AsFd> Peeked<F> {
-    /// Fails for what has no position.
+    /// Fails if the file is not seekable.
     pub fn at_position_of(file: F) -> io::Result<Self> {
         let at = seek(&file, SeekFrom::Current(0))?;
         Ok(Peeked { file, at })
@@ -62,7 +62,7 @@ fn pipe_begins_with(file: &File, expected: &[u8]) -> io::Result<bool> {
         if ended || count == 0 || count == expected.len() || seen[..count] != expected[..count] {
             return Ok(seen[..count] == *expected);
         }
-        // A writer that has sent a part may send the rest, and even then end.
+        // A writer that has sent a part may send the rest, even just before it closes the pipe.
         let mut polled = [PollFd::new(file, PollFlags::IN)];
         poll(&mut polled, None)?;
         ended = polled[0].revents().contains(PollFlags::HUP);

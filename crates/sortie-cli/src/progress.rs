@@ -1,4 +1,5 @@
-//! A progress bar on standard error, where that is a terminal and the work takes over a second: phase, rate and time left.
+//! A progress bar with phase, rate and time left. It appears on standard error if that is a terminal and the work
+//! takes over a second.
 
 use std::io::{self, IsTerminal};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
@@ -11,16 +12,16 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 const PATIENCE: Duration = Duration::from_secs(1);
 const TICK: Duration = Duration::from_millis(100);
 
-/// Shows how far the work is; gone when dropped.
+/// A progress bar, which is removed when this is dropped.
 pub struct Progress {
-    /// `None` if there is no terminal to show it on.
+    /// `None` if standard error is not a terminal.
     bar: Option<ProgressBar>,
-    /// Closed to end the wait of the thread.
+    /// Closing the channel stops the thread that waits to show the bar.
     wait: Option<(Sender<()>, JoinHandle<()>)>,
 }
 
 impl Progress {
-    /// Nothing is shown yet.
+    /// Starts the timer. The bar appears after [`PATIENCE`].
     pub fn start() -> Progress {
         if !io::stderr().is_terminal() {
             return Progress { bar: None, wait: None };
@@ -34,12 +35,12 @@ impl Progress {
                 shown.enable_steady_tick(TICK);
             }
         };
-        // Without a thread to spare there is no bar.
+        // If the thread cannot be started, no bar is shown.
         let wait = thread::Builder::new().spawn(show).ok().map(|thread| (wait, thread));
         Progress { bar: Some(bar), wait }
     }
 
-    /// Begins a stage of so many bytes, 0 where that is not known.
+    /// Begins a phase of the given number of bytes, 0 if the number is not known.
     pub fn stage(&self, name: &'static str, bytes: u64) {
         let Some(bar) = &self.bar else { return };
         let template = if bytes > 0 {
@@ -50,11 +51,11 @@ impl Progress {
         bar.set_style(ProgressStyle::with_template(template).expect("a valid template"));
         bar.set_message(name);
         bar.set_length(bytes);
-        // The rate too begins anew.
+        // Resets the rate too.
         bar.reset();
     }
 
-    /// Has `print` write to the terminal while the bar is out of the way.
+    /// Runs `print` while the bar is hidden, so that both can write to the terminal.
     pub fn above(&self, print: impl FnOnce()) {
         match &self.bar {
             Some(bar) => bar.suspend(print),
@@ -62,7 +63,7 @@ impl Progress {
         }
     }
 
-    /// A function that advances the stage by a number of bytes, from any thread.
+    /// A function that advances the bar by a number of bytes, from any thread.
     pub fn counter(&self) -> impl Fn(u64) + Send + Sync + 'static {
         let bar = self.bar.clone();
         move |bytes| {
@@ -72,7 +73,7 @@ impl Progress {
         }
     }
 
-    /// Notes that so many more bytes of the stage are done.
+    /// Advances the bar by this many bytes.
     pub fn advance(&self, bytes: u64) {
         if let Some(bar) = &self.bar {
             bar.inc(bytes);
@@ -84,7 +85,7 @@ impl Drop for Progress {
     fn drop(&mut self) {
         if let Some((wait, thread)) = self.wait.take() {
             drop(wait);
-            // It does not panic, and a bar is no reason to fail.
+            // The thread does not panic, and a failed bar must not fail the sort.
             let _ = thread.join();
         }
         if let Some(bar) = &self.bar {

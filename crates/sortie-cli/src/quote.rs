@@ -1,11 +1,12 @@
-//! Names and texts of files in messages: on one line whatever they hold, and without commands to a terminal.
+//! Quotes file names and text from files in messages: always on one line, and without control characters that a
+//! terminal would obey.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use sortie_formats::{is_plain, quote};
 
-/// `name` where it is ordinary, else quoted.
+/// `name` as it is if it is an ordinary name, else in quotes.
 pub fn name(name: &Path) -> String {
     let bytes = name.as_os_str().as_bytes();
     if is_plain(bytes) { name.display().to_string() } else { quote(bytes) }
@@ -16,8 +17,8 @@ pub fn always(name: &Path) -> String {
     quote(name.as_os_str().as_bytes())
 }
 
-/// `text` with the number of each character that a terminal would obey, in place of it: what ends a line, begins a command,
-/// or turns the direction of what is read.
+/// `text` with each character that a terminal would obey replaced by its number: line ends, control characters, and
+/// characters that change the direction of text.
 pub fn harmless(text: &str) -> String {
     let obeyed = |c: char| {
         c.is_control()

@@ -1,4 +1,4 @@
-//! A lack of memory in words: what needs how much, what allows how much, and what helps.
+//! Messages for a lack of memory: how much is needed, what limits it, and what to do.
 
 use std::fs;
 use std::io;
@@ -6,17 +6,17 @@ use std::path::Path;
 
 use rustix::process::{Resource, getrlimit};
 
-/// The system refused what `doing` needs beside the memory that the program has.
+/// The message if the system refused memory that `doing` needs in addition to what the program already holds.
 pub fn refused(doing: &str, needed: u64, advice: &str) -> String {
     format!("{doing} needs {} more memory, but {}; {advice}", at_least(needed), limit())
 }
 
-/// The error of a read for which the system refused `needed` bytes of memory.
+/// The error of a read for which the system refused to allocate `needed` bytes.
 pub fn while_reading(needed: u64) -> io::Error {
     io::Error::new(io::ErrorKind::OutOfMemory, format!("that needs {} more memory", at_least(needed)))
 }
 
-/// What limits the memory of the program most.
+/// Describes the limit that leaves the program the least memory.
 pub fn limit() -> String {
     match scarcest() {
         Some(Limit { of, allowed, left }) => {
@@ -26,17 +26,17 @@ pub fn limit() -> String {
     }
 }
 
-/// A size that is needed, as people read it: no less than it is.
+/// A required size for messages, rounded up.
 pub fn at_least(bytes: u64) -> String {
     size(bytes, f64::ceil)
 }
 
-/// A size that there is: no more than it is.
+/// An available size for messages, rounded down.
 pub fn at_most(bytes: u64) -> String {
     size(bytes, f64::floor)
 }
 
-/// With one digit after the point where there is need of one: `52 MiB`, `50.1 MiB`.
+/// The size in the largest suitable unit, with one decimal if it is not whole: `52 MiB`, `50.1 MiB`.
 fn size(bytes: u64, round: impl Fn(f64) -> f64) -> String {
     const UNITS: [&str; 7] = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     let power = bytes.max(1).ilog2() / 10;
@@ -44,14 +44,14 @@ fn size(bytes: u64, round: impl Fn(f64) -> f64) -> String {
     format!("{} {}", tenths / 10.0, UNITS[power as usize])
 }
 
-/// What limits the memory of the program: how much it allows, and what is left of that.
+/// A limit on the memory of the program: how much it allows, and how much of that is left.
 struct Limit {
     of: &'static str,
     allowed: u64,
     left: u64,
 }
 
-/// The limit that leaves the least.
+/// The limit that leaves the least memory.
 fn scarcest() -> Option<Limit> {
     let process = |of, resource, held| {
         let allowed = getrlimit(resource).current?;
@@ -71,7 +71,7 @@ fn scarcest() -> Option<Limit> {
     limits.into_iter().flatten().min_by_key(|limit| limit.left)
 }
 
-/// The limit of the control group, which is that of a container, or of one that it is in.
+/// The tightest limit of the process's control group, such as that of a container, and of the groups around it.
 fn control_group() -> Option<Limit> {
     let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
     let own = groups.lines().find_map(|line| line.strip_prefix("0::/"))?;
@@ -89,7 +89,7 @@ fn control_group() -> Option<Limit> {
         .min_by_key(|limit| limit.left)
 }
 
-/// A line of a file of the system's, in bytes.
+/// The number in a line of a file in `/proc`, converted to bytes.
 fn kilobytes(file: &str, name: &str) -> Option<u64> {
     let text = fs::read_to_string(file).ok()?;
     let rest = text.lines().find_map(|line| line.strip_prefix(name))?;

@@ -1,4 +1,4 @@
-//! What a sort tells: progress while it works, and with `--stats` afterwards what it did, on standard error.
+//! What a sort reports on standard error: its progress while it works, and with `--stats` a report at the end.
 
 use std::io::{self, Write};
 use std::sync::Mutex;
@@ -11,7 +11,7 @@ use crate::cli::StatsFormat;
 use crate::failure::Failure;
 use crate::progress::Progress;
 
-/// Where all threads of a sort note what they do.
+/// The progress bar and the report of a sort, shared by all of its threads.
 pub struct Ledger {
     pub progress: Progress,
     opened: Instant,
@@ -23,7 +23,7 @@ impl Ledger {
         Ledger { progress: Progress::start(), opened: Instant::now(), report: Mutex::default() }
     }
 
-    /// Runs `work` as a phase that reads and writes so many bytes.
+    /// Runs `work` as a phase that reads and writes the given numbers of bytes.
     pub fn timed<R>(&self, phase: &'static str, read: usize, written: usize, work: impl FnOnce() -> R) -> R {
         let start = Instant::now();
         let result = work();
@@ -39,12 +39,12 @@ impl Ledger {
         self.report.lock().expect("no thread panicked").absorb(report);
     }
 
-    /// Takes the bar away, and prints the report where that was asked for.
+    /// Removes the progress bar, and prints the report if `--stats` asked for it.
     pub fn close(self, format: Option<StatsFormat>) -> Result<(), Failure> {
         drop(self.progress);
         let Some(format) = format else { return Ok(()) };
         let mut report = self.report.into_inner().expect("no thread panicked");
-        // One stretch is read while another is sorted, so the times of the phases may come to more.
+        // One batch is read while another is sorted, so the times of the phases may add up to more than this.
         report.elapsed = Some(self.opened.elapsed().as_secs_f64() * 1e3);
         print(&report, format)
     }
@@ -58,7 +58,7 @@ fn print(report: &Report, format: StatsFormat) -> Result<(), Failure> {
     writeln!(io::stderr().lock(), "{text}").map_err(Failure::file("write", "standard error".as_ref()))
 }
 
-/// The report on one line.
+/// The report as one line of JSON.
 fn json(report: &Report) -> String {
     let phases: Vec<_> = report
         .phases

@@ -1,24 +1,26 @@
-//! Standard streams that the program was started without, and SIGPIPE.
+//! Handles standard streams that were closed when the program started, and SIGPIPE.
 
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether whoever started the program had it ignore SIGPIPE.
+/// Whether SIGPIPE was already ignored when the program started.
 static IGNORES_SIGPIPE: AtomicBool = AtomicBool::new(false);
 
-/// To be called before anything is opened.
+/// Prepares the streams. Must be called before the program opens any file.
 pub fn prepare() {
     hold_closed_streams();
-    // A write into a closed pipe is to fail, so that what the program has on disk is removed before it ends.
-    // SAFETY: changes what the signal does, and runs no code of ours.
+    // With SIGPIPE ignored, a write to a closed pipe returns an error, so the program can remove its temporary
+    // files before it ends.
+    // SAFETY: only changes what the signal does, and installs no handler.
     let before = unsafe { libc::signal(libc::SIGPIPE, libc::SIG_IGN) };
     IGNORES_SIGPIPE.store(before == libc::SIG_IGN, Ordering::Relaxed);
 }
 
-/// Ends the program by SIGPIPE, as a write into a closed pipe does, unless it was started to ignore that.
+/// Ends the program by SIGPIPE, as a write to a closed pipe normally does, unless the program was started with
+/// SIGPIPE ignored.
 pub fn end_by_sigpipe() {
     if !IGNORES_SIGPIPE.load(Ordering::Relaxed) {
-        // SAFETY: what the signal does is set to the system's default, which runs no code of ours.
+        // SAFETY: restores the default action of the signal, and installs no handler.
         unsafe {
             libc::signal(libc::SIGPIPE, libc::SIG_DFL);
             libc::raise(libc::SIGPIPE);
@@ -26,14 +28,14 @@ pub fn end_by_sigpipe() {
     }
 }
 
-/// Opens `/` with `O_PATH` in place of each closed stream, so that reads and writes fail. Otherwise the next file that is opened
-/// would take its place.
+/// Opens `/` with `O_PATH` in place of each closed stream, so that reads and writes of the stream fail. Otherwise the
+/// next file that the program opens would take the place of the stream.
 fn hold_closed_streams() {
     for stream in [libc::STDIN_FILENO, libc::STDOUT_FILENO, libc::STDERR_FILENO] {
-        // SAFETY: looks at a number, whether or not a file is open under it.
+        // SAFETY: only checks a descriptor number, which need not be open.
         if unsafe { libc::fcntl(stream, libc::F_GETFD) } == -1 {
-            // SAFETY: the path ends with a NUL. What is opened takes the lowest number that is free: this one, since
-            // those below were seen to.
+            // SAFETY: the path ends with a NUL. `open` returns the lowest free descriptor, which is this one,
+            // because the lower ones are already open.
             let _: c_int = unsafe { libc::open(c"/".as_ptr(), libc::O_PATH) };
         }
     }

@@ -1,4 +1,4 @@
-//! What belongs to a file beside its content: owner, mode, access control list and other extended attributes.
+//! The attributes of a file: owner, mode, access control list and other extended attributes.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -9,17 +9,17 @@ use rustix::buffer::spare_capacity;
 use rustix::fs::{XattrFlags, fgetxattr, flistxattr, fremovexattr, fsetxattr};
 use rustix::io::Errno;
 
-/// Linux allows neither a longer list of names nor a longer value.
+/// The maximum that Linux allows for the list of attribute names and for one value.
 const LONGEST: usize = 64 << 10;
 
-/// Makes `new`, which nobody else may open yet, as open to others as `old` is. An error means that it cannot take the
-/// place of `old`.
+/// Gives `new` the owner, mode and attributes of `old`. No other user may be able to open `new` yet. An error means
+/// that `new` cannot take the place of `old`.
 pub fn take_over(new: &File, old: &File) -> io::Result<()> {
     let (made, kept) = (new.metadata()?, old.metadata()?);
     if (made.uid(), made.gid()) != (kept.uid(), kept.gid()) {
         fchown(new, Some(kept.uid()), Some(kept.gid()))?;
     }
-    // The new file may have got some from its folder, whose default access control list is one.
+    // The new file may have inherited attributes from its folder, such as a default access control list.
     let (made, wanted) = (attributes(new)?, attributes(old)?);
     for name in made.keys().filter(|name| !wanted.contains_key(*name)) {
         fremovexattr(new, &name[..])?;
@@ -30,12 +30,12 @@ pub fn take_over(new: &File, old: &File) -> io::Result<()> {
     new.set_permissions(kept.permissions())
 }
 
-/// The extended attributes of a file, by their names.
+/// The extended attributes of a file: name and value.
 fn attributes(file: &File) -> io::Result<BTreeMap<Vec<u8>, Vec<u8>>> {
     let mut names = Vec::with_capacity(LONGEST);
     match flistxattr(file, spare_capacity(&mut names)) {
         Ok(_) => (),
-        // A file system without attributes.
+        // The file system has no extended attributes.
         Err(Errno::OPNOTSUPP) => (),
         Err(error) => return Err(error.into()),
     }

@@ -1,4 +1,4 @@
-//! A file that is being written, until it is complete and takes the place of another.
+//! A draft: an output file that is being written, and takes the place of another once it is complete.
 
 use std::fs::{File, OpenOptions, Permissions};
 use std::io::{self, Seek};
@@ -12,11 +12,12 @@ use tempfile::TempPath;
 
 use crate::failure::Failure;
 
-/// Where the process finds its open files by name, which is how one without a name gets one.
+/// The folder in which a process finds its open files by descriptor. Linking from it gives a name to a file
+/// that has none.
 const OPEN_FILES: &str = "/proc/self/fd";
 
-/// A file without a name, of which nothing is left if the program is killed. In file systems that have no such files
-/// it has a name that is removed when the draft is dropped.
+/// A file without a name, so nothing is left of it if the program is killed. On file systems without unnamed files,
+/// it has a temporary name that is removed when the draft is dropped.
 pub struct Draft {
     file: File,
     name: Option<TempPath>,
@@ -31,7 +32,7 @@ impl Draft {
         {
             return Ok(Draft { file: file.into(), name: None, folder: folder.to_owned() });
         }
-        // Whatever else was wrong comes up here again.
+        // If `openat` failed for another reason, this fails for the same reason.
         let file = names().permissions(Permissions::from_mode(mode)).tempfile_in(folder)?;
         let (file, name) = file.into_parts();
         Ok(Draft { file, name: Some(name), folder: folder.to_owned() })
@@ -45,29 +46,30 @@ impl Draft {
         &self.folder
     }
 
-    /// Gives the complete draft the name `target`, in the same folder. `shown` is what the user calls it.
+    /// Gives the complete draft the name `target`, in the same folder. `shown` is the path as the user gave it,
+    /// for messages.
     pub fn rename(mut self, target: &Path, shown: &Path) -> Result<(), Failure> {
         if self.name.is_none() && link(&self.file, target).is_ok() {
             return Ok(());
         }
-        // A link does not replace a file, a rename does. Killed between the two, the program leaves the complete result
-        // under its temporary name.
+        // A link cannot replace an existing file; a rename can. If the program is killed between the two, the
+        // complete result remains under its temporary name.
         let name = self.take_name().map_err(Failure::file("write", shown))?;
         let Err(refused) = name.persist(target) else { return Ok(()) };
-        // A file on which another is mounted, as in a container, keeps its name but may be written.
+        // A file that is a mount point, as in a container, cannot be replaced by a rename, but may be writable.
         match OpenOptions::new().write(true).open(target) {
             Ok(old) => overwrite(old, self.file, refused.path, shown),
             Err(_) => Err(Failure::file("write", shown)(refused.error)),
         }
     }
 
-    /// Copies the complete draft into `old`. `shown` is what the user calls that.
+    /// Copies the complete draft into `old`. `shown` is the path of `old` as the user gave it, for messages.
     pub fn copy(mut self, old: File, shown: &Path) -> Result<(), Failure> {
         let name = self.take_name().map_err(Failure::file("write", shown))?;
         overwrite(old, self.file, name, shown)
     }
 
-    /// The temporary name of the file, which gets one here if it has none.
+    /// Takes the temporary name of the file, after naming it if it has none.
     fn take_name(&mut self) -> io::Result<TempPath> {
         match self.name.take() {
             Some(name) => Ok(name),
@@ -78,24 +80,24 @@ impl Draft {
     }
 }
 
-/// What makes up names that are not taken.
+/// Builds temporary names that are not taken.
 fn names() -> tempfile::Builder<'static, 'static> {
     let mut names = tempfile::Builder::new();
     names.prefix(".sortie-");
     names
 }
 
-/// Names a file without a name.
+/// Gives a name to an unnamed file.
 fn link(file: &File, name: &Path) -> io::Result<()> {
     let open = format!("{OPEN_FILES}/{}", file.as_raw_fd());
     Ok(linkat(CWD, &open, CWD, name, AtFlags::SYMLINK_FOLLOW)?)
 }
 
-/// Replaces the content of `old` by that of `new`, whose name is removed only after that: whatever happens meanwhile, the
-/// complete result is there.
+/// Replaces the content of `old` with that of `new`, and removes the name of `new` only afterwards. If copying fails
+/// at any point, the complete result still exists.
 fn overwrite(old: File, mut new: File, name: TempPath, shown: &Path) -> Result<(), Failure> {
     let size = new.metadata().map_err(Failure::file("write", shown))?.len();
-    // So that a full disk leaves the file as it was.
+    // Reserves the space first, so that a full disk leaves the old file unchanged.
     take_room(&old, size).map_err(Failure::file("write", shown))?;
     let copied = new.rewind().and_then(|()| io::copy(&mut new, &mut &old)).and_then(|_| old.set_len(size));
     copied.map_err(|source| match name.keep() {
@@ -104,15 +106,16 @@ fn overwrite(old: File, mut new: File, name: TempPath, shown: &Path) -> Result<(
     })
 }
 
-/// Reserves `bytes` of disk space without changing the file. An error if there is too little.
+/// Reserves `bytes` of disk space without changing the content of the file. Returns an error if the disk is
+/// full.
 fn take_room(file: &File, bytes: u64) -> io::Result<()> {
     match fallocate(file, FallocateFlags::KEEP_SIZE, 0, bytes) {
         Err(full @ (Errno::NOSPC | Errno::DQUOT | Errno::FBIG)) => {
-            // Gives back the part that there was.
+            // Releases the part that was reserved.
             file.set_len(file.metadata()?.len())?;
             Err(full.into())
         }
-        // Nothing to take, or a file system where none can be.
+        // There is nothing to reserve, or the file system cannot reserve space.
         _ => Ok(()),
     }
 }
