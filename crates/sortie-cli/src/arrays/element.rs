@@ -1,11 +1,11 @@
-//! Elements: words of their width while they are moved, numbers of a [`Dtype`] when they are sorted.
+//! Array elements: words of the same width while they are moved, numbers of a [`Dtype`] while they are sorted.
 
 use bytemuck::Pod;
 use half::f16;
 use sortie::dynamic::Dtype;
 use sortie_formats::Kind;
 
-/// A generic function for words as wide as the elements of a kind.
+/// Calls a generic function with the word type that is as wide as the elements of a kind.
 macro_rules! of_width {
     ($kind:expr, $($of:ident)::+) => {
         match $kind.width() {
@@ -19,7 +19,7 @@ macro_rules! of_width {
 }
 pub(super) use of_width;
 
-/// The library's name of a kind.
+/// The library's type for a kind.
 pub fn dtype(kind: Kind) -> Dtype {
     match kind {
         Kind::Bool => Dtype::Bool,
@@ -37,9 +37,9 @@ pub fn dtype(kind: Kind) -> Dtype {
     }
 }
 
-/// Makes elements that NumPy takes as equal the same: -0.0 becomes 0.0, and there is one NaN.
+/// Makes elements that NumPy treats as equal identical: -0.0 becomes 0.0, and all NaNs become the same one.
 ///
-/// NumPy's stable argsort leaves them in their order, where sortie tells them apart.
+/// NumPy's stable argsort leaves such elements in their order, while sortie distinguishes them.
 pub fn level<W: Pod>(dtype: Dtype, elements: &mut [W]) {
     macro_rules! floats {
         ($float:ty: $zero:expr) => {

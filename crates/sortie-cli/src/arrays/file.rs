@@ -1,4 +1,4 @@
-//! Arrays in files: which format, what type, and how they are read and written.
+//! Array files: detects their format and type, reads them and writes them.
 
 use std::fs::File;
 use std::os::fd::AsFd;
@@ -14,10 +14,10 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::{compression, peek, quote, shortage};
 
-/// What is written at a time, so that progress can be told.
+/// The number of bytes to write between updates of the progress bar.
 const PIECE: usize = 8 << 20;
 
-/// An array that is about to be read.
+/// An array file that is open but not yet read.
 pub struct ArrayFile {
     input: Input,
     pub format: Format,
@@ -32,7 +32,8 @@ pub enum Format {
 }
 
 impl ArrayFile {
-    /// Opens `path`, standard input for `-`, and reads the header of a `.npy` file, whatever its name.
+    /// Opens `path`, or standard input for `-`. Reads the header if the content is `.npy`, whatever the file's
+    /// name.
     pub fn open(path: &Path, element: Option<Kind>) -> Result<ArrayFile, Failure> {
         let (source, first) = open_source(path, element.is_some())?;
         if element.is_some() && (is_npy(path) || first == npy::MAGIC) {
@@ -44,14 +45,15 @@ impl ArrayFile {
         ArrayFile::with(source, &first, path, element)
     }
 
-    /// Opens `path`, whose elements are of this kind unless it is a `.npy` file.
+    /// Opens `path`, whose elements are of kind `element` unless it is a `.npy` file.
     fn open_or(path: &Path, element: Kind) -> Result<ArrayFile, Failure> {
         let (source, first) = open_source(path, true)?;
         let is_npy = is_npy(path) || first == npy::MAGIC;
         ArrayFile::with(source, &first, path, (!is_npy).then_some(element))
     }
 
-    /// The array in `source`, which begins with `first`: of `element`, or of what its header says.
+    /// The array in `source`, which begins with the bytes `first`. The header of a `.npy` file gives the type
+    /// of the elements, else `element` does.
     fn with(source: Source, first: &[u8], path: &Path, element: Option<Kind>) -> Result<ArrayFile, Failure> {
         let name = shown(path);
         if element.is_none() && first != npy::MAGIC {
@@ -74,12 +76,12 @@ impl ArrayFile {
         Ok(ArrayFile { input, format, path: name.to_owned() })
     }
 
-    /// The bytes of all elements, where that is known before they are read.
+    /// The bytes of all elements, if known before they are read.
     pub fn size(&self) -> Option<u64> {
         self.input.remaining()
     }
 
-    /// The elements a stretch at a time, and how they are stored.
+    /// A reader of the elements in stretches, and their format.
     pub fn stretches(self) -> Result<(ArrayStretches, Format), Failure> {
         let stretches = match &self.format {
             Format::Raw(kind) => Stretches::raw(self.input, *kind),
@@ -89,7 +91,7 @@ impl ArrayFile {
         Ok((ArrayStretches { stretches, path: self.path }, self.format))
     }
 
-    /// All elements. `T` is a type as wide as the format's kind.
+    /// Reads all elements. `T` must be as wide as the elements of the format's kind.
     pub fn read<T: Pod>(&mut self, note: Note<'_>) -> Result<Vec<T>, Failure> {
         let elements = match &self.format {
             Format::Raw(kind) => raw::read(&mut self.input, *kind, note),
@@ -99,19 +101,20 @@ impl ArrayFile {
     }
 }
 
-/// An array that is read a stretch at a time.
+/// Reads an array in stretches.
 pub struct ArrayStretches {
     stretches: Stretches,
     path: PathBuf,
 }
 
 impl ArrayStretches {
-    /// The bytes of all elements, where that is known.
+    /// The bytes of all elements, if known.
     pub fn bytes(&self) -> Option<u64> {
         self.stretches.bytes()
     }
 
-    /// Fills `elements` with the next ones, and returns how many there were: fewer at the end alone.
+    /// Fills `elements` with the next ones, and returns their number. It is smaller than `elements.len()` only
+    /// at the end.
     pub fn next<T: Pod>(&mut self, elements: &mut [T], note: Note<'_>) -> Result<usize, Failure> {
         self.stretches.next(elements, note).map_err(|e| failure(&self.path, e))
     }
@@ -125,7 +128,7 @@ impl Format {
         }
     }
 
-    /// What stands before the elements.
+    /// The bytes that precede the elements in the file.
     pub fn header(&self) -> Vec<u8> {
         match self {
             Format::Raw(_) => Vec::new(),
@@ -133,7 +136,7 @@ impl Format {
         }
     }
 
-    /// The order of bytes that is stored.
+    /// The byte order of the file.
     pub fn endian(&self) -> Endian {
         match self {
             Format::Raw(_) => Endian::Little,
@@ -141,7 +144,7 @@ impl Format {
         }
     }
 
-    /// The format of an array of places in this one: `u64`, or for NumPy `int64`.
+    /// The format for an array of indices into this one: `u64`, or `int64` for NumPy.
     pub fn of_places(&self) -> Format {
         match self {
             Format::Raw(_) => Format::Raw(Kind::U64),
@@ -152,7 +155,7 @@ impl Format {
         }
     }
 
-    /// Writes the elements, which are left in the order of bytes that is stored.
+    /// Writes the elements. They are left in the byte order of the file.
     pub fn write<T: Pod>(
         &self,
         elements: &mut [T],
@@ -169,7 +172,8 @@ impl Format {
     }
 }
 
-/// Reads offsets: raw `u64`, or whole numbers of any type in a `.npy` file; none may be less than the one before.
+/// Reads offsets: raw `u64`, or integers of any type in a `.npy` file. An offset may not be smaller than the one
+/// before.
 pub fn offsets(path: &Path) -> Result<Vec<usize>, Failure> {
     let mut file = ArrayFile::open_or(path, Kind::U64)?;
     let offsets = match file.format.kind() {
@@ -211,9 +215,9 @@ fn places<T: Pod + TryInto<usize> + std::fmt::Display>(file: &mut ArrayFile) -> 
     numbers.iter().enumerate().map(place).collect()
 }
 
-/// Whether `path`, standard input for `-`, holds a `.npy` file, whatever its name, and compressed or not. A pipe that has a name
-/// is left alone, since opening it tells its writer to begin, and so is what a pipe holds that is compressed. An error on opening
-/// is reported when the file is read.
+/// Whether `path`, or standard input for `-`, holds a `.npy` file, compressed or not, whatever its name. A named pipe
+/// is not opened, because opening it tells its writer to begin, and compressed data in a pipe is not examined. A file
+/// that cannot be opened counts as no; the error appears when it is read.
 pub fn holds_npy(path: &Path) -> bool {
     (path.as_os_str() == "-" || path.is_file())
         && open(path).is_ok_and(|file| {
@@ -221,7 +225,8 @@ pub fn holds_npy(path: &Path) -> bool {
         })
 }
 
-/// Opens `path`, and looks at as many bytes as tell a `.npy` file. `may_be_raw` says whether it may be an array without a header.
+/// Opens `path`, and returns enough of its first bytes to recognise a `.npy` file. `may_be_raw` says whether it may be
+/// an array without a header.
 fn open_source(path: &Path, may_be_raw: bool) -> Result<(Source, Vec<u8>), Failure> {
     let (name, file) = (shown(path), open(path)?);
     let mut source = if may_be_raw { Source::open_raw(file, name)? } else { Source::open(file, name)? };
@@ -237,7 +242,7 @@ fn open(path: &Path) -> Result<File, Failure> {
     .map_err(Failure::file("read", shown(path)))
 }
 
-/// What messages call it.
+/// The name for messages.
 fn shown(path: &Path) -> &Path {
     if path.as_os_str() == "-" { Path::new("standard input") } else { path }
 }

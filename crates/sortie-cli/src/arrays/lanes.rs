@@ -1,4 +1,4 @@
-//! Lanes: the stretches of an array of several dimensions that run along one axis.
+//! Lanes: the one-dimensional slices of a multidimensional array along one axis.
 
 use bytemuck::Pod;
 use rayon::prelude::*;
@@ -6,8 +6,8 @@ use sortie_formats::npy::Header;
 
 use crate::failure::Failure;
 
-/// Columns that a thread turns at a time, and rows that it goes down before the next column: about a cache line
-/// of the smallest elements, so that lines are used whole on both sides.
+/// The number of columns and of rows in a tile of the transposition. It is about one cache line of the smallest
+/// elements, so that whole cache lines are used on both sides.
 const TILE: usize = 64;
 
 /// Element `i` of lane `(block, column)` is at `(block * len + i) * columns + column`.
@@ -18,7 +18,7 @@ pub struct Lanes {
 }
 
 impl Lanes {
-    /// The lanes along `axis`, counted from the end where negative.
+    /// The lanes along `axis`, which counts from the end if negative.
     pub fn along(header: &Header, axis: isize) -> Result<Lanes, Failure> {
         let mut shape = match header.shape.as_slice() {
             [] => return Err(Failure::new("a single element without dimensions has no axis to sort along")),
@@ -40,12 +40,12 @@ impl Lanes {
         Ok(Lanes { len: shape[place], columns: shape[place + 1..].iter().product() })
     }
 
-    /// Copies `from`, whose lanes these are, so that each lane is one stretch of `to`.
+    /// Copies the array `from` so that each lane is contiguous in `to`.
     pub fn gather<T: Pod + Send + Sync>(self, from: &[T], to: &mut [T]) {
         turn(from, to, self.len, self.columns);
     }
 
-    /// Undoes [`Lanes::gather`].
+    /// The inverse of [`Lanes::gather`].
     pub fn scatter<T: Pod + Send + Sync>(self, from: &[T], to: &mut [T]) {
         turn(from, to, self.columns, self.len);
     }

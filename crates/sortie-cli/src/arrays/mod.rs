@@ -1,7 +1,7 @@
-//! Arrays of numbers, raw or `.npy`: sorted whole, along an axis, or segment by segment.
+//! Sorts arrays of numbers, raw or `.npy`: as a whole, along an axis, or segment by segment.
 //!
-//! An array is read into one buffer of words as wide as its elements, and `sortie::dynamic` sorts it in that buffer. `external.rs`
-//! sorts a whole array that is larger than memory.
+//! An array is read into one buffer of words as wide as its elements, and `sortie::dynamic` sorts it in that buffer.
+//! `external.rs` sorts a whole array that does not fit in memory.
 
 mod element;
 mod external;
@@ -34,7 +34,7 @@ use lanes::Lanes;
 
 pub use file::holds_npy;
 
-/// Elements that a thread levels at a time.
+/// The number of elements that a thread passes to `level` at a time.
 const LEVELLED: usize = 1 << 16;
 
 /// `sortie sort` of an array.
@@ -80,12 +80,13 @@ pub fn segments(args: &SegmentsArgs) -> Result<(), Failure> {
     ArraySort::new(cut, &args.array, &args.resources, output, temporary_folder()).run(&mut array)
 }
 
-/// What of an array is sorted by itself.
+/// The parts of an array that are sorted separately.
 enum Cut {
     Whole,
     Axis(Lanes),
     Length(usize),
-    /// From each offset to the next; what is before the first and after the last stays as it is.
+    /// Each segment runs from one offset to the next. Elements before the first and after the last offset are
+    /// not moved.
     Offsets(Vec<usize>),
 }
 
@@ -94,15 +95,15 @@ struct ArraySort<'a> {
     cut: Cut,
     descending: bool,
     argsort: bool,
-    /// The most scratch, in bytes.
+    /// The limit on scratch memory in bytes.
     scratch: u64,
     engine: Engine,
     threads: Option<NonZeroUsize>,
-    /// Where to write, and how that is compressed.
+    /// The output path, and how the output is compressed.
     output: (Option<&'a Path>, Option<Compression>),
-    /// The folder for an output that cannot be replaced.
+    /// The folder for the temporary file of an output that cannot be replaced.
     temporary: PathBuf,
-    /// Whether to say how it would go, and not to sort.
+    /// Whether to print the plan instead of sorting.
     explain: bool,
     /// Whether the array does not fit in memory.
     in_runs: bool,
@@ -222,7 +223,7 @@ impl<'a> ArraySort<'a> {
         Ok(())
     }
 
-    /// Whether the segments fit `count` elements.
+    /// Checks that the segments fit an array of `count` elements.
     fn check(&self, count: usize) -> Result<(), Failure> {
         match &self.cut {
             Cut::Length(len) if !count.is_multiple_of(*len) => Err(Failure::new(format!(
@@ -314,7 +315,7 @@ impl<'a> ArraySort<'a> {
         }
     }
 
-    /// The lanes, where their elements do not lie side by side.
+    /// The lanes, if their elements are not contiguous in memory.
     fn crossing(&self) -> Option<Lanes> {
         match self.cut {
             Cut::Axis(lanes) if lanes.columns > 1 => Some(lanes),
@@ -322,12 +323,12 @@ impl<'a> ArraySort<'a> {
         }
     }
 
-    /// A sorter that may hold what `held` bytes of scratch leave of the limit.
+    /// A sorter whose memory limit is what remains of the scratch limit after `held` bytes.
     fn sorter(&self, held: usize) -> Result<Sorter, Failure> {
         self.sorter_within(self.left(held)?).map_err(Failure::from)
     }
 
-    /// What `held` bytes of scratch leave of the limit.
+    /// The scratch memory that remains after `held` bytes.
     fn left(&self, held: usize) -> Result<u64, Failure> {
         let held = held as u64;
         self.scratch.checked_sub(held).ok_or_else(|| too_little(held, self.scratch))
@@ -338,7 +339,8 @@ impl<'a> ArraySort<'a> {
     }
 }
 
-/// Elements outside of all segments stay where they are: their indices count from the end of the segment before.
+/// Gives elements outside all segments indices that leave them where they are. Like those of a segment, the
+/// indices start from 0 on each side.
 fn number_outside(places: &mut [u64], offsets: &[usize]) {
     let count = places.len();
     let (first, last) = (offsets.first().copied().unwrap_or(count), offsets.last().copied().unwrap_or(count));
@@ -347,20 +349,20 @@ fn number_outside(places: &mut [u64], offsets: &[usize]) {
     }
 }
 
-/// Runs `work` as a phase that reads and writes so many bytes.
+/// Runs `work` as a phase that reads and writes the given number of bytes.
 fn timed(report: &mut Report, phase: &'static str, bytes: usize, work: impl FnOnce()) {
     let start = Instant::now();
     work();
     report.add(phase, start.elapsed(), bytes as u64, bytes as u64);
 }
 
-/// Counts `held` bytes as scratch that the report does not know of.
+/// Adds `held` bytes of scratch memory that the library's report does not include.
 fn holding(mut report: Report, held: usize) -> Report {
     report.scratch_peak += held as u64;
     report
 }
 
-/// The program's words for what the library refuses.
+/// Replaces some errors of the library with the program's own messages.
 fn said<R>(result: Result<R, sortie::Error>) -> Result<R, Failure> {
     result.map_err(|error| match error {
         sortie::Error::Memory { bound: Bound::Host, needed, .. } => no_room(needed),

@@ -1,4 +1,4 @@
-//! Checking that input is sorted: blocks of whole lines are read, and neighbours compared where they lie.
+//! Checks that input is sorted: reads blocks of whole lines, and compares neighbouring lines in place.
 
 use std::io::{self, Read};
 use std::ops::Range;
@@ -13,13 +13,13 @@ use crate::failure::Failure;
 use crate::order::compare_bytes;
 use crate::shortage;
 
-/// Bytes of a block: it stays in the cache of a core.
+/// The bytes of a block, which fits in the cache of a core.
 const READ: usize = 256 << 10;
-/// Bytes of a block after the first `LARGE_AFTER` blocks: all threads share it.
+/// The bytes of a block after the first `LARGE_AFTER` blocks. All threads divide it among them.
 const READ_LARGE: usize = 4 * READ;
 const LARGE_AFTER: usize = 8;
 
-/// Fails with the first line that does not belong after the one before it.
+/// Fails with the first line that is out of order.
 pub fn check(input: &Input, how: Check, job: &LineSort) -> Result<(), Failure> {
     let mut blocks = Blocks::of(input, job.terminator)?;
     let mut lines_before = 0;
@@ -38,7 +38,7 @@ pub fn check(input: &Input, how: Check, job: &LineSort) -> Result<(), Failure> {
     Ok(())
 }
 
-/// How many lines there are, where all are in order; else the number of the first that is not, and that line.
+/// The number of lines if all are in order, else the number of the first line out of order, and that line.
 fn disorder<'a>(block: &'a [u8], job: &LineSort) -> Result<u64, (u64, &'a [u8])> {
     if block.len() <= READ {
         return disorder_in_piece(block, job);
@@ -52,7 +52,7 @@ fn disorder<'a>(block: &'a [u8], job: &LineSort) -> Result<u64, (u64, &'a [u8])>
     Ok(lines_before + 1)
 }
 
-/// Pieces of whole lines, of which each begins with the last line of the one before.
+/// Divides a block into pieces of whole lines. Each piece begins with the last line of the piece before.
 fn pieces(block: &[u8], count: usize, terminator: u8) -> Vec<Range<usize>> {
     let mut pieces: Vec<Range<usize>> = Vec::with_capacity(count);
     for i in 1..=count {
@@ -65,7 +65,7 @@ fn pieces(block: &[u8], count: usize, terminator: u8) -> Vec<Range<usize>> {
     pieces
 }
 
-/// Where the last of these whole lines begins.
+/// The start of the last of these whole lines.
 fn start_of_last_line(lines: &[u8], terminator: u8) -> usize {
     memchr::memrchr(terminator, &lines[..lines.len() - 1]).map_or(0, |at| at + 1)
 }
@@ -90,7 +90,7 @@ fn disorder_in_piece<'a>(block: &'a [u8], job: &LineSort) -> Result<u64, (u64, &
     }
 }
 
-/// As [`disorder_in_piece`], where `find` has what is compared of a line.
+/// Like [`disorder_in_piece`]. `find` returns the part of a line that is compared.
 fn first_out_of_order<'a, T: Copy>(
     block: &'a [u8],
     terminator: u8,
@@ -119,30 +119,32 @@ fn message(input: &Input, how: Check, number: u64, line: &[u8], terminator: u8) 
     [input.name().as_os_str().as_bytes(), place.as_bytes(), line, &[terminator]].concat()
 }
 
-/// An input in blocks of whole lines, of which each begins with the last line of the one before.
+/// An input as blocks of whole lines. Each block begins with the last line of the block before.
 struct Blocks {
     content: Box<dyn Read + Send>,
     terminator: u8,
     text: Vec<u8>,
-    /// Where the last line of the block begins that was handed out last; where that block ends; what was read.
+    /// The start of the last line of the previous block, the end of that block, and the end of the data that
+    /// was read.
     last: usize,
     whole: usize,
     filled: usize,
     ended: bool,
-    /// How many blocks were handed out.
+    /// The number of blocks returned so far.
     handed_out: usize,
 }
 
 impl Blocks {
     fn of(input: &Input, terminator: u8) -> Result<Blocks, Failure> {
         let content = input.read_text()?;
-        // With room for the end of a last line without one, and to see that there is no more.
+        // Reserves room for a missing terminator at the end, and for one byte to detect that there is no more
+        // data.
         let size = input.size().map_or(READ, |size| READ.min(size as usize + 2));
         let text = crate::memory::filled(size, 0)?;
         Ok(Blocks { content, terminator, text, last: 0, whole: 0, filled: 0, ended: false, handed_out: 0 })
     }
 
-    /// The next block, which has a line more than the last of the one before.
+    /// The next block. It has at least one line after the last line of the block before.
     fn next(&mut self) -> io::Result<Option<&[u8]>> {
         self.text.copy_within(self.last..self.filled, 0);
         let before = self.whole - self.last;
@@ -167,12 +169,12 @@ impl Blocks {
         }
     }
 
-    /// Reads as much as there is room for beside one byte; some more where there is none.
+    /// Reads as much as fits, leaving one byte free. Enlarges the buffer if it is full.
     fn fill(&mut self) -> io::Result<()> {
         let is_full = self.filled + 1 >= self.text.len();
         let is_long = self.handed_out >= LARGE_AFTER && self.text.len() < READ_LARGE;
         if is_full || is_long {
-            // By a part only, since a line that needs this may be a good part of memory.
+            // Grows by a part only, because a line that needs this may already take a large part of memory.
             let more = if is_long { READ_LARGE - self.text.len() } else { self.text.len() / 4 + READ };
             let needed = (self.text.len() + more) as u64;
             self.text.try_reserve_exact(more).map_err(|_| shortage::while_reading(needed))?;

@@ -1,23 +1,24 @@
-//! How much memory text takes to be sorted.
+//! Estimates the memory needed to sort a text.
 
 use super::items::encode_key;
 use crate::external::Keyed;
 use crate::failure::Failure;
 use crate::order::LineOrder;
 
-/// What the sort holds a line, beside the references and a copy of them: two words of cached symbols.
+/// The memory that the sort needs for each line, in addition to the references and a copy of them: two words of
+/// cached symbols.
 const WORDS: usize = 16;
-/// The keys of so many lines stand for those of all lines read with them.
+/// The key sizes of this many lines are measured and represent all lines that were read with them.
 const KEYS_SAMPLED: usize = 64;
 
-/// Counts what sorting some text takes, apart from the text.
+/// Counts the memory needed to sort some text, without the text itself.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Cost {
     bytes: usize,
 }
 
 impl Cost {
-    /// Adds `count` lines, of which `text` holds the first.
+    /// Adds `count` lines. `text` begins with the first of them.
     pub fn add(
         &mut self,
         order: &LineOrder,
@@ -41,7 +42,7 @@ impl Cost {
         Ok(())
     }
 
-    /// In bytes.
+    /// The memory in bytes.
     pub fn bytes(self) -> u64 {
         self.bytes as u64
     }

@@ -1,4 +1,4 @@
-//! Where lines come from: files, standard input, and lists of names.
+//! The inputs of a sort: files, standard input, and files named in a list.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -16,9 +16,9 @@ use crate::compression::Source;
 use crate::failure::Failure;
 use crate::{compression, memory, quote, shortage};
 
-/// Files below this size are read by one thread.
+/// Smaller files are read by one thread.
 pub const PARALLEL_FROM: usize = 16 << 20;
-/// Bytes of a larger file that one thread reads at a time.
+/// The number of bytes that one thread reads at a time from a larger file.
 const PIECE: usize = 4 << 20;
 
 /// One input.
@@ -29,7 +29,7 @@ pub enum Input {
 }
 
 impl Input {
-    /// All inputs of a job. The permissions of every file allow reading it.
+    /// All inputs of a job. Checks that the permissions of every file allow reading it.
     pub fn all(sources: &Sources) -> Result<Vec<Input>, Failure> {
         let inputs: Vec<Input> = match &sources.files0_from {
             Some(list) => named_in(list)?,
@@ -54,7 +54,7 @@ impl Input {
         if path.as_os_str() == "-" { Input::Stdin } else { Input::File(path.to_owned()) }
     }
 
-    /// The name that messages use.
+    /// The name for messages.
     pub fn name(&self) -> &Path {
         match self {
             Input::Stdin => Path::new("-"),
@@ -62,7 +62,7 @@ impl Input {
         }
     }
 
-    /// Opens it. Standard input continues at its current position.
+    /// Opens the input. Standard input continues at its current position.
     pub fn open(&self) -> Result<File, Failure> {
         match self {
             Input::Stdin => io::stdin().as_fd().try_clone_to_owned().map(File::from),
@@ -71,13 +71,13 @@ impl Input {
         .map_err(Failure::file("read", self.name()))
     }
 
-    /// The raw data that it holds, decompressed if its name says so too.
+    /// A reader of the input's raw data, decompressed if its name also says that it is compressed.
     pub fn read_raw(&self) -> Result<Box<dyn Read + Send>, Failure> {
         Source::open_raw(self.open()?, self.name()).map(Source::into_reader)
     }
 
-    /// The text that it holds, decompressed where it is compressed. Refuses a compressed NumPy array, so that none is sorted as text
-    /// by mistake. One that is the only input was recognised before.
+    /// A reader of the input's text, decompressed if it is compressed. Refuses a compressed NumPy array, so that it is
+    /// not sorted as text by mistake. A job whose only input is such an array was recognised earlier.
     pub fn read_text(&self) -> Result<Box<dyn Read + Send>, Failure> {
         let mut source = Source::open(self.open()?, self.name())?;
         if source.is_compressed() {
@@ -123,8 +123,8 @@ impl Input {
         }
     }
 
-    /// The whole input, which is not compressed. It ends with a terminator unless it is empty. `advance` is told how many bytes were
-    /// read.
+    /// Reads a whole input that is not compressed. The text ends with a terminator unless it is empty. `advance`
+    /// receives the number of bytes as they are read.
     pub fn read_whole(&self, terminator: u8, advance: &(dyn Fn(u64) + Sync)) -> Result<Vec<u8>, Failure> {
         let mut text = read_whole(&self.open()?, advance).map_err(Failure::file("read", self.name()))?;
         lines::terminate(&mut text, terminator);
@@ -132,7 +132,7 @@ impl Input {
     }
 }
 
-/// The files that `list` names, each name ended by a NUL.
+/// The files named in `list`, in which a NUL ends each name.
 fn named_in(list: &Path) -> Result<Vec<Input>, Failure> {
     let list = Input::named(list);
     let mut names = Vec::new();
@@ -163,8 +163,8 @@ fn read_whole(mut file: &File, advance: &(dyn Fn(u64) + Sync)) -> io::Result<Vec
     let size = if metadata.is_file() { metadata.len().saturating_sub(start) as usize } else { 0 };
     let mut text = Vec::new();
     if size > 0 {
-        // With room for one more byte, because only a read that finds nothing shows that the file has ended. Zeroed pages that
-        // the system has not touched yet cost nothing.
+        // Reserves one byte more than the size, because only a read that returns nothing shows that the file has
+        // ended. Zeroed pages cost nothing until they are touched.
         text = bytemuck::try_zeroed_vec(size + 1).map_err(|()| shortage::while_reading(size as u64))?;
         memory::prefer_large_pages(&mut text);
     }
@@ -184,17 +184,19 @@ fn read_whole(mut file: &File, advance: &(dyn Fn(u64) + Sync)) -> io::Result<Vec
                 fill(piece, |rest, filled| file.read_at(rest, start + filled as u64))
             })
             .collect::<io::Result<_>>()?;
-        // The file may have become shorter meanwhile.
+        // The file may have become shorter since its size was read.
         let whole = read.iter().take_while(|&&n| n == PIECE).count();
         text.truncate(whole * PIECE + read.get(whole).copied().unwrap_or(0));
         file.seek(SeekFrom::Start(start + text.len() as u64))?;
     }
-    // Reads files without a size, and what was added meanwhile. With `take`, std does not ask for the size again.
+    // Reads files that report no size, and data that was appended meanwhile. `take` keeps std from querying the
+    // size again.
     file.take(u64::MAX).read_to_end(&mut text)?;
     Ok(text)
 }
 
-/// Fills `piece` by `read`, which is told how much of it is filled. Stops early only at the end of the file.
+/// Fills `piece` with calls of `read`, which receives the number of bytes already filled. Stops early only at
+/// the end of the file.
 fn fill(piece: &mut [u8], mut read: impl FnMut(&mut [u8], usize) -> io::Result<usize>) -> io::Result<usize> {
     let mut filled = 0;
     while filled < piece.len() {

@@ -1,4 +1,4 @@
-//! What the library is given to sort: lines, or lines with their keys.
+//! The items that the library sorts: lines, or lines with encoded keys.
 
 use std::cmp::Ordering;
 
@@ -15,11 +15,12 @@ use crate::failure::Failure;
 use crate::memory::{filled, room};
 use crate::order::LineOrder;
 
-/// Text is split by one thread at a time in parts of about this size.
+/// One thread splits a part of about this many bytes into lines.
 const PART: usize = 1 << 20;
-/// Lines whose keys share one allocation. Fewer lines than this are encoded and ordered by one thread.
+/// The keys of this many lines share one allocation. Fewer lines than this are encoded and ordered by one
+/// thread.
 pub const LINES_A_BLOCK: usize = 1 << 14;
-/// Room that the key of a short line is given.
+/// The memory reserved for the key of a short line.
 const KEY: usize = 64;
 
 /// Text in memory, and where its lines are.
@@ -36,7 +37,7 @@ pub enum Sorted<'a, 's> {
 }
 
 impl Sorted<'_, '_> {
-    /// Writes them into `sink`.
+    /// Writes the lines into `sink`.
     pub fn write(self, job: &LineSort, sink: Sink<'_>) -> Result<(), Failure> {
         match self {
             Sorted::Plain(lines) => write(lines, job, sink),
@@ -52,7 +53,7 @@ fn write<'a>(items: &[impl Item<'a>], job: &LineSort, sink: Sink<'_>) -> Result<
 }
 
 impl<'a> Lines<'a> {
-    /// The lines of texts that each end with a terminator, one after the other.
+    /// The lines of several texts in sequence. Each text ends with a terminator.
     pub fn of(texts: &'a [Vec<u8>], job: &LineSort) -> Self {
         let parts = |text: &[u8]| if job.is_alone() { 1 } else { text.len().div_ceil(PART) };
         let cut = |text: &'a Vec<u8>| lines::parts(text, job.terminator, parts(text));
@@ -66,7 +67,7 @@ impl<'a> Lines<'a> {
         Lines { parts, counts }
     }
 
-    /// What sorting them takes, text included, in bytes.
+    /// The bytes of memory needed to sort the lines, including the text.
     pub fn cost(&self, job: &LineSort) -> Result<u64, Failure> {
         let mut cost = Cost::default();
         for (part, &count) in self.parts.iter().zip(&self.counts) {
@@ -75,7 +76,7 @@ impl<'a> Lines<'a> {
         Ok(self.bytes() as u64 + cost.bytes())
     }
 
-    /// Sorts them; `then` does something with them.
+    /// Sorts the lines, then passes them to `then`.
     pub fn sort(
         self,
         job: &LineSort,
@@ -93,7 +94,7 @@ impl<'a> Lines<'a> {
         drop(lines);
         job.ledger.absorb(sorter(job, false)?.sort_strings(&mut items)?);
         if let Some(descending) = job.order.last_resort() {
-            // Compares, for which no GPU is taken.
+            // This sort compares items, so it never uses a GPU.
             let sorter = builder(job).descending(descending).build()?;
             job.ledger.timed("last resort", 0, 0, || order_equal(&mut items, descending, &sorter))?;
         }
@@ -110,7 +111,7 @@ impl<'a> Lines<'a> {
         let rooms = self.counts.iter().map(|&count| rest.split_off_mut(..count).expect("as many as counted"));
         let work = self.parts.iter().zip(rooms);
         let split = |(part, room): (&&'a [u8], &mut [&'a [u8]])| match room {
-            // The one terminator of a part is at its end.
+            // The part is a single line, whose terminator is the last byte.
             [line] => *line = &part[..part.len() - 1],
             room => lines::split(part, job.terminator, room),
         };
@@ -135,12 +136,12 @@ fn sorter(job: &LineSort, descending: bool) -> Result<Sorter, sortie::Error> {
     builder(job).engine(job.engine).descending(descending).build()
 }
 
-/// Builds sorters that use the threads of the program, and no pool where there is none.
+/// A builder for sorters that use the program's thread pool, or one thread if there is no pool.
 fn builder(job: &LineSort) -> SorterBuilder {
     if job.is_alone() { Sorter::builder().threads(1) } else { Sorter::builder() }
 }
 
-/// The keys of some lines, end to end.
+/// The keys of some lines, stored one after the other.
 struct Block {
     keys: Vec<u8>,
     ends: Vec<usize>,
@@ -162,7 +163,7 @@ fn encode(lines: &[&[u8]], job: &LineSort) -> Result<Vec<Block>, Failure> {
     }
 }
 
-/// Appends the key of a line, which is no longer than the line as a rule.
+/// Appends the key of a line. It is usually no longer than the line.
 pub fn encode_key(line: &[u8], order: &LineOrder, keys: &mut Vec<u8>) -> Result<(), Failure> {
     let reserved = keys.try_reserve(line.len() + KEY);
     reserved.map_err(|_| Failure::Memory((keys.len() + line.len()) as u64))?;
@@ -187,14 +188,14 @@ fn keyed<'a>(lines: &[&'a [u8]], blocks: &'a [Block]) -> Result<Vec<Keyed<'a>>, 
     Ok(items)
 }
 
-/// Orders lines with equal keys by their bytes. `items` are in the order of their keys.
+/// Orders lines with equal keys by their bytes. `items` must be sorted by key.
 fn order_equal(items: &mut [Keyed<'_>], descending: bool, sorter: &Sorter) -> Result<(), Failure> {
     let by_line = |a: &Keyed<'_>, b: &Keyed<'_>| direct(a.bytes.cmp(b.bytes), descending);
     if items.len() < LINES_A_BLOCK {
         items.chunk_by_mut(|a, b| a.key == b.key).for_each(|equal| equal.sort_unstable_by(by_line));
         return Ok(());
     }
-    // The middle item's equals, and what is on either side of them.
+    // Finds the items equal to the middle item, and recurses into both sides.
     let key = items[items.len() / 2].key;
     let start = items.partition_point(|item| item.key < key);
     let end = items.partition_point(|item| item.key <= key);
@@ -213,7 +214,7 @@ fn order_equal(items: &mut [Keyed<'_>], descending: bool, sorter: &Sorter) -> Re
     sides.and(middle)
 }
 
-/// Orders items that all have the same key.
+/// Orders items whose keys are all equal.
 fn order_by_line(
     equal: &mut [Keyed<'_>],
     by_line: impl Fn(&Keyed<'_>, &Keyed<'_>) -> Ordering,

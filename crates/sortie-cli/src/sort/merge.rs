@@ -1,4 +1,4 @@
-//! Merging what is sorted already: lines of any source, and inputs of which nothing is known but that.
+//! Merges sorted inputs line by line, such as the files of `-m`, which Sortie has not sorted itself.
 
 use std::cmp::Ordering;
 use std::io::Read;
@@ -15,11 +15,11 @@ use crate::external::{Content, Cursor, Order, Part, Sink, merge_cursors};
 use crate::failure::Failure;
 use crate::memory::{append_line, room};
 
-/// Text goes to the writing thread in blocks of this size.
+/// The size of the blocks that are sent to the writing thread.
 const BLOCK: usize = 1 << 20;
-/// What inputs in memory are merged to is written in blocks of this size.
+/// The block size for writing when the inputs are merged from memory.
 const WHOLE_BLOCK: usize = 128 << 10;
-/// The least and the most that is read of a source at a time.
+/// The smallest and the largest number of bytes to read from a source at a time.
 const READ: (u64, u64) = (16 << 10, 256 << 10);
 
 /// The lines of a part.
@@ -39,7 +39,7 @@ impl Cursor for PartLines {
     }
 }
 
-/// The lines of text in memory, each of which is ended.
+/// The lines of text in memory. Every line ends with a terminator.
 pub struct Slice<'a> {
     rest: &'a [u8],
     line: &'a [u8],
@@ -86,7 +86,8 @@ impl Order for LineSort {
     }
 }
 
-/// Merges inputs that all fit memory, each read at once: as many as there are, for none of them stays open.
+/// Merges inputs that all fit in memory. Each is read at once and closed, so their number is not limited by
+/// open files.
 pub fn merge_whole(inputs: &[Input], job: &LineSort, sink: Sink<'_>) -> Result<(), Failure> {
     let texts = inputs.iter().map(|input| input.read_whole(job.terminator, &|_| ()));
     let texts: Vec<Vec<u8>> = texts.collect::<Result<_, _>>()?;
@@ -99,19 +100,20 @@ pub fn merge_whole(inputs: &[Input], job: &LineSort, sink: Sink<'_>) -> Result<(
     sink(&block)
 }
 
-/// Merges parts into `sink`, with buffers of half of `budget` bytes.
+/// Merges parts into `sink`. The read buffers take half of `budget` bytes.
 pub fn merge(parts: Vec<Part>, budget: u64, job: &LineSort, sink: Sink<'_>) -> Result<(), Failure> {
     let read = (budget / 2 / parts.len() as u64).clamp(READ.0, READ.1) as usize;
     let mut sources = Vec::with_capacity(parts.len());
     for part in parts {
-        // With room for one byte more, which tells the end.
+        // Room for one byte more than the part has, so that a read can detect the end.
         let read = if part.bytes > 0 { read.min(part.bytes as usize + 1) } else { read };
         let Content { reader, doing, name } = part.open()?;
         sources.push(PartLines { lines: LineReader::new(reader, job.terminator, read), doing, name });
     }
 
     thread::scope(|threads| {
-        // One block is written while one is filled, and none waits: it may hold a line as large as memory.
+        // One block is written while another is filled. No block is queued between them, because a block may
+        // hold a line as large as memory.
         let (full, to_write) = mpsc::sync_channel::<Vec<u8>>(0);
         let (written, mut empty) = mpsc::channel();
         let write = move || {
@@ -119,7 +121,7 @@ pub fn merge(parts: Vec<Part>, budget: u64, job: &LineSort, sink: Sink<'_>) -> R
                 sink(&block)?;
                 if block.capacity() <= 2 * BLOCK {
                     block.clear();
-                    // Nobody wants it back after the last.
+                    // After the last block, nobody receives it, and the error is ignored.
                     let _ = written.send(block);
                 }
                 Ok(())
@@ -132,7 +134,7 @@ pub fn merge(parts: Vec<Part>, budget: u64, job: &LineSort, sink: Sink<'_>) -> R
     })
 }
 
-/// Sends the merged lines to `full` in blocks. Ends early where nobody takes them any more.
+/// Sends the merged lines to `full` in blocks. Ends early if the receiver is gone.
 fn merge_into(
     sources: Vec<PartLines>,
     job: &LineSort,
@@ -148,7 +150,7 @@ fn merge_into(
         let next = empty.try_recv().unwrap_or_default();
         Ok(full.send(std::mem::replace(&mut block, next)).is_ok())
     })?;
-    // An error means that the writer has failed, and will say why.
+    // An error means that the writer has failed; the writer reports why.
     let _ = full.send(block);
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! `sortie sort` on text: input, memory or runs on disk, output.
+//! `sortie sort` for text: reads input, sorts it in memory or in runs on disk, and writes the output.
 
 mod check;
 mod cost;
@@ -31,36 +31,37 @@ const INPUTS_AT_ONCE: usize = 256;
 /// Inputs that come to this are merged from memory, however many they are.
 const MERGED_WHOLE: u64 = 4 << 20;
 
-/// Smaller text is sorted before a GPU has started.
+/// The CPU sorts a text smaller than this before a GPU has even started.
 const GPU_FROM: u64 = 64 << 20;
-/// Bytes of text from which a pool of threads is started. Smaller text has fewer lines than any step shares among threads.
+/// The size of text from which a thread pool is started. No step divides the few lines of a smaller text among
+/// threads.
 const POOL_FROM: usize = LINES_A_BLOCK;
-/// Bytes of a line that a sort compares, in most text.
+/// The number of bytes of a line that a sort compares in most texts.
 const COMPARED_OF_A_LINE: usize = 64;
-/// The samples that estimate the length of a text's lines, and the bytes of each.
+/// The number of samples, and the bytes of each, for estimating the length of a text's lines.
 const SAMPLES: usize = 4;
 const SAMPLE: usize = 16 << 10;
-/// Bytes of the first input from which `--explain` estimates the number of lines.
+/// `--explain` reads this many bytes of the first input to estimate the number of lines.
 const EXPLAINED_FROM: u64 = 1 << 20;
 
-/// What every step of a sort needs to know.
+/// The settings and state that every step of a sort needs.
 pub struct LineSort {
     order: LineOrder,
     terminator: u8,
     debug: bool,
     engine: sortie::Engine,
-    /// The threads and the memory that were asked for.
+    /// The values of `--parallel` and `--buffer-size`.
     asked: (Option<NonZeroUsize>, Option<MemorySize>),
     /// Bytes of memory for the text and its sort.
     budget: u64,
     /// Bytes that are gathered and written at a time.
     window: usize,
-    /// How many threads there are, once they are started.
+    /// The number of threads, once they are started.
     threads: OnceLock<usize>,
     ledger: Ledger,
 }
 
-/// Sorts, merges or checks text as the command line says.
+/// Sorts, merges or checks text as the command line asks.
 pub fn run(args: &LinesJob) -> Result<(), Failure> {
     let mut job = LineSort::new(args)?;
     if args.debug {
@@ -76,7 +77,7 @@ pub fn run(args: &LinesJob) -> Result<(), Failure> {
     job.ledger.close(args.resources.stats)
 }
 
-/// Prints how the lines would be sorted, of which there are as many as the first of them let expect.
+/// Prints how the lines would be sorted. Their number is estimated from the first ones.
 fn explain(inputs: &[Input], args: &LinesJob, job: &LineSort) -> Result<(), Failure> {
     let size = inputs.iter().map(Input::size).sum::<Option<u64>>();
     let size = size.ok_or_else(explain::unknown_size)?;
@@ -151,7 +152,8 @@ fn sort_or_merge(
     task.sort(job, Feed::new(inputs), size, sink)
 }
 
-/// Reads all input at once, by several threads, and sorts it, where it is in files and memory has room for that.
+/// Sorts in memory if all input is in files and fits. Several threads read it at once. Returns false if it does
+/// not fit.
 fn sort_at_once(
     inputs: &[Input],
     size: Option<u64>,
@@ -163,7 +165,7 @@ fn sort_at_once(
     if inputs.iter().any(|input| matches!(input, Input::Stdin)) {
         return Ok(false);
     }
-    // A larger file is read by all of them.
+    // All threads together read a larger file.
     if size >= input::PARALLEL_FROM as u64 {
         job.start_threads(Some(size))?;
     }
@@ -206,10 +208,11 @@ impl LineSort {
             return Ok(());
         }
         let (asked, limit) = self.asked;
-        // To look for a GPU takes as long as a small sort.
+        // Looking for a GPU takes as long as a small sort.
         let may_take_gpu =
             || work.is_none_or(|bytes| bytes >= GPU_FROM) && explain::may_take_gpu(self.engine, limit);
-        // What waits for a GPU has threads of its own, which may have work for all.
+        // The threads that wait for a GPU are separate from the pool, and may themselves wait for work done in
+        // the pool.
         if self.engine.has_gpu() || may_take_gpu() {
             threads::start(asked, work)?;
         } else if work.is_none_or(|bytes| bytes >= POOL_FROM as u64) {
@@ -248,7 +251,7 @@ impl LineSort {
     /// The bytes of a text that are worth sharing among threads. A sort compares only the beginning of a long line as a rule, and
     /// copies the rest. Samples estimate how long the lines are.
     fn work(&self, text: &[u8]) -> u64 {
-        // A larger text pays for threads by being read and written.
+        // For a larger text, reading and writing alone make threads worthwhile.
         if text.len() <= SAMPLES * SAMPLE || text.len() >= input::PARALLEL_FROM {
             return text.len() as u64;
         }
@@ -256,17 +259,17 @@ impl LineSort {
         let lines: usize = (0..SAMPLES).map(|i| 1 + lines::count(sample(i), self.terminator)).sum();
         let compared = (COMPARED_OF_A_LINE * lines).min(SAMPLES * SAMPLE);
         let work = text.len() as f64 * compared as f64 / (SAMPLES * SAMPLE) as f64;
-        // The samples may have missed many short lines, for which there has to be a pool.
+        // The samples may have missed many short lines, which need a pool.
         (work as u64).max(POOL_FROM as u64)
     }
 
-    /// Whole lines as `--debug` prints them, with marks under each.
+    /// Whole lines as `--debug` prints them, with marks under each line.
     fn annotated(&self, text: &[u8]) -> Vec<u8> {
         let mut out = Vec::new();
         for line in
             text.strip_suffix(&[self.terminator]).unwrap_or(text).split(|&byte| byte == self.terminator)
         {
-            // A tab would not line up with the marks under it.
+            // A tab would break the alignment with the marks below.
             out.extend(line.iter().map(|&byte| if byte == b'\t' { b'>' } else { byte }));
             out.push(b'\n');
             self.order.debug_line(line, &mut out);

@@ -1,4 +1,4 @@
-//! Merging runs of lines by all threads, a window over all runs after the other.
+//! Merges runs of lines with all threads, one window at a time.
 //!
 //! A window is cut into pieces at some of its lines, and each piece is merged by one thread. Meanwhile the window before is
 //! written, and the next one is read.
@@ -14,9 +14,9 @@ use crate::external::{self, Cut, Part, Sink, Windows, end, merge_cursors, relay,
 use crate::failure::Failure;
 use crate::memory::append;
 
-/// What one thread merges at a time, in bytes: it and what comes of it fit the cache of a core.
+/// The bytes that one thread merges at a time. A piece and its result fit in the cache of a core.
 const PIECE: usize = 256 << 10;
-/// The least memory of a run.
+/// The minimum memory for each run.
 const LEAST: u64 = 16 << 10;
 
 /// Merges runs, which lie in the order in which their lines were read, within `budget` bytes.
@@ -56,7 +56,7 @@ fn without_end(line: &[u8]) -> &[u8] {
     &line[..line.len() - 1]
 }
 
-/// What a runner merges.
+/// The lines that a runner merges.
 #[derive(Default)]
 struct Window {
     lines: external::Window,
@@ -76,7 +76,7 @@ impl Window {
         cuts.par_windows(2).zip(&mut self.pieces).try_for_each(merge)
     }
 
-    /// Writes what was merged. `last` is the line that was written before it, and then its own last one.
+    /// Writes the merged pieces. `last` is the last line written before them; it is updated to their last line.
     fn write(&self, job: &LineSort, last: &mut Option<Vec<u8>>, sink: Sink<'_>) -> Result<(), Failure> {
         let mut pieces = self.pieces.iter().map(|piece| &piece[..]).filter(|piece| !piece.is_empty());
         if !job.order.unique() {
@@ -103,7 +103,7 @@ fn cuts(runs: &[&[u8]], pieces: usize, job: &LineSort) -> Vec<Vec<usize>> {
     let mut start = 0;
     for place in 1..pieces {
         let wanted = (longest.len() as u64 * place as u64 / pieces as u64) as usize;
-        // In a line at whose end a piece begins already, a long one.
+        // This position is inside a long line, at whose end a piece already starts.
         if wanted < start {
             continue;
         }
@@ -126,14 +126,14 @@ fn cuts(runs: &[&[u8]], pieces: usize, job: &LineSort) -> Vec<Vec<usize>> {
 fn merge_piece(runs: Vec<&[u8]>, piece: &mut Vec<u8>, job: &LineSort) -> Result<(), Failure> {
     piece.clear();
     let bytes: usize = runs.iter().map(|run| run.len()).sum();
-    // What an uneven window has left here is not held beside what the next one makes elsewhere. To shrink it would end the
-    // program where there is no room for the smaller one.
+    // Frees the large buffer that an uneven window left here, so that it does not add to the buffers of the next
+    // window. Shrinking it instead could fail for lack of memory, which would end the program.
     if piece.capacity() > bytes.max(PIECE) {
         *piece = Vec::new();
     }
     piece.try_reserve_exact(bytes).map_err(|_| Failure::Memory(bytes as u64))?;
     merge_cursors(runs.into_iter().map(|run| Slice::new(run, job)), job, |line| {
-        // There is room for all of them.
+        // The reserved memory suffices for all lines.
         piece.extend_from_slice(line);
         piece.push(job.terminator);
         Ok(true)
@@ -149,7 +149,7 @@ mod tests {
         cuts(runs, pieces, &LineSort::new(&LinesJob::default()).unwrap())
     }
 
-    /// A line was once cut as often as it is long, each time with a look at all of it.
+    /// A long line used to be cut once for each byte, and each cut scanned the whole line.
     #[test]
     fn a_long_line_is_in_one_piece() {
         let long = [vec![b'x'; 1 << 20], vec![b'\n']].concat();
