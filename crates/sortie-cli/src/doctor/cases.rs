@@ -1,4 +1,4 @@
-//! What the doctor has both engines sort.
+//! The inputs that the doctor sorts with both engines.
 
 use std::sync::Arc;
 
@@ -11,36 +11,38 @@ use sortie::{Algorithm, Error, Key, Nans, Segments};
 
 use super::{Board, Both, Chosen, devices, graph, large, mixed, rows, wide_indices};
 
-/// Segments of one length: the edges of every kind of worker, and beyond what fits a block.
+/// Segment lengths at the limits of every kind of worker, and beyond what fits in a block.
 const LENGTHS: [usize; 20] = [
     1, 2, 3, 8, 31, 50, 64, 65, 160, 161, 321, 1000, 1281, 4000, 5121, 10_000, 20_481, 32_769, 40_961,
     300_000,
 ];
-/// Some of each kind, for the types whose kernels differ from others by how a key becomes a code alone.
+/// Some lengths of each kind. For types whose kernels differ from others only in how a key is converted to a
+/// code.
 const SOME_LENGTHS: [usize; 8] = [2, 50, 65, 161, 1000, 5121, 20_481, 300_000];
 
-/// Single arrays: of one block, of several, and of so many keys for each multiprocessor that they are distributed.
+/// Single arrays: of one block, of several blocks, and (`DISTRIBUTED`, for each multiprocessor) so many keys that
+/// they are distributed to buckets.
 const ARRAYS: [usize; 2] = [1000, 200_003];
 const DISTRIBUTED: usize = (1 << 15) + 5;
-/// Enough for each thread to have a way of its own to the device. The kernels are those of fewer keys.
+/// Large enough for each thread to copy to the device on its own. The kernels are the same as for fewer keys.
 const LONGEST_ARRAY: usize = 1 << 25;
 
-/// Strings: alone, of one block, of several.
+/// Numbers of strings: one string, one block, several blocks.
 const STRINGS: [usize; 5] = [1, 2, 1000, 7937, 200_003];
 
-/// Keys of each sort of segments, about.
+/// The approximate number of keys in each sort of segments.
 const KEYS: usize = 1 << 19;
 
-/// Keys that are drawn and checked at a time.
+/// The number of keys to generate and check at a time.
 const CHUNK: usize = 1 << 26;
 
-/// The bits of a key, of its place and 64 random bits.
+/// Makes the bits of a key from its index and 64 random bits.
 pub type Bits = fn(u64, u64) -> u64;
 
 pub const RANDOM: Bits = |_, random| random;
 pub const CROWDED: Bits = |i, random| if i % 61 == 0 { u64::MAX } else { random >> 52 };
 
-/// What keys are made of.
+/// The patterns of keys.
 const PATTERNS: [(&str, Bits); 6] = [
     ("random", RANDOM),
     ("few", |_, random| (random % 5).wrapping_mul(0x9E37_79B9_7F4A_7C15)),
@@ -49,10 +51,10 @@ const PATTERNS: [(&str, Bits); 6] = [
     ("equal", |_, _| 0x7FC0_0000_7FC0_0001),
     ("crowded", CROWDED),
 ];
-/// Those of what takes long.
+/// The patterns for sorts that take long.
 const TWO_PATTERNS: [(&str, Bits); 2] = [PATTERNS[0], PATTERNS[5]];
 
-/// Sorts by both engines, one after the other.
+/// A group of sorts that both engines do one after the other.
 pub struct Case {
     pub group: usize,
     pub chosen: Chosen,
@@ -61,8 +63,9 @@ pub struct Case {
 
 type Sorts = Box<dyn Fn(&mut Both) -> Result<(), Error> + Send>;
 
-/// All but [`large`], those with the most kernels and keys first. Integers in descending order, and NaNs that go first, take the
-/// kernels of the other order with other numbers: some types have the one, some the other.
+/// All cases except [`large`]. Those with the most kernels and keys come first. Descending integers, and floats with
+/// NaNs first, use the same kernels as the opposite order with other constants, so some types test the one order and
+/// some the other.
 pub fn all(chosen: Chosen, multiprocessors: usize, board: &mut Board) -> Vec<Case> {
     let up = chosen;
     let down = Chosen { descending: true, ..up };
@@ -104,13 +107,13 @@ pub fn all(chosen: Chosen, multiprocessors: usize, board: &mut Board) -> Vec<Cas
     arrays.push(one("strings", "few", up, strings_of(STRINGS.to_vec(), &PATTERNS)));
     arrays.push(one("strings", "many", up, strings_of(vec![distributed], &TWO_PATTERNS)));
     arrays.push(one("u64", "graph", up, captured(distributed)));
-    // Last, when their kernels are compiled.
+    // These come last, when their kernels are already compiled.
     let longest = [one("u32", "longest", up, longest::<u32>()), one("i64", "longest", up, longest::<i64>())];
     let others = peaks.into_iter().chain(wide).chain(indices);
     arrays.into_iter().chain(segments).chain(others).chain(small).chain(longest).collect()
 }
 
-/// More keys than 32 bits can count.
+/// An array of more keys than 32 bits can count.
 pub fn large(chosen: Chosen, board: &mut Board) -> Case {
     let sorts: Sorts = Box::new(|both| {
         let sorted = large::sorts(&both.there, large::KEYS, CHUNK)?;
@@ -132,7 +135,7 @@ pub fn together(chosen: Chosen, gpus: Vec<Arc<Gpu>>, board: &mut Board) -> Case 
     Case { group: board.group("u64", "together", 1), chosen, sorts }
 }
 
-/// A sort that is replayed.
+/// A captured sort that is replayed.
 fn captured(n: usize) -> Sorts {
     Box::new(move |both| {
         let sorted = graph::sorts(&both.there, n)?;
@@ -141,7 +144,7 @@ fn captured(n: usize) -> Sorts {
     })
 }
 
-/// Payloads of a size that does not move with its keys.
+/// Payloads whose size is too unusual to be moved together with the keys.
 fn rows_of(numbers: Vec<usize>) -> Sorts {
     Box::new(move |both| {
         numbers.iter().try_for_each(|&n| {
@@ -152,7 +155,7 @@ fn rows_of(numbers: Vec<usize>) -> Sorts {
     })
 }
 
-/// Indices that are wider than those of host arrays.
+/// Indices wider than those of host arrays.
 fn wide_indices_of(numbers: Vec<usize>) -> Sorts {
     Box::new(move |both| {
         numbers.iter().try_for_each(|&n| {
@@ -166,7 +169,7 @@ fn wide_indices_of(numbers: Vec<usize>) -> Sorts {
 /// The sorts of keys of one type.
 struct Family {
     name: &'static str,
-    /// Of single arrays, of which the longest has so many keys.
+    /// Makes the sorts of single arrays. The argument is the length of the longest.
     array: fn(usize) -> Sorts,
     between_offsets: fn() -> Sorts,
     of_length: fn(usize) -> Sorts,
@@ -228,7 +231,7 @@ fn pairs_between_offsets<K: Key + Pod>() -> Sorts {
     })
 }
 
-/// Keys of 128 bits, which go no other way than segments do.
+/// Segments of 128-bit keys. These keys are sorted on the GPU only in segments.
 fn wide_segments<K: Key + Pod>() -> Sorts {
     Box::new(|both| {
         let offsets = ragged(KEYS);
@@ -266,7 +269,7 @@ fn strings_of(numbers: Vec<usize>, patterns: &'static [(&str, Bits)]) -> Sorts {
     })
 }
 
-/// A failed comparison is reported with the name of its pattern.
+/// Runs `sort` with each pattern, and adds the name of the pattern to the report of a failed comparison.
 fn each_pattern(
     both: &mut Both,
     patterns: &[(&str, Bits)],
@@ -281,7 +284,8 @@ fn each_pattern(
 }
 
 impl Both {
-    /// One array: its keys alone, by a bitonic network too, which sorts where there is little memory, and as an argsort.
+    /// Sorts one array in three ways: keys alone, keys alone with a bitonic network (which serves when memory is
+    /// short), and an argsort.
     fn compare_arrays<K: Key + Pod>(&mut self, keys: &[K]) -> Result<(), Error> {
         let n = keys.len();
         let (mut there, mut here) = (keys.to_vec(), keys.to_vec());
@@ -330,7 +334,7 @@ impl Both {
         Ok(())
     }
 
-    /// An argsort of strings, either way that they can go to a GPU.
+    /// An argsort of strings, in both ways of copying them to a GPU.
     pub fn compare_strings(&mut self, strings: &[Vec<u8>]) -> Result<(), Error> {
         let mut here = vec![0u32; strings.len()];
         self.cpu.argsort_strings(strings, &mut here)?;
@@ -352,14 +356,13 @@ fn bytes<T: Pod>(slice: &[T]) -> &[u8] {
 fn keys<K: Pod + Send>(n: usize, bits: Bits) -> Vec<K> {
     let key = |i| {
         let low = bits(i, mixed(i));
-        // The halves of keys of 128 bits differ: one may be alike where the other is not.
+        // The halves of 128-bit keys differ, so that keys may be equal in one half only.
         bytemuck::pod_read_unaligned(&bytes(&[low, low >> 61])[..size_of::<K>()])
     };
     (0..n as u64).into_par_iter().map(key).collect()
 }
 
-/// `n` strings of a pattern, in its hexadecimal digits: of none of them to all, some with much in front that others have
-/// too.
+/// `n` strings of a pattern: up to 16 of its hexadecimal digits. Some have a long prefix that others share.
 pub fn strings(n: usize, bits: Bits) -> Vec<Vec<u8>> {
     let string = |i| {
         let bits = bits(i, mixed(i));
@@ -370,7 +373,7 @@ pub fn strings(n: usize, bits: Bits) -> Vec<Vec<u8>> {
     (0..n as u64).into_par_iter().map(string).collect()
 }
 
-/// Offsets of segments whose lengths grow by a third, from none at all, over and over.
+/// Offsets of segments whose lengths start from 0 and grow by a third each, repeatedly.
 fn ragged(n: usize) -> Vec<usize> {
     let mut offsets = vec![3, 3];
     let mut length = 1;

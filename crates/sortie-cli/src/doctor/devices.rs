@@ -1,4 +1,4 @@
-//! One array on several devices.
+//! Sorts one array on several devices.
 
 use std::sync::Arc;
 
@@ -9,11 +9,12 @@ use sortie::{Error, Order};
 
 use super::mixed;
 
-/// Sorts `n` keys on each device, at random and then with few distinct ones. Returns whether the parts are the keys in order.
+/// Sorts `n` keys on each device: first random ones, then ones with few distinct values. Returns whether the parts
+/// together are the sorted keys.
 pub fn sort(gpus: &[Arc<Gpu>], n: usize) -> Result<bool, Error> {
     let together = Gpus::new(gpus.to_vec())?;
     let streams = gpus.iter().map(|gpu| gpu.device().stream()).collect::<Result<Vec<_>, _>>()?;
-    // A part has a twentieth more than the mean at most.
+    // A part has at most a twentieth more keys than the mean; the memory is for a tenth more.
     let there =
         gpus.iter().map(|gpu| gpu.device().alloc::<u64>(n + n / 10)).collect::<Result<Vec<_>, _>>()?;
     let mut right = true;
@@ -25,7 +26,7 @@ pub fn sort(gpus: &[Arc<Gpu>], n: usize) -> Result<bool, Error> {
             stream.copy_in(there.range(0..n), keys)?;
             shares.push(Share { keys: there.view(), count: n });
         }
-        // SAFETY: each share is on its device, and nothing else uses it.
+        // SAFETY: each share is on its own device, and nothing else uses it.
         unsafe { together.sort(&mut shares, Order::default())? };
         let mut found = Vec::with_capacity(expected.len());
         for ((share, stream), there) in shares.iter().zip(&streams).zip(&there) {

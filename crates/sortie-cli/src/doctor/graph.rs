@@ -1,4 +1,4 @@
-//! A sort that is captured in a CUDA graph, and replayed with other keys.
+//! Captures a sort in a CUDA graph, and replays it with other keys.
 
 use rayon::prelude::*;
 use sortie::gpu::Gpu;
@@ -7,19 +7,19 @@ use sortie::{Error, Order};
 
 use super::mixed;
 
-/// Captures sorts of `n` keys at random, once with scratch memory of the graph and once in a workspace, and replays each twice.
-/// Returns whether all came out in order.
+/// Captures sorts of `n` random keys, one with scratch memory of the graph and one in a workspace, and replays each
+/// twice. Returns whether all results are sorted.
 pub fn sorts(gpu: &Gpu, n: usize) -> Result<bool, Error> {
     let (device, stream) = (gpu.device(), gpu.device().stream()?);
     let there = device.alloc::<u64>(n)?;
     let workspace = device.alloc::<u8>(gpu.workspace_bytes::<u64>(n, Beside::Nothing)?)?;
-    // SAFETY: nothing else uses the workspace; it is dropped when all has been waited for.
+    // SAFETY: nothing else uses the workspace. It is dropped after the stream was waited for.
     let within = unsafe { stream.with_workspace(workspace.view()) };
     let mut right = true;
     for stream in [&stream, &within] {
         // SAFETY: nothing else uses the keys until the stream is waited for.
         let sort = || unsafe { gpu.sort(stream, there.view(), Order::default()) };
-        // Loads the kernels.
+        // Compiles the kernels before the capture.
         sort()?.wait()?;
         let graph = stream.capture(|| sort().map(drop))?;
         for replay in 0..2 {

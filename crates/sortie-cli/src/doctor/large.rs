@@ -1,4 +1,5 @@
-//! More keys than 32 bits can count, drawn and checked chunk by chunk: no copy of all of them is anywhere.
+//! Sorts more keys than 32 bits can count. They are generated and checked chunk by chunk, so the host never
+//! holds all of them.
 
 use rayon::prelude::*;
 use sortie::gpu::Gpu;
@@ -8,8 +9,8 @@ use super::mixed;
 
 pub const KEYS: usize = (1 << 32) + 1;
 
-/// Sorts `n` keys at random in the device's memory. Returns whether the same keys are there in order: by their order, and
-/// the sum of what they are mixed to.
+/// Sorts `n` random keys in GPU memory. Returns whether the result has the same keys in order. Compares a sum of
+/// hashes to see that the keys are the same.
 pub fn sorts(gpu: &Gpu, n: usize, chunk: usize) -> Result<bool, Error> {
     let (stream, there) = (gpu.device().stream()?, gpu.device().alloc::<u32>(n)?);
     let chunks = || (0..n).step_by(chunk).map(|start| start..n.min(start + chunk));

@@ -1,7 +1,7 @@
-//! `sortie doctor`: sorts on a GPU and on the CPU, input at random and input that is hard, and compares the bits.
+//! `sortie doctor`: sorts random and difficult input on a GPU and on the CPU, and compares the results bit by bit.
 //!
-//! It checks what this program can ask a GPU for. Each kernel is compiled once: types, orders and lengths that would only share
-//! the kernels of others are left out.
+//! It checks everything that this program can ask of a GPU. Types, orders and lengths that would only use the kernels
+//! of others again are left out.
 
 mod cases;
 mod devices;
@@ -27,7 +27,8 @@ use crate::failure::Failure;
 use crate::print;
 use cases::Case;
 
-/// Compares every kind of sort that has a GPU engine, on each GPU and then on all of them. Prints a line for each group of sorts.
+/// Compares every kind of sort that a GPU can do, on each GPU and then on all of them together. Prints a line for
+/// each group of sorts.
 pub fn run(engine: Engine, large: bool) -> Result<(), Failure> {
     let ordinals: Vec<u32> = match engine {
         Engine::Cuda(ordinal) => vec![ordinal],
@@ -35,10 +36,10 @@ pub fn run(engine: Engine, large: bool) -> Result<(), Failure> {
         _ => return Err(Failure::new("the doctor checks GPUs only; give --engine cuda, cuda:N or cuda:N,M")),
     };
     let start = Instant::now();
-    // A table of nothing would only be in the way of why.
+    // Opens the GPUs first, so that an error is not preceded by the head of an empty table.
     let gpus: Vec<_> = ordinals.iter().map(|&ordinal| Gpu::cuda(ordinal)).collect::<Result<_, _>>()?;
     if gpus.len() > 1 {
-        // Refuses more than can sort together.
+        // Fails if there are more GPUs than can sort together.
         Gpus::new(gpus.clone())?;
     }
     print(format!("{:<8} {:<11} {:>6} {:>8}  \n", "keys", "sorted", "sorts", "done at").as_bytes())?;
@@ -48,7 +49,7 @@ pub fn run(engine: Engine, large: bool) -> Result<(), Failure> {
             board.say(&format!("cuda:{ordinal}, {}\n", gpu.device().properties().name))?;
         }
         let chosen = Chosen { ordinal, descending: false, nans: Nans::Last };
-        // First, while nothing else is in the GPU's memory.
+        // The large array comes first, while GPU memory is free.
         if large {
             let case = cases::large(chosen, &mut board);
             board = compare(vec![case], board)?;
@@ -83,7 +84,7 @@ pub fn run(engine: Engine, large: bool) -> Result<(), Failure> {
     }
 }
 
-/// Runs the cases, a thread for each core: while some compile kernels, others sort.
+/// Runs the cases on a thread for each core, so that some compile kernels while others sort.
 fn compare(cases: Vec<Case>, board: Board) -> Result<Board, Failure> {
     board.bar.inc_length(cases.len() as u64);
     let (queue, board) = (Mutex::new(cases.into_iter()), Mutex::new(board));
@@ -101,13 +102,13 @@ fn compare(cases: Vec<Case>, board: Board) -> Result<Board, Failure> {
     let work = || {
         let result = work();
         if result.is_err() {
-            // The others need not go on.
+            // The other threads need not continue.
             queue.lock().expect("no holder panics").by_ref().for_each(drop);
         }
         result
     };
     thread::scope(|scope| {
-        // This thread is one of them, and suffices where no other can be had.
+        // This thread runs cases too, so it suffices if no other can be started.
         let others = thread::available_parallelism().map_or(1, NonZeroUsize::get) - 1;
         let others: Vec<_> =
             (0..others).map_while(|_| thread::Builder::new().spawn_scoped(scope, work).ok()).collect();
@@ -117,19 +118,19 @@ fn compare(cases: Vec<Case>, board: Board) -> Result<Board, Failure> {
     Ok(board.into_inner().expect("no holder panics"))
 }
 
-/// What was found so far.
+/// The results so far.
 struct Board {
     start: Instant,
     groups: Vec<Group>,
-    /// Cases done of all, where there is a terminal.
+    /// The number of finished cases, shown on a terminal.
     bar: ProgressBar,
 }
 
-/// Sorts of one type in one order.
+/// The sorts of one type in one order.
 struct Group {
     key: &'static str,
     sorted: &'static str,
-    /// Cases that are not done.
+    /// The number of unfinished cases.
     cases: usize,
     sorts: usize,
     wrong: Vec<String>,
@@ -145,18 +146,18 @@ impl Board {
         Board { start, groups: Vec::new(), bar }
     }
 
-    /// Another group of so many cases.
+    /// Adds a group of this many cases.
     fn group(&mut self, key: &'static str, sorted: &'static str, cases: usize) -> usize {
         self.groups.push(Group { key, sorted, cases, sorts: 0, wrong: Vec::new(), left_out: Vec::new() });
         self.groups.len() - 1
     }
 
-    /// Prints beside the bar.
+    /// Prints a line without disturbing the bar.
     fn say(&self, line: &str) -> Result<(), Failure> {
         self.bar.suspend(|| print(line.as_bytes()))
     }
 
-    /// Notes what a case has found, and prints the line of its group where it was the last.
+    /// Adds the results of a case. After the last case of a group, prints the line of the group.
     fn note(&mut self, group: usize, both: Both, short: Option<Error>) -> Result<(), Failure> {
         let group = &mut self.groups[group];
         group.cases -= 1;
@@ -204,12 +205,12 @@ impl Chosen {
     }
 }
 
-/// The engines, and what a case has asked them so far.
+/// Both engines, and the results of one case.
 struct Both {
     chosen: Chosen,
     gpu: Sorter,
     cpu: Sorter,
-    /// The engine of `gpu`.
+    /// The GPU that `gpu` uses.
     there: Arc<Gpu>,
     sorts: usize,
     wrong: Vec<String>,
@@ -235,7 +236,7 @@ impl Both {
     }
 }
 
-/// The output of SplitMix64 after so many others.
+/// Output number `i` of SplitMix64.
 fn mixed(i: u64) -> u64 {
     let z = (i + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     let z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -247,7 +248,7 @@ fn mixed(i: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// What goes to the device past a `Sorter`, on the test bench.
+    /// Runs the checks that use the device without a `Sorter`, on the simulated device.
     #[test]
     fn the_bench_is_well() {
         let device = match sortie_simt::device(sortie_simt::Options::default()) {
@@ -268,7 +269,7 @@ mod tests {
         assert_eq!((both.sorts, both.wrong), (2 * 2, Vec::<String>::new()));
     }
 
-    /// A group's line is printed when as many of its cases are done as were announced.
+    /// The line of a group is printed after as many cases as were announced, so the counts must agree.
     #[test]
     fn groups_have_as_many_cases_as_they_say() {
         let chosen = Chosen { ordinal: 0, descending: false, nans: Nans::Last };

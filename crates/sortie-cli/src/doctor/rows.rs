@@ -1,4 +1,4 @@
-//! Pairs in GPU memory whose payloads have a size that does not move with their keys.
+//! Sorts pairs in GPU memory with payloads whose size is too unusual to be moved together with the keys.
 
 use rayon::prelude::*;
 use sortie::gpu::Gpu;
@@ -6,7 +6,8 @@ use sortie::{Error, Order};
 
 use super::mixed;
 
-/// Sorts `n` keys at random, of which many are equal, with payloads of 12 bytes. Returns whether they came out in order, and stably.
+/// Sorts `n` random keys, many of them equal, with payloads of 12 bytes. Returns whether the result is sorted, and
+/// stable.
 pub fn sorts(gpu: &Gpu, n: usize) -> Result<bool, Error> {
     let (device, stream) = (gpu.device(), gpu.device().stream()?);
     let row = |i: u32| [i, !i, i ^ 1];

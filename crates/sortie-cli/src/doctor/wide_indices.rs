@@ -1,4 +1,4 @@
-//! Indices of 64 bits, of keys in GPU memory.
+//! Computes 64-bit indices of keys in GPU memory.
 
 use rayon::prelude::*;
 use sortie::gpu::Gpu;
@@ -6,7 +6,7 @@ use sortie::{Error, Order};
 
 use super::mixed;
 
-/// Writes the indices of `n` keys at random, of which many are equal. Returns whether they are in order, and stable.
+/// Computes the indices of `n` random keys, many of them equal. Returns whether they are in order, and stable.
 pub fn sorts(gpu: &Gpu, n: usize) -> Result<bool, Error> {
     let (device, stream) = (gpu.device(), gpu.device().stream()?);
     let keys: Vec<u32> = (0..n).into_par_iter().map(|i| mixed(i as u64) as u32 >> 12).collect();

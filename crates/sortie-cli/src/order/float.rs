@@ -1,11 +1,11 @@
-//! `-g`: numbers as C's `strtold` reads them in the C locale, rounded as x86's 80-bit long double is.
+//! `-g`: numbers as C's `strtold` reads them in the C locale, rounded to x86's 80-bit long double.
 //!
-//! Reads decimal and hexadecimal numbers with exponents, `inf`, `infinity`, `nan` and `nan(...)`, in any case. The rounding
-//! matters, because keys that round to the same number are equal. Every platform rounds in the same way.
+//! Reads decimal and hexadecimal numbers with exponents, `inf`, `infinity`, `nan` and `nan(...)`, in any case. The
+//! rounding matters, because keys that round to the same number are equal. The result is the same on every platform.
 
 use num_bigint::BigUint;
 
-/// The code by which a key is ordered: text that is not a number first, then NaNs, then numbers.
+/// The code that orders a key: text that is not a number comes first, then NaNs, then numbers.
 pub fn code(text: &[u8]) -> [u8; 10] {
     const ZERO: u128 = 1 << 79;
     let code = match read(text) {
@@ -19,37 +19,38 @@ pub fn code(text: &[u8]) -> [u8; 10] {
     bytes
 }
 
-/// The code of a NaN: its bytes from the lowest on, as in GNU sort on x86. The sign is in the last byte.
+/// The code of a NaN. NaNs compare by their bytes, least significant byte first, as in GNU sort on x86. The sign is
+/// in the last byte.
 fn nan_code(negative: bool, payload: u64) -> u128 {
     let bytes = payload.swap_bytes() >> 8 << 6 | payload >> 56;
     u128::from(bytes << 1) + u128::from(negative)
 }
 
-/// How many bytes of `text` are read as a number.
+/// The number of bytes at the start of `text` that are read as a number.
 pub fn length(text: &[u8]) -> usize {
     read(text).map_or(0, |float| text.len() - float.rest)
 }
 
-/// What is read from the start of a key.
+/// The number at the start of a key.
 struct Float {
     negative: bool,
     value: Value,
-    /// How many bytes follow.
+    /// The number of bytes that follow it.
     rest: usize,
 }
 
 enum Value {
-    /// 15 bits of exponent, then 64 bits of significand, so that magnitudes compare as integers.
+    /// The magnitude: 15 bits of exponent, then 64 bits of significand, so that magnitudes compare as integers.
     Size(u128),
     /// The payload of a NaN, of [`PAYLOAD`] bits.
     Nan(u64),
 }
 
-/// The number of bits of a NaN's significand that `nan(...)` sets. The two bits above them are always set.
+/// The number of significand bits that `nan(...)` can set in a NaN. The two bits above them are always set.
 const PAYLOAD: u32 = 62;
-/// Infinity, without the top bit of its significand. Codes below that of its negative are for NaNs.
+/// Infinity, without the top bit of its significand. Codes below that of negative infinity belong to NaNs.
 const INFINITY: u128 = 0x7fff << 64;
-/// The exponent of the lowest bit of the smallest number.
+/// The exponent of the lowest bit of the smallest subnormal number.
 const LOWEST_BIT: i64 = -16445;
 
 fn read(text: &[u8]) -> Option<Float> {
@@ -74,14 +75,14 @@ fn read(text: &[u8]) -> Option<Float> {
     Some(Float { negative, value, rest: rest.len() })
 }
 
-/// What follows `word`, in any case, at the start of `text`.
+/// The rest of `text` after `word`, if it starts with that word in any case.
 fn after_word<'t>(text: &'t [u8], word: &[u8]) -> Option<&'t [u8]> {
     let (start, rest) = text.split_at_checked(word.len())?;
     start.eq_ignore_ascii_case(word).then_some(rest)
 }
 
-/// The payload after `nan`, if there is one, and the rest of the text: `(NUMBER)` as for C's strtoull, or `(...)` for no
-/// payload.
+/// The payload after `nan` and the rest of the text. The payload is `(NUMBER)`, as C's strtoull reads it; other text
+/// in parentheses is skipped.
 fn read_payload(text: &[u8]) -> (u64, &[u8]) {
     let inner = text.strip_prefix(b"(").unwrap_or_default();
     let length = inner.iter().take_while(|&&b| b.is_ascii_alphanumeric() || b == b'_').count();
@@ -100,7 +101,7 @@ fn read_payload(text: &[u8]) -> (u64, &[u8]) {
     (number.unwrap_or(0) & ((1 << PAYLOAD) - 1), rest)
 }
 
-/// The digits of a number without leading zeros, and the position of its point.
+/// The digits of a number, and where its decimal point is.
 struct Digits<'t> {
     integer: &'t [u8],
     fraction: &'t [u8],
@@ -108,7 +109,7 @@ struct Digits<'t> {
 }
 
 impl<'t> Digits<'t> {
-    /// Reads digits around an optional point; at least one is needed.
+    /// Reads digits around an optional point. At least one digit is required.
     fn read(text: &'t [u8], is_digit: fn(&u8) -> bool) -> Option<Digits<'t>> {
         let count = |text: &[u8]| text.iter().take_while(|b| is_digit(b)).count();
         let (integer, rest) = text.split_at(count(text));
@@ -119,13 +120,13 @@ impl<'t> Digits<'t> {
         (integer.len() + fraction.len() > 0).then_some(Digits { integer, fraction, rest })
     }
 
-    /// The digits from the first that is not 0.
+    /// The digits from the first nonzero one.
     fn significant(&self) -> impl Iterator<Item = u8> {
         self.integer.iter().chain(self.fraction).copied().skip_while(|&digit| digit == b'0')
     }
 }
 
-/// The exponent after `letter` at the start of `text`, or 0 if there is none, and the rest of the text. Exponents that are too
+/// The exponent after `letter` at the start of `text`, or 0 if there is none, and the rest of the text. Exponents too
 /// large to matter are clamped.
 fn read_exponent(text: &[u8], letter: u8) -> (i64, &[u8]) {
     const BEYOND: i64 = 1 << 48;
@@ -143,9 +144,9 @@ fn read_exponent(text: &[u8], letter: u8) -> (i64, &[u8]) {
     (if negative { -size } else { size }, &digits[length..])
 }
 
-/// Reads what follows `0x`.
+/// Reads the digits that follow `0x`.
 fn read_hex(text: &[u8]) -> Option<(u128, &[u8])> {
-    /// As many digits as fit beside the sticky bit.
+    /// The number of digits that fit beside the sticky bit.
     const KEPT: usize = 31;
     let digits = Digits::read(text, u8::is_ascii_hexdigit)?;
     let (exponent, rest) = read_exponent(digits.rest, b'p');
@@ -164,7 +165,7 @@ fn read_hex(text: &[u8]) -> Option<(u128, &[u8])> {
 }
 
 fn read_decimal(text: &[u8]) -> Option<(u128, &[u8])> {
-    /// As many digits as a `u64` always holds.
+    /// The number of digits that always fit in a `u64`.
     const SHORT: usize = 19;
     let digits = Digits::read(text, u8::is_ascii_digit)?;
     let (exponent, rest) = read_exponent(digits.rest, b'e');
@@ -181,7 +182,7 @@ fn read_decimal(text: &[u8]) -> Option<(u128, &[u8])> {
 
 /// `number * 10^exponent`, if both are small enough for exact arithmetic in 128 bits.
 fn scale_short(number: u64, exponent: i64) -> Option<u128> {
-    /// 5^27 is the last power below 2^63.
+    /// 5^27 is the largest power of 5 below 2^63.
     const MOST: u32 = 27;
     let power = u32::try_from(exponent.unsigned_abs()).ok().filter(|&power| power <= MOST || number == 0)?;
     if number == 0 {
@@ -191,7 +192,7 @@ fn scale_short(number: u64, exponent: i64) -> Option<u128> {
     if exponent >= 0 {
         return Some(round(u128::from(number) * five, exponent, false));
     }
-    // With its top bit at 2^127 the quotient has at least 65 bits: one more than are kept.
+    // With the dividend's top bit at 2^127, the quotient has at least 65 bits, one more than the result.
     let shift = number.leading_zeros() + 64;
     let dividend = u128::from(number) << shift;
     Some(round(dividend / five, exponent - i64::from(shift), !dividend.is_multiple_of(five)))
@@ -199,7 +200,8 @@ fn scale_short(number: u64, exponent: i64) -> Option<u128> {
 
 /// `digits * 10^exponent` for any number of digits and any exponent.
 fn scale_long(digits: &Digits, length: usize, exponent: i64) -> u128 {
-    /// The midpoint of two numbers has fewer digits than this. So of the digits beyond, it only matters whether all are 0.
+    /// The midpoint of two adjacent numbers has fewer digits than this. For digits beyond, it only matters whether
+    /// all are 0.
     const DECISIVE: usize = 12_000;
     let (smallest, largest) = (-4960, 4940);
     match length as i64 + exponent {
@@ -235,8 +237,8 @@ fn round_big(significand: &BigUint, exponent: i64, sticky: bool) -> u128 {
     round(top, exponent + excess as i64, sticky || lost)
 }
 
-/// The magnitude nearest to `significand * 2^exponent`; of two equally near ones, the even one. `sticky` says that the number
-/// is a little larger than that. The significand then has at least 65 bits.
+/// The magnitude nearest to `significand * 2^exponent`; ties go to the even one. If `sticky` is set, the exact number
+/// is a little larger; the significand then has at least 65 bits.
 fn round(significand: u128, exponent: i64, sticky: bool) -> u128 {
     if significand == 0 {
         return 0;
@@ -258,8 +260,8 @@ fn round(significand: u128, exponent: i64, sticky: bool) -> u128 {
             kept + u128::from(up)
         }
     };
-    // A carry out of the 64 bits moves on to the exponent, which is what the next number's bits are; likewise
-    // from the largest number below the normal ones.
+    // A carry out of the 64 bits increments the exponent, which gives the bits of the next number. The same
+    // holds for the carry from the largest subnormal number.
     let (mantissa, lowest) =
         if mantissa >> 64 == 1 { (mantissa >> 1, lowest + 1) } else { (mantissa, lowest) };
     let biased = if mantissa >> 63 == 1 { (lowest - LOWEST_BIT + 1) as u128 } else { 0 };

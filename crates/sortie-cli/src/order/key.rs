@@ -1,4 +1,4 @@
-//! One key: where it is in a line, and how two of them compare.
+//! A sort key: its position in a line, and how two keys compare.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -11,23 +11,23 @@ use super::{compare_bytes, directed, float, month, version};
 use crate::cli::{KeyOptions, KeySpec, LinesJob};
 use crate::failure::Failure;
 
-/// A key with its options settled.
+/// A key whose options are resolved.
 #[derive(Debug, Clone)]
 pub struct Key {
     place: Place,
     kind: Kind,
-    /// What `-d`, `-f` and `-i` do to the key's bytes before they are compared.
+    /// The effect of `-d`, `-f` and `-i` on the key's bytes before they are compared.
     filter: Option<Arc<Filter>>,
     pub descending: bool,
 }
 
-/// Where a key is.
+/// The position of a key.
 #[derive(Debug, Clone, Copy)]
 struct Place {
     separator: Option<u8>,
-    /// How many fields stand before the key.
+    /// The number of fields before the key.
     fields: usize,
-    /// How many characters of its field stand before the key.
+    /// The number of characters of its field before the key.
     chars: usize,
     skip_blanks: bool,
     end: Option<End>,
@@ -35,9 +35,9 @@ struct Place {
 
 #[derive(Debug, Clone, Copy)]
 struct End {
-    /// How many fields stand before the one that the key ends in.
+    /// The number of fields before the one in which the key ends.
     fields: usize,
-    /// How many characters of that field belong to the key; 0 for all.
+    /// The number of characters of that field that belong to the key; 0 for all.
     chars: usize,
     skip_blanks: bool,
 }
@@ -54,17 +54,17 @@ enum Kind {
     Random(Shuffle),
 }
 
-/// A key as it was found in a line: a number is read once.
+/// A key that was found in a line. A number is parsed once.
 #[derive(Debug, Clone, Copy)]
 pub enum FoundKey<'l> {
     Text(&'l [u8]),
     Number(Number<'l>),
 }
 
-/// Settles the options of keys.
+/// Resolves the options of keys.
 pub struct Resolve<'a> {
     job: &'a LinesJob,
-    /// Made for the first key that shuffles, and the same for all.
+    /// Created for the first key that uses `-R`, and shared by all of them.
     shuffle: Option<Shuffle>,
 }
 
@@ -73,7 +73,7 @@ impl<'a> Resolve<'a> {
         Resolve { job, shuffle: None }
     }
 
-    /// The key of a `-k`; without options of its own it has the global ones.
+    /// The key of a `-k`. If it has no options of its own, it has the global ones.
     pub fn key(&mut self, spec: &KeySpec, global: KeyOptions) -> Result<Key, Failure> {
         let inherits = spec.options == KeyOptions::default();
         let options = if inherits { global } else { spec.options };
@@ -91,7 +91,7 @@ impl<'a> Resolve<'a> {
         self.settle(place, options)
     }
 
-    /// The key of ordering options without `-k`.
+    /// The key for ordering options without `-k`.
     pub fn whole_line(&mut self, options: KeyOptions) -> Result<Key, Failure> {
         let place = Place {
             separator: self.job.separator,
@@ -124,7 +124,7 @@ impl<'a> Resolve<'a> {
             KeyOptions { version: true, .. } => Kind::Version,
             _ => Kind::Bytes,
         };
-        // The other kinds take either case, or none.
+        // The other kinds ignore case, or contain no letters.
         let filtered = matches!(kind, Kind::Bytes | Kind::Version | Kind::Random(_) | Kind::Human);
         let filter = (filtered && (filters || options.ignore_case)).then(|| Arc::new(Filter::new(options)));
         Ok(Key { place, kind, filter, descending: options.reverse })
@@ -147,7 +147,7 @@ impl Key {
         matches!(self.kind, Kind::Bytes) && self.filter.is_none()
     }
 
-    /// Appends bytes that compare as the keys do, none the beginning of another's.
+    /// Appends an encoding that compares as the keys do. No encoding is a prefix of another.
     pub fn encode(&self, line: &[u8], out: &mut Vec<u8>) {
         if let (Kind::Bytes, None) = (&self.kind, &self.filter) {
             return push_escaped(self.find(line), self.descending, out);
@@ -155,7 +155,8 @@ impl Key {
         self.with_text(line, |text| self.encode_text(text, out));
     }
 
-    /// As [`Key::encode`], where nothing is to follow.
+    /// Like [`Key::encode`], for a key after which nothing is appended. The encoding may be a prefix of
+    /// another.
     pub fn encode_last(&self, line: &[u8], out: &mut Vec<u8>) {
         match (&self.kind, &self.filter) {
             (Kind::Bytes, None) if !self.descending => out.extend_from_slice(self.find(line)),
@@ -188,7 +189,7 @@ impl Key {
         self.compare_found(self.found(a), self.found(b))
     }
 
-    /// The key of a line, for [`Key::compare_found`].
+    /// Finds the key of a line, for [`Key::compare_found`].
     pub fn found<'l>(&self, line: &'l [u8]) -> FoundKey<'l> {
         let text = self.find(line);
         match (&self.kind, &self.filter) {
@@ -197,7 +198,7 @@ impl Key {
         }
     }
 
-    /// Compares the keys of two lines that were found in them.
+    /// Compares two keys that were found by [`Key::found`].
     pub fn compare_found(&self, a: FoundKey<'_>, b: FoundKey<'_>) -> Ordering {
         let (a, b) = match (a, b) {
             (FoundKey::Number(a), FoundKey::Number(b)) => return directed(a.cmp(&b), self.descending),
@@ -230,7 +231,7 @@ impl Key {
         }
     }
 
-    /// The part of a line that `--debug` marks: of a number only what is read of it.
+    /// The part of a line that `--debug` marks. For a number, only the bytes that are parsed.
     pub fn marked(&self, line: &[u8]) -> Range<usize> {
         let span = self.place.span(line);
         let starts_at_blanks = matches!(self.kind, Kind::Number | Kind::Human | Kind::Float | Kind::Month);
@@ -262,14 +263,14 @@ impl Key {
     }
 }
 
-/// Appends a string so that nothing of what follows counts unless the strings are equal.
+/// Appends a string in an encoding such that the bytes after it matter only if two strings are equal.
 pub fn push_escaped(text: &[u8], descending: bool, out: &mut Vec<u8>) {
     let order = sortie::Order { descending, ..Default::default() };
     sortie::columns::push_bytes(out, Some(text), order);
 }
 
 impl Place {
-    /// The bytes of `line` that are the key; none where it ends before it starts.
+    /// The range of `line` that is the key. Empty if the key ends before it starts.
     fn span(&self, line: &[u8]) -> Range<usize> {
         let field = self.skip_fields(line, 0, self.fields);
         let mut start = field;
@@ -291,7 +292,7 @@ impl Place {
         start..limit.max(start)
     }
 
-    /// Where the field starts that is `count` fields after the one that starts at `at`.
+    /// The start of the field that is `count` fields after the one at `at`.
     fn skip_fields(&self, line: &[u8], mut at: usize, count: usize) -> usize {
         for _ in 0..count {
             if at == line.len() {
@@ -305,7 +306,7 @@ impl Place {
         at
     }
 
-    /// Where the field ends that starts at `at`.
+    /// The end of the field that starts at `at`.
     fn field_end(&self, line: &[u8], at: usize) -> usize {
         let rest = &line[at..];
         let length = match self.separator {
@@ -319,7 +320,7 @@ impl Place {
     }
 }
 
-/// For each byte what stands for it; nothing where it does not count.
+/// Maps each byte to the byte that is compared instead, or to `None` if it is ignored.
 #[derive(Debug)]
 struct Filter([Option<u8>; 256]);
 

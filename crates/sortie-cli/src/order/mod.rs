@@ -1,7 +1,7 @@
 //! The order of lines: what GNU sort's ordering options mean in the C locale.
 //!
-//! A [`LineOrder`] compares two lines, or encodes the keys of one as bytes that compare as the keys do. Every
-//! kind of key has a file; `key.rs` finds a key in its line.
+//! A [`LineOrder`] compares two lines, or encodes the keys of a line as bytes that compare as the keys do. Each
+//! kind of key has its own file; `key.rs` finds a key in its line.
 
 mod annotate;
 mod blank;
@@ -26,19 +26,19 @@ pub use warnings::warnings;
 /// How two lines compare.
 #[derive(Debug, Clone)]
 pub struct LineOrder {
-    /// Without any, whole lines are compared.
+    /// If empty, whole lines are compared.
     keys: Vec<Key>,
-    /// `-r` for the whole lines.
+    /// Whether `-r` applies to whole lines.
     descending: bool,
     stable: bool,
     unique: bool,
 }
 
 impl LineOrder {
-    /// The order that the options ask for.
+    /// The order that the options define.
     ///
     /// # Errors
-    /// If the options of a key exclude each other, and if `--random-source` cannot be read.
+    /// If the options of a key are incompatible, or if `--random-source` cannot be read.
     pub fn new(job: &LinesJob) -> Result<LineOrder, Failure> {
         let global = job.ordering;
         let mut resolve = Resolve::new(job);
@@ -52,7 +52,7 @@ impl LineOrder {
         Ok(LineOrder { keys, descending: global.reverse, stable: job.stable, unique: job.unique })
     }
 
-    /// Whether whole lines are compared by their bytes alone, and if so, whether they descend.
+    /// Whether whole lines are compared by their bytes alone; if so, whether in descending order.
     pub fn plain(&self) -> Option<bool> {
         match self.keys.first() {
             None => Some(self.descending),
@@ -60,19 +60,19 @@ impl LineOrder {
         }
     }
 
-    /// Whether lines with equal keys are ordered by their bytes, and if so, whether they descend.
+    /// Whether lines with equal keys are ordered by their bytes; if so, whether in descending order.
     pub fn last_resort(&self) -> Option<bool> {
         let wanted = !self.stable && !self.unique && self.plain().is_none();
         wanted.then_some(self.descending)
     }
 
-    /// Whether only the first of lines with equal keys counts.
+    /// Whether only the first of lines with equal keys is kept.
     pub fn unique(&self) -> bool {
         self.unique
     }
 
-    /// Appends bytes that compare as the keys of `line` do. Nothing may be appended to them but what is to
-    /// decide between equal keys of lines that encode alike.
+    /// Appends an encoding that compares as the keys of `line` do. It may be a prefix of another encoding.
+    /// After it, append only bytes that order lines whose keys are equal and have the same encoding.
     pub fn encode(&self, line: &[u8], out: &mut Vec<u8>) {
         match self.plain() {
             Some(false) => out.extend_from_slice(line),
@@ -85,7 +85,7 @@ impl LineOrder {
         }
     }
 
-    /// Compares the keys alone.
+    /// Compares only the keys.
     pub fn compare_keys(&self, a: &[u8], b: &[u8]) -> Ordering {
         match self.plain() {
             Some(descending) => directed(compare_bytes(a, b), descending),
@@ -95,7 +95,7 @@ impl LineOrder {
         }
     }
 
-    /// Compares the keys, then whole lines where [`LineOrder::last_resort`] says so.
+    /// Compares the keys, then whole lines if [`LineOrder::last_resort`] says so.
     pub fn compare(&self, a: &[u8], b: &[u8]) -> Ordering {
         self.compare_keys(a, b).then_with(|| self.compare_last(a, b))
     }
@@ -105,7 +105,8 @@ impl LineOrder {
         self.last_resort().map_or(Ordering::Equal, |descending| directed(compare_bytes(a, b), descending))
     }
 
-    /// Appends what `--debug` prints under a line: a row of underscores for each key, and for the last resort.
+    /// Appends what `--debug` prints under a line: a row of underscores for each key and for the last-resort
+    /// comparison.
     pub fn debug_line(&self, line: &[u8], out: &mut Vec<u8>) {
         for key in &self.keys {
             annotate::mark(line, key.marked(line), out);
@@ -116,7 +117,7 @@ impl LineOrder {
     }
 }
 
-/// A line, and its first key: looked for once, however often the line is compared.
+/// A line and its first key, which is found once for all comparisons of the line.
 #[derive(Debug, Clone, Copy)]
 pub struct Found<'l> {
     line: &'l [u8],
@@ -129,7 +130,7 @@ impl LineOrder {
         Found { line, key: self.keys.first().map_or(FoundKey::Text(line), |key| key.found(line)) }
     }
 
-    /// As [`LineOrder::compare`].
+    /// The same as [`LineOrder::compare`], for lines from [`LineOrder::find`].
     pub fn compare_found(&self, a: Found<'_>, b: Found<'_>) -> Ordering {
         let (a_line, b_line) = (a.line, b.line);
         let Some((first, others)) = self.keys.split_first() else { return self.compare(a_line, b_line) };
@@ -141,7 +142,7 @@ impl LineOrder {
     }
 }
 
-/// Compares two lines or keys by their bytes, of which the first few mostly decide.
+/// Compares two lines or keys by their bytes. Usually the first few bytes decide.
 #[inline(always)]
 pub fn compare_bytes(a: &[u8], b: &[u8]) -> Ordering {
     match (a.first_chunk::<8>(), b.first_chunk::<8>()) {

@@ -5,14 +5,15 @@ use super::blank;
 const MONTHS: [&[u8; 3]; 12] =
     [b"JAN", b"FEB", b"MAR", b"APR", b"MAY", b"JUN", b"JUL", b"AUG", b"SEP", b"OCT", b"NOV", b"DEC"];
 
-/// 1 to 12 for a key that starts, after blanks, with a month's three letters in any case; 0 for any other.
+/// 1 to 12 for a key that starts, after blanks, with the three-letter name of a month in any case; 0 for any
+/// other.
 pub fn rank(text: &[u8]) -> u8 {
     let Some(name) = blank::trimmed(text).first_chunk::<3>() else { return 0 };
     let upper = name.map(|letter| letter.to_ascii_uppercase());
     MONTHS.iter().position(|month| **month == upper).map_or(0, |place| place as u8 + 1)
 }
 
-/// How much of `text`, which starts with no blank, is read as a month.
+/// The number of bytes of `text` that are read as a month. `text` must have no leading blanks.
 pub fn length(text: &[u8]) -> usize {
     if rank(text) == 0 { 0 } else { 3 }
 }

@@ -4,20 +4,20 @@ use std::cmp::Ordering;
 
 use super::blank;
 
-/// A number as read from the start of a key: blanks, `-`, digits, `.`, digits, each of which may be missing.
+/// A number as parsed from the start of a key: blanks, `-`, digits, `.`, digits, each of which is optional.
 ///
-/// What is no number counts as 0. Leading zeros of the integer and trailing zeros of the fraction are left out,
-/// and 0 is not negative, so that equal numbers are equal field by field.
+/// Text that is not a number counts as 0. Leading zeros of the integer and trailing zeros of the fraction are
+/// dropped, and 0 is not negative, so that equal numbers have equal fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Number<'t> {
     negative: bool,
     integer: &'t [u8],
-    /// The integer part; `u64::MAX` where it has more than 19 digits.
+    /// The integer part, or `u64::MAX` if it has more than 19 digits.
     value: u64,
     fraction: &'t [u8],
 }
 
-/// Digits that always fit 64 bits.
+/// A number with this many digits always fits in 64 bits.
 const FITTING: usize = 19;
 
 impl<'t> Number<'t> {
@@ -35,8 +35,8 @@ impl<'t> Number<'t> {
         Number { negative: negative && !is_zero, integer, value, fraction }
     }
 
-    /// The rank of a number's unit for `-h`: none, then K to Y; the other way round and before these for
-    /// negative numbers. Zero has no unit.
+    /// The rank of a number's unit for `-h`. Positive numbers rank by unit: none, then K to Y. Negative numbers
+    /// rank in the reverse order, below them. Zero has no unit.
     pub fn unit(text: &[u8]) -> u8 {
         const NONE: u8 = 128;
         let parts = Parts::read(blank::trimmed(text));
@@ -48,7 +48,7 @@ impl<'t> Number<'t> {
         }
     }
 
-    /// How much of `text` is read as a number, and as its unit.
+    /// The number of bytes of `text` that are read as a number, and its unit if `with_unit` is set.
     pub fn length(text: &[u8], with_unit: bool) -> usize {
         let parts = Parts::read(text);
         if parts.integer.is_empty() && parts.fraction.is_empty() {
@@ -58,8 +58,9 @@ impl<'t> Number<'t> {
         text.len() - parts.rest.len() + usize::from(unit)
     }
 
-    /// Appends bytes that compare as numbers do, none the beginning of another's: the sign with the count of
-    /// integer digits, then all digits by two, closed by a 0; for a negative number the complement of that.
+    /// Appends an encoding that compares as the numbers do; no encoding is a prefix of another. It has the sign
+    /// and the number of integer digits, then all digits in pairs, then a 0. For a negative number, everything
+    /// is complemented.
     pub fn encode(&self, out: &mut Vec<u8>) {
         const ZERO: u8 = 0x80;
         const MANY: usize = 0x7e;
@@ -83,7 +84,7 @@ impl<'t> Number<'t> {
                 significant = out.len();
             }
         }
-        // 100 and 1e2 have as many integer digits; the zeros that end them say nothing more.
+        // Trailing zeros of an integer are dropped: the number of integer digits already implies them.
         out.truncate(significant);
         out.push(0);
         if self.negative {
@@ -119,7 +120,7 @@ impl PartialOrd for Number<'_> {
     }
 }
 
-/// What a number is written with.
+/// The parts of a number as written.
 struct Parts<'t> {
     negative: bool,
     integer: &'t [u8],
@@ -144,7 +145,7 @@ impl<'t> Parts<'t> {
     }
 }
 
-/// The digits that `text` starts with, their value modulo 2^64, and what follows.
+/// The digits at the start of `text`, their value modulo 2^64, and the rest of the text.
 #[inline]
 fn digits(text: &[u8]) -> (&[u8], u64, &[u8]) {
     let (mut count, mut value) = (0, 0u64);

@@ -1,4 +1,4 @@
-//! `-R`: equal keys together, and the rest in an order that a hash decides.
+//! `-R`: groups equal keys together and shuffles the groups, by a hash of each key.
 
 use std::fs::File;
 use std::io::Read;
@@ -8,12 +8,12 @@ use md5::{Digest, Md5};
 
 use crate::failure::Failure;
 
-/// The MD5 of a salt, to which keys are added; GNU sort shuffles by the same.
+/// The MD5 state after hashing a salt; each key is then added to a copy. GNU sort uses the same hash.
 #[derive(Debug, Clone)]
 pub struct Shuffle(Md5);
 
 impl Shuffle {
-    /// Takes the salt, 16 bytes, from the start of `source`, or from the system.
+    /// Reads a salt of 16 bytes from the start of `source`, or from the system.
     pub fn new(source: Option<&Path>) -> Result<Shuffle, Failure> {
         let source = source.unwrap_or(Path::new("/dev/urandom"));
         let mut salt = [0; 16];
@@ -22,7 +22,7 @@ impl Shuffle {
         Ok(Shuffle(Md5::new_with_prefix(salt)))
     }
 
-    /// What decides the place of a key.
+    /// The hash that decides the position of a key.
     pub fn digest(&self, key: &[u8]) -> [u8; 16] {
         self.0.clone().chain_update(key).finalize().into()
     }

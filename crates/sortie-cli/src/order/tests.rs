@@ -1,4 +1,4 @@
-//! The order against the machine's own `sort` in the C locale, and the encoding against the comparison.
+//! Tests the order against the `sort` of this machine in the C locale, and the encoding against the comparison.
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -14,7 +14,7 @@ use super::LineOrder;
 use crate::cli::{Command, Job};
 use crate::failure::Failure;
 
-/// The order that `options`, separated by spaces, ask for.
+/// The order that `options`, separated by spaces, define.
 fn try_order(options: &str) -> Result<LineOrder, Failure> {
     let words = ["sortie", "sort"].into_iter().chain(options.split_whitespace());
     match Command::from_args(words.map(OsString::from).collect()).expect(options) {
@@ -30,7 +30,7 @@ fn order(options: &str) -> LineOrder {
     try_order(options).expect(options)
 }
 
-/// What `LC_ALL=C sort` makes of `input`; nothing where the machine has no GNU sort.
+/// The output of `LC_ALL=C sort` for `input`, or `None` if the machine has no GNU sort.
 fn gnu(options: &str, input: &[u8]) -> Option<Vec<u8>> {
     let mut sort = Process::new("sort");
     sort.env("LC_ALL", "C").args(options.split_whitespace());
@@ -53,7 +53,7 @@ fn has_gnu() -> bool {
     is_gnu
 }
 
-/// Sorts by the comparison as GNU sort would: stable, and under `-u` the first of equals.
+/// Sorts by the comparison as GNU sort would: stably, and keeping the first of equal lines under `-u`.
 fn sorted(order: &LineOrder, lines: &[Vec<u8>], end: u8) -> Vec<u8> {
     let mut lines: Vec<&Vec<u8>> = lines.iter().collect();
     lines.sort_by(|a, b| order.compare(a, b));
@@ -63,12 +63,12 @@ fn sorted(order: &LineOrder, lines: &[Vec<u8>], end: u8) -> Vec<u8> {
     lines.iter().flat_map(|line| line.iter().copied().chain([end])).collect()
 }
 
-/// Holds that both sort `lines` alike, and that the encoding agrees.
+/// Asserts that both sort `lines` the same way, and that the encoding agrees.
 fn check(options: &str, lines: &[Vec<u8>]) {
     let order = order(options);
     let zero = options.split_whitespace().any(|option| option == "-z");
     let end = if zero { 0 } else { b'\n' };
-    // Either may stand in a line that the other ends.
+    // A line may contain the byte that ends lines under the other setting of `-z`.
     let instead = |byte| if byte == 0 && zero { b'\n' } else { byte };
     let lines: Vec<Vec<u8>> = lines.iter().map(|line| line.iter().copied().map(instead).collect()).collect();
     let input: Vec<u8> = lines.iter().flat_map(|line| line.iter().copied().chain([end])).collect();
@@ -84,7 +84,7 @@ fn check(options: &str, lines: &[Vec<u8>]) {
     }
 }
 
-/// Holds that two lines compare as their encodings do.
+/// Asserts that two lines compare as their encodings do.
 fn agree(order: &LineOrder, options: &str, a: &[u8], b: &[u8]) {
     let [code_a, code_b] = [a, b].map(|line| {
         let mut code = Vec::new();
@@ -95,7 +95,7 @@ fn agree(order: &LineOrder, options: &str, a: &[u8], b: &[u8]) {
     assert_eq!(order.compare_keys(a, b), code_a.cmp(&code_b), "sort {options}: {shown:?}");
 }
 
-/// A field that some option has an opinion about.
+/// A field that some option treats specially.
 fn field() -> impl Strategy<Value = Vec<u8>> {
     let regex = |pattern| bytes_regex(pattern).expect("the pattern is right");
     prop_oneof![
@@ -103,7 +103,7 @@ fn field() -> impl Strategy<Value = Vec<u8>> {
         1 => regex(r"-?0{0,3}[0-9]{18,40}(\.[0-9]{1,20})?"),
         3 => regex(r"[ \x0b]?[+-]?(0x)?[0-9a]{0,3}(\.[0-9a]{0,3})?([ep][+-]?[0-9]{1,2})?"),
         1 => regex(r"[+-]?[0-9]{1,25}(\.[0-9]{1,25})?e[+-]?[0-4]?[0-9]{1,3}"),
-        // No NaN: GNU sort leaves the order of equal ones to chance.
+        // No NaN: GNU sort orders equal NaNs arbitrarily.
         1 => select(&["inf", "-Infinity", "+inf", "infinite", "0x", ".", "e5"][..]).prop_map(Vec::from),
         2 => regex(r" ?(jan|FEB|Mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,2}"),
         4 => regex(r"\.{0,2}[ab~-]{0,2}0{0,2}[0-9]{0,2}([._~-][a-b0~]{0,2}){0,2}(\.[tz~]?[ar0~]{0,2}){0,2}"),
@@ -121,7 +121,7 @@ fn line() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// Letters that may stand together after a key.
+/// Letters that may be combined after a key.
 fn letters() -> impl Strategy<Value = String> {
     let kind = select(&["", "", "n", "g", "h", "M", "V", "V", "R", "d", "i", "di", "Vd"][..]);
     (kind, subsequence(vec!["b", "f", "r"], 0..=3)).prop_map(|(kind, more)| kind.to_owned() + &more.concat())
@@ -149,7 +149,7 @@ fn options() -> impl Strategy<Value = String> {
         |(global, keys, separator, more)| {
             let words = [global].into_iter().chain(keys);
             let words = words.chain(separator.into_iter().chain(more).map(String::from));
-            // Any file of 16 bytes or more will do.
+            // Any file of at least 16 bytes works.
             let words = words.chain(["--random-source=Cargo.toml".into()]);
             words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
         },
@@ -215,7 +215,7 @@ fn nans_are_ordered_by_their_payloads() {
     let nans =
         ["nan", "-nan", "nan(2)", "-nan(1)", "nan(0x100)", "NAN(1)", "nan(077)", "nan(99999999999999999999)"];
     check("-gs", &nans.map(Vec::from));
-    // What is no number between the brackets counts as none.
+    // If the text in the parentheses is not a number, the payload is 0.
     check("-gs", &["1", "nan(08)", "nan(1)", "-inf", "x", "-inf", "nan(12345678901)"].map(Vec::from));
 }
 
@@ -240,7 +240,7 @@ fn options_that_exclude_each_other_are_refused_with_gnu_sorts_words() {
     }
 }
 
-/// Numbers close to where two long doubles meet, and at both ends of their range.
+/// Numbers close to the midpoint of two adjacent long doubles, and at both ends of their range.
 #[test]
 fn long_doubles_are_rounded_as_strtold_rounds() {
     if !has_gnu() {

@@ -1,18 +1,18 @@
-//! `-V`: version numbers within text, after the rules that the GNU coreutils manual gives for version sort.
+//! `-V`: version numbers within text, by the version sort rules of the GNU coreutils manual.
 //!
-//! The order is defined by an encoding. A text is taken as alternating stretches of non-digits and digits. Of
-//! non-digits, `~` goes before the end of the stretch, then letters, then all other bytes; digits count as a
-//! number. File suffixes such as `.tar.gz` count only between texts that are equal without them.
+//! The order is defined by an encoding. A text alternates between stretches of non-digits and of digits. Among
+//! non-digits, `~` sorts before the end of the stretch, then come letters, then all other bytes. Digits compare
+//! as a number. File suffixes such as `.tar.gz` count only between texts that are equal without them.
 
 use std::cmp::Ordering;
 
 const TILDE: u8 = 1;
-/// Ends a stretch of non-digits.
+/// Marks the end of a stretch of non-digits.
 const END: u8 = 2;
 const FIRST_LETTER: u8 = 3;
 const FIRST_OTHER: u8 = FIRST_LETTER + 52;
 
-/// The place of each byte among the non-digits; 0 for digits.
+/// The rank of each byte among the non-digits; 0 for digits.
 static RANKS: [u8; 256] = ranks();
 
 const fn ranks() -> [u8; 256] {
@@ -45,9 +45,9 @@ pub fn compare(a: &[u8], b: &[u8]) -> Ordering {
     a.cmp(&b)
 }
 
-/// Appends bytes that compare as versions do, none the beginning of another's.
+/// Appends an encoding that compares as versions do. No encoding is a prefix of another.
 pub fn encode(text: &[u8], out: &mut Vec<u8>) {
-    // The empty text goes first, then the names of folders, then hidden files.
+    // The empty text comes first, then the special names `.` and `..`, then hidden files.
     let class = match text {
         b"" => 0,
         b"." => 1,
@@ -62,7 +62,8 @@ pub fn encode(text: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// The end of a text counts as the number 0 and an empty stretch: `a`, `a0` and `a00` are equal, below `a1`.
+/// The end of a text counts as the number 0 and an empty stretch: `a`, `a0` and `a00` are equal, and less than
+/// `a1`.
 fn encode_stretches(mut text: &[u8], out: &mut Vec<u8>) {
     loop {
         let letters = text.iter().take_while(|b| !b.is_ascii_digit()).count();
@@ -78,7 +79,7 @@ fn encode_stretches(mut text: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// The count of digits without leading zeros, and these by two.
+/// Appends the number of digits without leading zeros, then these digits in pairs.
 fn encode_number(digits: &[u8], out: &mut Vec<u8>) {
     let zeros = digits.iter().take_while(|&&d| d == b'0').count();
     let digits = &digits[zeros..];
@@ -93,7 +94,7 @@ fn encode_number(digits: &[u8], out: &mut Vec<u8>) {
     out.extend(pairs);
 }
 
-/// A text without the suffixes that end it: each a dot, a letter or `~`, then letters, digits and `~`.
+/// A text without its file suffixes. Each suffix is a dot, a letter or `~`, then letters, digits and `~`.
 fn without_suffixes(text: &[u8]) -> &[u8] {
     let mut end = text.len();
     loop {

@@ -1,8 +1,9 @@
-//! `--debug`: what GNU sort warns of, in its order: options that are allowed, and seldom what was meant.
+//! `--debug`: the warnings that GNU sort gives, in the same order. They are about options that are allowed but
+//! seldom intended.
 
 use crate::cli::{KeyOptions, KeySpec, LinesJob};
 
-/// One line for each.
+/// The warnings, one line each.
 pub fn warnings(job: &LinesJob) -> Vec<String> {
     let global = job.ordering;
     let keys: Vec<ResolvedKey> = job.keys.iter().map(|key| ResolvedKey::new(&key.spec, global)).collect();
@@ -26,7 +27,7 @@ pub fn warnings(job: &LinesJob) -> Vec<String> {
     found
 }
 
-/// A `-k` with the options that it has or inherits.
+/// A `-k` with its own or inherited options.
 struct ResolvedKey {
     spec: KeySpec,
     options: KeyOptions,
@@ -65,10 +66,10 @@ impl ResolvedKey {
         self.spec.end_field.is_some_and(|end| end < self.spec.start_field)
     }
 
-    /// Whether the blanks before a field are part of the key, or count in one of its places.
+    /// Whether the blanks before a field are part of the key, or are counted in one of its positions.
     fn counts_blanks(&self) -> bool {
         let KeySpec { start_char, end_field, end_char, .. } = self.spec;
-        // No blanks stand before the first field that are not its own.
+        // No blanks before the first field belong to another field.
         let within_line = end_field == Some(1) && end_char > 0;
         let skips = is_number(self.options) || self.options.month;
         let at_start = !self.start_blanks && (!skips || start_char > 1);
@@ -76,7 +77,7 @@ impl ResolvedKey {
         !self.is_empty() && !within_line && (at_start || at_end)
     }
 
-    /// Whether a number is looked for in more than one field.
+    /// Whether a number may extend over more than one field.
     fn spans_as_number(&self) -> bool {
         is_number(self.options) && self.spec.end_field.is_none_or(|end| end > self.spec.start_field)
     }
@@ -86,7 +87,7 @@ fn is_number(options: KeyOptions) -> bool {
     options.numeric || options.general_numeric || options.human_numeric
 }
 
-/// What means something in a number, and the point that does.
+/// Warns if a separator has a meaning in numbers, and about the decimal point.
 fn about_numbers(keys: &[ResolvedKey], global: KeyOptions, separator: Option<u8>) -> Vec<String> {
     let spans = keys.iter().any(ResolvedKey::spans_as_number);
     let spans_as_float = keys.iter().any(|key| key.options.general_numeric && key.spans_as_number());
@@ -107,7 +108,7 @@ fn about_numbers(keys: &[ResolvedKey], global: KeyOptions, separator: Option<u8>
     found
 }
 
-/// Global options that no key has.
+/// Warns of global options that no key uses.
 fn without_effect(keys: &[ResolvedKey], global: KeyOptions, no_last_resort: bool) -> Vec<String> {
     let has = |option: fn(&KeyOptions) -> bool| keys.iter().any(|key| option(&key.options));
     let ignores =
