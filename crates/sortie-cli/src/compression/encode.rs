@@ -1,4 +1,5 @@
-//! Compresses a piece of an output by itself. Concatenated pieces are a valid file of that format.
+//! Compresses a piece of output independently of the others. The concatenated pieces are a valid file of the
+//! same format.
 
 use std::io::{self, Write};
 
@@ -12,17 +13,18 @@ use zstd::zstd_safe::CParameter;
 use super::{Compression, Way};
 use crate::failure::Failure;
 
-/// Bytes that a block of BGZF holds, as `bgzip` fills it: what does not compress still fits a block of 64 KiB.
+/// The number of input bytes in a BGZF block, the same as `bgzip` uses. Even incompressible data then fits in a
+/// block of 64 KiB.
 pub const BGZF_BLOCK: usize = 65_280;
 
-/// What stands before the data of a block: a gzip header with one extra field, whose last two bytes are the size of the block
-/// less one. (SAM/BAM format specification, section 4.1.)
+/// The start of a BGZF block: a gzip header with one extra field, whose last two bytes (not included here) are the
+/// block size minus one. (SAM/BAM format specification, section 4.1.)
 const BGZF_HEADER: [u8; 16] = [0x1F, 0x8B, 8, 4, 0, 0, 0, 0, 0, 0xFF, 6, 0, b'B', b'C', 2, 0];
-/// What ends a file: an empty block.
+/// The end of a BGZF file: an empty block.
 pub const BGZF_END: [u8; 28] =
     [0x1F, 0x8B, 8, 4, 0, 0, 0, 0, 0, 0xFF, 6, 0, b'B', b'C', 2, 0, 0x1B, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0];
 
-/// The least dictionary that xz has.
+/// The smallest dictionary size that xz allows.
 const XZ_DICTIONARY: u32 = 4 << 10;
 
 impl Compression {
@@ -36,7 +38,7 @@ impl Compression {
             Way::Bzip2 => self.bzip2(piece),
             Way::Lz4 => lz4(piece),
         };
-        // Nothing else can go wrong in memory.
+        // Compression in memory can fail only for lack of memory.
         compressed.map_err(|_| Failure::Memory(piece.len() as u64))
     }
 
@@ -50,7 +52,7 @@ impl Compression {
         let mut blocks = Memory::default();
         for text in piece.chunks(BGZF_BLOCK) {
             let data = deflate(text, self.level as u32)?;
-            // The header, two bytes of size, the data, a checksum and the size of the text.
+            // The header, two bytes for the block size, the data, a checksum and the size of the text.
             let size = BGZF_HEADER.len() + 2 + data.len() + 8;
             let less_one = u16::try_from(size - 1).map_err(|_| io::ErrorKind::InvalidData)?;
             blocks.write_all(&BGZF_HEADER)?;
@@ -64,14 +66,14 @@ impl Compression {
 
     fn zstd(self, piece: &[u8]) -> io::Result<Vec<u8>> {
         let mut encoder = zstd::bulk::Compressor::new(self.level)?;
-        // As the program `zstd` does, so that damage is found.
+        // Adds a checksum, as the program `zstd` does, so that damage is detected.
         encoder.set_parameter(CParameter::ChecksumFlag(true))?;
         encoder.compress(piece)
     }
 
     fn xz(self, piece: &[u8]) -> io::Result<Vec<u8>> {
         let mut options = XzOptions::with_preset(self.level as u32);
-        // A larger one takes memory in vain, here and where it is decompressed.
+        // A larger dictionary would waste memory when compressing and decompressing.
         let dictionary = &mut options.lzma_options.dict_size;
         *dictionary = (*dictionary).min((piece.len() as u32).next_power_of_two().max(XZ_DICTIONARY));
         let mut encoder = XzWriter::new(Memory::default(), options)?;
@@ -86,7 +88,7 @@ impl Compression {
     }
 }
 
-/// Deflated text of a block, stored as it is where that is shorter.
+/// Deflates the text of a block, or stores it uncompressed if that is shorter.
 fn deflate(text: &[u8], level: u32) -> io::Result<Vec<u8>> {
     let at = |level| {
         let mut encoder = DeflateEncoder::new(Memory::default(), flate2::Compression::new(level));

@@ -1,7 +1,7 @@
 //! Decompresses the members of a file one after the other.
 //!
-//! A file ends with a member, or it is damaged: inside a member, the end of the file is an error of the source, whatever a
-//! decoder would make of it. Some take it for the end of the data.
+//! A file that ends inside a member is damaged. The source then reports an error, whatever the decoder does, because
+//! some decoders take the early end for the end of the data.
 
 use std::io::{self, BufRead, ErrorKind, Read};
 use std::mem;
@@ -17,42 +17,44 @@ use super::{HEAD, Way};
 use crate::failure::Failure;
 use crate::memory;
 
-/// Bytes of the file that are read at a time.
+/// The number of bytes to read from the file at a time.
 const BUFFER: usize = 64 << 10;
-/// The memory limit of a member's decoder, in MiB. It covers what `zstd` and `xz` write by default.
+/// The maximum memory of a decoder for one member, in MiB. It suffices for what `zstd` and `xz` write without
+/// special options.
 const MOST: u32 = 128;
-/// Upper bound on the memory that the decoder of xz takes besides its dictionary, in MiB.
+/// An upper bound on the memory in MiB that an xz decoder needs in addition to the dictionary.
 const BESIDE: u32 = 2;
 
-/// What a compressed file holds.
+/// The decompressed content of a file.
 pub struct Members {
     way: Way,
     stage: Stage,
-    /// Whether there was a member.
+    /// Whether a member has begun.
     has_begun: bool,
     reached: Arc<Reached>,
 }
 
 enum Stage {
-    /// After a member, or before the first.
+    /// Between two members, or before the first.
     Between(Tap),
     Within(Decoder),
     Ended,
     Failed,
 }
 
-/// How far the file was read, and why no further: decoders hide errors of their source, or take them for the end.
+/// How far the file has been read, and why not further. Decoders hide errors of their source, or treat them as the end
+/// of the data.
 #[derive(Default)]
 struct Reached {
-    /// Bytes that were given to decoders.
+    /// The number of bytes that decoders have consumed.
     taken: AtomicU64,
     is_cut: AtomicBool,
-    /// Whether the system could not read the file.
+    /// Whether reading the file failed with an error of the system.
     has_failed: AtomicBool,
 }
 
 impl Members {
-    /// Reads `source` from its beginning, which is that of a member.
+    /// Reads `source` from its beginning, where a member starts.
     pub fn new(way: Way, source: impl Read + Send + 'static) -> Result<Members, Failure> {
         let reached = Arc::<Reached>::default();
         let buffer = memory::filled(BUFFER, 0)?;
@@ -66,7 +68,7 @@ impl Members {
         loop {
             let way = self.way;
             match tap.look_ahead(HEAD)? {
-                // Something else may begin so.
+                // Frames without data alone may be something else.
                 [] if !self.has_begun => {
                     return Err(damaged(format!(
                         "it begins as {} data does, and then there is none",
@@ -74,7 +76,7 @@ impl Members {
                     )));
                 }
                 [] => return Ok(Stage::Ended),
-                // Zeros fill up the last block of a tape; xz allows them between its streams.
+                // Zeros fill the last block of a tape. xz also allows them between streams.
                 [0, ..] if matches!(way, Way::Gzip | Way::Xz) => tap.consume(1),
                 &[0x50..=0x5F, 0x2A, 0x4D, 0x18, a, b, c, d, ..] if matches!(way, Way::Zstd | Way::Lz4) => {
                     tap.skip(8 + u64::from(u32::from_le_bytes([a, b, c, d])))?;
@@ -96,13 +98,14 @@ impl Members {
         }
     }
 
-    /// Whether the file is of this way after all. A frame without data begins zstd and lz4 files alike.
+    /// Whether the file has the format `found` instead. Before the first member, frames without data are the same in
+    /// zstd and lz4 files.
     fn may_be(&self, found: Way) -> bool {
         let is_either = |way| matches!(way, Way::Zstd | Way::Lz4);
         !self.has_begun && is_either(self.way) && is_either(found)
     }
 
-    /// What an error of the decoder means.
+    /// Turns an error of the decoder into a message for the user.
     fn explain(&self, error: io::Error) -> io::Error {
         let Reached { taken, is_cut, has_failed } = &*self.reached;
         let (name, taken) = (self.way.name(), taken.load(Relaxed));
@@ -128,7 +131,7 @@ fn damaged(why: String) -> io::Error {
 
 impl Read for Members {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        // A decoder could take it for the end.
+        // A decoder could take an empty read for the end of the data.
         if into.is_empty() {
             return Ok(0);
         }
@@ -141,7 +144,7 @@ impl Read for Members {
                 Stage::Failed => return Err(damaged("it could not be read to its end".into())),
                 Stage::Between(tap) => self.begin(tap),
                 Stage::Within(mut decoder) => match decoder.read(into) {
-                    // Some decoders take the error of the source for the end.
+                    // Some decoders treat the error of the source as the end of the data.
                     Ok(0) if self.reached.is_cut.load(Relaxed) => {
                         Err(self.explain(ErrorKind::UnexpectedEof.into()))
                     }
@@ -171,7 +174,7 @@ impl Decoder {
     fn new(way: Way, tap: Tap) -> io::Result<Decoder> {
         Ok(match way {
             Way::Gzip | Way::Bgzf => Decoder::Gzip(Box::new(GzDecoder::new(tap))),
-            // By itself it allows windows of 128 MiB.
+            // By default it allows windows of up to 128 MiB.
             Way::Zstd => Decoder::Zstd(zstd::Decoder::with_buffer(tap)?.single_frame()),
             Way::Xz => Decoder::Xz(Box::new(XzReader::new_mem_limit(tap, false, (MOST + BESIDE) << 10))),
             Way::Bzip2 => Decoder::Bzip2(BzDecoder::new(tap)),
@@ -189,7 +192,7 @@ impl Decoder {
         }
     }
 
-    /// The source after the member, all of which was read.
+    /// Returns the source, after the whole member was read.
     fn into_tap(self) -> Tap {
         let mut tap = match self {
             Decoder::Gzip(decoder) => decoder.into_inner(),
@@ -203,20 +206,20 @@ impl Decoder {
     }
 }
 
-/// A buffered source that knows whether it may end.
+/// A buffered source that knows whether it may end at its current position.
 struct Tap {
     source: Box<dyn Read + Send>,
     buffer: Vec<u8>,
-    /// What was read and not yet taken.
+    /// The bytes `buffer[start..end]` were read and are not consumed yet.
     start: usize,
     end: usize,
-    /// Whether a member is being read, so that the file must go on.
+    /// Whether a member is being read, so that the file may not end here.
     is_within: bool,
     reached: Arc<Reached>,
 }
 
 impl Tap {
-    /// The next bytes: at least `least`, or fewer at the end of the file.
+    /// The next bytes: at least `least`, or all that are left.
     fn look_ahead(&mut self, least: usize) -> io::Result<&[u8]> {
         while self.end - self.start < least {
             self.buffer.copy_within(self.start..self.end, 0);
@@ -292,7 +295,7 @@ mod tests {
         (if how.way == Way::Bgzf { Way::Gzip } else { how.way }, how.compress(TEXT).unwrap())
     }
 
-    /// One byte at a time, as a slow pipe may give them.
+    /// Returns one byte for each read, as a slow pipe may.
     struct Drip(Cursor<Vec<u8>>);
 
     impl Read for Drip {
@@ -330,7 +333,7 @@ mod tests {
                 for bit in 0..8 {
                     let mut bytes = one.clone();
                     bytes[place] ^= 1 << bit;
-                    // What nothing depends on, such as the time in a header, may change.
+                    // Bits that do not affect the data, such as the time in a header, may change unnoticed.
                     if let Ok(out) = read(way, &bytes) {
                         assert_eq!(out, TEXT, "{}: bit {bit} of byte {place}", about.name);
                     }
@@ -356,7 +359,7 @@ mod tests {
         for name in ["zstd", "lz4"] {
             let (way, one) = compressed(name);
             let all = [&empty[..], &one, &empty, &one, &empty].concat();
-            // Such a beginning is taken for that of zstd.
+            // A file that begins with an empty frame is first treated as zstd.
             for way in [way, Way::Zstd] {
                 assert_eq!(read(way, &all).unwrap(), TEXT.repeat(2), "{name}");
                 assert!(read(way, &all[..all.len() - 1]).is_err(), "{name}");
@@ -366,7 +369,7 @@ mod tests {
         assert_eq!(error, "it begins as zstd data does, and then there is none");
     }
 
-    /// Lets an error of the source through as it is.
+    /// An error of the source is returned unchanged.
     #[test]
     fn a_source_that_fails_is_told() {
         struct Fails(Cursor<Vec<u8>>);

@@ -1,8 +1,9 @@
-//! How files are compressed. The first bytes of an input tell how; an output is compressed as its name ends, or as `--compress`
-//! says.
+//! Compressed files. The first bytes of an input tell its format. `--compress` or else the name of an output decides
+//! how it is compressed.
 //!
-//! A compressed file is a row of *members*, each complete in itself: a gzip member, a BGZF block, a zstd or lz4 frame, an xz or
-//! bzip2 stream. So pieces of an output are compressed in parallel, and `members.rs` sees to it that an input ends with a member.
+//! A compressed file is a sequence of *members*, each complete in itself: a gzip member, a BGZF block, a zstd or lz4
+//! frame, an xz or bzip2 stream. So pieces of an output can be compressed in parallel. `members.rs` makes sure that
+//! an input ends at the end of a member.
 
 mod encode;
 mod members;
@@ -18,11 +19,11 @@ use crate::quote;
 pub use packer::Packer;
 pub use source::{Source, is_compressed, peeked, reader};
 
-/// A way to compress.
+/// A compression format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
     Gzip,
-    /// gzip in blocks of 64 KiB, in which sequence tools can seek.
+    /// gzip in blocks of 64 KiB, which sequencing tools can access randomly.
     Bgzf,
     Zstd,
     Xz,
@@ -30,16 +31,17 @@ pub enum Way {
     Lz4,
 }
 
-/// The properties of a way.
+/// The properties of a format.
 struct About {
     way: Way,
     name: &'static str,
-    /// What the name of a file ends in.
+    /// The file extension.
     extension: &'static str,
     levels: RangeInclusive<i32>,
-    /// The level that the way's own program takes.
+    /// The default level of the format's own program.
     usual: i32,
-    /// Bytes that are compressed as one piece: larger ones compress better, smaller ones take less memory.
+    /// The number of bytes to compress as one piece. Larger pieces compress better, smaller ones take less
+    /// memory.
     piece: usize,
 }
 
@@ -55,7 +57,7 @@ static WAYS: [About; 6] = [
     },
     About { way: Way::Zstd, name: "zstd", extension: "zst", levels: 1..=22, usual: 3, piece: 1 << 20 },
     About { way: Way::Xz, name: "xz", extension: "xz", levels: 0..=9, usual: 6, piece: 1 << 20 },
-    // About one block, which is no larger.
+    // Slightly less than one bzip2 block, which holds at most 900 kB.
     About { way: Way::Bzip2, name: "bzip2", extension: "bz2", levels: 1..=9, usual: 9, piece: 890_000 },
     About { way: Way::Lz4, name: "lz4", extension: "lz4", levels: 1..=1, usual: 1, piece: 1 << 20 },
 ];
@@ -69,18 +71,19 @@ impl Way {
         self.about().name
     }
 
-    /// How a file of this name is compressed, if the name says so.
+    /// The format that the extension of a file name means, if any.
     fn of_name(name: &Path) -> Option<Way> {
         let extension = name.extension()?;
         WAYS.iter().find(|about| extension.eq_ignore_ascii_case(about.extension)).map(|about| about.way)
     }
 
-    /// How a file that begins so is compressed, if it is. A BGZF file is gzip for a reader.
+    /// The format of a file that begins with `head`, if it is compressed. BGZF counts as gzip here.
     ///
-    /// More is looked at than what a way calls its magic: it may be the beginning of a text, or of numbers.
+    /// The check includes more bytes than the magic number of a format, because a text or an array could begin
+    /// with the magic number too.
     fn of(head: &[u8]) -> Option<Way> {
         match *head {
-            // Deflated, with no flag, level or system that nobody has given a meaning.
+            // The method is deflate, and flags, level and system have no reserved values.
             [0x1F, 0x8B, 8, flags, _, _, _, _, level, system, ..] => {
                 let is_gzip =
                     flags & 0xE0 == 0 && matches!(level, 0 | 2 | 4) && matches!(system, 0..=13 | 255);
@@ -88,10 +91,11 @@ impl Way {
             }
             [0x1F, 0x8B, 8, ..] => Some(Way::Gzip),
             [0x28, 0xB5, 0x2F, 0xFD, ..] => Some(Way::Zstd),
-            // A frame without data, by which pzstd begins a file.
+            // A frame without data; `pzstd` begins files with one.
             [0x50..=0x5F, 0x2A, 0x4D, 0x18, ..] => Some(Way::Zstd),
             [0xFD, b'7', b'z', b'X', b'Z', 0, ..] => Some(Way::Xz),
-            // The level, and then the digits of pi before a block, or of its root where there is none.
+            // The level, then the first digits of pi in front of a block, or of its square root if there is no
+            // block.
             [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, 0x59, 0x26, 0x53, 0x59, ..] => Some(Way::Bzip2),
             [b'B', b'Z', b'h', b'1'..=b'9', 0x17, 0x72, 0x45, 0x38, 0x50, 0x90, ..] => Some(Way::Bzip2),
             [0x04, 0x22, 0x4D, 0x18] => Some(Way::Lz4),
@@ -101,15 +105,15 @@ impl Way {
     }
 }
 
-/// As many bytes as [`Way::of`] looks at.
+/// The number of bytes that [`Way::of`] needs.
 const HEAD: usize = 10;
 
-/// A way that is known, but neither read nor written.
+/// A format that is recognised but not supported.
 struct Unread {
     name: &'static str,
     magic: &'static [u8],
     extension: &'static str,
-    /// The program that writes to standard output what was compressed.
+    /// The command that decompresses such a file to standard output.
     decompress: &'static str,
 }
 
@@ -118,7 +122,7 @@ const UNREAD: [Unread; 2] = [
     Unread { name: "zip", magic: b"PK\x03\x04", extension: "zip", decompress: "unzip -p" },
 ];
 
-/// Fails where a file that begins so is compressed in a way that is not read.
+/// Fails if a file that begins with `head` has a format that is not supported.
 pub fn refuse(head: &[u8], name: &Path) -> Result<(), Failure> {
     let Some(Unread { name: way, decompress, .. }) = UNREAD.iter().find(|way| head.starts_with(way.magic))
     else {
@@ -133,22 +137,22 @@ pub fn refuse(head: &[u8], name: &Path) -> Result<(), Failure> {
     )))
 }
 
-/// Whether this is what messages call standard input.
+/// Whether this name means standard input in messages.
 fn is_stdin(name: &Path) -> bool {
     name == Path::new("-") || name == Path::new("standard input")
 }
 
-/// How an output is compressed.
+/// The format and level of a compressed output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Compression {
     pub way: Way,
     level: i32,
 }
 
-/// What `--compress` asks for.
+/// The value of `--compress`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Asked {
-    /// Nothing is compressed, whatever the name of the output.
+    /// No compression, whatever the name of the output.
     Plain,
     Compressed(Compression),
 }
@@ -184,8 +188,8 @@ impl FromStr for Asked {
 }
 
 impl Compression {
-    /// How an output of this name is compressed: as `asked` says, or else as the name ends. `bgzf` says whether it is written in
-    /// blocks where gzip is meant.
+    /// How to compress an output: as `asked` says, or else as its name ends. `bgzf` says whether `.gz` and gzip mean
+    /// BGZF.
     pub fn of(
         asked: Option<Asked>,
         output: Option<&Path>,

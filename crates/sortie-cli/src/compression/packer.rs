@@ -1,4 +1,4 @@
-//! Compresses what is written, in pieces, with all threads.
+//! Compresses output in pieces, on all threads.
 
 use std::mem;
 
@@ -8,16 +8,16 @@ use super::{Compression, Way, encode};
 use crate::failure::Failure;
 use crate::memory::{append, room};
 
-/// Takes the bytes of compressed pieces in order.
+/// Receives the bytes of the compressed pieces in order.
 type Write<'a> = &'a mut dyn FnMut(&[u8]) -> Result<(), Failure>;
 
-/// Gathers text until there is a piece for every thread.
+/// Collects text until there is a piece for every thread, then compresses the pieces together.
 pub struct Packer {
     how: Compression,
-    /// The piece that is not yet whole.
+    /// The last piece, which is not full yet.
     open: Vec<u8>,
     whole: Vec<Vec<u8>>,
-    /// Whether anything was written.
+    /// Whether any piece was written.
     has_written: bool,
 }
 
@@ -26,7 +26,7 @@ impl Packer {
         Packer { how, open: Vec::new(), whole: Vec::new(), has_written: false }
     }
 
-    /// Takes more text.
+    /// Adds text. Compresses and writes pieces when there is one for every thread.
     pub fn put(&mut self, mut text: &[u8], write: Write<'_>) -> Result<(), Failure> {
         let piece = self.how.way.about().piece;
         while !text.is_empty() {
@@ -34,9 +34,10 @@ impl Packer {
             append(&mut self.open, now)?;
             text = rest;
             if self.open.len() == piece {
-                // Not all of it is there from the start: a small output takes little memory.
+                // The first piece has no such reservation, so a small output takes little memory.
                 self.whole.push(mem::replace(&mut self.open, room(piece)?));
-                // Asking for the number of threads starts a pool if there is none. The caller has started one before a piece is whole.
+                // Asking for the number of threads starts a pool if there is none. The caller must have started one
+                // before the first piece is full.
                 if self.whole.len() >= rayon::current_num_threads() {
                     self.flush(write)?;
                 }
@@ -45,10 +46,10 @@ impl Packer {
         Ok(())
     }
 
-    /// Writes all that was put, and what ends a file.
+    /// Writes the remaining pieces and the end of the file.
     pub fn finish(mut self, write: Write<'_>) -> Result<(), Failure> {
         let is_bgzf = self.how.way == Way::Bgzf;
-        // An empty file has a member too, for which BGZF has the block that ends it.
+        // An empty file still needs one member. For BGZF, the block that ends the file is that member.
         let has_last = !self.open.is_empty() || !self.has_written && self.whole.is_empty() && !is_bgzf;
         if has_last {
             self.whole.push(mem::take(&mut self.open));
@@ -57,7 +58,7 @@ impl Packer {
         if is_bgzf { write(&encode::BGZF_END) } else { Ok(()) }
     }
 
-    /// Compresses the whole pieces, and writes them.
+    /// Compresses the full pieces and writes them.
     fn flush(&mut self, write: Write<'_>) -> Result<(), Failure> {
         let how = self.how;
         let compressed: Vec<Vec<u8>> = match &self.whole[..] {
@@ -97,7 +98,7 @@ mod tests {
         Members::new(way, Cursor::new(bytes)).unwrap().read_to_end(&mut out).map(|_| out)
     }
 
-    /// Text of several pieces: some that compresses well, some that does not.
+    /// Text of several pieces. A part of it compresses well and a part does not.
     fn text() -> Vec<u8> {
         let noise = (0..300_000u32).map(|i| (i.wrapping_mul(0x9E37_79B9) >> 24) as u8);
         b"the same line again\n".repeat(120_000).into_iter().chain(noise).collect()

@@ -10,19 +10,19 @@ use crate::failure::Failure;
 use crate::peek::{self, Peeked};
 use crate::progress::Progress;
 
-/// Decompressed bytes that are held for a reader.
+/// The size of the buffer for decompressed bytes.
 const BUFFER: usize = 64 << 10;
 
-/// An input at its first byte.
+/// An open input, positioned at its first byte.
 pub enum Source {
     /// A regular file that is not compressed.
     File(File),
-    /// A pipe, or what was compressed.
+    /// A pipe, or decompressed data.
     Stream { content: Box<dyn Read + Send>, is_compressed: bool },
 }
 
 impl Source {
-    /// Reads `file` from where it stands; `name` is what messages call it.
+    /// Opens `file` at its current position. `name` is the name for messages.
     pub fn open(mut file: File, name: &Path) -> Result<Source, Failure> {
         let failed = || Failure::file("read", name);
         if file.metadata().map_err(failed())?.is_file() {
@@ -38,7 +38,8 @@ impl Source {
         }
     }
 
-    /// Reads raw data, which may begin with any bytes: a file with a name is decompressed only if its name says that it is compressed.
+    /// Opens raw data, which may begin with any bytes. So a regular file is decompressed only if its name says that it
+    /// is compressed.
     pub fn open_raw(file: File, name: &Path) -> Result<Source, Failure> {
         let is_plain = !is_stdin(name) && Way::of_name(name).is_none();
         let is_file = file.metadata().map_err(Failure::file("read", name))?.is_file();
@@ -53,7 +54,7 @@ impl Source {
         matches!(self, Source::Stream { is_compressed: true, .. })
     }
 
-    /// The first `count` bytes, or fewer at the end of the input. They stay there to be read.
+    /// The first `count` bytes, or fewer if the input is shorter. They are not consumed.
     pub fn first(&mut self, count: usize) -> io::Result<Vec<u8>> {
         match self {
             Source::File(file) => peek::first(file, count),
@@ -67,7 +68,7 @@ impl Source {
         }
     }
 
-    /// All of it.
+    /// A reader of the whole input.
     pub fn into_reader(self) -> Box<dyn Read + Send> {
         match self {
             Source::File(file) => Box::new(file),
@@ -76,13 +77,13 @@ impl Source {
     }
 }
 
-/// Whether `file`, which is a regular one, is compressed.
+/// Whether the regular file `file` is compressed.
 pub fn is_compressed(file: &File) -> io::Result<bool> {
     peek::first(file, HEAD).map(|head| Way::of(&head).is_some())
 }
 
-/// The first decompressed bytes of `file`, whose position stays where it is; none where it has no position, is not compressed, or
-/// cannot be read.
+/// The first decompressed bytes of `file`, whose position does not change. Empty if the file is not seekable, not
+/// compressed, or not readable.
 pub fn peeked(file: File, count: usize) -> Vec<u8> {
     let mut first = Vec::new();
     let Some(way) = peek::first(&file, HEAD).ok().and_then(|head| Way::of(&head)) else { return first };
@@ -95,9 +96,10 @@ pub fn peeked(file: File, count: usize) -> Vec<u8> {
     first
 }
 
-/// What `file` holds, decompressed where it is compressed; what is read of the file itself shows as progress.
+/// A reader of the content of `file`, decompressed if it is compressed. The bytes that are read from the file
+/// itself advance the progress bar.
 ///
-/// Fails where it is compressed in a way that is not read.
+/// Fails if the file has a format that is not supported.
 pub fn reader(mut file: File, name: &Path, progress: &Progress) -> Result<Box<dyn BufRead + Send>, Failure> {
     let head = take_head(&mut file).map_err(Failure::file("read", name))?;
     refuse(&head, name)?;
@@ -109,15 +111,15 @@ pub fn reader(mut file: File, name: &Path, progress: &Progress) -> Result<Box<dy
     })
 }
 
-/// Takes the first bytes, as many as tell how a file is compressed.
+/// Reads the bytes that are needed to recognise a compressed file.
 fn take_head(file: &mut File) -> io::Result<Vec<u8>> {
     let mut head = Vec::with_capacity(HEAD);
     file.take(HEAD as u64).read_to_end(&mut head)?;
     Ok(head)
 }
 
-/// Bytes that were taken, and what follows them. If fewer than `wanted` were taken, the input has ended. Reading on would ask a terminal
-/// again.
+/// Joins bytes that were already read with the rest of the input. If there are fewer than `wanted`, the input has
+/// ended, and `rest` is not read again: a terminal would wait for more input.
 fn followed_by(head: Vec<u8>, wanted: usize, rest: impl Read + Send + 'static) -> Box<dyn Read + Send> {
     match head.len() < wanted {
         true => Box::new(Cursor::new(head)),
@@ -125,7 +127,7 @@ fn followed_by(head: Vec<u8>, wanted: usize, rest: impl Read + Send + 'static) -
     }
 }
 
-/// A source whose bytes are progress.
+/// A source whose bytes advance the progress bar.
 struct Watched<R, F> {
     source: R,
     advance: F,

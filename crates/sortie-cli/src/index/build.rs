@@ -14,7 +14,7 @@ use crate::{memory, threads};
 
 pub fn run(args: &BuildArgs) -> Result<(), Failure> {
     for input in &args.inputs {
-        // Before the first is read, which may take hours.
+        // Checks that the inputs exist before the first one is read, because reading it may take hours.
         input.metadata().map_err(Failure::file("read", input))?;
     }
     let threads = threads::of_use(args.parallel, None);
@@ -41,7 +41,7 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
     })?;
     let summary = signals::ignored_during(|| prepared.publish())?;
     drop(progress);
-    // For machines, all of it is in the report.
+    // `--stats=json` includes all of this in its report.
     if args.stats != Some(StatsFormat::Json) {
         crate::complain(format!("{}\n", line(&summary)).as_bytes());
     }
@@ -51,7 +51,7 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
     if summary.is_partial() || summary.counts.documents == 0 { Err(Failure::Partial) } else { Ok(()) }
 }
 
-/// What was indexed, and what was not and why.
+/// One line that says what was indexed, and what was not and why.
 fn line(summary: &Summary) -> String {
     let Summary { passed_over, .. } = summary;
     let counted = |counts: &[(u64, &str)]| {
@@ -88,7 +88,7 @@ fn documents(count: u64) -> String {
     format!("{count} document{}", if count == 1 { "" } else { "s" })
 }
 
-/// What was built and how, on standard error.
+/// Prints the report of `--stats` on standard error.
 fn print(summary: &Summary, threads: usize, format: StatsFormat) -> Result<(), Failure> {
     let Summary { counts, times, .. } = summary;
     let milliseconds = |time: Duration| time.as_secs_f64() * 1e3;

@@ -1,4 +1,4 @@
-//! The list of inputs of `--files-from`.
+//! Reads the list of inputs for `--files-from`.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -10,10 +10,11 @@ use sortie_index::Error;
 
 use crate::failure::Failure;
 
-/// No name is longer, so that of a list of names with a NUL behind each, so much has one.
+/// The maximum length of a path on Linux. A list that ends names with NUL has one within its first `LONGEST`
+/// bytes.
 const LONGEST: usize = 4096;
 
-/// The names in a file, or on standard input where it is `-`.
+/// The names listed in a file, or on standard input if `path` is `-`.
 pub fn names(path: &Path) -> Result<impl Iterator<Item = Result<PathBuf, Error>> + Send, Failure> {
     if path == Path::new("-") {
         return names_in(Box::new(io::stdin()), "standard input".into());
@@ -22,7 +23,8 @@ pub fn names(path: &Path) -> Result<impl Iterator<Item = Result<PathBuf, Error>>
     names_in(Box::new(file), path.into())
 }
 
-/// The names in what is read from `path`, one a line; or with a NUL behind each, where one is in as much as the longest name.
+/// The names listed in `file`. They end with NUL if there is one within the length of the longest name, else each
+/// name is a line.
 fn names_in(mut file: Box<dyn Read + Send>, path: PathBuf) -> Result<Names, Failure> {
     let mut head = Vec::new();
     let read = file.by_ref().take(LONGEST as u64 + 1).read_to_end(&mut head);
@@ -40,7 +42,7 @@ struct Names {
 impl Names {
     fn read(&mut self) -> io::Result<Option<PathBuf>> {
         let mut name = Vec::new();
-        // Empty lines name nothing.
+        // Skips empty lines.
         while name.is_empty() {
             let read =
                 self.reader.by_ref().take(LONGEST as u64 + 1).read_until(self.terminator, &mut name)?;

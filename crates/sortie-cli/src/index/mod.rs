@@ -14,7 +14,7 @@ use crate::cli::{IndexCommand, temporary_folder};
 use crate::failure::Failure;
 use crate::output::Output;
 
-/// Bytes that are printed at a time.
+/// The number of bytes to print at a time.
 const BLOCK: usize = 64 << 10;
 
 pub fn run(command: &IndexCommand) -> Result<(), Failure> {
