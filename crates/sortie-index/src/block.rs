@@ -1,7 +1,7 @@
-//! A block: the sorted dictionary of a stretch of documents, and a key for every word of their text.
+//! A block: the sorted dictionary of some consecutive documents, and a key for every word of their text.
 //!
-//! A key is a pair of term and document, the term by its rank in the block's dictionary, the document by its number in
-//! the collection. Sorted, the keys are the block's postings.
+//! A key is a pair of a term and a document. The term is given by its rank in the block's dictionary, the document by
+//! its number in the collection. The sorted keys are the block's postings.
 
 use rayon::prelude::*;
 use sortie::Sorter;
@@ -10,16 +10,16 @@ use crate::dictionary::Terms;
 use crate::error::{Error, room, zeros};
 use crate::parse::{Batch, Parsed};
 
-/// A block whose keys are sorted, or to be sorted.
+/// A block, whose keys may be sorted or not.
 #[derive(Debug, Default)]
 pub struct Block {
-    /// Of each thread that parsed it.
+    /// The terms of each thread that parsed the block.
     terms: Vec<Terms>,
-    /// The distinct terms in order, as places in all of those, one after the other.
+    /// The distinct terms in order, as indices into all of `terms`, one thread's after the other.
     order: Vec<u32>,
-    /// How many bytes a term shares with the one before.
+    /// The number of bytes that each term shares with the term before.
     shared: Vec<u8>,
-    /// The rank in the upper half, the document in the lower.
+    /// The keys: the rank in the upper half, the document in the lower half.
     pub keys: Vec<u64>,
 }
 
@@ -34,11 +34,11 @@ pub fn pair(key: u64) -> (u32, u32) {
 }
 
 impl Block {
-    /// Ranks the terms and makes the keys, in no order. Each batch begins with the document of the number beside it; what
-    /// `keys` holds is overwritten.
+    /// Ranks the terms and makes the keys, unsorted. `first_documents` has the number of the first document of each
+    /// batch. The content of `keys` is overwritten.
     ///
-    /// Uses the threads of the rayon pool that it runs in. The terms are sorted as strings; that neighbours are equal is seen
-    /// from what they share.
+    /// Uses the threads of the current rayon pool. The terms are sorted as strings. Equal neighbours are recognised
+    /// by the length of their common prefix.
     ///
     /// # Errors
     /// [`Error::Memory`], and [`Error::Sort`] if there is no memory to sort the terms.
@@ -56,7 +56,7 @@ impl Block {
             let (place, lcp) = (order[at] as usize, lcps[at] as usize);
             let repeats = at > 0 && lcp == all[place].len() && lcp == all[order[at - 1] as usize].len();
             if !repeats {
-                // No term is longer than a byte can say.
+                // A term has at most 255 bytes.
                 shared.push(lcp as u8);
             }
             ranks[place] = shared.len() as u32 - 1;
@@ -89,7 +89,7 @@ impl Block {
         Ok(Block { terms, order, shared, keys })
     }
 
-    /// The term of a rank.
+    /// The term of a given rank.
     pub fn term(&self, rank: usize) -> &[u8] {
         let mut place = self.order[rank] as usize;
         for terms in &self.terms {
@@ -101,9 +101,11 @@ impl Block {
         unreachable!("places are those of terms")
     }
 
-    /// How many bytes a term shares with one before it, or with none; nothing where both are the same.
+    /// The number of bytes that the term of rank `rank` shares with the term of rank `before`, or 0 without
+    /// one. `None` if both ranks are the same.
     ///
-    /// There may be others in between: the dictionary also has the terms of documents that were left out.
+    /// Other terms may lie between the two, because the dictionary also has the terms of documents that were
+    /// left out.
     pub fn shared(&self, before: Option<u32>, rank: u32) -> Option<usize> {
         let first = before.map_or(0, |before| before as usize + 1);
         self.shared[first..=rank as usize].iter().min().map(|&shared| shared.into())

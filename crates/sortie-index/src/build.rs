@@ -1,7 +1,7 @@
-//! Building an index: blocks are parsed, sorted and written as runs, which are merged.
+//! Builds an index: parses, sorts and writes blocks of documents as runs, then merges the runs.
 //!
-//! The three programs of Capannini, Silvestri and Baraglia, "Sorting on GPUs for large scale datasets: A thorough comparison"
-//! (2011), section 7.
+//! The pipelines are the three programs of Capannini, Silvestri and Baraglia, "Sorting on GPUs for large scale
+//! datasets: A thorough comparison" (2011), section 7.
 
 mod stages;
 #[cfg(test)]
@@ -28,23 +28,25 @@ use crate::publish::{self, Complete, Draft};
 use crate::run::Runs;
 use stages::Stages;
 
-/// How blocks go from documents to runs.
+/// How blocks of documents become sorted runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Pipeline {
-    /// [`Pipeline::GpuOverlapped`] where there is a GPU, else [`Pipeline::Cpu`].
+    /// [`Pipeline::GpuOverlapped`] if there is a GPU, else [`Pipeline::Cpu`].
     #[default]
     Auto,
-    /// A block is parsed, sorted and written, then the next: the paper's Index_cpu.
+    /// Parses, sorts and writes one block, then the next: `Index_cpu` in the paper.
     Cpu,
-    /// The same with the sort on the first GPU: its Index_gpu.
+    /// The same, but the first GPU sorts: `Index_gpu` in the paper.
     Gpu,
-    /// While the GPU sorts a block, the CPU parses the next and writes the one before: its Index_gpu+.
+    /// While the GPU sorts a block, the CPU parses the next one and writes the one before: `Index_gpu+` in the
+    /// paper.
     GpuOverlapped,
 }
 
-/// Builds indexes, with everything chosen that can be chosen.
+/// Builds indexes, with options.
 ///
-/// The index is the same, byte for byte, whatever is chosen.
+/// No option changes the content of the index: it is the same byte for byte, except that the options for
+/// choosing files decide which documents it has.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -72,7 +74,7 @@ pub struct Builder {
     progress: Progress,
 }
 
-/// What is called with bytes of text that were parsed.
+/// A callback that receives the number of bytes of text that were parsed.
 #[derive(Clone)]
 struct Progress(Arc<dyn Fn(u64) + Send + Sync>);
 
@@ -93,48 +95,49 @@ impl fmt::Debug for Progress {
 #[non_exhaustive]
 pub struct Summary {
     pub counts: Counts,
-    /// Sorted blocks.
+    /// The number of sorted runs.
     pub runs: usize,
-    /// Of all runs on disk.
+    /// The size of all runs on disk in bytes.
     pub run_bytes: u64,
-    /// Of the index.
+    /// The size of the index in bytes.
     pub index_bytes: u64,
-    /// Bytes of text that were cut to words: decompressed, and without tags.
+    /// The bytes of text that were divided into words, after decompression and without tags.
     pub text_bytes: u64,
-    /// Documents that are not in the index, or not to their end, for [`Reason::Defective`].
+    /// The number of documents that are missing from the index, or only partly in it, for
+    /// [`Reason::Defective`].
     pub defective: u64,
-    /// Files that were gone before they were read, [`Reason::Vanished`].
+    /// The number of files that disappeared before they were read: [`Reason::Vanished`].
     pub vanished: u64,
-    /// Inputs in which no document was found, [`Reason::Unmatched`].
+    /// The number of inputs without any document: [`Reason::Unmatched`].
     pub unmatched: u64,
-    /// What in folders is no document.
+    /// Counts of what was found in folders and is not a document.
     pub passed_over: PassedOver,
-    /// Words of more than 255 bytes, which are not indexed.
+    /// The number of words longer than 255 bytes, which are not indexed.
     pub long_words: u64,
-    /// Documents whose name another one has that came before.
+    /// The number of documents with the name of an earlier document.
     pub repeated_names: u64,
     /// Whether a GPU sorted.
     pub on_gpu: bool,
     pub times: Times,
 }
 
-/// How long each part took. Stages that overlap count in full.
+/// The time of each part. Stages that overlap are counted in full.
 #[derive(Debug, Clone, Copy, Default)]
 #[non_exhaustive]
 pub struct Times {
-    /// Reading, cutting to words, and numbering these.
+    /// Reading, dividing into words, and numbering the words.
     pub parse: Duration,
-    /// Sorting pairs, transfers included.
+    /// Sorting the pairs, including transfers.
     pub sort: Duration,
     /// Writing runs.
     pub write: Duration,
     pub merge: Duration,
-    /// From the start to the end of it all.
+    /// The total time from start to end.
     pub all: Duration,
 }
 
 impl Summary {
-    /// Whether something was skipped, and [`Skipped`] told of it.
+    /// Whether any document was skipped, which [`Skipped`] reported.
     #[must_use]
     pub fn is_partial(&self) -> bool {
         self.defective + self.vanished + self.unmatched > 0
@@ -150,14 +153,14 @@ impl Summary {
                 Reason::Unmatched => &mut self.unmatched,
             } += 1;
         }
-        // Told once, at the end.
+        // Reported once, at the end.
         if batch.passed_over != PassedOver::default() {
             self.passed_over = batch.passed_over;
         }
     }
 }
 
-/// A complete index on the disk that has no name yet. Dropped, it leaves nothing behind.
+/// A complete index on disk that has no name yet. If it is dropped, nothing is left behind.
 pub struct Prepared {
     complete: Complete,
     summary: Summary,
@@ -165,20 +168,21 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// What was built.
+    /// What was built, and how.
     #[must_use]
     pub fn summary(&self) -> &Summary {
         &self.summary
     }
 
-    /// Puts the index in its place in one instant, and removes the one that was there.
+    /// Puts the index in its place by one rename, and removes the index that was there before.
     ///
-    /// What ends the process meanwhile may leave a folder `.sortie-unfinished-index` beside the index, which the next index
-    /// that is built there removes. It is there for some milliseconds, or while files are copied in a file system that
-    /// has none without names.
+    /// If the process ends during this call, a folder `.sortie-unfinished-index` may remain beside the index. The
+    /// next index that is built there removes it. The folder normally exists for a few milliseconds, or for as long
+    /// as files are copied on a file system without unnamed files.
     ///
     /// # Errors
-    /// [`Error::File`], [`Error::NotAnIndex`], and [`Error::Empty`]: an index without documents replaces none.
+    /// [`Error::File`], [`Error::NotAnIndex`], and [`Error::Empty`]: an index without documents does not
+    /// replace another.
     pub fn publish(self) -> Result<Summary, Error> {
         let Prepared { complete, mut summary, start } = self;
         let publishing = Instant::now();
@@ -190,52 +194,52 @@ impl Prepared {
 }
 
 impl Builder {
-    /// How blocks go from documents to runs.
+    /// Sets how blocks become sorted runs.
     #[must_use]
     pub fn pipeline(mut self, pipeline: Pipeline) -> Self {
         self.pipeline = pipeline;
         self
     }
 
-    /// How a GPU sorts, by default with scratch. [`Algorithm::Bitonic`] sorts in place, slower, and has blocks twice as large
-    /// where the GPU's memory bounds them.
+    /// Sets how a GPU sorts. By default it uses scratch memory. [`Algorithm::Bitonic`] sorts in place: it is slower,
+    /// but if GPU memory limits the size of blocks, they are twice as large.
     #[must_use]
     pub fn algorithm(mut self, algorithm: Algorithm) -> Self {
         self.algorithm = algorithm;
         self
     }
 
-    /// How many threads each stage has, at least 1; by default as many as there are cores.
+    /// Sets the number of threads of each stage, at least 1. The default is one for each core.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = Some(threads);
         self
     }
 
-    /// About how much memory to use, in bytes; by default 1 GiB. Documents may have any length. Not counted are about 40
-    /// bytes for each file, and the names of the folder that is read.
+    /// Sets how much memory to use in bytes, approximately. The default is 1 GiB. Documents may have any length. The
+    /// limit does not count about 40 bytes for each file, and the names in the folder that is being read.
     #[must_use]
     pub fn memory_limit(mut self, bytes: u64) -> Self {
         self.memory_limit = Some(bytes);
         self
     }
 
-    /// The most memory of a GPU that a block and its sort may take, in bytes; by default most of what is free.
+    /// Sets the maximum GPU memory in bytes for a block and its sort. The default is most of the free memory.
     #[must_use]
     pub fn device_memory_limit(mut self, bytes: u64) -> Self {
         self.device_memory_limit = Some(bytes);
         self
     }
 
-    /// Stops at the first document that would be skipped.
+    /// Stops the build at the first document that would be skipped.
     #[must_use]
     pub fn strict(mut self, strict: bool) -> Self {
         self.strict = strict;
         self
     }
 
-    /// Takes files in folders whose names end so as plain text, besides those that are known: ends of names as `rst`, with
-    /// or without a full stop before.
+    /// In folders, also takes files whose names end in one of these extensions, as plain text. An extension is given
+    /// as `rst`, with or without a dot before it.
     #[must_use]
     pub fn extensions<E: AsRef<str>>(mut self, extensions: impl IntoIterator<Item = E>) -> Self {
         let plain = |extension: E| extension.as_ref().trim_start_matches('.').to_ascii_lowercase();
@@ -243,35 +247,36 @@ impl Builder {
         self
     }
 
-    /// Takes every file in folders as plain text whose name says nothing else and whose first 8 KiB are UTF-8 without NUL.
+    /// In folders, also takes every other file as plain text whose first 8 KiB are UTF-8 without NUL bytes.
     #[must_use]
     pub fn all_text(mut self, all_text: bool) -> Self {
         self.choice.all_text = all_text;
         self
     }
 
-    /// Calls `progress` with bytes of text that were parsed, from several threads, whenever there are some.
+    /// Calls `progress` with the number of bytes of text parsed since the last call. The calls come from
+    /// several threads.
     #[must_use]
     pub fn progress(mut self, progress: impl Fn(u64) + Send + Sync + 'static) -> Self {
         self.progress = Progress(Arc::new(progress));
         self
     }
 
-    /// Builds the index of files and folders at `target`, which may be an index already, and is replaced once the new one is
-    /// complete. `skipped` is told of every document that is left out for what it holds.
+    /// Builds an index of files and folders at `target`. An index that is already there is replaced once the new one
+    /// is complete. `skipped` is called for every document that is left out because of its content.
     ///
-    /// Of a folder those files are indexed whose names say what they hold, and those that [`Builder::extensions`] and
-    /// [`Builder::all_text`] add, each once, however many names and links lead to it. Hidden files and folders are passed over,
-    /// and links to folders.
+    /// In a folder, files of known kinds are indexed, and those that [`Builder::extensions`] and
+    /// [`Builder::all_text`] add. Each file is indexed once, however many names and links lead to it. Hidden files,
+    /// hidden folders and links to folders are passed over.
     ///
-    /// O(words), and memory as [`Builder::memory_limit`] says; on disk, beside the index, its runs: about two bytes for each pair
-    /// of a term and a document that it is in.
+    /// O(words) time, and memory as [`Builder::memory_limit`] says. The disk holds the index and its runs: about two
+    /// bytes for each pair of a term and a document that contains it.
     ///
     /// # Errors
-    /// [`Error::File`] if an input is not there or something cannot be read or written, [`Error::NotAnIndex`] if
-    /// something else is at `target`, [`Error::Empty`] if there are no documents and an index is there,
-    /// [`Error::Document`] if it is strict, [`Error::Sort`] if a GPU was asked for and there is none or it fails. What
-    /// was at `target` is as it was then.
+    /// [`Error::File`] if an input does not exist, or something cannot be read or written; [`Error::NotAnIndex`] if
+    /// something else is at `target`; [`Error::Empty`] if there are no documents but `target` is an index;
+    /// [`Error::Document`] in strict mode; [`Error::Sort`] if a GPU was requested and none is found or it fails. In
+    /// all cases `target` stays as it was.
     pub fn build(
         &self,
         inputs: &[PathBuf],
@@ -284,10 +289,10 @@ impl Builder {
         self.prepare(inputs.iter().cloned().map(Ok), target, skipped)?.publish()
     }
 
-    /// [`Builder::build`] up to the instant in which the index appears, for inputs that are found one by one.
+    /// Like [`Builder::build`], for inputs that are found one by one, but does not publish the index yet.
     ///
     /// # Errors
-    /// As there, and that of the inputs.
+    /// Those of [`Builder::build`], and the errors of the inputs.
     pub fn prepare<I>(
         &self,
         inputs: I,
@@ -302,10 +307,10 @@ impl Builder {
         prepare_with(self, self.sort()?, Box::new(walk), target, skipped)
     }
 
-    /// [`Builder::build`] of documents that the program has.
+    /// Like [`Builder::build`], for documents in memory.
     ///
     /// # Errors
-    /// As there.
+    /// Those of [`Builder::build`].
     pub fn build_from(
         &self,
         documents: impl Iterator<Item = Document> + Send,
@@ -323,7 +328,7 @@ impl Builder {
         pool(threads.unwrap_or(1).max(1))
     }
 
-    /// How the pairs of a block are sorted.
+    /// Chooses how to sort the pairs of a block.
     fn sort(&self) -> Result<Sort, Error> {
         let cpu = Sorter::builder().engine(Engine::Cpu).build()?;
         let on_cpu = Sort {
@@ -360,17 +365,17 @@ fn pool(threads: usize) -> Result<ThreadPool, Error> {
     ThreadPoolBuilder::new().num_threads(threads).build().map_err(Error::threads(threads))
 }
 
-/// Where and by what blocks are sorted.
+/// Where blocks are sorted, and the function that sorts them.
 struct Sort {
     place: Sorts,
     overlapped: bool,
     by: SortKeys,
 }
 
-/// Sorts keys, and says whether a GPU did.
+/// Sorts keys. Returns whether a GPU did.
 type SortKeys = Box<dyn FnMut(&mut [u64]) -> Result<bool, sortie::Error> + Send>;
 
-/// Builds an index whose blocks are sorted so.
+/// Builds an index with the given sort.
 fn prepare_with(
     builder: &Builder,
     sort: Sort,
@@ -401,7 +406,7 @@ fn prepare_with(
     let documents = summary.counts.documents;
     summary.counts = Counts { documents, ..merge(&runs, plan::merge_bytes(builder.memory()), &mut draft)? };
     summary.repeated_names = names::repeated(&mut draft, documents, builder.memory())?;
-    // Room for the index, which is copied where it cannot be named.
+    // Frees disk space for the index, whose files may have to be copied to get names.
     drop(runs);
     let complete = draft.complete(summary.counts)?;
     summary.index_bytes = complete.bytes();

@@ -1,18 +1,18 @@
-//! The terms that one thread has met in a block, numbered as they came.
+//! The terms that one thread has found in a block, numbered in the order in which they first occur.
 
 use std::hash::{BuildHasher, Hasher};
 
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 
-/// What a term takes beside its bytes until its block is sorted, at most: an entry and its part of a table that has
-/// just grown (72 bytes), its place (8), and for the sort of the dictionary a reference and a copy, two words, its place,
-/// what it shares with its neighbour, and its rank (60).
+/// An upper bound on the memory that a term takes, besides its bytes, until its block is sorted: an entry and its
+/// share of a table that has just grown (72 bytes); its position (8); and to sort the dictionary, a reference and a
+/// copy, two words, its index, the length of the prefix shared with its neighbour, and its rank (60).
 pub const BYTES_A_TERM: usize = 140;
 
 /// Numbers terms.
 ///
-/// Most words are short: these are compared as numbers, in the table itself.
+/// Most words are short. They are stored in the table itself and compared as numbers.
 #[derive(Debug, Default)]
 pub struct Dictionary {
     short: HashTable<(Packed, u32)>,
@@ -21,7 +21,7 @@ pub struct Dictionary {
     state: RandomState,
 }
 
-/// A term of up to 15 bytes, and its length in the sixteenth.
+/// A term of up to 15 bytes, with its length in the sixteenth.
 type Packed = [u64; 2];
 
 /// A longer term.
@@ -31,7 +31,7 @@ struct Long {
     number: u32,
 }
 
-/// The terms of a dictionary, end to end.
+/// The terms of a dictionary, one after the other.
 #[derive(Debug, Default)]
 pub struct Terms {
     bytes: Vec<u8>,
@@ -39,7 +39,7 @@ pub struct Terms {
 }
 
 impl Dictionary {
-    /// The number of a term, a new one where it is new; nothing where there is no memory for it.
+    /// The number of a term; a new term gets the next number. `None` if there is no memory for it.
     pub fn number(&mut self, term: &[u8]) -> Option<u32> {
         let Some(packed) = pack(term) else { return self.number_long(term) };
         let hash = hash(&self.state, packed);
@@ -70,12 +70,12 @@ impl Dictionary {
         Some(number)
     }
 
-    /// What it takes of memory, until its block is sorted.
+    /// The memory in bytes that the dictionary takes until its block is sorted.
     pub fn cost(&self) -> usize {
         self.terms.bytes.len() + BYTES_A_TERM * self.terms.len()
     }
 
-    /// Whether its numbers come near to what 32 bits can say.
+    /// Whether the numbers approach the limit of 32 bits.
     pub fn is_full(&self) -> bool {
         self.terms.len() > 1 << 31
     }
@@ -86,7 +86,7 @@ impl Dictionary {
 }
 
 impl Terms {
-    /// Adds a term, and says its number; nothing where there is no memory for it.
+    /// Adds a term and returns its number, or `None` if there is no memory for it.
     fn push(&mut self, term: &[u8]) -> Option<u32> {
         self.bytes.try_reserve(term.len()).ok()?;
         self.ends.try_reserve(1).ok()?;
@@ -112,7 +112,8 @@ fn hash(state: &RandomState, packed: Packed) -> u64 {
     hasher.finish()
 }
 
-/// A term as numbers, where it is short enough. Read from both ends, which may overlap: the same bytes twice are the same.
+/// A term packed into numbers, if it is short enough. Its bytes are loaded from both ends. If the loads overlap, they
+/// put the same bytes in the same place.
 fn pack(term: &[u8]) -> Option<Packed> {
     let length = term.len();
     let bits = match length {

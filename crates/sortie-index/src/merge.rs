@@ -1,8 +1,8 @@
 //! Merges runs by term into the lists of an index.
 //!
-//! A tournament finds the run with the least term. The documents of each run follow those of the run before it, so the lists of
-//! a term are concatenated in the order of the runs. A document that the end of a block cut in two is the last of one list and
-//! the first of the next.
+//! A tournament finds the run with the smallest term. The documents of each run follow those of the run before, so
+//! the lists of a term are concatenated in the order of the runs. If a block ended within a document, that document
+//! is the last of one list and the first of the next.
 
 use sortie::merge::Tournament;
 
@@ -13,7 +13,7 @@ use crate::publish::Draft;
 use crate::run::{Reader, Runs};
 use crate::terms::Writer;
 
-/// Bytes of lists that are written at a time.
+/// The number of bytes of lists to write at a time.
 const BATCH: usize = 64 << 10;
 
 /// Merges all runs into the terms and postings of a draft, and counts both. The buffers of the runs take `bytes` bytes.
@@ -33,7 +33,7 @@ pub fn merge(runs: &Runs, bytes: usize, draft: &mut Draft) -> Result<Counts, Err
     readers.iter_mut().try_for_each(Reader::advance)?;
     let compare = |readers: &[Reader<'_>], a: usize, b: usize| {
         let (a, b) = (readers[a].term(), readers[b].term());
-        // `None` is the end of a run, which compares greatest.
+        // `None` means the end of a run, and sorts last.
         (a.is_none(), a).cmp(&(b.is_none(), b))
     };
     let mut tournament = Tournament::new(readers.len(), |a, b| compare(&readers, a, b));

@@ -1,4 +1,4 @@
-//! How many documents have a name that another one has.
+//! Counts documents whose name occurs more than once.
 
 use std::hash::{DefaultHasher, Hasher};
 use std::io::{BufReader, Read};
@@ -7,10 +7,10 @@ use crate::error::Error;
 use crate::format::{NAME_ENDS, NAMES};
 use crate::publish::Draft;
 
-/// Counts the documents whose name one before them has, by hashes of 64 bits: of 10^8 different names, two may be taken for
-/// the same with a chance of one in 3700.
+/// Counts the documents whose name an earlier document already has. Compares 64-bit hashes of the names: among 10^8
+/// different names, the chance that any two are mistaken for equal is 1 in 3700.
 ///
-/// O(documents) time for each `memory / 16` of them, and that memory.
+/// Needs `memory` bytes, and reads all names once for each `memory / 16` documents.
 pub fn repeated(draft: &mut Draft, documents: u64, memory: u64) -> Result<u64, Error> {
     let room = (memory / 16).clamp(1 << 12, 1 << 40);
     let parts = documents.div_ceil(room);
@@ -26,7 +26,7 @@ pub fn repeated(draft: &mut Draft, documents: u64, memory: u64) -> Result<u64, E
     Ok(documents - distinct)
 }
 
-/// Hashes of names, of which those of the same name come together when there is no more room.
+/// The hashes of some names. When there is no more room, duplicates are removed.
 struct Hashes {
     held: Vec<u64>,
     room: usize,
@@ -36,7 +36,7 @@ impl Hashes {
     fn push(&mut self, hash: u64) -> Result<(), Error> {
         if self.held.len() == self.room {
             let distinct = self.distinct() as usize;
-            // More than expected are different: a part of all has that many only by chance.
+            // This part has by chance more different hashes than its share.
             if distinct > self.room / 4 * 3 {
                 self.room *= 2;
             }
@@ -46,7 +46,7 @@ impl Hashes {
         Ok(())
     }
 
-    /// How many there are, each but once from now on.
+    /// The number of different hashes. Removes duplicates.
     fn distinct(&mut self) -> u64 {
         self.held.sort_unstable();
         self.held.dedup();

@@ -1,7 +1,7 @@
-//! All threads parse documents into a block: its terms, and for every word of its text the number of a term.
+//! All threads parse documents into a block: its terms, and for every word of the text the number of its term.
 //!
-//! Threads take items from the source one after the other. Each has a dictionary of its own, so no thread waits for another.
-//! The index does not depend on which thread took what, because numbers become ranks when the block is sorted.
+//! Threads take items from the source in turn. Each thread has its own dictionary, so no thread waits for another.
+//! The index does not depend on which thread took which item, because sorting the block replaces numbers by ranks.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
@@ -16,29 +16,29 @@ use crate::tokens::Tokenizer;
 pub struct Parser<'a> {
     source: Mutex<Numbered<'a>>,
     pub threads: usize,
-    /// Whether parsing ends when a document is skipped.
+    /// Whether a skipped document ends the parsing.
     pub strict: bool,
     /// Called with the number of bytes of text that were parsed.
     pub progress: &'a (dyn Fn(u64) + Sync),
 }
 
-/// Items and their numbers.
+/// The items and their numbers.
 struct Numbered<'a> {
     source: Source<'a>,
     next: u64,
     ended: bool,
 }
 
-/// How large a block may become.
+/// The limits on the size of a block.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
     pub pairs: usize,
-    /// Bytes of memory: [`Limits::bytes_a_pair`] for each pair, and what dictionaries and documents take.
+    /// The bytes of memory: [`Limits::bytes_a_pair`] for each pair, plus dictionaries and documents.
     pub bytes: usize,
     pub bytes_a_pair: usize,
 }
 
-/// What the threads parsed from a stretch of documents.
+/// The result of parsing some consecutive documents.
 #[derive(Debug, Default)]
 pub struct Parsed {
     /// In the order of the source.
@@ -51,23 +51,23 @@ pub struct Parsed {
 #[derive(Debug, Default)]
 pub struct Batch {
     item: u64,
-    /// The thread whose dictionary it is in.
+    /// The thread whose dictionary has the terms.
     pub thread: usize,
     pub documents: Vec<Parts>,
     pub names: String,
-    /// A term for each word, by number.
+    /// The number of the term of each word.
     pub words: Vec<u32>,
-    /// Bytes of text.
+    /// The number of bytes of text.
     pub bytes: u64,
-    /// Words that are too long to be indexed.
+    /// The number of words that are too long to be indexed.
     pub long_words: u64,
     pub skipped: Vec<Skipped>,
     pub passed_over: PassedOver,
-    /// The error that ended the reading.
+    /// The error that ended reading.
     failed: Option<Error>,
 }
 
-/// Where a document's parts end in its batch.
+/// The end positions of a document's parts in its batch.
 #[derive(Debug, Clone, Copy)]
 pub struct Parts {
     pub name_end: usize,
@@ -76,7 +76,7 @@ pub struct Parts {
     pub continues: bool,
 }
 
-/// Bytes that a document takes, besides its name, until its block is numbered.
+/// The bytes that a document takes, besides its name, until its block is numbered.
 const BYTES_A_DOCUMENT: usize = 2 * size_of::<Parts>();
 
 impl<'a> Parser<'a> {
@@ -90,7 +90,7 @@ impl<'a> Parser<'a> {
         Parser { source, threads, strict, progress }
     }
 
-    /// The next stretch of documents, as long as the limits allow, but at least one item. `None` at the end.
+    /// Parses the next documents, as many as the limits allow, but at least one item. `None` at the end.
     ///
     /// # Errors
     /// The first of these errors: [`Error::File`] if a file cannot be read; [`Error::Document`] if the parser is strict and a
@@ -102,7 +102,7 @@ impl<'a> Parser<'a> {
             let progress = &progress;
             let start =
                 |thread| thread::Builder::new().spawn_scoped(scope, move || self.work(thread, progress)).ok();
-            // If the system can start no more threads, those that run do all the work.
+            // If the system cannot start more threads, the running threads do all the work.
             let others: Vec<_> = (1..self.threads).map_while(start).collect();
             let mut threads = vec![self.work(0, progress)];
             threads.extend(
@@ -131,7 +131,7 @@ impl<'a> Parser<'a> {
         Ok(Some(parsed).filter(|parsed| !parsed.batches.is_empty()))
     }
 
-    /// One thread's part in a block.
+    /// The work of one thread on a block.
     fn work(&self, thread: usize, progress: &Progress) -> (Vec<Batch>, Terms) {
         let mut batches = Vec::new();
         let mut worker = Worker::default();
@@ -172,7 +172,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// The size of the block so far.
+/// The size of the block so far, shared by the threads.
 struct Progress {
     limits: Limits,
     pairs: AtomicUsize,

@@ -15,10 +15,10 @@ use crate::block::{Block, pair};
 use crate::error::Error;
 use crate::varint;
 
-/// Pairs of a block that a thread encodes at a time.
+/// The number of pairs of a block that a thread encodes at a time.
 const PART: usize = 1 << 18;
 
-/// A document in a list, and how often the term is in it.
+/// A document in a list, and how often it contains the term.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Posting {
     pub document: u32,
@@ -46,7 +46,7 @@ impl Runs {
         self.ends.len()
     }
 
-    /// Bytes of all runs.
+    /// The size of all runs in bytes.
     pub fn bytes(&self) -> u64 {
         self.ends.last().copied().unwrap_or(0)
     }
@@ -72,7 +72,7 @@ impl Runs {
         Ok(())
     }
 
-    /// Readers of all runs, with `bytes` bytes of memory together.
+    /// Readers of all runs, which together use `bytes` bytes of memory.
     pub fn readers(&self, bytes: usize) -> Vec<Reader<'_>> {
         let buffer = (bytes / self.len().max(1)).clamp(4 << 10, 1 << 20);
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
@@ -84,7 +84,7 @@ impl Runs {
     }
 }
 
-/// The first index from `from` on at which the keys change.
+/// The first index, not before `from`, at which the key changes.
 fn cut(keys: &[u64], from: usize) -> usize {
     if from >= keys.len() {
         return keys.len();
@@ -93,7 +93,7 @@ fn cut(keys: &[u64], from: usize) -> usize {
     from + keys[from..].partition_point(|&key| key == last)
 }
 
-/// Encodes a part of the keys as records. A part has all keys that are equal to one of its own.
+/// Encodes a part of the keys as records. All keys that are equal must be in the same part.
 fn encode(block: &Block, part: Range<usize>) -> Vec<u8> {
     let mut out = Vec::with_capacity(2 * part.len());
     // The last term before the part. The first record may continue it.
@@ -111,7 +111,7 @@ fn encode(block: &Block, part: Range<usize>) -> Vec<u8> {
             let document = pair(same[0]).1;
             let gap = u64::from(document) - next + 1;
             next = u64::from(document) + 1;
-            // Most words are in a document once.
+            // Most words occur once in a document.
             if same.len() == 1 {
                 varint::put(gap << 1, &mut out);
             } else {
@@ -128,7 +128,7 @@ fn encode(block: &Block, part: Range<usize>) -> Vec<u8> {
 #[derive(Debug)]
 pub struct Reader<'a> {
     runs: &'a Runs,
-    /// The part of the run that was not read into the buffer yet.
+    /// The part of the run that is not in the buffer yet.
     rest: Range<u64>,
     buffer: Vec<u8>,
     at: usize,
@@ -137,7 +137,7 @@ pub struct Reader<'a> {
     ended: bool,
 }
 
-/// The most bytes that a term or a posting takes.
+/// The maximum number of bytes of a term or a posting.
 const LARGEST_PIECE: usize = 2 * varint::LONGEST + 256;
 
 impl<'a> Reader<'a> {
@@ -184,7 +184,7 @@ impl<'a> Reader<'a> {
                     return Ok(());
                 }
                 let frequency = if gap & 1 == 0 { Some(1) } else { varint::take(&mut bytes) };
-                // Both are below 2^63.
+                // Both summands are below 2^63.
                 next += gap >> 1;
                 let document = next.checked_sub(1).and_then(|document| u32::try_from(document).ok());
                 let frequency = frequency.and_then(|frequency| u32::try_from(frequency).ok());
@@ -196,7 +196,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads more if the next term or posting might not be whole in the buffer.
+    /// Reads more if the buffer may not have the whole next term or posting.
     fn fill(&mut self) -> Result<(), Error> {
         if self.buffer.len() - self.at >= LARGEST_PIECE || self.rest.is_empty() {
             return Ok(());

@@ -1,24 +1,25 @@
-//! Words: what a text is cut into, and what a query is.
+//! Divides documents and queries into words.
 //!
-//! A word is a word of UAX #29, case-folded. ASCII words, which are nearly all words of most texts, are found without the
-//! tables of Unicode. Everything else goes to the crates that have these tables, from the start of a word to the next ASCII
-//! character that ends every word (a blank, most punctuation).
+//! A word is a word of UAX #29, case-folded. ASCII words, which are nearly all words of most texts, are found without
+//! the tables of Unicode. Other text is passed to crates that have these tables, from the start of a word to the next
+//! ASCII character that ends every word (a blank, most punctuation).
 //!
-//! In UAX #29, full stops and colons between letters join words. Here they separate them: `os.path`, `example.com` and
-//! `key:value` are found by their parts. Numbers (`3.14`, `v1.2.3`), acronyms (`U.S.A.`), apostrophes (`don't`) and underscores
-//! (`foo_bar`) stay whole.
+//! In UAX #29, full stops and colons between letters join words. Here they separate them, so `os.path`, `example.com`
+//! and `key:value` are found by their parts. Numbers (`3.14`, `v1.2.3`), acronyms (`U.S.A.`), apostrophes (`don't`)
+//! and underscores (`foo_bar`) stay whole.
 
 use unicase::UniCase;
 use unicode_segmentation::UnicodeSegmentation;
 
-/// Words of more bytes than this are left out: nobody searches for them, and they are often data.
+/// Words with more bytes than this are left out: nobody searches for them, and they are often data.
 pub const LONGEST: usize = 255;
 
-/// Full stops and colons, including wide and small forms. They separate words, except in numbers and acronyms.
+/// Full stops and colons, including full-width and small forms. They separate words, except in numbers and
+/// acronyms.
 const SEPARATORS: [char; 8] =
     ['.', ':', '\u{2024}', '\u{FE13}', '\u{FE52}', '\u{FE55}', '\u{FF0E}', '\u{FF1A}'];
 
-/// Cuts texts into words.
+/// Divides texts into words.
 #[derive(Debug, Default)]
 pub struct Tokenizer {
     folded: Vec<u8>,
@@ -63,7 +64,8 @@ impl Tokenizer {
                 while class(end) != Class::Other {
                     end += 1;
                 }
-                // An ASCII character or the end of the text is on either side, so both cuts are between characters.
+                // On each side is an ASCII character or the end of the text, so both cuts are at character
+                // boundaries.
                 self.unicode_words(&text[start..end], &mut each);
             } else if has_parts {
                 parts(&text[start..end], |part| self.fold_ascii(part.as_bytes(), &mut each));
@@ -72,12 +74,12 @@ impl Tokenizer {
             } else if has_letter_or_digit && self.fits(end - start) {
                 each(&bytes[start..end]);
             }
-            // The ASCII character that ended the word begins no other.
+            // The ASCII character that ended the word does not begin another.
             start = end + 1;
         }
     }
 
-    /// How many words have been left out because they are longer than 255 bytes.
+    /// The number of words that were left out because they are longer than 255 bytes.
     pub fn left_out(&self) -> u64 {
         self.left_out
     }
@@ -114,7 +116,7 @@ impl Tokenizer {
     }
 }
 
-/// Whether a character joins its neighbours into one word: rules WB6, WB7, WB11 and WB12.
+/// Whether a character joins its neighbours into one word, by rules WB6, WB7, WB11 and WB12.
 fn joins(before: Class, here: Class, after: Class) -> bool {
     let is_letter = |class| matches!(class, Class::Lower | Class::Upper);
     let letters = is_letter(before) && is_letter(after);
@@ -136,7 +138,7 @@ fn parts<'a>(word: &'a str, mut each: impl FnMut(&'a str)) {
     let mut start = 0;
     for (at, separator) in word.match_indices(SEPARATORS) {
         let end = at + separator.len();
-        // Before a digit, it is part of a number.
+        // Before a digit, the separator is part of a number.
         if !word[end..].starts_with(char::is_numeric) {
             each(&word[start..at]);
             start = end;
@@ -151,7 +153,7 @@ fn without_marked(word: &str) -> &str {
     word.trim_start_matches(|c: char| c.is_ascii() && !c.is_ascii_alphanumeric() && c != '_')
 }
 
-/// What a byte is in the rules for words.
+/// The class of a byte in the rules for words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Class {
     /// Ends every word.
@@ -159,15 +161,15 @@ enum Class {
     Lower,
     Upper,
     Digit,
-    /// The underscore, which goes with letters and digits.
+    /// The underscore, which joins letters and digits.
     Low,
     Colon,
     MidNumber,
     Stop,
     Apostrophe,
-    /// Joins Hebrew letters only, so it joins no ASCII word.
+    /// Joins only Hebrew letters, so it never joins an ASCII word.
     Quote,
-    /// Part of a character that is not ASCII.
+    /// A part of a non-ASCII character.
     Wide,
 }
 
@@ -230,7 +232,7 @@ mod tests {
         }
     }
 
-    /// U+093E is a mark and a letter. Rust's documentation has such words.
+    /// U+093E is both a mark and a letter. Words of this kind occur in Rust's documentation.
     #[test]
     fn a_mark_is_a_word_without_what_it_marks() {
         assert_eq!(words("'\u{93e}' (\u{93e} é'\u{93e}"), ["\u{93e}", "\u{93e}", "é", "\u{93e}"]);

@@ -1,6 +1,6 @@
-//! Numbers of 7 bits a byte, the least first; the high bit says that more follow.
+//! Variable-length numbers: 7 bits a byte, least significant first. The high bit says that more bytes follow.
 
-/// Bytes of the longest.
+/// The maximum number of bytes of an encoded number.
 pub const LONGEST: usize = 10;
 
 pub fn put(mut number: u64, out: &mut Vec<u8>) {
@@ -11,7 +11,7 @@ pub fn put(mut number: u64, out: &mut Vec<u8>) {
     out.push(number as u8);
 }
 
-/// Takes a number from the front; nothing where it is cut short or longer than 64 bits.
+/// Takes a number from the front. `None` if it is cut short or has more than 64 bits.
 #[inline]
 pub fn take(bytes: &mut &[u8]) -> Option<u64> {
     let (&first, rest) = bytes.split_first()?;
@@ -38,7 +38,7 @@ fn take_long(bytes: &mut &[u8]) -> Option<u64> {
     None
 }
 
-/// Bytes that a number takes.
+/// The number of bytes that a number takes.
 pub fn length(number: u64) -> usize {
     (64 - (number | 1).leading_zeros() as usize).div_ceil(7)
 }

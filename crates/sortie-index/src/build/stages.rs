@@ -1,4 +1,5 @@
-//! The stages of a block: parsed, sorted, written; one after the other, or three blocks at a time.
+//! The stages of a block: parse, sort, write. They run one after the other, or overlapped with three blocks at
+//! a time.
 
 use std::sync::mpsc;
 use std::thread;
@@ -13,7 +14,7 @@ use crate::error::{Error, Skipped};
 use crate::parse::{Limits, Parser};
 use crate::run::Runs;
 
-/// What makes blocks.
+/// The stages and their shared state.
 pub struct Stages<'a> {
     pub parser: Parser<'a>,
     pub limits: Limits,
@@ -23,7 +24,7 @@ pub struct Stages<'a> {
 }
 
 impl Stages<'_> {
-    /// Block after block.
+    /// Processes one block after the other.
     pub fn in_turn(
         mut self,
         mut sort: SortKeys,
@@ -46,7 +47,7 @@ impl Stages<'_> {
         Ok(())
     }
 
-    /// While a block is sorted, the next is parsed, and the one before is written.
+    /// While one block is sorted, parses the next one and writes the one before.
     pub fn overlapped(
         mut self,
         mut sort: SortKeys,
@@ -54,10 +55,10 @@ impl Stages<'_> {
         summary: &mut Summary,
     ) -> Result<(), Error> {
         let pool = self.pool;
-        // The sort waits for the GPU, and would keep a thread of the pool from the other stages meanwhile.
+        // A sort waits for the GPU. In the shared pool it would occupy a thread that the other stages need.
         let sort_pool = super::pool(pool.current_num_threads())?;
         thread::scope(|scope| {
-            // Nothing waits between two stages, so that there are three blocks at most.
+            // No block is queued between two stages, so at most three blocks exist.
             let (to_sort, parsed) = mpsc::sync_channel::<Block>(0);
             let (to_write, sorted) = mpsc::sync_channel::<Block>(0);
             let (give_back, free) = mpsc::channel();
@@ -67,7 +68,7 @@ impl Stages<'_> {
                     let start = Instant::now();
                     on_gpu |= sort_pool.install(|| sort(&mut block.keys))?;
                     time += start.elapsed();
-                    // Where the next stage has failed, that one says why.
+                    // If the next stage has failed, it reports why.
                     if to_write.send(block).is_err() {
                         break;
                     }
@@ -106,7 +107,7 @@ impl Stages<'_> {
         })
     }
 
-    /// The next block, its keys in no order; nothing at the end.
+    /// Parses the next block, whose keys are unsorted. `None` at the end.
     fn parse(&mut self, keys: Vec<u64>, summary: &mut Summary) -> Result<Option<Block>, Error> {
         let start = Instant::now();
         let Some(mut parsed) = self.parser.parse(self.limits)? else {

@@ -1,4 +1,4 @@
-//! Every pipeline, by blocks of any size, against the index of one block.
+//! Compares every pipeline, with blocks of all sizes, with the index built from a single block.
 
 use std::fs;
 use std::path::Path;
@@ -21,7 +21,7 @@ fn bytes(index: &Path) -> Vec<Vec<u8>> {
     [HEADER].iter().chain(&FILES).map(|name| fs::read(index.join(name)).unwrap()).collect()
 }
 
-/// Documents of a few words each, in pieces that begin anywhere between two words.
+/// Documents of a few words each, divided into pieces between words.
 fn documents() -> impl Strategy<Value = Vec<Vec<String>>> {
     let word = prop_oneof!["[a-c]{1,2}", "[a-z]{3,8}", "(gen|mit|über)[a-z]{0,3}"];
     let piece = prop::collection::vec(word, 0..8).prop_map(|words| words.join(" ") + " ");
@@ -32,7 +32,7 @@ fn whole(documents: &[Vec<String>]) -> impl Iterator<Item = Document> + Send {
     documents.iter().enumerate().map(|(i, pieces)| Document { name: format!("d{i}"), text: pieces.concat() })
 }
 
-/// An item for each piece, so that a block of one item is one of a few pairs.
+/// Makes each piece an item, so that a block may have one item with only a few pairs.
 fn piece_by_piece(documents: &[Vec<String>]) -> Source<'_> {
     Box::new(documents.iter().enumerate().flat_map(|(i, pieces)| {
         pieces.iter().enumerate().map(move |(place, text)| Item::Piece {
@@ -47,7 +47,7 @@ fn cpu() -> SortKeys {
     Box::new(move |keys| sorter.sort(keys).map(|_| false))
 }
 
-/// Sorts as a GPU does, on the test bench.
+/// Sorts as a GPU does, on the simulated device.
 fn bench(gpu: Arc<Gpu>, algorithm: Algorithm) -> SortKeys {
     Box::new(move |keys| {
         let stream = gpu.device().stream()?;
@@ -81,14 +81,14 @@ proptest! {
                 prepare_with(&builder, sort, piece_by_piece(&documents), &other, |_| ()).unwrap().publish().unwrap();
             prop_assert_eq!(bytes(&other), bytes(&one));
             let pieces: usize = documents.iter().map(Vec::len).sum();
-            // Without memory a block is what each thread takes of it once.
+            // With no memory, a block has only one item for each thread.
             prop_assert!(kilobytes > 0 || summary.runs >= pieces.div_ceil(threads));
             Index::open(&other).unwrap().check().unwrap();
         }
     }
 }
 
-/// Documents whose blocks have some thousands of pairs.
+/// Documents whose blocks have some thousands of pairs each.
 fn many() -> Vec<Vec<String>> {
     let mut random = fastrand::Rng::with_seed(1);
     let mut text = || {
@@ -119,7 +119,7 @@ fn a_gpu_gives_the_same_index_and_in_place_half_the_runs() {
     Builder::default().pipeline(Pipeline::Cpu).build_from(whole(&many()), &one).unwrap();
     for overlapped in [false, true] {
         let runs = [Algorithm::Bitonic, Algorithm::Auto].map(|algorithm| {
-            // Of each of the 40 items a thread takes one more than fits.
+            // A thread takes one more of the 40 items than fits.
             let summary = build_on(&gpu, algorithm, overlapped, 8 * 24_000, &other);
             assert!(summary.on_gpu && bytes(&other) == bytes(&one), "{algorithm:?}");
             summary.runs

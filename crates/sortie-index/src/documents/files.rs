@@ -12,10 +12,10 @@ use walkdir::{DirEntry, WalkDir};
 use super::{Item, Kind, is_gzip, open};
 use crate::error::{Error, Reason, Skipped, Trouble};
 
-/// Which files of a folder are documents, besides those whose names tell their kind.
+/// Which files in folders are documents, in addition to those of known kinds.
 #[derive(Debug, Clone, Default)]
 pub struct Choice {
-    /// Ends of names, without the full stop and in lower case, of files that are plain text.
+    /// File extensions of plain text, in lower case and without the dot.
     pub extensions: Vec<String>,
     /// Whether every file that begins like text is a document.
     pub all_text: bool,
@@ -29,11 +29,11 @@ pub struct PassedOver {
     pub hidden: u64,
     /// Files of other kinds, and links to folders.
     pub other: u64,
-    /// Files that are indexed under another name.
+    /// Files that are already indexed under another name.
     pub repeated: u64,
 }
 
-/// A file that is to be read.
+/// A file to read.
 #[derive(Debug)]
 pub struct Found {
     pub path: PathBuf,
@@ -41,29 +41,29 @@ pub struct Found {
     pub bytes: u64,
 }
 
-/// Paths in the given order, or the error that ends them.
+/// Paths in the given order. An error ends them.
 pub type Inputs<'a> = Box<dyn Iterator<Item = Result<PathBuf, Error>> + Send + 'a>;
 
 /// Finds files.
 ///
-/// In a folder, the files that [`Choice`] and [`Kind`] accept count, except hidden ones. Links to files are followed, links to
-/// folders are not. A file that is named itself is plain text if nothing shows another kind.
+/// In a folder, files that [`Choice`] or [`Kind`] accept are found, except hidden ones. Links to files are followed,
+/// links to folders are not. A file that is itself given as an input is plain text if nothing shows another kind.
 ///
-/// Holds about 40 bytes for each file, and the names of the folders that the current file is in.
+/// Takes about 40 bytes of memory for each file, and the names in the folders that contain the current file.
 pub struct Files<'a> {
     inputs: Inputs<'a>,
     choice: Choice,
-    /// The index that will be replaced, which is not searched for documents.
+    /// The index that will be replaced. It is not searched for documents.
     target: Option<Identity>,
     tree: Option<Tree>,
     seen: HashSet<Identity>,
     pub passed_over: PassedOver,
 }
 
-/// The file system, and the number of the file in it.
+/// The file system, and the inode number in it.
 type Identity = (u64, u64);
 
-/// The input that is walked.
+/// The input that is being walked.
 struct Tree {
     root: PathBuf,
     entries: walkdir::IntoIter,
@@ -77,7 +77,7 @@ impl<'a> Files<'a> {
         Files { inputs, choice, target, tree, seen, passed_over }
     }
 
-    /// The next file of the tree, or what to report about it; `None` at the end.
+    /// The next file of the tree, or a report about it. `None` at the end.
     fn next_of(&mut self, tree: &mut Tree) -> Option<Result<Found, Item>> {
         loop {
             let told = match tree.entries.next()? {
@@ -124,12 +124,12 @@ impl<'a> Files<'a> {
             self.passed_over.other += u64::from(!is_folder && depth > 0);
             return Ok(None);
         }
-        // A pipe that is named itself is read; its length is not known.
+        // A pipe given as an input is read; its length is not known.
         if !meta.is_file() && depth > 0 {
             self.passed_over.other += 1;
             return Ok(None);
         }
-        // This comes before the file counts as seen, because it may have a known kind under another name.
+        // Checked before the file counts as seen, because under another name it may have a known kind.
         let is_unknown = kind.is_none() && meta.is_file();
         if is_unknown && !begins_as_text(path).map_err(|error| trouble(error, path, depth))? {
             self.passed_over.other += 1;
@@ -146,7 +146,7 @@ impl<'a> Files<'a> {
         Ok(Some(Found { path: path.to_owned(), kind: kind.unwrap_or(Kind::Text), bytes }))
     }
 
-    /// Whether a file was not found before, under any name.
+    /// Whether the file was not found before under another name.
     fn is_new(&mut self, meta: &Metadata) -> Result<bool, Item> {
         let bytes = 40 * (self.seen.len() as u64 + 1);
         self.seen.try_reserve(1).map_err(|_| Item::Failed(Error::Memory { bytes }))?;
@@ -185,8 +185,8 @@ fn identity(meta: &Metadata) -> Identity {
     (meta.dev(), meta.ino())
 }
 
-/// What to do with a file or folder that cannot be looked at. One that has disappeared, or a link that leads nowhere, is
-/// skipped if it was found in a folder, but not if it was named.
+/// Handles a file or folder whose metadata cannot be read. If it has disappeared, or is a link that leads nowhere, it
+/// is skipped if it was found in a folder. If it was given as an input, it is an error.
 fn trouble(error: io::Error, path: &Path, depth: usize) -> Item {
     let is_gone = [Errno::NOENT, Errno::LOOP].contains(&Errno::from_io_error(&error).unwrap_or(Errno::PERM));
     if depth > 0 && is_gone {
@@ -221,7 +221,7 @@ fn begins_as_text(path: &Path) -> io::Result<bool> {
 }
 
 impl Kind {
-    /// By the name, without a `.gz` at its end.
+    /// The kind by the name, without a `.gz` at its end.
     fn of(path: &Path, extensions: &[String]) -> Option<Kind> {
         let stem = path.with_extension("");
         let path = if is_gzip(path) { &stem } else { path };
@@ -286,7 +286,7 @@ mod tests {
         let all = Choice { all_text: true, ..Choice::default() };
         let (names, passed_over) = found(folder.path(), all);
         assert_eq!(names, ["Makefile", "a.rst", "c.md", "empty", "long", "odd"]);
-        // The file that is not valid gzip is not text either.
+        // A file with damaged gzip data is not text either.
         assert_eq!(passed_over.other, 3);
     }
 

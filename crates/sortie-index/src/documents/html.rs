@@ -1,4 +1,4 @@
-//! HTML: the text between tags, without scripts and styles.
+//! HTML: extracts the text between tags, without scripts and styles.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use html5gum::{Emitter, IoReader, Reader, State, Tokenizer};
 use super::{ITEM_BYTES, cut, not_utf8};
 use crate::error::Trouble;
 
-/// The text of a file, piece by piece.
+/// The text of a file in pieces.
 pub struct Pieces<R: Read> {
     tokenizer: Tokenizer<Gate<R>, Text>,
     ended: bool,
@@ -48,35 +48,35 @@ impl<R: Read> Iterator for Pieces<R> {
     }
 }
 
-/// Appends the text of a stretch of HTML in memory.
+/// Appends the text of some HTML in memory.
 pub fn append_text(html: &str, text: &mut String) {
-    // A string is text, and read without errors.
+    // Reading a string cannot fail, and its bytes are UTF-8.
     for piece in Tokenizer::new_with_emitter(html, Text::default()).flatten().flatten() {
         text.push_str(&piece);
     }
 }
 
-/// States in which text is read that counts, as they are told by [`Text::full`].
+/// The tokenizer states in which visible text is read. [`Text::full`] refers to them by index.
 const TEXT_STATES: [State; 4] = [State::Data, State::RcData, State::RawText, State::PlainText];
 
-/// The tokenizer holds the letters that may be the name of an end tag until they end: so many, a title or a script may have
-/// after `</`.
+/// The limit on letters that may be the name of an end tag. A title or script can have any number of them after `</`,
+/// and the tokenizer keeps them until they end.
 const MOST_LETTERS: usize = 1 << 20;
 
-/// Gives the tokenizer what it reads, and stops it where it would go on without end: it does not return from a text before the
-/// text ends.
+/// Feeds the tokenizer, and stops it at the end of a piece. On its own the tokenizer returns a text only when the text
+/// ends.
 struct Gate<R: Read> {
     reader: IoReader<R>,
     /// [`Text::full`].
     full: Arc<AtomicU8>,
-    /// How many came one by one and in a row, as those of names do.
+    /// The number of letters that were read in a row, one at a time. Only the letters of names are read so.
     letters: usize,
 }
 
-/// Why the tokenizer does not go on.
+/// Why the tokenizer was stopped.
 #[derive(Debug, thiserror::Error)]
 enum Stop {
-    /// There is a piece to be taken, and then to be gone on with in this state.
+    /// A piece is complete. After it is taken, tokenizing continues in this state.
     #[error("a piece is complete")]
     Full(State),
     #[error("a name is too long")]
@@ -110,53 +110,54 @@ impl<R: Read> Reader for Gate<R> {
     }
 }
 
-/// Elements that are part of a line of text. All others begin and end words.
+/// Elements that may occur within a word. All others separate words.
 const WITHIN_WORDS: [&[u8]; 29] = [
     b"a", b"abbr", b"acronym", b"b", b"bdi", b"bdo", b"big", b"cite", b"code", b"data", b"del", b"dfn",
     b"em", b"font", b"i", b"ins", b"kbd", b"mark", b"s", b"samp", b"small", b"span", b"strong", b"sub",
     b"sup", b"tt", b"u", b"var", b"wbr",
 ];
 
-/// So much of a tag's name is held: more than any that matters has.
+/// The number of letters of a tag's name to keep: more than the name of any tag that matters.
 const LONGEST_NAME: usize = 16;
 
-/// Collects text, and knows of tags no more than their names.
+/// Collects text. Of tags it only sees the names.
 #[derive(Debug, Default)]
 struct Text {
     text: Vec<u8>,
-    /// Bytes at the end of the text that begin a character, and where in the file they are.
+    /// The number of bytes at the end of the text that are an incomplete character, and their position in the file.
     open: usize,
     open_at: u64,
     broken: Option<Broken>,
-    /// How much of the file was read.
+    /// The number of bytes of the file that were read.
     position: u64,
-    /// Not 0 while a text goes on that fills a piece: one more than the place of its state in [`TEXT_STATES`].
+    /// 0, or if a long text fills a piece, one more than the index of its state in [`TEXT_STATES`].
     full: Arc<AtomicU8>,
     state: u8,
     name: Vec<u8>,
     is_end_tag: bool,
-    /// Of the last start tag, which an end tag must have to end a script or style.
+    /// The name of the last start tag. Only an end tag of the same name ends a script or style.
     start_tag: Vec<u8>,
     is_hidden: bool,
     ended: bool,
 }
 
-/// Why a text ends early.
+/// Why the text ends early.
 #[derive(Debug, Clone, Copy)]
 enum Broken {
-    /// The byte at this place of the file begins no character.
+    /// The byte at this position of the file is not valid UTF-8.
     NotUtf8(u64),
     NoRoom,
 }
 
 impl Text {
-    /// One of [`TEXT_STATES`], by its place there.
+    /// Sets the state to the one with this index in [`TEXT_STATES`].
     fn read_text_in(&mut self, state: u8) -> Option<State> {
         self.state = state;
         Some(TEXT_STATES[usize::from(state)])
     }
 
-    /// Appends text of which `position` is the end, and checks it: how far it is in the file is not known later.
+    /// Appends text that ends at `position`, and checks that it is UTF-8. Its position in the file is only known
+    /// now.
     fn append(&mut self, text: &[u8]) {
         if self.broken.is_some() {
             return;
@@ -196,7 +197,7 @@ impl Emitter for Text {
     }
 
     fn start_open_tag(&mut self) {
-        // What may be read until the end of the tag is no text.
+        // Bytes up to the end of the tag are not text.
         self.full.store(0, Relaxed);
     }
 
@@ -330,7 +331,7 @@ mod tests {
         let late = [&b"<p>word ".repeat(ITEM_BYTES / 4)[..], b"\xFF"].concat();
         assert_eq!(told(&late), format!("not UTF-8 at byte {}", late.len()));
         assert_eq!(text("<b>caf\u{e9}</b> \u{20ac}"), "caf\u{e9} \u{20ac}");
-        // What a reader does not see does not matter.
+        // Text that a reader does not see is not checked.
         assert_eq!(
             Pieces::new(&b"<script>\xFF</script>a"[..]).map(Result::unwrap).collect::<String>().trim(),
             "a"
@@ -356,7 +357,7 @@ mod tests {
     fn a_name_without_end_is_told() {
         for before in ["<title>", "<script>", "<p>"] {
             let html = format!("{before}</{}", "a".repeat(2 * MOST_LETTERS));
-            // The name of a tag in plain text is not held.
+            // In plain text, the name of a tag is not kept.
             match before {
                 "<p>" => assert_eq!(text(&html), ""),
                 _ => assert_eq!(told(html.as_bytes()), "a tag whose name has more than 1048576 bytes"),

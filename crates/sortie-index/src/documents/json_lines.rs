@@ -1,4 +1,4 @@
-//! JSON lines: an object a line, with `id` and `text`.
+//! JSON lines: each line is an object with `id` and `text`.
 
 use std::borrow::Cow;
 use std::io::{self, BufRead, BufReader, Read};
@@ -12,22 +12,22 @@ use super::long_line::{self, Document, Line as LongLine};
 use super::{ITEM_BYTES, Item, not_utf8, open, text};
 use crate::error::{Error, Reason, Skipped, Trouble, room};
 
-/// The lines of a file in items.
+/// Divides the lines of a file into items.
 pub struct Lines {
     reader: BufReader<Box<dyn Read + Send>>,
     path: Arc<Path>,
-    /// For the text of long lines.
+    /// The folder for the text of long lines.
     folder: Arc<Path>,
-    /// Lines given out.
+    /// The number of lines returned.
     lines: u64,
-    /// What comes next: what is told of a line, or the pieces of a long one.
+    /// What comes next: a report about a line, or the pieces of a long line.
     told: Option<Item>,
     long: Option<Long>,
     ended: bool,
 }
 
 impl Lines {
-    /// The text of a line that is longer than an item is written to a file without a name in `folder`.
+    /// Opens a file. The text of a line longer than an item goes to an unnamed file in `folder`.
     pub fn open(path: &Path, folder: Arc<Path>) -> io::Result<Lines> {
         let reader = BufReader::with_capacity(ITEM_BYTES / 4, open(path)?);
         Ok(Lines { reader, path: path.into(), folder, lines: 0, told: None, long: None, ended: false })
@@ -40,7 +40,7 @@ impl Lines {
         });
     }
 
-    /// The file cannot be read after the line before this one.
+    /// Ends the file before this line because of an error.
     fn end_before(&mut self, line: u64, error: io::Error) {
         self.ended = true;
         self.tell(
@@ -52,7 +52,7 @@ impl Lines {
         );
     }
 
-    /// Reads lines, and says how many, until they are enough or one is special.
+    /// Reads lines until there are enough, or until a line is special. Returns their number.
     fn read(&mut self, text: &mut Vec<u8>) -> u64 {
         let mut lines = 0;
         while text.len() < ITEM_BYTES {
@@ -70,7 +70,7 @@ impl Lines {
                 Ok(read) if read > ITEM_BYTES && text.last() != Some(&b'\n') => {
                     self.long_line(number, &text[start..]);
                     text.truncate(start);
-                    // It counts, though it is not among those of the item.
+                    // The line counts, although it is not in the text of the item.
                     self.lines += 1;
                     break;
                 }
@@ -80,7 +80,7 @@ impl Lines {
         lines
     }
 
-    /// Reads a long line, which begins so, to its end.
+    /// Reads a long line, which starts with `begun`, to its end.
     fn long_line(&mut self, number: u64, begun: &[u8]) {
         let mut line = LongLine::new(begun, &mut self.reader);
         let document = long_line::read(&mut line, &self.folder);
@@ -111,7 +111,7 @@ impl Iterator for Lines {
             return None;
         }
         let first_line = self.lines + 1;
-        // For a line that begins before the item is full, and is not long.
+        // Room for a line that starts before the item is full and is not long.
         let mut text = match room(2 * ITEM_BYTES + 1) {
             Ok(text) => text,
             Err(error) => {
@@ -128,7 +128,7 @@ impl Iterator for Lines {
     }
 }
 
-/// A line, of which other fields do not matter.
+/// The fields of a line. Other fields are ignored.
 #[derive(Deserialize)]
 struct Line<'a> {
     #[serde(borrow)]
@@ -146,14 +146,15 @@ enum Id<'a> {
     Name(Cow<'a, str>),
 }
 
-/// Calls `each` with the name and text of every line's document, or why it has none, until it fails.
+/// Calls `each` with the name and text of every line's document, or with the reason why it has none, until
+/// `each` fails.
 pub fn documents(
     path: &Path,
     first_line: u64,
     text: &[u8],
     mut each: impl FnMut(Result<(String, &str), Skipped>) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    // As text files of Windows begin.
+    // Text files from Windows may start with this mark.
     let mark = if first_line == 1 && text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
     for (number, line) in (first_line..).zip(text[mark..].split(|&byte| byte == b'\n')) {
         if line.trim_ascii().is_empty() {
@@ -174,12 +175,12 @@ pub fn documents(
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// A line's object, or what is wrong where; so many bytes of the line are before these.
+/// The object of a line, or what is wrong and where. `before` is the number of bytes of the line before `line`.
 fn parse(line: &[u8], before: usize) -> Result<Line<'_>, String> {
     let line = std::str::from_utf8(line).map_err(|error| not_utf8((before + error.valid_up_to()) as u64))?;
     serde_json::from_str(line).map_err(|error| {
         let (why, column) = (error.to_string(), error.column());
-        // Where it says the line, that is the first of one.
+        // The parser only sees this line, so its line number is always 1. Only the column is of use.
         match why.strip_suffix(&format!(" at line 1 column {column}")) {
             Some(why) => format!("{why} at byte {}", before + column),
             None => why,
@@ -210,7 +211,7 @@ mod tests {
         encoder.finish().unwrap()
     }
 
-    /// The documents of a file, each with its text in one piece, or what is told of it.
+    /// The documents of a file, each with its text in one piece, or the report about it.
     fn documents_of(text: &str) -> Vec<(String, String)> {
         let mut all: Vec<(String, String)> = Vec::new();
         for item in items("x.jsonl", text.as_bytes()) {

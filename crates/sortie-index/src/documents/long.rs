@@ -1,4 +1,4 @@
-//! A document that may be long, as pieces. The first piece has its name.
+//! A document that may be long, returned in pieces. The first piece has its name.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use crate::error::{Reason, Skipped};
 /// A document, some of whose pieces may have been returned.
 pub struct Long {
     name: String,
-    /// Where it is, for messages about it.
+    /// The position for messages.
     place: String,
     path: Box<Path>,
     /// `None` once it has ended.
@@ -43,7 +43,7 @@ impl Iterator for Long {
             }
             None => {
                 self.pieces = None;
-                // It had no text at all.
+                // The document has no text.
                 name.map(|name| Item::Piece { name: Some(name), text: String::new() })
             }
         }

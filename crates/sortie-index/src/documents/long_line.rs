@@ -1,5 +1,5 @@
-//! A line of JSON that is longer than an item: its text goes to a file without a name, piece by piece, for the name that is
-//! needed first may come last.
+//! Reads a line of JSON that is longer than an item. Its text goes to an unnamed file piece by piece, because the
+//! name, which is needed first, may come last.
 
 use std::cell::{Cell, RefCell};
 use std::fs::File;
@@ -17,16 +17,16 @@ use crate::error::{Error, Trouble};
 #[derive(Debug)]
 pub struct Document {
     pub name: String,
-    /// From its start.
+    /// The text, positioned at its start.
     pub text: File,
 }
 
-/// Why there is none.
+/// Why a line has no document.
 #[derive(Debug)]
 pub enum Failure {
-    /// The line is to blame, or the file that it is in.
+    /// The line is at fault, or the file that contains it.
     Line(Trouble),
-    /// The temporary file is.
+    /// The temporary file is at fault.
     Spool(Error),
 }
 
@@ -50,7 +50,7 @@ impl From<ReaderError> for Failure {
 }
 
 impl From<io::Error> for Failure {
-    /// Of a text that is read piece by piece.
+    /// For an error while reading a text in pieces.
     fn from(error: io::Error) -> Failure {
         match error.downcast::<JsonSyntaxError>() {
             Ok(error) => ReaderError::SyntaxError(error).into(),
@@ -59,7 +59,7 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// `InvalidEscapeSequence` in words.
+/// `InvalidEscapeSequence` as separate words.
 fn spaced(name: &str) -> String {
     let mut words = String::new();
     for (at, c) in name.char_indices() {
@@ -71,9 +71,9 @@ fn spaced(name: &str) -> String {
     words
 }
 
-/// Reads the document of a line. Its text goes to a file without a name in `folder`.
+/// Reads the document of a line. Its text goes to an unnamed file in `folder`.
 ///
-/// O(1) memory: the names and numbers of a line may have [`ITEM_BYTES`], its texts any length.
+/// O(1) memory: names and numbers in a line may have [`ITEM_BYTES`] bytes, texts any length.
 pub fn read(line: &mut Line<'_, impl BufRead>, folder: &Path) -> Result<Document, Failure> {
     let (room, trouble) = (Cell::new(ROOM), RefCell::new(None));
     let checked = Checked {
@@ -84,7 +84,7 @@ pub fn read(line: &mut Line<'_, impl BufRead>, folder: &Path) -> Result<Document
         trouble: &trouble,
     };
     let document = parse(checked, &room, folder);
-    // The parser tells of it in its own words.
+    // The parser would wrap the error in its own message.
     document.map_err(|failure| trouble.take().map_or(failure, Failure::Line))
 }
 
@@ -136,7 +136,7 @@ fn not_an_id() -> Failure {
     Failure::Line(Trouble::Content("`id` is neither a text nor a whole number".into()))
 }
 
-/// The next value, which has to be a text, in a file.
+/// Writes the next value, which must be a text, to a file.
 fn spool(json: &mut impl JsonReader, folder: &Path) -> Result<File, Failure> {
     let of_spool = |doing| move |error| Failure::Spool(Error::file(doing, folder)(error));
     let mut file = tempfile::tempfile_in(folder).map_err(of_spool("create a temporary file in"))?;
@@ -153,11 +153,11 @@ fn spool(json: &mut impl JsonReader, folder: &Path) -> Result<File, Failure> {
     Ok(file)
 }
 
-/// A line without its end.
+/// A line without its line end.
 pub struct Line<'a, R> {
-    /// What of it was read.
+    /// The part of the line that was already read.
     begun: &'a [u8],
-    /// Where its rest is.
+    /// The source of the rest.
     rest: &'a mut R,
     ended: bool,
 }
@@ -167,7 +167,7 @@ impl<'a, R: BufRead> Line<'a, R> {
         Line { begun, rest, ended: false }
     }
 
-    /// Goes to the start of the next line.
+    /// Skips to the start of the next line.
     pub fn skip_rest(&mut self) -> io::Result<()> {
         if !self.ended {
             self.rest.skip_until(b'\n')?;
@@ -188,24 +188,24 @@ impl<R: BufRead> Read for Line<'_, R> {
         let end = memchr::memchr(b'\n', held);
         let count = end.unwrap_or(held.len()).min(into.len());
         into[..count].copy_from_slice(&held[..count]);
-        // Of a line that was read, its end was too.
+        // If the whole line was read, its end was too.
         self.ended = held.is_empty() || end == Some(count);
         self.rest.consume(count + usize::from(end == Some(count)));
         Ok(count)
     }
 }
 
-/// How much the parser may read for what it holds as a whole: a name, a number.
+/// The number of bytes that the parser may read for a value that it holds whole: a name or a number.
 const ROOM: u64 = ITEM_BYTES as u64;
 
-/// The bytes of a line, all of them text.
+/// The bytes of a line, checked to be UTF-8.
 struct Checked<'a, R> {
     pieces: text::Pieces<R>,
     piece: String,
     at: usize,
-    /// How much may be read until it is set again.
+    /// The number of bytes that may still be read before it is reset.
     room: &'a Cell<u64>,
-    /// Why no more was read.
+    /// Why reading stopped.
     trouble: &'a RefCell<Option<Trouble>>,
 }
 

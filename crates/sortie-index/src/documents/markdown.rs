@@ -1,7 +1,7 @@
-//! Markdown: its text without marks, addresses and tags.
+//! Markdown: extracts the text without markup, addresses and tags.
 //!
-//! A text longer than a piece is parsed in parts, which end between two blocks if possible. A reference to a link that is
-//! defined in another part then becomes text, including its label.
+//! A text longer than a piece is parsed in parts, which end between two blocks if possible. A reference to a link
+//! that is defined in another part is then kept as text, including its label.
 
 use std::io::Read;
 
@@ -13,7 +13,7 @@ use crate::error::Trouble;
 /// The text of a file, piece by piece.
 pub struct Pieces<R> {
     source: text::Pieces<R>,
-    /// Text that was read and not parsed yet.
+    /// Text that was read but not parsed yet.
     held: String,
     ended: bool,
 }
@@ -23,7 +23,7 @@ impl<R: Read> Pieces<R> {
         Pieces { source: text::Pieces::new(reader), held: String::new(), ended: false }
     }
 
-    /// Reads until there is enough for a part, and returns that part.
+    /// Reads until there is enough for a part. Returns that part.
     fn part(&mut self) -> Result<String, Trouble> {
         while !self.ended && self.held.len() < ITEM_BYTES {
             match self.source.next() {
@@ -34,7 +34,7 @@ impl<R: Read> Pieces<R> {
         if self.held.len() <= ITEM_BYTES {
             return Ok(std::mem::take(&mut self.held));
         }
-        // No character has more than four bytes.
+        // A character has at most four bytes.
         let boundary = (ITEM_BYTES - 3..=ITEM_BYTES).rev().find(|&at| self.held.is_char_boundary(at));
         let End { at, fence } = part_end(&self.held[..boundary.unwrap_or(ITEM_BYTES)]);
         let rest = fence + &self.held[at..];
@@ -66,8 +66,8 @@ struct End {
     fence: String,
 }
 
-/// Where to end a part of a text that goes on: before the last block that begins in the first column; if there is none, after
-/// the last line; if there is none, after the last blank.
+/// Finds where to end a part of a longer text: before the last block that starts in the first column, else after the
+/// last line, else after the last blank.
 fn part_end(text: &str) -> End {
     let mut fence: Option<&str> = None;
     let mut between_blocks = None;
@@ -80,7 +80,7 @@ fn part_end(text: &str) -> End {
         after_blank = line.trim_ascii().is_empty();
         match (fence, fence_of(line)) {
             (None, Some(opened)) => fence = Some(opened),
-            // Code ends with as many of the same characters or more, and nothing else.
+            // A code block ends with at least as many of the same characters, and nothing else on the line.
             (Some(opened), Some(closing)) if closing.starts_with(opened) && line.trim() == closing => {
                 fence = None;
             }
@@ -95,7 +95,7 @@ fn part_end(text: &str) -> End {
         return End { at, fence: String::new() };
     }
     let (at, fence) = last_line.unwrap_or_else(|| (cut(text.as_bytes()), fence));
-    // If the fence took almost all of a part, little of the text would fit.
+    // If the fence took almost all of a part, little text would fit.
     let fence = fence.filter(|fence| fence.len() < at / 2);
     End { at, fence: fence.map_or_else(String::new, |fence| format!("{fence}\n")) }
 }

@@ -1,7 +1,7 @@
-//! Where documents come from: files and trees of them, or whatever a program has at hand.
+//! Sources of documents: files, folders, or documents that a program has in memory.
 //!
-//! A [`Source`] cuts them to items, which threads take one after the other and parse at the same time. What is long comes
-//! in pieces, so that no document has to fit memory; [`text`], [`html`] and [`markdown`] make text of what a file holds.
+//! A [`Source`] divides them into items, which threads parse in parallel. A long document comes in pieces, so that no
+//! document has to fit in memory. [`text`], [`html`] and [`markdown`] extract the text of a file.
 
 mod files;
 mod html;
@@ -24,42 +24,43 @@ pub use files::{Choice, PassedOver};
 pub use json_lines::documents as json_documents;
 pub use walk::Walk;
 
-/// A document of a program's own.
+/// A document in memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Document {
-    /// What it is called in results; need not be unique.
+    /// The name of the document in results. It need not be unique.
     pub name: String,
     pub text: String,
 }
 
-/// What one thread parses at a time. Documents are numbered in the order of items, and within them.
+/// The unit that one thread parses at a time. Documents are numbered in the order of the items, and within an
+/// item in their order.
 #[derive(Debug)]
 pub enum Item {
-    /// Documents at hand.
+    /// Documents in memory.
     Documents(Vec<Document>),
-    /// Files of one document each, none of them long.
+    /// Short files that are one document each.
     Files(Vec<(PathBuf, Kind)>),
     /// Whole lines of a file of JSON lines.
     Lines { path: Arc<Path>, first_line: u64, text: Vec<u8> },
-    /// A part of a long document: of a new one where it has a name, else of the one before.
+    /// A part of a long document. With a name it starts a new document, else it continues the one before.
     Piece { name: Option<String>, text: String },
-    /// What is not indexed.
+    /// A document that is not indexed, and why.
     Skipped(Skipped),
-    /// Why there are no more.
+    /// The error that ended the source.
     Failed(Error),
-    /// What was not looked at, told once at the end.
+    /// Counts of files that were not read, reported once at the end.
     PassedOver(PassedOver),
 }
 
 /// Items in order.
 pub type Source<'a> = Box<dyn Iterator<Item = Item> + Send + 'a>;
 
-/// So many bytes of documents are parsed at a time.
+/// The number of bytes of documents to parse at a time.
 const ITEM_BYTES: usize = 512 << 10;
-/// So many files at most: the last of them has to wait for the others.
+/// The maximum number of files in an item.
 const ITEM_FILES: usize = 64;
 
-/// Documents that a program has at hand.
+/// Documents that a program has in memory.
 pub fn given<'a>(documents: impl Iterator<Item = Document> + Send + 'a) -> Source<'a> {
     let mut documents = documents.fuse();
     Box::new(std::iter::from_fn(move || {
@@ -73,7 +74,7 @@ pub fn given<'a>(documents: impl Iterator<Item = Document> + Send + 'a) -> Sourc
     }))
 }
 
-/// What a file holds.
+/// The kind of content of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Text,
@@ -82,15 +83,16 @@ pub enum Kind {
     JsonLines,
 }
 
-/// Whether a file is compressed, by its name.
+/// Whether a file is gzip-compressed, by its name.
 fn is_gzip(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"))
 }
 
-/// The text of a document in pieces that end where a word does, of about [`ITEM_BYTES`] at most, or why it ends early.
+/// The text of a document in pieces of at most about [`ITEM_BYTES`], each cut between words. An error says why the
+/// text ends early.
 pub type Pieces = Box<dyn Iterator<Item = Result<String, Trouble>> + Send>;
 
-/// The text of a file of one document.
+/// The text of a file that is one document.
 pub fn pieces(path: &Path, kind: Kind) -> Pieces {
     let file = match open(path) {
         Ok(file) => file,
@@ -103,23 +105,23 @@ pub fn pieces(path: &Path, kind: Kind) -> Pieces {
     }
 }
 
-/// What a file holds, decompressed.
+/// Opens a file and decompresses it if it is compressed.
 fn open(path: &Path) -> io::Result<Box<dyn Read + Send>> {
     let file = File::open(path)?;
     Ok(if is_gzip(path) { Box::new(MultiGzDecoder::new(BufReader::new(file))) } else { Box::new(file) })
 }
 
-/// What is said of a document whose byte `at`, counted from 0, begins no character.
+/// The message for a document whose byte `at`, counted from 0, is not valid UTF-8.
 fn not_utf8(at: u64) -> String {
     format!("not UTF-8 at byte {}", at + 1)
 }
 
-/// Where to cut text that goes on: after its last blank, else between two characters.
+/// Where to cut text that continues: after the last blank, else between two characters.
 fn cut(text: &[u8]) -> usize {
     if let Some(blank) = text.iter().rposition(u8::is_ascii_whitespace) {
         return blank + 1;
     }
-    // No character has more than four bytes.
+    // A character has at most four bytes.
     let starts = |at: usize| text[at] & 0xC0 != 0x80;
     (text.len().saturating_sub(4)..text.len()).rev().find(|&at| at > 0 && starts(at)).unwrap_or(text.len())
 }

@@ -5,12 +5,12 @@ use std::io::Read;
 use super::{ITEM_BYTES, cut, not_utf8};
 use crate::error::Trouble;
 
-/// The text of a file, piece by piece.
+/// The text of a file in pieces.
 pub struct Pieces<R> {
     reader: R,
-    /// What was read and not given out.
+    /// Bytes that were read but not returned.
     held: Vec<u8>,
-    /// Where that begins in the document.
+    /// The position of these bytes in the document.
     offset: u64,
     ended: bool,
 }

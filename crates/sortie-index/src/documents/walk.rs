@@ -1,4 +1,4 @@
-//! The documents of files, in items.
+//! Makes items from the documents of files and folders.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,24 +12,24 @@ use crate::error::Trouble;
 /// The documents of files and folders.
 pub struct Walk<'a> {
     files: Files<'a>,
-    /// For the text of long lines.
+    /// The folder for the text of long lines.
     folder: Arc<Path>,
-    /// The file that is read at present.
+    /// The file of JSON lines that is being read.
     lines: Option<Lines>,
     long: Option<Long>,
-    /// Found, but not of the batch before it.
+    /// A file that was found but did not fit in the last batch.
     next: Option<Result<Found, Item>>,
     ended: bool,
 }
 
 impl<'a> Walk<'a> {
-    /// For an index at `target`; long lines of JSON go to files without names in `folder`.
+    /// For an index at `target`. Long lines of JSON go to unnamed files in `folder`.
     pub fn new(inputs: Inputs<'a>, choice: Choice, target: &Path, folder: &Path) -> Walk<'a> {
         let files = Files::new(inputs, choice, target);
         Walk { files, folder: folder.into(), lines: None, long: None, next: None, ended: false }
     }
 
-    /// Adds short files to the first one, until they are enough.
+    /// Adds more short files to the first one until there are enough.
     fn batch(&mut self, first: Found) -> Item {
         let mut bytes = first.bytes;
         let mut batch = vec![(first.path, first.kind)];
@@ -48,7 +48,7 @@ impl<'a> Walk<'a> {
         Item::Files(batch)
     }
 
-    /// Begins to read a file that may be long, and says why not where it cannot be read.
+    /// Starts to read a file that may be long. Returns a report if it cannot be read.
     fn begin(&mut self, found: &Found) -> Option<Item> {
         let name = found.path.to_string_lossy().into_owned();
         if found.kind != Kind::JsonLines {
@@ -102,7 +102,7 @@ impl Iterator for Walk<'_> {
 
 impl Found {
     fn is_short(&self) -> bool {
-        // How long it is when decompressed is not known.
+        // The decompressed length is not known.
         self.bytes <= ITEM_BYTES as u64 && self.kind != Kind::JsonLines && !is_gzip(&self.path)
     }
 }
