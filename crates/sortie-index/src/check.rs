@@ -1,4 +1,4 @@
-//! Looking at all of an index: every checksum, every order, every count.
+//! Checks a whole index: every checksum, every order and every count.
 
 use std::io;
 
@@ -9,13 +9,14 @@ use crate::stored::{SCAN, Window};
 use crate::terms::Entry;
 
 impl Index {
-    /// Whether it is as it was built: the checksum of every file; that terms and the documents of a list ascend, that lists are
-    /// one after the other without gaps, and that all counts are right, each document's words among them.
+    /// Checks that the index is as it was built: that the checksum of every file is right, terms and the documents of
+    /// each list ascend, lists follow each other without gaps, and all counts are right, including the words of each
+    /// document.
     ///
-    /// O(bytes). Holds 4 bytes a document.
+    /// O(bytes). Takes 4 bytes of memory for each document.
     ///
     /// # Errors
-    /// [`Error::Damaged`], with the first that is not right.
+    /// [`Error::Damaged`], for the first thing that is wrong.
     pub fn check(&self) -> Result<(), Error> {
         (0..FILES.len()).try_for_each(|file| self.check_file(file))?;
         let counts = self.counts();
@@ -39,7 +40,8 @@ impl Index {
         self.check_documents(&lengths)
     }
 
-    /// Whether a list has the words that it should, which it counts; their number is added to the length of each document.
+    /// Checks that a list has the number of words that its entry says. Adds its frequencies to the lengths of the
+    /// documents.
     fn check_list(
         &self,
         term: &[u8],
@@ -64,7 +66,7 @@ impl Index {
         Ok(words)
     }
 
-    /// Whether documents have the names and lengths that they should.
+    /// Checks the names and lengths of the documents.
     fn check_documents(&self, lengths: &[u32]) -> Result<(), Error> {
         let mut documents = self.documents(SCAN);
         let mut names = 0;

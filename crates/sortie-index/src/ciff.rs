@@ -1,8 +1,9 @@
-//! Export to the Common Index File Format, in which Lucene (Anserini), PISA, JASS and Terrier exchange indexes.
+//! Exports an index in the Common Index File Format, which Lucene (Anserini), PISA, JASS and Terrier can read.
 //!
-//! Lin and others, "Supporting Interoperability Between Open-Source Search Engines with the Common Index File Format" (2020): a
-//! header, the lists by ascending term, and the documents; each a message of Protocol Buffers after its length. In a list
-//! each document is the gap to the one before. The numbers of a message's fields are those of the format's `.proto`.
+//! Lin and others, "Supporting Interoperability Between Open-Source Search Engines with the Common Index File Format"
+//! (2020). A file has a header, the lists by ascending term, and the documents. Each is a Protocol Buffers message
+//! after its length. In a list, each document is stored as its difference from the one before. The field numbers of
+//! the messages are those in the format's `.proto` file.
 
 use std::io::{self, Write};
 
@@ -13,25 +14,27 @@ use crate::stored::{SCAN, Window};
 use crate::terms::Entry;
 use crate::varint;
 
-/// What a field holds, in the lowest bits of its tag.
+/// Wire types: what a field holds, in the lowest bits of its tag.
 const NUMBER: u64 = 0;
 const DOUBLE: u64 = 1;
 const BYTES: u64 = 2;
 
 impl Index {
-    /// Writes the index as a file of that format; `path` is for what is said where that fails.
+    /// Writes the index in this format. `path` is only used in error messages.
     ///
-    /// O(postings), each read twice: the length of a list comes before it. Holds no list as a whole.
+    /// O(postings). Reads each posting twice, because the length of a list comes before it. Never holds a whole
+    /// list in memory.
     ///
     /// # Errors
-    /// [`Error::TooMuch`] if the format has no number for a count: it has 31 bits for all but words. [`Error::File`],
+    /// [`Error::TooMuch`] if a count is too large for the format, which has 31 bits for all counts except words.
+    /// [`Error::File`],
     /// [`Error::Damaged`].
     pub fn export_ciff(&self, out: &mut impl Write, path: &std::path::Path) -> Result<(), Error> {
         let counts = self.counts();
         if counts.documents.max(counts.terms) > i32::MAX as u64 {
             return Err(Error::TooMuch("CIFF counts documents and terms to 2147483647".into()));
         }
-        // A reader of what is exported has no checksums to tell it.
+        // The exported file has no checksums, so damage must be detected here.
         (0..FILES.len()).try_for_each(|file| self.check_file(file))?;
         let failed = |error| Error::file("write", path)(error);
         out.write_all(&delimited(&self.header())).map_err(failed)?;
@@ -60,7 +63,7 @@ impl Index {
         let counts = self.counts();
         let mut header = Vec::new();
         put_number(1, 1, &mut header);
-        // Lists and documents in the file, then those of the whole collection.
+        // The counts of lists and documents in the file, then those of the whole collection.
         put_number(2, counts.terms, &mut header);
         put_number(3, counts.documents, &mut header);
         put_number(4, counts.terms, &mut header);
@@ -99,7 +102,7 @@ impl Index {
     }
 }
 
-/// Calls `each` with every posting of a list as a field.
+/// Calls `each` with every posting of a list, encoded as a field.
 fn each_posting(
     entry: &Entry,
     postings: &mut Window<'_>,
@@ -114,7 +117,7 @@ fn each_posting(
         let frequency = i32::try_from(frequency)
             .map_err(|_| Error::TooMuch("CIFF counts a word in a document to 2147483647".into()))?;
         message.clear();
-        // As `put_bytes` of both numbers, whose length is known.
+        // The same as `put_bytes` of both numbers, but the length is computed first.
         let frequency = frequency as u64;
         let gap_length = if gap == 0 { 0 } else { 1 + varint::length(gap) };
         varint::put(4 << 3 | BYTES, message);
@@ -126,7 +129,7 @@ fn each_posting(
     Ok(())
 }
 
-/// A field with a number, left out where it is 0 as all readers expect.
+/// A field with a number. A 0 is left out, as Protocol Buffers readers expect.
 fn put_number(field: u64, number: u64, out: &mut Vec<u8>) {
     if number != 0 {
         varint::put(field << 3 | NUMBER, out);
@@ -140,7 +143,7 @@ fn put_bytes(field: u64, bytes: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(bytes);
 }
 
-/// A message after its length.
+/// A message preceded by its length.
 fn delimited(message: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     varint::put(message.len() as u64, &mut out);

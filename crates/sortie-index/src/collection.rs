@@ -1,4 +1,4 @@
-//! The names and lengths of documents: written as documents get their numbers, and read.
+//! The names and lengths of documents: writes them as documents are numbered, and reads them.
 
 use crate::error::Error;
 use crate::format::{FILES, LENGTHS, NAME_ENDS, NAMES};
@@ -7,13 +7,13 @@ use crate::parse::Batch;
 use crate::publish::Sealed;
 use crate::stored::Window;
 
-/// Documents in order.
+/// Writes the names and lengths of documents in order.
 pub struct Collection<'a> {
     files: &'a mut [Sealed; FILES.len()],
-    /// Those that have begun.
+    /// The number of documents that have begun.
     documents: u32,
     name_end: u64,
-    /// Words of the last one until now.
+    /// The number of words in the last document so far.
     length: u64,
 }
 
@@ -26,7 +26,7 @@ impl<'a> Collection<'a> {
         self.documents
     }
 
-    /// Numbers the documents of the next batch, and says the number of the first.
+    /// Numbers the documents of the next batch. Returns the number of the first.
     pub fn add(&mut self, batch: &Batch) -> Result<u32, Error> {
         let continues = batch.documents.first().is_some_and(|document| document.continues);
         let first = self.documents - u32::from(continues);
@@ -52,7 +52,7 @@ impl<'a> Collection<'a> {
         self.files[NAME_ENDS].append(&self.name_end.to_le_bytes())
     }
 
-    /// The last document is complete.
+    /// Ends the last document.
     pub fn end(&mut self) -> Result<(), Error> {
         if self.documents == 0 {
             return Ok(());
@@ -65,7 +65,7 @@ impl<'a> Collection<'a> {
     }
 }
 
-/// Reads names and lengths, fastest by ascending number.
+/// Reads names and lengths. Fastest by ascending document number.
 pub struct Documents<'a> {
     count: u64,
     names: Window<'a>,
@@ -74,7 +74,7 @@ pub struct Documents<'a> {
 }
 
 impl<'a> Documents<'a> {
-    /// Those of an index, so many bytes of each file at a time.
+    /// A reader for an index, which reads `ahead` bytes of each file at a time.
     pub fn new(index: &'a Index, ahead: usize) -> Documents<'a> {
         let [names, name_ends, lengths] =
             [NAMES, NAME_ENDS, LENGTHS].map(|file| index.file(file).window(ahead));
@@ -96,14 +96,14 @@ impl<'a> Documents<'a> {
         Ok(u64::from_le_bytes(bytes))
     }
 
-    /// How many words a document has.
+    /// The number of words in a document.
     pub fn length(&mut self, document: u32) -> Result<u32, Error> {
         let bytes = number(&mut self.lengths, self.count, document)?;
         Ok(u32::from_le_bytes(bytes))
     }
 }
 
-/// A document's number in a file that has one for each document.
+/// The entry of a document in a file that has one for each document.
 fn number<const N: usize>(window: &mut Window<'_>, count: u64, document: u32) -> Result<[u8; N], Error> {
     let document = u64::from(document);
     if document >= count {

@@ -1,23 +1,23 @@
-//! What can go wrong with an index, said so that the caller can mend it.
+//! Errors of an index, with messages that say what to do.
 
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why an index was not built, read or exported. What was there before is as it was.
+/// Why an index was not built, read or exported. An index that existed before is unchanged.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A file or folder could not be read, written, made or moved.
+    /// A file or folder could not be read, written, created or moved.
     #[error("cannot {doing}: {}: {}", path.display(), reason(source))]
     File {
-        /// What was tried, after "cannot".
+        /// The failed action, after "cannot".
         doing: &'static str,
         path: PathBuf,
         source: io::Error,
     },
 
-    /// What is under the name is no index, or of a version that this one does not read.
+    /// The path is not an index, or is an index of a version that this program does not read.
     #[error("{}: {why}", path.display())]
     NotAnIndex { path: PathBuf, why: String },
 
@@ -25,19 +25,19 @@ pub enum Error {
     #[error("{}: damaged: {why}; build the index again", path.display())]
     Damaged { path: PathBuf, why: String },
 
-    /// A document could not be read, and none was to be left out.
+    /// A document could not be read, and the build is strict.
     #[error("{0}")]
     Document(Skipped),
 
-    /// No document was found, and an index is there, which is kept.
+    /// No document was found, but an index exists at the target. It is kept.
     #[error("{}: no documents were found; the index that is there is kept", path.display())]
     Empty { path: PathBuf },
 
-    /// The system refused so many bytes of memory.
+    /// The system refused to allocate this many bytes.
     #[error("no room for {bytes} bytes more in memory; give a limit of less memory")]
     Memory { bytes: u64 },
 
-    /// There is more than an index can hold.
+    /// An index cannot hold this much.
     #[error("{0}")]
     TooMuch(String),
 
@@ -45,18 +45,18 @@ pub enum Error {
     #[error("cannot start {threads} more thread{}: {reason}; ask for fewer", if *threads == 1 { "" } else { "s" })]
     Threads { threads: usize, reason: String },
 
-    /// The pairs were not sorted.
+    /// Sorting the pairs failed.
     #[error(transparent)]
     Sort(#[from] sortie::Error),
 }
 
 impl Error {
-    /// For `map_err`: `doing` (after "cannot") failed on `path`.
+    /// For `map_err`: the action `doing` (after "cannot") failed on `path`.
     pub(crate) fn file(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
         move |source| Error::File { doing, path: path.to_owned(), source }
     }
 
-    /// For `map_err`: so many threads could not be started.
+    /// For `map_err`: `threads` threads could not be started.
     pub(crate) fn threads<E: ToString>(threads: usize) -> impl FnOnce(E) -> Error {
         move |error| Error::Threads { threads, reason: reason(&error) }
     }
@@ -66,7 +66,7 @@ impl Error {
     }
 }
 
-/// An empty vector with room for so many.
+/// An empty vector with room for `count` items.
 pub(crate) fn room<T>(count: usize) -> Result<Vec<T>, Error> {
     let mut empty = Vec::new();
     let bytes = (count as u64).saturating_mul(size_of::<T>() as u64);
@@ -74,14 +74,14 @@ pub(crate) fn room<T>(count: usize) -> Result<Vec<T>, Error> {
     Ok(empty)
 }
 
-/// So many zeros.
+/// A vector of `count` zeros.
 pub(crate) fn zeros<T: bytemuck::Zeroable + Clone>(count: usize) -> Result<Vec<T>, Error> {
     let bytes = (count as u64).saturating_mul(size_of::<T>() as u64);
-    // Fresh from the system, pages are first touched by the threads that write them.
+    // The pages come untouched from the system, so the threads that write them touch them first.
     bytemuck::try_zeroed_vec(count).map_err(|()| Error::Memory { bytes })
 }
 
-/// The system's words for an error, without Rust's ` (os error N)`.
+/// The system's message for an error, without Rust's ` (os error N)`.
 pub(crate) fn reason(error: &impl ToString) -> String {
     let text = error.to_string();
     match text.find(" (os error") {
@@ -90,24 +90,24 @@ pub(crate) fn reason(error: &impl ToString) -> String {
     }
 }
 
-/// A document that is not in the index, or not all of it, and why.
+/// A document that is missing from the index, or only partly in it, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Skipped {
-    /// The file, and where in it the document is, where there are several.
+    /// The file, and the position of the document in it if the file has several.
     pub place: String,
     pub why: String,
     pub reason: Reason,
 }
 
-/// What kind of reason there is to skip a document.
+/// The kind of reason for skipping a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reason {
-    /// It does not hold what its name promises: text that is not UTF-8, a line that is not JSON, damaged gzip.
+    /// Its content is not what its name says: text that is not UTF-8, a line that is not JSON, damaged gzip.
     Defective,
-    /// The file was gone when it was to be read.
+    /// The file disappeared before it was read.
     Vanished,
-    /// An input in which nothing was found.
+    /// An input without any document.
     Unmatched,
 }
 
@@ -120,17 +120,18 @@ impl fmt::Display for Skipped {
 /// Why the text of a document ends early.
 #[derive(Debug)]
 pub enum Trouble {
-    /// The file was read, and holds something else than its name says.
+    /// The file was read, but its content is not what its name says.
     Content(String),
-    /// The file was not read.
+    /// The file could not be read.
     Read(io::Error),
 }
 
 impl Trouble {
-    /// What becomes of the document: it is left out where that is its own fault, or where its file is gone.
+    /// Decides what happens to the document: it is skipped if its content is at fault, or if its file has
+    /// disappeared.
     ///
     /// # Errors
-    /// [`Error::File`] for all else: an index without what could not be read would be taken for whole.
+    /// [`Error::File`] in all other cases: otherwise an incomplete index would appear to be complete.
     pub fn of(self, path: &Path, place: String) -> Result<Skipped, Error> {
         match self {
             Trouble::Content(why) => Ok(Skipped { place, why, reason: Reason::Defective }),
@@ -142,7 +143,7 @@ impl Trouble {
     }
 }
 
-/// What a decompressor says of what it was given is about the content, what the system says is not.
+/// An error of a decompressor is about the content; an error of the system is not.
 impl From<io::Error> for Trouble {
     fn from(error: io::Error) -> Trouble {
         use io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};

@@ -1,12 +1,12 @@
-//! The files of an index, and the header that says what they hold.
+//! The files of an index, and the header that describes them.
 //!
-//! All numbers are little-endian. The header has the magic number, the version, the counts, the length and checksum (CRC-32) of
-//! each of the other files, and last a checksum of the header. Each of these has 64 bits. The files:
+//! All numbers are little-endian. The header has the magic number, the version, the counts, the length and checksum
+//! (CRC-32) of each of the other files, and last a checksum of the header. Each of these has 64 bits. The files are:
 //!
-//! - `terms`: the terms, with what their lists hold and how long these are, see [`terms`](crate::terms);
+//! - `terms`: the terms, with the counts and lengths of their lists, see [`terms`](crate::terms);
 //! - `postings`: the lists, see [`postings`](crate::postings);
-//! - `names`: the names of the documents, end to end, and `name-ends`: where each ends, 64 bits;
-//! - `lengths`: how many words each document has, 32 bits.
+//! - `names`: the names of the documents, one after the other, and `name-ends`: where each ends, 64 bits;
+//! - `lengths`: the number of words in each document, 32 bits.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -28,14 +28,14 @@ const MAGIC: u64 = u64::from_le_bytes(*b"SORTIE\x00I");
 /// Changes whenever the format of the files changes.
 const VERSION: u64 = 2;
 
-/// How much an index holds.
+/// The numbers of documents, terms, postings and words in an index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
     pub documents: u64,
     pub terms: u64,
-    /// Pairs of a term and a document that has it.
+    /// The number of pairs of a term and a document that contains it.
     pub postings: u64,
-    /// Words of all documents.
+    /// The number of words in all documents.
     pub words: u64,
 }
 
@@ -54,7 +54,7 @@ pub struct Header {
 }
 
 const WORDS: usize = 2 + 4 + 2 * FILES.len() + 1;
-/// Bytes of a header.
+/// The size of the header in bytes.
 pub const HEADER_BYTES: usize = 8 * WORDS;
 
 impl Header {
@@ -68,7 +68,7 @@ impl Header {
         bytes
     }
 
-    /// Whether a file begins as a header does.
+    /// Whether a file starts like a header.
     pub fn begins(path: &Path) -> io::Result<bool> {
         let mut bytes = Vec::new();
         File::open(path)?.take(8).read_to_end(&mut bytes)?;

@@ -17,32 +17,32 @@ use crate::postings::{Decoder, LARGEST_PART, List};
 use crate::stored::{Stored, Window};
 use crate::terms::{Cursor, Entry, Terms};
 
-/// An index, open to be searched.
+/// An index that is open for searching.
 ///
-/// Its files are open and read as needed; in memory is the first of every 64 terms. The files stay what they were when it was
-/// opened, also where another index takes their place.
+/// Its files are open and read as needed; memory holds the first of every 64 terms. The files stay as they were when
+/// the index was opened, even if another index replaces it.
 ///
-/// A folder from a stranger is safe to open. What is in the files is believed only as far as it makes sense: a damaged file, or
-/// one that becomes shorter meanwhile, gives [`Error::Damaged`], and no number in it makes a reader take more memory than the
-/// files have bytes. [`Index::check`] looks at all of them.
+/// An index from an untrusted source is safe to open. A damaged file, or one that becomes shorter while it is open,
+/// gives [`Error::Damaged`], and no number in a file makes a reader allocate more memory than the files have bytes.
+/// [`Index::check`] verifies all files.
 pub struct Index {
     header: Header,
     terms: Terms,
-    /// Those behind the first of [`FILES`].
+    /// All files except the first of [`FILES`].
     files: [Stored; FILES.len() - 1],
 }
 
-/// So many bytes of a list are read at a time.
+/// The number of bytes of a list to read at a time.
 const LIST: u64 = 16 << 10;
 
 impl Index {
     /// Opens the index in a folder. O(terms / 64).
     ///
     /// # Errors
-    /// [`Error::NotAnIndex`], also of another version; [`Error::Damaged`], [`Error::File`].
+    /// [`Error::NotAnIndex`], also for an index of another version; [`Error::Damaged`], [`Error::File`].
     pub fn open(path: &Path) -> Result<Index, Error> {
         match Index::open_once(path) {
-            // Another index may just have taken the place of the one whose folder was opened.
+            // Another index may have just replaced the one whose folder was opened.
             Err(Error::File { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
                 Index::open_once(path)
             }
@@ -69,7 +69,7 @@ impl Index {
         index.check_counts().map(|()| index)
     }
 
-    /// Whether the files are as long as the counts say.
+    /// Checks that the files have the lengths that the counts imply.
     fn check_counts(&self) -> Result<(), Error> {
         let bytes =
             self.header.seals.iter().try_fold(HEADER_BYTES as u64, |sum, seal| sum.checked_add(seal.bytes));
@@ -89,37 +89,37 @@ impl Index {
         Ok(())
     }
 
-    /// How much of what it holds.
+    /// The numbers of documents, terms, postings and words.
     #[must_use]
     pub fn counts(&self) -> Counts {
         self.header.counts
     }
 
-    /// Each file's name and length in bytes.
+    /// The name and length in bytes of each file.
     pub fn files(&self) -> impl Iterator<Item = (&'static str, u64)> {
         let header = (HEADER, HEADER_BYTES as u64);
         let seals = self.header.seals;
         std::iter::once(header).chain(FILES.into_iter().zip(seals.map(|seal| seal.bytes)))
     }
 
-    /// The name of a document. O(1): three reads at most.
+    /// The name of a document. O(1): at most three reads.
     ///
     /// # Errors
-    /// [`Error::Damaged`], also if there is no document of that number; [`Error::File`].
+    /// [`Error::Damaged`], also if there is no document with that number; [`Error::File`].
     pub fn name(&self, document: u32) -> Result<String, Error> {
         self.documents(0).name(document).map(str::to_owned)
     }
 
-    /// How many words a document has. O(1): one read.
+    /// The number of words in a document. O(1): one read.
     ///
     /// # Errors
-    /// [`Error::Damaged`], also if there is no document of that number; [`Error::File`].
+    /// [`Error::Damaged`], also if there is no document with that number; [`Error::File`].
     pub fn length(&self, document: u32) -> Result<u32, Error> {
         self.documents(0).length(document)
     }
 
-    /// The list of a term, which must be folded as [`Tokenizer`](crate::Tokenizer) does; nothing where it is in no document.
-    /// O(log terms) in memory, and one read of 64 terms.
+    /// The postings of a term, or `None` if no document has it. The term must be case-folded as
+    /// [`Tokenizer`](crate::Tokenizer) does. O(log terms) in memory, and one read of 64 terms.
     ///
     /// # Errors
     /// [`Error::Damaged`], [`Error::File`].
@@ -132,12 +132,12 @@ impl Index {
         }))
     }
 
-    /// Names and lengths, so many bytes of each file at a time.
+    /// A reader of names and lengths that reads `ahead` bytes of each file at a time.
     pub(crate) fn documents(&self, ahead: usize) -> Documents<'_> {
         Documents::new(self, ahead)
     }
 
-    /// Goes through the terms, from the first or a few before one that is given.
+    /// A cursor over the terms in order. It starts at `term`, or up to 63 terms before it.
     pub(crate) fn terms_from(&self, term: &[u8]) -> Cursor<'_> {
         self.terms.from(term)
     }
@@ -146,7 +146,7 @@ impl Index {
         if file == TERMS { self.terms.file() } else { &self.files[file - 1] }
     }
 
-    /// Whether a file holds what was written.
+    /// Checks that a file is unchanged since it was written, by its checksum.
     pub(crate) fn check_file(&self, file: usize) -> Result<(), Error> {
         if self.file(file).checksum()? == self.header.seals[file].crc {
             return Ok(());
@@ -159,7 +159,7 @@ impl Index {
     }
 }
 
-/// A list, as far as it is read.
+/// A list of postings that is read step by step.
 pub(crate) struct Reading {
     decoder: Decoder,
     rest: Range<u64>,
@@ -170,7 +170,7 @@ impl Reading {
         Reading { decoder: Decoder::new(entry.list.documents), rest: entry.postings }
     }
 
-    /// The next posting, by ascending document, where the window is one on the postings.
+    /// The next posting, by ascending document. `window` must be on the file of postings.
     #[inline]
     pub fn next(&mut self, window: &mut Window<'_>) -> Result<Option<Posting>, Error> {
         match self.decoder.next() {
@@ -191,7 +191,8 @@ impl Reading {
     }
 }
 
-/// The list of a term: the documents that it is in, in the order of their numbers. Holds 18 KiB at most.
+/// The postings of a term: the documents that contain it, in the order of their numbers. Takes at most 18 KiB
+/// of memory.
 pub struct Postings<'a> {
     window: Window<'a>,
     list: List,
@@ -200,7 +201,7 @@ pub struct Postings<'a> {
 }
 
 impl Postings<'_> {
-    /// How many documents there are, and how often the term is in all of them.
+    /// The number of documents with the term, and its number of occurrences in all of them.
     #[must_use]
     pub fn list(&self) -> List {
         self.list
@@ -222,7 +223,8 @@ impl Iterator for Postings<'_> {
 
 pub use crate::run::Posting;
 
-/// Opens a file of an index. What is no file, a pipe for one, is an error and does not block.
+/// Opens a file of an index. If it is not a regular file but, for example, a pipe, this returns an error and
+/// does not block.
 fn open_in(folder: &OwnedFd, path: &Path, name: &str) -> Result<File, Error> {
     let file_path = path.join(name);
     let failed = Error::file("read", &file_path);

@@ -1,7 +1,9 @@
-//! The blocked sort-based indexer: documents become an inverted index, which is searched, checked and exported.
+//! A blocked sort-based indexer: builds an inverted index of documents, which can be searched, checked and
+//! exported.
 //!
-//! [`Builder`] builds one: documents are parsed to pairs of term and document, block by block as memory allows; `sortie`
-//! sorts the pairs of a block, on the CPU or on a GPU; sorted blocks go to disk as runs, which are merged. [`Index`] reads it.
+//! [`Builder`] builds an index. It parses documents into pairs of a term and a document, in blocks that fit in
+//! memory. `sortie` sorts the pairs of a block on the CPU or a GPU. Sorted blocks are written to disk as runs, and
+//! the runs are merged. [`Index`] reads the result.
 //!
 //! ```no_run
 //! # fn main() -> Result<(), sortie_index::Error> {
@@ -17,8 +19,8 @@
 //! # }
 //! ```
 //!
-//! Words are those of UAX #29, case-folded, see [`Tokenizer`]. An index is a folder of files that never change; a new one
-//! takes the place of an old one by one rename.
+//! Words are those of UAX #29, case-folded, see [`Tokenizer`]. An index is a folder of files that never change. A new
+//! index replaces an old one by one rename.
 
 mod block;
 mod build;

@@ -20,10 +20,10 @@ pub struct Encoder {
     documents: [u32; BLOCK],
     frequencies: [u32; BLOCK],
     held: usize,
-    /// The last document of the previous block.
+    /// The last document of the block before.
     before: Option<u32>,
     list: List,
-    /// Bytes of the list so far.
+    /// The number of bytes of the list so far.
     bytes: u64,
 }
 
@@ -51,8 +51,8 @@ impl Default for Encoder {
 }
 
 impl Encoder {
-    /// Adds a posting, whose frequency is at least 1. Documents ascend. A document that is the last one already began in
-    /// another block, and is continued.
+    /// Adds a posting, whose frequency must be at least 1. Documents ascend. If the document is the same as the last
+    /// one, a block ended within it, and the frequencies are added.
     ///
     /// # Errors
     /// [`Error::TooMuch`] if a document then has the term more than 2^32 - 1 times.
@@ -60,7 +60,8 @@ impl Encoder {
         if let Some(last) = self.held.checked_sub(1)
             && self.documents[last] == posting.document
         {
-            // The frequency is held less one, so that the largest sum is one below what 32 bits can say.
+            // Frequencies are stored minus one, so the largest is 2^32 - 1 although the stored value is one
+            // less.
             let sum = self.frequencies[last].checked_add(posting.frequency).filter(|&less| less < u32::MAX);
             self.frequencies[last] = sum.ok_or_else(too_often)?;
             self.list.words += u64::from(posting.frequency);
@@ -95,7 +96,7 @@ impl Encoder {
         self.bytes += (out.len() - start) as u64;
     }
 
-    /// Ends the list. Returns what it holds, and how many bytes it takes.
+    /// Ends the list. Returns its counts and its length in bytes.
     pub fn end(&mut self, out: &mut Vec<u8>) -> (List, u64) {
         if self.held == BLOCK {
             self.pack(out);
@@ -121,20 +122,20 @@ fn too_often() -> Error {
     Error::TooMuch("a document has a word more than 4294967295 times; cut it to several".into())
 }
 
-/// Decodes a list, some postings at a time.
+/// Decodes a list in parts.
 pub struct Decoder {
     packer: BitPacker4x,
-    /// How many postings are not decoded.
+    /// The number of postings that are not decoded yet.
     left: u64,
     documents: [u32; BLOCK],
     frequencies: [u32; BLOCK],
-    /// The next of the decoded postings.
+    /// The position of the next decoded posting.
     at: usize,
     held: usize,
     before: Option<u32>,
 }
 
-/// How a list differs from what an encoder writes.
+/// A description of what is wrong with an encoded list.
 pub type Damage = &'static str;
 
 /// The most bytes that one call of [`Decoder::decode`] can take.
@@ -158,7 +159,7 @@ impl Decoder {
         }
     }
 
-    /// How many postings are not decoded.
+    /// The number of postings that are not decoded yet.
     pub fn left(&self) -> u64 {
         self.left
     }
@@ -174,8 +175,8 @@ impl Decoder {
         Some(posting)
     }
 
-    /// Decodes more postings, if any are left, and drops those that it has. Returns how many bytes the new ones take. `bytes`
-    /// are the next bytes of the list: [`LARGEST_PART`] of them if it has as many.
+    /// Decodes more postings, if any are left, in place of those it has. Returns the number of bytes that they took.
+    /// `bytes` are the next bytes of the list: at least [`LARGEST_PART`], or all that are left.
     pub fn decode(&mut self, bytes: &[u8]) -> Result<usize, Damage> {
         let count = self.left.min(BLOCK as u64) as usize;
         (self.at, self.held) = (0, 0);

@@ -1,7 +1,7 @@
-//! Searching: the documents that words describe best, by BM25.
+//! Search: ranks documents for a query by BM25.
 //!
-//! Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009), with the inverse document
-//! frequency that cannot be negative: ln(1 + (N - n + 0.5) / (n + 0.5)).
+//! Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009), with an inverse document
+//! frequency that is never negative: ln(1 + (N - n + 0.5) / (n + 0.5)).
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -14,11 +14,12 @@ use crate::index::{Index, Posting, Postings};
 use crate::postings::List;
 use crate::tokens::Tokenizer;
 
-/// How soon more of a word stops to count.
+/// Controls how quickly further occurrences of a word stop raising the score.
 const K1: f64 = 1.2;
-/// How much the length of a document counts.
+/// Controls how much the length of a document affects the score.
 const B: f64 = 0.75;
-/// So many bytes of lengths are read at a time: a page, since a rare word is in documents that are far apart.
+/// The number of bytes of document lengths to read at a time: one page, because the documents of a rare word
+/// are far apart.
 const LENGTHS: usize = 4 << 10;
 
 /// A document that was found.
@@ -29,14 +30,14 @@ pub struct Hit {
     pub score: f64,
 }
 
-/// A word of a query, and where in its list the search is.
+/// A word of a query, and the position of the search in its list.
 struct Cursor<'a> {
     postings: Postings<'a>,
     weight: f64,
     head: Option<Posting>,
 }
 
-/// A document and its score; the greater is the better, and of equals the one with the lower number.
+/// A document and its score. A higher score is greater; of equal scores, the lower document number is greater.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Scored {
     score: f64,
@@ -58,9 +59,10 @@ impl PartialOrd for Scored {
 }
 
 impl Index {
-    /// The best `n` documents with any of the words of a text, the best first; a word that is there twice counts twice.
+    /// The best `n` documents with any of the words of the query `words`, best first. A word that occurs twice counts
+    /// twice.
     ///
-    /// O(postings of the words). Holds `n` documents, and 18 KiB a word.
+    /// O(postings of the words). Takes memory for `n` documents, and 18 KiB for each word.
     ///
     /// # Errors
     /// [`Error::Damaged`], [`Error::File`].
@@ -106,11 +108,11 @@ impl Index {
         Ok(Cursor { postings, weight, head })
     }
 
-    /// Calls `each` with the terms that begin so, once that is case-folded, in the order of their bytes, and what their lists hold, until it says that
-    /// it has enough.
+    /// Calls `each` with the terms that start with a prefix, in byte order, and what their lists hold, until it
+    /// returns false. The prefix is case-folded first.
     ///
     /// # Errors
-    /// [`Error::Damaged`], [`Error::File`], and that of `each`.
+    /// [`Error::Damaged`], [`Error::File`], and the error of `each`.
     pub fn terms_with_prefix<E: From<Error>>(
         &self,
         prefix: &str,

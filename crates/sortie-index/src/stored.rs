@@ -1,7 +1,7 @@
 //! A file of an index on disk, read by position.
 //!
-//! Files are read and not mapped. If another program truncates a mapped file, SIGBUS ends this one. A read that ends too early
-//! is an error.
+//! Files are read, not mapped. If another program truncates a mapped file, SIGBUS kills this one. A read past the end
+//! only returns an error.
 
 use std::fs::File;
 use std::io;
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::Error;
 
-/// A file of an index, open to be read.
+/// A file of an index, open for reading.
 #[derive(Debug)]
 pub struct Stored {
     file: File,
@@ -19,11 +19,11 @@ pub struct Stored {
     bytes: u64,
 }
 
-/// Bytes that are read at a time when a whole file is read.
+/// The number of bytes to read at a time when reading a whole file.
 pub const SCAN: usize = 64 << 10;
 
 impl Stored {
-    /// A file that must have the length that the header says.
+    /// A file whose length must be `bytes`, as the header says.
     pub fn new(file: File, path: PathBuf, bytes: u64) -> Result<Stored, Error> {
         let found = file.metadata().map_err(Error::file("read", &path))?.len();
         if found != bytes {
@@ -40,17 +40,17 @@ impl Stored {
         &self.path
     }
 
-    /// The error of a file that does not hold what was written.
+    /// The error for a file that does not hold what was written.
     pub fn damaged(&self, why: impl Into<String>) -> Error {
         Error::damaged(&self.path, why)
     }
 
-    /// An empty window. Each read brings `ahead` bytes into memory, if the file has as many.
+    /// An empty window. Each read loads `ahead` bytes, or fewer at the end of the file.
     pub fn window(&self, ahead: usize) -> Window<'_> {
         Window { file: self, ahead: ahead as u64, buffer: Vec::new(), start: 0 }
     }
 
-    /// The CRC-32 of all of it.
+    /// The CRC-32 of the whole file.
     pub fn checksum(&self) -> Result<u32, Error> {
         let (mut window, mut hasher) = (self.window(SCAN), crc32fast::Hasher::new());
         let mut start = 0;
@@ -62,12 +62,12 @@ impl Stored {
         Ok(hasher.finalize())
     }
 
-    /// Reads a part of the file into the buffer, whose content it replaces.
+    /// Reads a part of the file into `buffer`, replacing its content.
     fn read(&self, part: Range<u64>, buffer: &mut Vec<u8>) -> Result<(), Error> {
         buffer.clear();
         let failed = Error::file("read", &self.path);
         let length = usize::try_from(part.end - part.start).unwrap_or(usize::MAX);
-        // A sparse file may be far longer than the space that it takes on disk.
+        // A sparse file may be far longer than its space on disk.
         if buffer.try_reserve(length).is_err() {
             return Err(failed(io::ErrorKind::OutOfMemory.into()));
         }
@@ -83,12 +83,12 @@ impl Stored {
     }
 }
 
-/// A part of a file in memory. It moves to the part that is asked for.
+/// A part of a file in memory. It moves when another part is requested.
 pub struct Window<'a> {
     file: &'a Stored,
     ahead: u64,
     buffer: Vec<u8>,
-    /// Where in the file the buffer begins.
+    /// The position in the file where the buffer begins.
     start: u64,
 }
 
@@ -97,7 +97,7 @@ impl<'a> Window<'a> {
         self.file
     }
 
-    /// A part of the file. It is an error if the file does not have it.
+    /// A part of the file. Fails if the file is shorter.
     #[inline]
     pub fn bytes(&mut self, part: Range<u64>) -> Result<&[u8], Error> {
         let held = self.start..self.start + self.buffer.len() as u64;
@@ -162,7 +162,7 @@ mod tests {
         {
             assert!(matches!(&error, Error::Damaged { path, .. } if path == stored.path()), "{error}");
         }
-        // Bytes that the file no longer has are not taken from an earlier read.
+        // Bytes that the file no longer has are not served from an earlier read.
         assert!(window.bytes(2 * SCAN as u64..2 * SCAN as u64 + 4).is_err());
         assert_eq!(window.bytes(5..9).unwrap(), [7; 4]);
     }

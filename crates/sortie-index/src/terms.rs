@@ -1,17 +1,18 @@
-//! The terms of an index on disk, each with what its list holds and how long it is.
+//! The terms of an index on disk, each with the counts and the length of its list.
 //!
-//! Blocks of [`BLOCK`] terms in the order of their bytes, the last one shorter, and behind them the index of the blocks.
+//! The file has blocks of [`BLOCK`] terms in byte order, the last one shorter, followed by the index of the blocks.
 //!
-//! - A term is a byte with two numbers of 4 bits: how many bytes it shares with the term before, and how many follow, less
-//!   one. 15 stands for a number that is a byte of its own. Then come the bytes that follow. The first term of a block is in
-//!   the index alone.
-//! - Its list is three varints: twice the number of documents, one more where there are more words than documents; how many
-//!   more words, where there are; and the bytes of the list. Lists are one after the other, so that is where each begins.
-//! - The index has for each block its first term, after a byte that says how long it is, and as varints the bytes of the block
-//!   and of its lists. The last 8 bytes of the file say where the index begins.
+//! - A term is a byte with two numbers of 4 bits: the number of bytes it shares with the term before, and the number
+//!   of bytes that follow, minus one. 15 means that the number is in a byte of its own. Then come the bytes that
+//!   follow. The first term of a block is only in the index.
+//! - Its list is described by three varints: twice the number of documents, plus one if there are more words than
+//!   documents; if so, how many more; and the bytes of the list. Lists are stored one after the other, so the lengths
+//!   give their positions.
+//! - The index has for each block the length of its first term in a byte, that term, and as varints the bytes of the
+//!   block and of its lists. The last 8 bytes of the file give the position of the index.
 //!
-//! A reader holds the index of the blocks in memory, and reads one block to look a term up. It trusts no number: what it reads
-//! is in order, within its block and its file, or an error.
+//! A reader holds the index of the blocks in memory, and reads one block to look up a term. It trusts no number in
+//! the file: data that is out of order, or outside its block or file, is an error.
 
 use std::io::{self, Write};
 use std::ops::Range;
@@ -23,27 +24,29 @@ use crate::stored::{SCAN, Stored, Window};
 use crate::tokens::LONGEST;
 use crate::varint;
 
-/// Terms of a block. Twice as many make the file 1% smaller, and a look-up decodes half of a block.
+/// The number of terms in a block. With twice as many the file would be 1% smaller, but a look-up decodes half
+/// a block on average.
 const BLOCK: usize = 64;
-/// More bytes than this no block has: with each term a byte for both numbers, two for large ones, and three varints.
+/// The maximum bytes of a block: for each term, one byte for both numbers, two for large numbers, the term, and
+/// three varints.
 const LARGEST_BLOCK: u64 = (BLOCK * (3 + LONGEST + 3 * varint::LONGEST)) as u64;
-/// And no block more than this in the index: a term and its length, and two varints.
+/// The maximum bytes of a block's entry in the index: a term and its length, and two varints.
 const LARGEST_IN_INDEX: u64 = (1 + LONGEST + 2 * varint::LONGEST) as u64;
-/// Stands for a number that does not fit in 4 bits.
+/// Marks a number that does not fit in 4 bits.
 const ESCAPE: u8 = 15;
-/// Bytes of the number at the end of the file.
+/// The size of the number at the end of the file.
 const FOOTER: u64 = 8;
 
-/// Writes terms. Holds the index of the blocks, about 20 bytes for 64 terms, until the end.
+/// Writes terms. Keeps the index of the blocks in memory until the end, about 20 bytes for 64 terms.
 pub struct Writer<W> {
     out: W,
     block: Vec<u8>,
-    /// Terms of the block.
+    /// The number of terms in the current block.
     held: usize,
-    /// Bytes of the block's lists.
+    /// The bytes of the current block's lists.
     postings: u64,
     index: Vec<u8>,
-    /// Bytes of all blocks that are written.
+    /// The bytes of all blocks written so far.
     written: u64,
     term: Vec<u8>,
 }
@@ -54,7 +57,7 @@ impl<W: Write> Writer<W> {
         Writer { out, block, held: 0, postings: 0, index, written: 0, term }
     }
 
-    /// Adds a term of 1 to 255 bytes that is greater than all before, with its list of so many bytes.
+    /// Adds a term of 1 to 255 bytes that is greater than all terms before. Its list has `bytes` bytes.
     pub fn push(&mut self, term: &[u8], list: List, bytes: u64) -> io::Result<()> {
         if term.len() > LONGEST || self.term.as_slice() >= term {
             return Err(io::Error::other("terms are too long or do not ascend"));
@@ -92,7 +95,7 @@ impl<W: Write> Writer<W> {
         Ok(())
     }
 
-    /// Writes what is left, and the index of the blocks.
+    /// Writes the last block and the index of the blocks.
     pub fn finish(mut self) -> io::Result<()> {
         if self.held > 0 {
             self.end_block()?;
@@ -102,7 +105,7 @@ impl<W: Write> Writer<W> {
     }
 }
 
-/// What a term does not share with the one before.
+/// Encodes the part of a term that it does not share with the term before.
 fn put_suffix(shared: usize, suffix: &[u8], out: &mut Vec<u8>) {
     let numbers = [shared as u8, (suffix.len() - 1) as u8];
     let [high, low] = numbers.map(|number| number.min(ESCAPE));
@@ -111,7 +114,7 @@ fn put_suffix(shared: usize, suffix: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(suffix);
 }
 
-/// The same from the front of what is left of a block: how much is shared, and the bytes that follow.
+/// Decodes the same from the front of `bytes`: the number of shared bytes, and the bytes that follow.
 fn take_suffix<'a>(bytes: &mut &'a [u8]) -> Option<(usize, &'a [u8])> {
     let (&head, mut rest) = bytes.split_first()?;
     let mut number = |bits: u8| {
@@ -123,14 +126,14 @@ fn take_suffix<'a>(bytes: &mut &'a [u8]) -> Option<(usize, &'a [u8])> {
     Some((shared, suffix))
 }
 
-/// A term's list: what it holds, and where it is among the postings.
+/// The list of a term: its counts, and its position among the postings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     pub list: List,
     pub postings: Range<u64>,
 }
 
-/// The terms of an index. Holds the index of the blocks: about 50 bytes for 64 terms.
+/// The terms of an index. Keeps the index of the blocks in memory: about 50 bytes for 64 terms.
 #[derive(Debug)]
 pub struct Terms {
     file: Stored,
@@ -138,27 +141,28 @@ pub struct Terms {
     blocks: Blocks,
 }
 
-/// The blocks of terms, by their index.
+/// The index of the blocks.
 #[derive(Debug, Default)]
 struct Blocks {
-    /// The first terms, end to end.
+    /// The first terms of the blocks, one after the other.
     firsts: Vec<u8>,
     each: Vec<Block>,
-    /// Where the last one ends, and its last list.
+    /// The end of the last block, and of its last list.
     ends: (u64, u64),
 }
 
 #[derive(Debug)]
 struct Block {
-    /// Its first term, among those.
+    /// The range of its first term in `firsts`.
     first: Range<usize>,
-    /// Where it begins, and its first list among the postings.
+    /// The start of the block, and of its first list among the postings.
     start: u64,
     postings: u64,
 }
 
 impl Terms {
-    /// Reads the index of the blocks, O(terms / 64), and checks that it is in order and covers the file and the postings.
+    /// Reads the index of the blocks, O(terms / 64). Checks that it is in order and covers the whole file and all
+    /// postings.
     pub fn open(file: Stored, counts: Counts, postings: u64) -> Result<Terms, Error> {
         let footer = file.bytes().checked_sub(FOOTER).ok_or_else(|| file.damaged("it is cut short"))?;
         let mut window = file.window(SCAN);
@@ -185,7 +189,7 @@ impl Terms {
         &self.file
     }
 
-    /// The list of a term, where there is one. Reads a block of terms.
+    /// The entry of a term, if there is one. Reads one block.
     pub fn find(&self, term: &[u8]) -> Result<Option<Entry>, Error> {
         let Some(block) = self.block_of(term) else { return Ok(None) };
         let mut cursor = self.cursor(block, 0);
@@ -198,12 +202,12 @@ impl Terms {
         Ok(None)
     }
 
-    /// All terms, or those from the block on that a term would be in.
+    /// A cursor over the terms, from the block that would contain `term`.
     pub fn from(&self, term: &[u8]) -> Cursor<'_> {
         self.cursor(self.block_of(term).unwrap_or(0), SCAN)
     }
 
-    /// The last block whose first term is not greater.
+    /// The last block whose first term is not greater than `term`.
     fn block_of(&self, term: &[u8]) -> Option<usize> {
         self.blocks.each.partition_point(|block| self.blocks.first(block) <= term).checked_sub(1)
     }
@@ -213,7 +217,7 @@ impl Terms {
         Cursor { terms: self, window, block, at: 0, passed: 0, postings: 0, term: Vec::new() }
     }
 
-    /// How many terms a block has, by the count of all.
+    /// The number of terms in a block, from the total number of terms.
     fn length(&self, block: usize) -> usize {
         let before = (block * BLOCK) as u64;
         (self.counts.terms - before).min(BLOCK as u64) as usize
@@ -221,7 +225,7 @@ impl Terms {
 }
 
 impl Blocks {
-    /// Reads the index that is in a part of the file.
+    /// Reads the index from a part of the file.
     fn read(window: &mut Window<'_>, mut index: Range<u64>) -> Result<Blocks, Error> {
         let mut blocks = Blocks::default();
         while !index.is_empty() {
@@ -234,7 +238,7 @@ impl Blocks {
         Ok(blocks)
     }
 
-    /// Adds the block that comes next in the index.
+    /// Adds the next block of the index.
     fn push(&mut self, rest: &mut &[u8]) -> Result<(), &'static str> {
         let cut_short = "the index of its blocks is cut short";
         let length = rest.split_off_first().ok_or(cut_short)?;
@@ -260,32 +264,32 @@ impl Blocks {
         &self.firsts[block.first.clone()]
     }
 
-    /// Where a block ends, and its last list.
+    /// The end of a block, and of its last list.
     fn ends(&self, block: usize) -> (u64, u64) {
         self.each.get(block + 1).map_or(self.ends, |next| (next.start, next.postings))
     }
 }
 
-/// Goes through terms in order.
+/// A cursor over terms in order.
 pub struct Cursor<'a> {
     terms: &'a Terms,
     window: Window<'a>,
     block: usize,
-    /// Within the block: where the next term begins, and how many are passed.
+    /// In the current block: the position of the next term, and the number of terms passed.
     at: usize,
     passed: usize,
-    /// Where the next list begins.
+    /// The position of the next list.
     postings: u64,
     term: Vec<u8>,
 }
 
 impl Cursor<'_> {
-    /// The term whose entry came last.
+    /// The term of the last entry returned.
     pub fn term(&self) -> &[u8] {
         &self.term
     }
 
-    /// The entry of the next term; nothing at the end.
+    /// The entry of the next term. `None` at the end.
     pub fn next(&mut self) -> Result<Option<Entry>, Error> {
         let blocks = &self.terms.blocks;
         let Some(block) = blocks.each.get(self.block) else { return Ok(None) };
@@ -323,13 +327,14 @@ impl Cursor<'_> {
     }
 }
 
-/// Makes a term the next one.
+/// Decodes the next term.
 fn next_term(term: &mut Vec<u8>, rest: &mut &[u8]) -> Result<(), &'static str> {
     let (shared, suffix) = take_suffix(rest).ok_or("a block is cut short")?;
     if shared > term.len() || shared + suffix.len() > LONGEST {
         return Err("a term is longer than a term can be");
     }
-    // All that can be shared is, so that the first byte that is not tells the order.
+    // A term shares as many bytes as possible with the one before, so the first byte that differs gives the
+    // order.
     if term.get(shared).is_some_and(|&byte| suffix[0] <= byte) {
         return Err("terms do not ascend");
     }
@@ -338,7 +343,7 @@ fn next_term(term: &mut Vec<u8>, rest: &mut &[u8]) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// What a list holds, and its bytes.
+/// The counts of a list, and its length in bytes.
 fn take_list(rest: &mut &[u8]) -> Option<(List, u64)> {
     let documents = varint::take(rest)?;
     let more = if documents & 1 == 1 { varint::take(rest)? } else { 0 };
@@ -367,7 +372,7 @@ mod tests {
         )
     }
 
-    /// Terms, some of which share a lot, and the longest that there are.
+    /// Terms, some of which share long prefixes, and some of the maximum length.
     fn terms() -> impl Strategy<Value = BTreeMap<Vec<u8>, (List, u64)>> {
         let term =
             prop_oneof!["[ab]{1,9}", "[a-z]{1,20}", "(ab){110}[ab]{0,35}"].prop_map(String::into_bytes);
