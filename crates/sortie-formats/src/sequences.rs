@@ -16,13 +16,13 @@ use crate::Quoted;
 /// The size of the reader's buffer in bytes. It grows if a record does not fit.
 const BUFFER: usize = 1 << 16;
 
-/// How records are written.
+/// The format of a file of records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// A line `>name ...`, and the sequence on any number of lines, of which some may be blank.
+    /// A line `>name ...`, then the sequence on any number of lines, some of which may be blank.
     Fasta,
-    /// Four lines: `@name ...`, the sequence, `+...`, and as many qualities as the sequence has letters. Blank lines may follow
-    /// the last record of a file; they belong to no record.
+    /// Four lines: `@name ...`, the sequence, `+...`, and one quality for each letter of the sequence. Blank lines
+    /// after the last record of a file belong to no record.
     Fastq,
 }
 
@@ -34,22 +34,22 @@ pub enum Error {
     #[error(transparent)]
     Io(#[from] io::Error),
 
-    /// A record does not have the format.
+    /// A record does not conform to the format.
     #[error("line {line}: {problem}")]
     Record {
-        /// Counted from 1 in the source that is read.
+        /// The line number in the source, counted from 1.
         line: u64,
-        /// The name of the record, if that was read.
+        /// The name of the record, if it was read.
         name: Option<Quoted>,
         problem: String,
     },
 
-    /// A record does not fit within a limit.
+    /// A record does not fit in the memory limit.
     #[error(
         "line {line}: with this record {bytes} bytes of memory are needed, or more, and {limit} are allowed; allow more"
     )]
     Limit {
-        /// Where the record begins, counted from 1 in the source that is read.
+        /// The line where the record begins, counted from 1 in the source.
         line: u64,
         bytes: usize,
         limit: usize,
@@ -60,17 +60,17 @@ pub enum Error {
     Memory { bytes: usize },
 }
 
-/// Records, one after the other in one text.
+/// Records, stored one after the other in one text.
 #[derive(Debug)]
 pub struct Records {
     format: Format,
-    /// The most bytes of memory that they may take, together with what else is counted for them.
+    /// The memory limit in bytes for the records and everything else that is counted for them.
     limit: usize,
-    /// What else is counted: bytes for each record, and copies of the text.
+    /// What else is counted: a number of bytes for each record, and copies of the text.
     each: usize,
     copies: usize,
     text: Vec<u8>,
-    /// Where each record begins, which is where the one before it ends.
+    /// The start of each record, which is the end of the record before.
     starts: Vec<usize>,
 }
 
@@ -82,31 +82,31 @@ pub struct Record<'a> {
 }
 
 impl Records {
-    /// An empty list of records, which may take `limit` bytes of memory: see [`Records::memory`].
+    /// An empty list of records with a memory limit of `limit` bytes: see [`Records::memory`].
     #[must_use]
     pub fn new(format: Format, limit: usize) -> Records {
         Records { format, limit, each: 0, copies: 0, text: Vec::new(), starts: Vec::new() }
     }
 
-    /// Counts against the limit what the caller holds besides them: `each` bytes for every record, and `copies` copies of its
+    /// Also counts memory of the caller against the limit: `each` bytes for every record, and `copies` copies of its
     /// text.
     #[must_use]
     pub fn counting(self, each: usize, copies: usize) -> Records {
         Records { each, copies, ..self }
     }
 
-    /// Adds all records of a source. If the last line has no line end, it gets one.
+    /// Adds all records of a source. If the last line has no line end, one is added.
     ///
     /// # Errors
-    /// For the first record that is cut short or that has
+    /// For the first record that is cut short, or that has
     ///
     /// - a different number of qualities than of letters,
     /// - a byte in its sequence other than letters, `*`, `-` and `.`,
     /// - a byte in its qualities other than `!` to `~`,
     /// - in FASTQ, a different title at `+` than at `@`;
     ///
-    /// and if the source or an allocation fails. Records before the error may have been added. The limit applies to all records,
-    /// and once more to what the reader holds of one: see [`Reading::new`].
+    /// and if the source or an allocation fails. Records before the error may have been added. The limit applies to
+    /// all records, and separately to the memory of the reader: see [`Reading::new`].
     ///
     /// ```
     /// use sortie_formats::sequences::{Format, Records};
@@ -127,22 +127,22 @@ impl Records {
         }
     }
 
-    /// What is counted with one more record of `record` bytes.
+    /// The bytes counted if a record of `record` bytes is added.
     fn with(&self, record: usize) -> usize {
         (1 + self.copies) * (self.text.len() + record) + (self.len() + 1) * (size_of::<usize>() + self.each)
     }
 
-    /// What is counted against the limit.
+    /// The bytes counted so far.
     fn counted(&self) -> usize {
         (1 + self.copies) * self.text.len() + self.len() * (size_of::<usize>() + self.each)
     }
 
-    /// What is counted for a record of `record` bytes if there are no others.
+    /// The bytes counted for a record of `record` bytes alone.
     fn alone(&self, record: usize) -> usize {
         (1 + self.copies) * record + size_of::<usize>() + self.each
     }
 
-    /// Adds a record if the limit and the system have room for it. Returns whether they have.
+    /// Adds a record if the limit and the system allow it. Returns whether they do.
     fn push(&mut self, record: &[u8]) -> bool {
         let fits = self.with(record.len() + 1) <= self.limit
             && self.text.try_reserve(record.len() + 1).is_ok()
@@ -155,8 +155,8 @@ impl Records {
         fits
     }
 
-    /// Checks that the bytes of all records from `first` on are of the format. These records begin at `start` of the text, and
-    /// after `lines` lines of their source.
+    /// Checks the bytes of all records from `first` on. They begin at `start` in the text, after `lines` lines of
+    /// their source.
     fn check(&self, first: usize, start: usize, lines: u64) -> Result<(), Error> {
         let problem = |place| self.get(place).problem().map(|problem| (place, problem));
         match (first..self.len()).into_par_iter().find_map_first(problem) {
@@ -193,47 +193,48 @@ impl Records {
         line_number(&self.text) - 1
     }
 
-    /// Bytes of memory that they take: those of the text and of the positions where records begin.
+    /// The bytes of memory for the text and for the positions of the records.
     #[must_use]
     pub fn memory(&self) -> usize {
         self.text.len() + size_of_val(&*self.starts)
     }
 
-    /// The record at this index, from 0.
+    /// The record at index `place`.
     ///
     /// # Panics
-    /// If there is none.
+    /// If there is no such record.
     #[must_use]
     pub fn get(&self, place: usize) -> Record<'_> {
         let end = self.starts.get(place + 1).copied().unwrap_or(self.text.len());
         Record { format: self.format, text: &self.text[self.starts[place]..end] }
     }
 
-    /// The number of the line where the record at this index begins, counted from 1 through all sources.
+    /// The line where the record at index `place` begins, counted from 1 through all sources.
     ///
     /// # Panics
-    /// If there is none.
+    /// If there is no such record.
     #[must_use]
     pub fn line(&self, place: usize) -> u64 {
         line_number(&self.text[..self.starts[place]])
     }
 }
 
-/// Reads the records of one source, as many at a time as fit.
+/// Reads the records of one source, as many at a time as fit in memory.
 pub struct Reading<'a> {
     format: Format,
     /// `None` if the source is empty.
     reader: Option<Box<dyn FastxReader + 'a>>,
     held: Arc<Held>,
-    /// A record that was read and did not fit; empty if there is none.
+    /// A record that was read but did not fit. Empty if there is none.
     pending: Vec<u8>,
-    /// The number of lines in the records that were returned.
+    /// The number of lines in the records returned so far.
     lines: u64,
 }
 
 impl<'a> Reading<'a> {
-    /// Reads a source. The reader has a small buffer. For a longer record it takes up to twice the bytes of the record and, for
-    /// FASTA, 16 bytes for each of its lines. `limit` bounds this memory. If the system does not have it, the process ends.
+    /// Reads a source. The reader has a small buffer. For a longer record it needs up to twice the bytes of the
+    /// record and, for FASTA, 16 bytes for each of its lines. `limit` bounds this memory. If the system cannot
+    /// provide it, the process ends.
     ///
     /// # Errors
     /// [`Error::Io`] if the source cannot be read.
@@ -243,8 +244,9 @@ impl<'a> Reading<'a> {
         let source = Bounded { source, held: held.clone() };
         let reader = (!is_empty).then(|| -> Box<dyn FastxReader + 'a> {
             match format {
-                // The reader refuses a last record without a sequence, although that is a valid record. One more line end gives
-                // it an empty sequence. A last header without a line end is still refused, because it is cut short.
+                // The reader rejects a last record without a sequence, although it is valid. An additional line end
+                // gives it an empty sequence. A last header without a line end is still rejected, because it is cut
+                // short.
                 Format::Fasta => Box::new(FastaReader::new(source.chain(&b"\n"[..]))),
                 Format::Fastq => Box::new(FastqReader::new(source)),
             }
@@ -252,15 +254,15 @@ impl<'a> Reading<'a> {
         Ok(Reading { format, reader, held, pending: Vec::new(), lines: 0 })
     }
 
-    /// Adds records until the source ends, the next record does not fit, or all records take `enough` bytes. The next call
-    /// continues after them. Returns whether the source has ended.
+    /// Adds records until the source ends, the next record does not fit, or all records together take `enough` bytes.
+    /// The next call continues after them. Returns whether the source has ended.
     ///
     /// # Errors
-    /// As [`Records::read`]; [`Error::Limit`] if a record does not fit although there are no others.
+    /// Those of [`Records::read`]; [`Error::Limit`] if a record does not fit even alone.
     pub fn fill(&mut self, records: &mut Records, enough: usize) -> Result<bool, Error> {
         let (first, start) = (records.len(), records.text.len());
         let read = self.append(records, start, enough);
-        // An error in a record comes before the error that ended the reading after it.
+        // An error in a record comes before an error of the source that follows it.
         records.check(first, start, self.lines)?;
         let next = self.lines + line_number(&records.text[start..]);
         if self.held.exceeds.load(Relaxed) {
@@ -274,7 +276,7 @@ impl<'a> Reading<'a> {
         Ok(ended)
     }
 
-    /// Appends records. Before this call of `fill`, the text had `start` bytes.
+    /// Appends records. `start` is the length of the text before this call of `fill`.
     fn append(&mut self, records: &mut Records, start: usize, enough: usize) -> Result<bool, Error> {
         let lines = self.lines;
         let refused = |records: &Records, text: &[u8]| {
@@ -295,7 +297,7 @@ impl<'a> Reading<'a> {
             let record = record.map_err(|error| refusal(self.format, error))?;
             let text = record.all();
             self.held.take(text);
-            // The next record is read even if there are enough: that shows whether the source has ended.
+            // Reads the next record even if there are enough, to see whether the source has ended.
             if (records.is_empty() || records.counted() < enough) && records.push(text) {
                 continue;
             }
@@ -330,30 +332,30 @@ impl Format {
 }
 
 impl<'a> Record<'a> {
-    /// The whole record as it was read, with the end of its last line.
+    /// The whole record as it was read, including its last line end.
     #[must_use]
     pub fn bytes(self) -> &'a [u8] {
         self.text
     }
 
-    /// What follows `>` or `@` up to a blank or the end of the line.
+    /// The text after `>` or `@` up to a blank or the end of the line.
     #[must_use]
     pub fn name(self) -> &'a [u8] {
         self.title().split(|byte| matches!(byte, b' ' | b'\t')).next().expect("a part at least")
     }
 
-    /// All that follows `>` or `@` in its line.
+    /// The whole line after `>` or `@`.
     fn title(self) -> &'a [u8] {
         &lines(self.text).next().expect("a record has a line")[1..]
     }
 
-    /// The lines of its sequence that are not blank, without their line ends.
+    /// The lines of the sequence that are not blank, without their line ends.
     pub fn sequence(self) -> impl Iterator<Item = &'a [u8]> {
         let count = if self.format == Format::Fastq { 1 } else { usize::MAX };
         lines(self.text).skip(1).take(count).filter(|line| !line.is_empty())
     }
 
-    /// The first line that is wrong, counted from 0 in the record, and what is wrong with it.
+    /// The first line with an error, counted from 0 in the record, and the error.
     fn problem(self) -> Option<(usize, String)> {
         lines(self.text).enumerate().skip(1).find_map(|(number, line)| {
             let problem = match (self.format, number) {
@@ -368,7 +370,7 @@ impl<'a> Record<'a> {
         })
     }
 
-    /// What is wrong with the title at `+`, if it is neither the one at `@` nor the name in that.
+    /// What is wrong with the title after `+`, which must equal the title after `@` or the name in it.
     fn other_title(self, title: &[u8]) -> Option<String> {
         let own = self.title();
         let title = title.trim_ascii_end();
@@ -382,23 +384,23 @@ impl<'a> Record<'a> {
     }
 }
 
-/// What a reader holds of its source.
+/// The memory that the reader holds.
 #[derive(Default)]
 struct Held {
-    /// The most bytes besides its buffer.
+    /// The maximum number of bytes in addition to its buffer.
     limit: usize,
-    /// Whether the reader keeps the positions of line ends.
+    /// Whether the reader stores the positions of line ends.
     has_lines: bool,
-    /// Bytes and line ends that were read and belong to no record that was returned.
+    /// The bytes and line ends that were read and belong to no returned record.
     ahead: AtomicUsize,
     lines: AtomicUsize,
-    /// Whether that is too much.
+    /// Whether the limit is exceeded.
     exceeds: AtomicBool,
 }
 
 impl Held {
-    /// Bytes besides the buffer. If more was read ahead than fits in the buffer, most of that belongs to one record, and the
-    /// reader may have allocated twice the memory for its bytes and lines.
+    /// The bytes in addition to the buffer. If more was read ahead than fits in the buffer, most of it belongs to one
+    /// record, and the reader may have allocated twice the memory for its bytes and lines.
     fn bytes(&self) -> usize {
         match self.ahead.load(Relaxed) {
             0..=BUFFER => 0,
@@ -410,13 +412,13 @@ impl Held {
         if self.has_lines { memchr::memchr_iter(b'\n', text).count() } else { 0 }
     }
 
-    /// Counts what was read from the source.
+    /// Counts bytes that were read from the source.
     fn read(&self, bytes: &[u8]) {
         self.ahead.fetch_add(bytes.len(), Relaxed);
         self.lines.fetch_add(self.lines(bytes), Relaxed);
     }
 
-    /// Stops counting a record that was returned. Its last line end is not in `text`, and may not be in the source either.
+    /// Subtracts a record that was returned. Its last line end is not in `text`, and may not be in the source either.
     fn take(&self, text: &[u8]) {
         let less =
             |count: &AtomicUsize, by: usize| count.store(count.load(Relaxed).saturating_sub(by), Relaxed);
@@ -427,7 +429,7 @@ impl Held {
     }
 }
 
-/// A source that fails when the reader holds more than the limit allows. Otherwise a record without an end would fill the
+/// A source that fails when the reader holds more than the limit allows. Otherwise a record without an end would fill
 /// memory before its length is known.
 struct Bounded<R> {
     source: R,
@@ -446,9 +448,9 @@ impl<R: Read> Read for Bounded<R> {
     }
 }
 
-/// A description of the first byte that is not allowed.
+/// A description of the first byte for which `fits` is false.
 fn stray(line: &[u8], fits: impl Fn(u8) -> bool) -> Option<String> {
-    // Without an early exit, the loop is vectorised.
+    // A loop without an early exit can be vectorised.
     if line.iter().fold(true, |all, &byte| all & fits(byte)) {
         return None;
     }
@@ -465,12 +467,12 @@ fn lines(mut text: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// The number of the line that follows the text, counted from 1.
+/// The number of the line after `before`, counted from 1.
 fn line_number(before: &[u8]) -> u64 {
     1 + memchr::memchr_iter(b'\n', before).count() as u64
 }
 
-/// An error of the reader as one of this module, with its own message.
+/// Converts an error of the reader, with a message of this module.
 fn refusal(format: Format, error: ParseError) -> Error {
     let problem = match (&error.kind, format) {
         (ParseErrorKind::Io, _) => return Error::Io(io::Error::other(error.msg)),

@@ -1,4 +1,4 @@
-//! Records are read as they are written, within the memory that is allowed.
+//! Tests that records are read as they are written, within the memory limit.
 
 use std::io::BufReader;
 
@@ -25,7 +25,7 @@ fn records_keep_their_bytes() {
     for (format, expected) in [(Format::Fasta, &FASTA[..]), (Format::Fastq, &FASTQ)] {
         let all = expected.concat();
         assert_eq!(texts(&read(format, all.as_bytes()).unwrap()), expected);
-        // From several sources that come in small pieces.
+        // Reads several sources in small pieces.
         let mut records = Records::new(format, usize::MAX);
         for record in expected {
             records.read(BufReader::with_capacity(3, record.as_bytes())).unwrap();
@@ -38,7 +38,7 @@ fn records_keep_their_bytes() {
 
 #[test]
 fn more_than_is_allowed_is_not_held() {
-    // A record without an end, as from a file that decompresses to a thousand times its size.
+    // A record without an end, like a file that decompresses to a thousand times its size.
     let endless = |header: &'static [u8]| BufReader::new(header.chain(io::repeat(b'A')));
     for (format, header) in [(Format::Fasta, &b">a\n"[..]), (Format::Fastq, b"@a\n"), (Format::Fasta, b">")] {
         let mut records = Records::new(format, 1 << 20);
@@ -80,7 +80,7 @@ fn a_source_is_read_a_part_at_a_time() {
         assert!(format.first(rest, true).is_none());
     }
     assert!(Format::Fasta.first(b">a\nAC\n", false).is_none(), "it may go on");
-    // Line numbers are those of the source, whatever was returned before.
+    // Line numbers count in the source, whatever was returned before.
     let mut reading = Reading::new(Format::Fasta, &b">a\nA\n>b\nC\n>c\n!\n"[..], 1 << 20).unwrap();
     let part = || Records::new(Format::Fasta, 14);
     assert!(!reading.fill(&mut part(), usize::MAX).unwrap());
@@ -101,7 +101,7 @@ fn records_are_read_until_there_are_enough() {
     }
 }
 
-/// What was read of earlier records must not count for the next one.
+/// Memory for earlier records must not count for the next one.
 #[test]
 fn short_records_take_no_memory_but_their_own() {
     for (format, record) in
@@ -125,7 +125,7 @@ fn short_records_take_no_memory_but_their_own() {
 #[test]
 fn what_does_not_fit_is_told_with_its_line() {
     let long = format!(">a\nA\n>b\n{}\n>c\nA\n", "ACGT\n".repeat(100_000));
-    // What the reader holds of the record, or the whole record, exceeds the limit.
+    // The limit is exceeded by what the reader holds of the record, or by the whole record.
     for (limit, of_reader) in [(usize::MAX, 1 << 20), (1 << 18, usize::MAX)] {
         let mut reading = Reading::new(Format::Fasta, long.as_bytes(), of_reader).unwrap();
         let mut part = || reading.fill(&mut Records::new(Format::Fasta, limit), 1);
@@ -225,7 +225,7 @@ fn what_is_wrong_is_said_of_its_record_and_line() {
             other => panic!("{text:?}: {other}"),
         }
     }
-    // Line numbers are those of the source that is read.
+    // Line numbers count in the source that is being read.
     let mut records = read(fasta, b">a\nA\n").unwrap();
     assert!(matches!(records.read(&b">b\n!\n"[..]), Err(Error::Record { line: 2, .. })));
 }
@@ -238,7 +238,7 @@ fn no_more_text_is_taken_than_is_allowed() {
     }
 }
 
-/// Pieces of which random texts are made, so that many of these have one of the formats.
+/// Pieces for random texts, chosen so that many texts are valid in one of the formats.
 #[rustfmt::skip]
 const PIECES: [&str; 15] = [
     ">", "@", "+", "\n", "\r\n", "\r", "A", "ac", "I", " ", "\0", "\n\n", ">a\nAC\n", "@b c\nAC\n+\nII\n", "@\n\n+\n",

@@ -1,5 +1,5 @@
-//! MGF, the Mascot generic format: between `BEGIN IONS` and `END IONS` lines of parameters, `NAME=value`, and of peaks,
-//! an m/z, an intensity, and perhaps a charge.
+//! MGF, the Mascot generic format. Between `BEGIN IONS` and `END IONS` are lines of parameters, `NAME=value`, and of
+//! peaks: an m/z, an intensity, and optionally a charge.
 
 use std::ops::Range;
 
@@ -9,28 +9,28 @@ use crate::Quoted;
 
 const BEGIN: &[u8] = b"BEGIN IONS";
 const END: &[u8] = b"END IONS";
-/// The mark of UTF-8, which some editors put before the first line of a file.
+/// The byte order mark of UTF-8, which some editors put before the first line of a file.
 const BOM: &[u8] = b"\xEF\xBB\xBF";
 
 /// The spectra in a stretch of text.
 #[derive(Debug)]
 pub struct Part {
     pub(super) peaks: Peaks,
-    /// The line of each peak with its terminator, in the text.
+    /// The line of each peak in the text, including its terminator.
     lines: Vec<Range<usize>>,
 }
 
-/// The end of the last line `END IONS` that is complete.
+/// The end of the last complete line `END IONS`.
 pub(super) fn last_cut(text: &[u8]) -> Option<usize> {
     memchr::memmem::rfind_iter(text, END).find_map(|at| end_of_end(text, at))
 }
 
-/// The end of the first line `END IONS` that begins after `from`.
+/// The end of the first line `END IONS` that begins at or after `from`.
 pub(super) fn next_cut(text: &[u8], from: usize) -> Option<usize> {
     memchr::memmem::find_iter(&text[from..], END).find_map(|at| end_of_end(text, from + at))
 }
 
-/// The end of the line, where `END IONS` at this place is all of it.
+/// The end of the line at `at`, if the line has only `END IONS`.
 fn end_of_end(text: &[u8], at: usize) -> Option<usize> {
     let start = memchr::memrchr(b'\n', &text[..at]).map_or(0, |newline| newline + 1);
     let end = at + memchr::memchr(b'\n', &text[at..])? + 1;
@@ -43,11 +43,12 @@ pub fn begins(text: &[u8]) -> bool {
     memchr::memmem::find(text, BEGIN).is_some()
 }
 
-/// Reads the spectra in `text`, which begins between two of them and ends so too, or with the file.
+/// Reads the spectra in `text`. It must begin between two spectra, and end between two spectra or with the
+/// file.
 ///
 /// # Errors
-/// For the first spectrum with a line that is none of the format, a peak without an intensity or of a NaN, or without
-/// an end; and if the lines would take more memory than `room` has, with 36 bytes for each.
+/// For the first spectrum that has an invalid line, a peak without an intensity or with a NaN, or no end. Also if the
+/// lines would need more memory than `room` has; each line counts 36 bytes.
 ///
 /// ```
 /// use sortie_formats::spectra::{Room, mgf};
@@ -57,7 +58,7 @@ pub fn begins(text: &[u8]) -> bool {
 /// ```
 pub fn parse(text: &[u8], room: &Room) -> Result<Part, SpectrumError> {
     let mut part = Part { peaks: Peaks::none(), lines: Vec::new() };
-    // Of the spectrum at hand.
+    // The state of the current spectrum.
     let mut title: Option<&[u8]> = None;
     let mut inside = false;
     let failed = |part: &Part, title: Option<&[u8]>, problem: Problem| SpectrumError {
@@ -91,7 +92,8 @@ pub fn parse(text: &[u8], room: &Room) -> Result<Part, SpectrumError> {
                     title = Some(value.trim_ascii());
                 }
             }
-            // Whatever is wrong with the last line of a file that was cut short, that is the reason.
+            // If the file was cut short within its last line, that is the error to report, whatever is wrong
+            // with the line.
             _ if next == text.len() && !text.ends_with(b"\n") => {}
             _ => {
                 let (mz, intensity) = peak(line).map_err(|problem| failed(&part, title, problem.into()))?;
@@ -107,7 +109,7 @@ pub fn parse(text: &[u8], room: &Room) -> Result<Part, SpectrumError> {
     }
 }
 
-/// The m/z and the intensity in the line of a peak.
+/// The m/z and the intensity in a line of a peak.
 fn peak(line: &[u8]) -> Result<(f64, f64), String> {
     let shown = || Quoted::new(line);
     let mut fields = line.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty());
@@ -134,7 +136,7 @@ impl Part {
         &self.peaks
     }
 
-    /// Makes room for as many peaks and spectra as `text` has lines.
+    /// Reserves memory for as many peaks and spectra as `text` has lines.
     fn reserve(&mut self, text: &[u8], room: &Room) -> Result<(), NoRoom> {
         let lines = memchr::memchr_iter(b'\n', text).count() + 1;
         room.reserve(&mut self.peaks.mz, lines)?;
@@ -143,11 +145,11 @@ impl Part {
         room.reserve(&mut self.peaks.offsets, lines / 2 + 1)
     }
 
-    /// Appends `text` with the lines of peaks in another order, see [`Part::write`](super::Part::write). Lines of other
-    /// kinds stay where they are between them.
+    /// Appends `text` with the lines of the peaks in another order, see [`Part::write`](super::Part::write). Other
+    /// lines stay where they are.
     ///
     /// # Errors
-    /// If the system has no room for that.
+    /// If the system cannot allocate the memory.
     pub fn write<'a>(
         &self,
         text: &[u8],
@@ -203,7 +205,7 @@ mod tests {
     fn a_mark_of_utf_8_stays_before_the_first_spectrum() {
         let text = "\u{feff}BEGIN IONS\n2 1\n1 2\nEND IONS\n";
         assert_eq!(rewritten(text, &[&[1, 0]]), "\u{feff}BEGIN IONS\n1 2\n2 1\nEND IONS\n");
-        // Within a spectrum it belongs to no peak.
+        // Within a spectrum the mark is not part of a peak.
         let text = "BEGIN IONS\n\u{feff}1 2\nEND IONS\n";
         assert!(parse(text.as_bytes(), &Room::unlimited()).is_err());
     }

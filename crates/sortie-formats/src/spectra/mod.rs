@@ -1,8 +1,8 @@
-//! Mass spectra: files of many short arrays of peaks, each an m/z and an intensity.
+//! Mass spectra: files with many short arrays of peaks. A peak is an m/z and an intensity.
 //!
-//! A file is read in stretches that end between two spectra, see [`Format::last_cut`], so that several can be parsed at
-//! once. A [`Part`] is what was found in one: its peaks, and where they stand, so that they can be written in another
-//! order with all else as it was.
+//! A file is read in stretches that end between two spectra, see [`Format::last_cut`], so that several can be parsed
+//! in parallel. A [`Part`] is the content of one stretch: its peaks and their positions in the text. With these it
+//! can write the peaks in another order and leave everything else unchanged.
 
 pub mod mgf;
 pub mod mzml;
@@ -13,7 +13,7 @@ use std::fmt;
 use crate::Quoted;
 pub use room::{Memory, NoRoom, Room};
 
-/// How a file of spectra is written.
+/// The format of a file of spectra.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// Lines of text.
@@ -27,12 +27,13 @@ pub enum Format {
 pub struct Peaks {
     pub mz: Vec<f64>,
     pub intensity: Vec<f64>,
-    /// Spectrum `i` has the peaks `offsets[i]..offsets[i + 1]`. There is one more than there are spectra.
+    /// Spectrum `i` has the peaks `offsets[i]..offsets[i + 1]`. There is one offset more than there are
+    /// spectra.
     pub offsets: Vec<usize>,
 }
 
 impl Peaks {
-    /// Of no spectrum yet.
+    /// The peaks of no spectra.
     fn none() -> Self {
         Peaks { offsets: vec![0], ..Peaks::default() }
     }
@@ -41,9 +42,9 @@ impl Peaks {
 /// Why a spectrum cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SpectrumError {
-    /// How many spectra come before it in the text at hand.
+    /// The number of spectra before it in the text that was parsed.
     pub before: usize,
-    /// Its title or identifier, where it has one.
+    /// The title or identifier of the spectrum, if it has one.
     pub title: Option<Quoted>,
     pub problem: Problem,
 }
@@ -51,9 +52,9 @@ pub struct SpectrumError {
 /// What is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Problem {
-    /// The text is not as its format has it; in words.
+    /// The text does not conform to the format. Says why.
     Malformed(String),
-    /// The text may be sound, but memory does not suffice for it.
+    /// There is not enough memory for the text.
     NoRoom(NoRoom),
 }
 
@@ -87,7 +88,7 @@ pub enum Part {
     MzMl(mzml::Part),
 }
 
-/// Where a spectrum ends, before and after its peaks were put in order.
+/// The end of a spectrum in the text before and after its peaks were reordered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ends {
     pub old: u64,
@@ -95,14 +96,14 @@ pub struct Ends {
 }
 
 impl Format {
-    /// The format of a file that begins like this.
+    /// The format of a file with this beginning.
     #[must_use]
     pub fn of(beginning: &[u8]) -> Format {
         let text = beginning.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(beginning);
         if text.trim_ascii_start().starts_with(b"<") { Format::MzMl } else { Format::Mgf }
     }
 
-    /// The end of the last spectrum that is complete in `text`.
+    /// The end of the last complete spectrum in `text`.
     #[must_use]
     pub fn last_cut(self, text: &[u8]) -> Option<usize> {
         match self {
@@ -129,13 +130,13 @@ impl Part {
         }
     }
 
-    /// How many spectra there are.
+    /// The number of spectra.
     #[must_use]
     pub fn spectra(&self) -> usize {
         self.peaks().offsets.len() - 1
     }
 
-    /// The most bytes that [`Part::write`] takes to write `text`, of which this was read.
+    /// The maximum memory in bytes that [`Part::write`] needs for `text`, from which this part was parsed.
     #[must_use]
     pub fn to_write(&self, text: &[u8]) -> u64 {
         match self {
@@ -144,13 +145,13 @@ impl Part {
         }
     }
 
-    /// Appends `text`, of which this was read, with the peaks in another order, and returns where spectra ended and end
-    /// now that are no longer as they were, as far as the format keeps an index of such places.
+    /// Appends `text`, from which this part was parsed, with the peaks in another order. If the format has an index
+    /// of positions, returns the old and new ends of the spectra that have changed.
     ///
-    /// `order` has an item for each spectrum: which of its peaks to write, counted in the spectrum.
+    /// `order` has an item for each spectrum: the peaks to write, as indices within the spectrum.
     ///
     /// # Errors
-    /// If the system has no room for that.
+    /// If the system cannot allocate the memory.
     pub fn write<'a>(
         &self,
         text: &[u8],

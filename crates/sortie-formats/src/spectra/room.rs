@@ -1,47 +1,47 @@
-//! How much memory some spectra may take, counted before it is asked for.
+//! A limit on the memory for spectra, which is counted before it is allocated.
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// The memory that spectra, and what is made of them, may take together. Several threads may take of it.
+/// The memory that spectra and data derived from them may use together. Several threads can share it.
 #[derive(Debug)]
 pub struct Room {
     limit: u64,
     taken: AtomicU64,
 }
 
-/// What spectra need, in bytes, is not there.
+/// The memory for spectra is not available. Sizes are in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NoRoom {
-    /// It is more than is allowed.
+    /// The limit does not allow it.
     #[error("{needed} bytes of memory are needed, and {limit} allowed")]
     Limit { needed: u64, limit: u64 },
 
-    /// The system has refused it.
+    /// The system refused it.
     #[error("the system has no room for {needed} bytes")]
     System { needed: u64 },
 }
 
 impl Room {
-    /// Room for so many bytes.
+    /// A limit of this many bytes.
     #[must_use]
     pub fn new(limit: u64) -> Room {
         Room { limit, taken: AtomicU64::new(0) }
     }
 
-    /// As much room as the system has.
+    /// No limit other than that of the system.
     #[must_use]
     pub fn unlimited() -> Room {
         Room::new(u64::MAX)
     }
 
-    /// The bytes that may be taken in all.
+    /// The limit in bytes.
     #[must_use]
     pub fn limit(&self) -> u64 {
         self.limit
     }
 
-    /// The bytes that were taken.
+    /// The number of bytes in use.
     #[must_use]
     pub fn taken(&self) -> u64 {
         self.taken.load(Relaxed)
@@ -50,7 +50,7 @@ impl Room {
     /// Counts `bytes` as taken.
     ///
     /// # Errors
-    /// [`NoRoom::Limit`] if the limit does not allow them; then they are not counted.
+    /// [`NoRoom::Limit`] if the limit does not allow them. They are not counted then.
     pub fn take(&self, bytes: u64) -> Result<(), NoRoom> {
         let add = |taken: u64| taken.checked_add(bytes).filter(|&taken| taken <= self.limit);
         match self.taken.fetch_update(Relaxed, Relaxed, add) {
@@ -59,10 +59,10 @@ impl Room {
         }
     }
 
-    /// Whether `bytes` can be taken, without counting them.
+    /// Checks whether `bytes` more can be taken, without counting them.
     ///
     /// # Errors
-    /// As [`Room::take`].
+    /// [`NoRoom::Limit`] if the limit does not allow them.
     pub fn check(&self, bytes: u64) -> Result<(), NoRoom> {
         match self.taken().saturating_add(bytes) {
             needed if needed > self.limit => Err(NoRoom::Limit { needed, limit: self.limit }),
@@ -70,16 +70,16 @@ impl Room {
         }
     }
 
-    /// Counts `bytes` that were taken as free again.
+    /// Counts `bytes` as free again.
     pub fn give_back(&self, bytes: u64) {
         self.taken.fetch_sub(bytes, Relaxed);
     }
 
-    /// Makes room in `items` for so many more, and counts what that takes. Where the limit allows it, there is as much
-    /// room again, so that many small pieces are not moved each time.
+    /// Reserves room in `items` for `more` items, and counts the memory. If the limit allows it, the capacity is
+    /// doubled, so that appending many small pieces does not move the items each time.
     ///
     /// # Errors
-    /// If limit or system do not allow it.
+    /// If the limit or the system does not allow it.
     pub fn reserve<T>(&self, items: &mut Vec<T>, more: usize) -> Result<(), NoRoom> {
         let (len, held) = (items.len(), items.capacity());
         let exactly = len.saturating_add(more);
@@ -95,17 +95,17 @@ impl Room {
     }
 }
 
-/// Appends to `text`, for which room was taken.
+/// Appends to `text`. The memory must have been counted before.
 ///
 /// # Errors
-/// If the system has none.
+/// If the system cannot allocate the memory.
 pub fn append(text: &mut Vec<u8>, more: &[u8]) -> Result<(), NoRoom> {
     text.try_reserve(more.len()).map_err(|_| NoRoom::System { needed: (text.len() + more.len()) as u64 })?;
     text.extend_from_slice(more);
     Ok(())
 }
 
-/// A writer into memory that fails where there is no more, with [`io::ErrorKind::OutOfMemory`].
+/// A writer into memory that fails with [`io::ErrorKind::OutOfMemory`] if there is no more memory.
 #[derive(Debug, Default)]
 pub struct Memory(pub Vec<u8>);
 

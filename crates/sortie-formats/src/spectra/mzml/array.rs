@@ -1,4 +1,4 @@
-//! An array of numbers in base64: little-endian, as they are or compressed with zlib.
+//! An array of numbers in base64: little-endian, uncompressed or compressed with zlib.
 
 use std::io::{Read, Write};
 use std::ops::Range;
@@ -10,10 +10,10 @@ use quick_xml::events::BytesStart;
 
 use crate::spectra::{Memory, NoRoom, Problem, Room};
 
-/// Of one byte zlib makes 1032 at most.
+/// zlib expands one byte to at most this many.
 const MOST_OF_ZLIB: u64 = 1032;
 
-/// What one parameter says of an array.
+/// A property of an array, given by one parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Number(Number),
@@ -23,7 +23,7 @@ pub enum Kind {
     Intensity,
 }
 
-/// A type of numbers.
+/// The type of the numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Number {
     I32,
@@ -33,8 +33,8 @@ pub enum Number {
 }
 
 impl Kind {
-    /// By the accession of a parameter in the vocabulary of the Proteomics Standards Initiative; none for a parameter
-    /// that changes nothing here, or is not known.
+    /// The property that a parameter gives, by its accession in the vocabulary of the Proteomics Standards
+    /// Initiative. `None` if the accession is unknown or does not matter here.
     pub fn of(parameter: &BytesStart) -> Option<Kind> {
         Some(match super::value(parameter, "accession")? {
             b"MS:1000519" => Kind::Number(Number::I32),
@@ -70,7 +70,7 @@ impl Number {
     }
 }
 
-/// An array of a spectrum; ranges are places in the text.
+/// An array of a spectrum. Ranges are positions in the text.
 #[derive(Debug, Default)]
 pub struct Array {
     kinds: Vec<Kind>,
@@ -78,9 +78,9 @@ pub struct Array {
     encoded_length: Option<Range<usize>>,
     /// The value of `arrayLength`.
     pub length: Option<Range<usize>>,
-    /// What stands within `<binary>`.
+    /// The content of `<binary>`.
     pub binary: Range<usize>,
-    /// The numbers, decoded.
+    /// The decoded numbers.
     bytes: Vec<u8>,
 }
 
@@ -97,7 +97,7 @@ impl Array {
         self.kinds.contains(&kind)
     }
 
-    /// For people.
+    /// The name for messages.
     pub fn name(&self) -> &'static str {
         match (self.is(Kind::Mz), self.is(Kind::Intensity)) {
             (true, _) => "the array of m/z",
@@ -113,7 +113,7 @@ impl Array {
         })
     }
 
-    /// Decodes what must be `count` numbers, and nothing beyond them.
+    /// Decodes the array, which must have exactly `count` numbers.
     pub fn decode(&mut self, text: &[u8], count: usize, room: &Room) -> Result<(), Problem> {
         let name = self.name();
         let Some(number) = self.number() else {
@@ -142,7 +142,7 @@ impl Array {
         if !self.is(Kind::Zlib) || stored.is_empty() {
             self.bytes = stored;
         } else {
-            // No memory is taken for what cannot come.
+            // Memory is not allocated for more numbers than the data can have.
             if need as u64 > stored.len() as u64 * MOST_OF_ZLIB {
                 return Err(wrong_count().into());
             }
@@ -154,7 +154,7 @@ impl Array {
         if self.bytes.len() == need { Ok(()) } else { Err(wrong_count().into()) }
     }
 
-    /// Whether as many characters are there as `encodedLength` says.
+    /// Checks that the number of characters is what `encodedLength` says.
     fn check_encoded_length(&self, text: &[u8], found: usize) -> Result<(), Problem> {
         match self.encoded_length.as_ref().map(|length| super::number(text, length)) {
             None => Ok(()),
@@ -166,19 +166,19 @@ impl Array {
         }
     }
 
-    /// The numbers. Integers beyond 2^53 are rounded, so close ones of that size count as equal; no instrument counts so
-    /// far.
+    /// The numbers as `f64`. Integers beyond 2^53 are rounded, so close ones may count as equal; instruments do not
+    /// count that far.
     pub fn numbers(&self) -> impl Iterator<Item = f64> {
         let number = self.number().unwrap_or(Number::F64);
         self.bytes.chunks_exact(number.width()).map(move |bytes| number.read(bytes))
     }
 
-    /// The most bytes that [`Array::edit`] takes.
+    /// The maximum memory in bytes that [`Array::edit`] needs.
     pub fn to_edit(&self) -> u64 {
         to_edit(self.bytes.len() as u64)
     }
 
-    /// The bytes that `count` numbers take, decoded and written; none where there cannot be as many.
+    /// The memory in bytes for `count` numbers, decoded and written. 0 if the data cannot have that many.
     pub fn needs(&self, count: usize) -> u64 {
         let grows_by = if self.is(Kind::Zlib) { MOST_OF_ZLIB } else { 1 };
         let bytes = (count as u64).saturating_mul(self.number().map_or(0, Number::width) as u64);
@@ -186,7 +186,7 @@ impl Array {
         if bytes > stored * grows_by { 0 } else { 2 * stored + bytes + to_edit(bytes) }
     }
 
-    /// Adds what has to be written for the numbers at these places alone, in this order.
+    /// Adds an edit that leaves only the numbers at the indices `order`, in this order.
     pub fn edit(&self, order: &[u32], edits: &mut Vec<(Range<usize>, Vec<u8>)>) -> Result<(), NoRoom> {
         let width = self.number().map_or(1, Number::width);
         let mut moved = with_room(order.len() * width)?;
@@ -207,12 +207,12 @@ impl Array {
     }
 }
 
-/// What is moved, what zlib makes of that at worst, and that in base64, of which there is a copy.
+/// The bytes of memory for the reordered numbers, their worst-case zlib form, its base64 form, and a copy of that.
 fn to_edit(bytes: u64) -> u64 {
     6 * bytes + 1024
 }
 
-/// What zlib has made smaller, of which no more than `need` bytes and one are looked at: that shows that there are more.
+/// Decompresses zlib data. Stops after `need` bytes and one more, which shows that there are too many.
 fn inflate(stored: &[u8], need: usize, room: &Room) -> Result<std::io::Result<Vec<u8>>, NoRoom> {
     let mut bytes = Vec::new();
     room.reserve(&mut bytes, need + 1)?;
@@ -223,7 +223,7 @@ fn inflate(stored: &[u8], need: usize, room: &Room) -> Result<std::io::Result<Ve
 fn deflate(bytes: &[u8]) -> Result<Vec<u8>, NoRoom> {
     let mut encoder = ZlibEncoder::new(Memory::default(), Compression::default());
     let done = encoder.write_all(bytes).and_then(|()| encoder.finish());
-    // Nothing else can go wrong there.
+    // Compression in memory can fail only for lack of memory.
     done.map(|Memory(stored)| stored).map_err(|_| NoRoom::System { needed: bytes.len() as u64 })
 }
 

@@ -1,4 +1,5 @@
-//! The index at the end of an indexed mzML file: where each spectrum and chromatogram starts, and a checksum.
+//! The index at the end of an indexed mzML file: the position of each spectrum and chromatogram, and a
+//! checksum.
 
 use quick_xml::events::Event;
 use sha1::{Digest, Sha1};
@@ -7,7 +8,7 @@ use super::Ends;
 use crate::spectra::room::append;
 use crate::spectra::{NoRoom, Problem};
 
-/// Follows what is written of a file, and writes its index.
+/// Follows the output of a file, and writes its index.
 #[derive(Default)]
 pub struct Index {
     moved: Vec<Ends>,
@@ -17,10 +18,10 @@ pub struct Index {
 }
 
 impl Index {
-    /// Takes in the next stretch of the file: how long it was, what is written of it, and which spectra moved in it.
+    /// Adds the next stretch of the file: its original length, its output, and the spectra that moved in it.
     ///
     /// # Errors
-    /// If the system has no room for 16 bytes a spectrum that moved.
+    /// If there is no memory for 16 bytes for each spectrum that moved.
     pub fn follow(&mut self, read: u64, written: &[u8], moved: &[Ends]) -> Result<(), NoRoom> {
         let needed = (self.moved.len() + moved.len() + 1) * size_of::<Ends>();
         let room = self.moved.try_reserve(moved.len() + 1);
@@ -34,7 +35,7 @@ impl Index {
         Ok(())
     }
 
-    /// Where the index begins in the last stretch of a file; at its end where there is none.
+    /// The start of the index in the last stretch of a file, or the end of the stretch if there is no index.
     #[must_use]
     pub fn start(text: &[u8]) -> usize {
         memchr::memmem::rfind_iter(text, b"<indexList")
@@ -42,10 +43,10 @@ impl Index {
             .unwrap_or(text.len())
     }
 
-    /// The index `text`, which ends the file, with its places and checksum as they have to be now.
+    /// Rewrites the index `text`, which ends the file, with the new positions and checksum.
     ///
     /// # Errors
-    /// If it is not well-formed XML, or the system has no room for it.
+    /// If it is not well-formed XML, or the system cannot allocate the memory.
     pub fn write(mut self, text: &[u8]) -> Result<Vec<u8>, Problem> {
         let mut out = Vec::new();
         let mut reader = super::reader(text);
@@ -65,7 +66,7 @@ impl Index {
                         (b"offset" | b"indexListOffset", Ok(place)) => {
                             Some(self.new_place(place).to_string())
                         }
-                        // It covers all before it, its own opening tag included.
+                        // The checksum covers everything before it, including its own opening tag.
                         (b"fileChecksum", _) => {
                             self.hash.update(&out);
                             Some(hex(&std::mem::take(&mut self.hash).finalize()))
@@ -83,7 +84,7 @@ impl Index {
         }
     }
 
-    /// Where that is now which was at a place between two spectra.
+    /// The new position for an old position between two spectra.
     fn new_place(&self, old: u64) -> u64 {
         match self.moved.partition_point(|end| end.old <= old) {
             0 => old,

@@ -1,7 +1,7 @@
-//! mzML: XML in which the numbers of a spectrum are arrays in base64.
+//! mzML: XML in which the numbers of a spectrum are base64 arrays.
 //!
-//! Nothing but those arrays is written anew: all other text stays as it is, byte for byte, and so does a spectrum whose
-//! peaks are in order already. Only what says where spectra are, at the end of an indexed file, follows them.
+//! Only these arrays are rewritten. All other text stays as it is, byte for byte, and so does a spectrum whose peaks
+//! are already in order. In an indexed file, the index at the end is updated to the new positions.
 
 mod array;
 mod index;
@@ -18,8 +18,8 @@ use crate::Quoted;
 use array::{Array, Kind};
 pub use index::Index;
 
-/// What a peak takes beside its arrays: an m/z and an intensity, a key and its place, and a copy of these while they are
-/// sorted.
+/// The memory of a peak besides its arrays: an m/z and an intensity, a key and its index, and a copy of these during
+/// the sort.
 const A_PEAK: u64 = 16 + 12 + 16;
 
 /// The spectra in a stretch of text.
@@ -29,7 +29,7 @@ pub struct Part {
     spectra: Vec<Spectrum>,
 }
 
-/// Where the parts of a spectrum are in the text.
+/// The positions of a spectrum's parts in the text.
 #[derive(Debug)]
 struct Spectrum {
     /// The value of `defaultArrayLength`.
@@ -38,16 +38,16 @@ struct Spectrum {
     end: usize,
 }
 
-/// What stands before the spectra and matters to them.
+/// The information before the spectra that is needed to read them.
 #[derive(Debug, Default)]
 pub struct Header {
     /// Whether the file ends with an index of its spectra.
     pub indexed: bool,
-    /// What the groups of parameters hold that say how an array is written.
+    /// The properties of arrays that the named groups of parameters give.
     groups: HashMap<Vec<u8>, Vec<Kind>>,
 }
 
-/// The end of the last spectrum or chromatogram that is complete.
+/// The end of the last complete spectrum or chromatogram.
 pub(super) fn last_cut(text: &[u8]) -> Option<usize> {
     let ends = [&b"</spectrum>"[..], b"</chromatogram>"];
     ends.iter().filter_map(|end| memchr::memmem::rfind(text, end).map(|at| at + end.len())).max()
@@ -60,10 +60,10 @@ pub(super) fn next_cut(text: &[u8], from: usize) -> Option<usize> {
 }
 
 impl Header {
-    /// Reads it from the beginning of a file, up to the first spectrum at least.
+    /// Parses the header from the beginning of a file, which must reach to the first spectrum.
     ///
     /// # Errors
-    /// Says what is wrong if this is no mzML.
+    /// A description of the problem if this is not mzML.
     pub fn parse(text: &[u8]) -> Result<Header, String> {
         let mut header = Header::default();
         let mut reader = reader(text);
@@ -103,19 +103,20 @@ impl Header {
         }
     }
 
-    /// The tag that a complete file ends with.
+    /// The closing tag of a complete file.
     #[must_use]
     pub fn closing_tag(&self) -> &'static str {
         if self.indexed { "</indexedmzML>" } else { "</mzML>" }
     }
 }
 
-/// Reads the spectra in `text`, which begins between two of them, or with the file, and ends so too.
+/// Reads the spectra in `text`. Its start must be between two spectra or the start of the file, and its end
+/// between two spectra or the end of the file.
 ///
 /// # Errors
-/// For the first spectrum that is not well-formed XML or without an end, whose arrays cannot be decoded or are not as long
-/// as they say, which has no array of m/z or of intensities, or a NaN in those; and for the first whose numbers take more
-/// memory than `room` has.
+/// For the first spectrum that is not well-formed XML or has no end, whose arrays cannot be decoded or have another
+/// length than declared, or that has no array of m/z, no array of intensities, or a NaN in either. Also for the first
+/// whose numbers need more memory than `room` has.
 pub fn parse(header: &Header, text: &[u8], room: &Room) -> Result<Part, SpectrumError> {
     let mut part = Part { peaks: Peaks::none(), spectra: Vec::new() };
     let mut reader = reader(text);
@@ -153,13 +154,13 @@ pub fn parse(header: &Header, text: &[u8], room: &Room) -> Result<Part, Spectrum
     }
 }
 
-/// A spectrum whose end is not read yet.
+/// A spectrum whose end has not been read yet.
 struct Open {
     title: Option<Quoted>,
     /// The value of `defaultArrayLength`.
     length: Option<Range<usize>>,
     arrays: Vec<Array>,
-    /// Whether the last array has not ended yet.
+    /// Whether the last array is still open.
     within_array: bool,
 }
 
@@ -170,7 +171,7 @@ impl Open {
         Open { title, length, arrays: Vec::new(), within_array: false }
     }
 
-    /// Takes in what stands within the spectrum, `start..end` in the text.
+    /// Processes an event within the spectrum, at `start..end` in the text.
     fn note(
         &mut self,
         header: &Header,
@@ -211,7 +212,8 @@ impl Open {
         Ok(())
     }
 
-    /// Decodes the arrays and adds the spectrum to the others; fails with its title and what is wrong.
+    /// Decodes the arrays and adds the spectrum to the part. An error has the title of the spectrum and the
+    /// problem.
     fn close(
         mut self,
         text: &[u8],
@@ -228,7 +230,7 @@ impl Open {
         let Some(count) = number(text, &length) else {
             return Err("its defaultArrayLength is no number".into());
         };
-        // Before any of it is made, so that all that it takes is told.
+        // Checks the memory before allocating any, so that the error gives the total that is needed.
         let arrays: u64 = self.arrays.iter().map(|array| array.needs(count)).fold(0, u64::saturating_add);
         room.check(if arrays == 0 {
             0
@@ -294,7 +296,7 @@ impl Part {
     /// See [`Part::write`](super::Part::write).
     ///
     /// # Errors
-    /// If the system has no room for that.
+    /// If the system cannot allocate the memory.
     pub fn write<'a>(
         &self,
         text: &[u8],
@@ -328,17 +330,17 @@ impl Part {
 
 const IMZML: &str = "it is imzML, which has its numbers in another file, the .ibd; only mzML, which has its own, can be sorted";
 
-/// Whether a parameter is of the vocabulary of imaging mass spectrometry.
+/// Whether a parameter belongs to the vocabulary of imaging mass spectrometry.
 fn is_imaging(parameter: &BytesStart) -> bool {
     value(parameter, "accession").is_some_and(|accession| accession.starts_with(b"IMS:"))
 }
 
-/// The number that stands in a place of the text.
+/// The number at a position in the text.
 fn number(text: &[u8], place: &Range<usize>) -> Option<usize> {
     std::str::from_utf8(&text[place.clone()]).ok()?.parse().ok()
 }
 
-/// A reader of a stretch of XML, in which elements may end that began before it.
+/// An XML reader of a stretch, in which elements may end that began before it.
 fn reader(text: &[u8]) -> Reader<&[u8]> {
     let mut reader = Reader::from_reader(text);
     let config = reader.config_mut();
@@ -347,7 +349,7 @@ fn reader(text: &[u8]) -> Reader<&[u8]> {
     reader
 }
 
-/// The value of an attribute, as it is written.
+/// The value of an attribute, with escapes left as they are.
 fn value<'a>(tag: &'a BytesStart, name: &str) -> Option<&'a [u8]> {
     let attribute =
         tag.attributes().with_checks(false).flatten().find(|a| a.key.as_ref() == name.as_bytes())?;
@@ -357,7 +359,7 @@ fn value<'a>(tag: &'a BytesStart, name: &str) -> Option<&'a [u8]> {
     }
 }
 
-/// Where in the text a part of it is.
+/// The range of `part` within `text`.
 fn place(text: &[u8], part: Option<&[u8]>) -> Option<Range<usize>> {
     let part = part?;
     let start = (part.as_ptr() as usize).checked_sub(text.as_ptr() as usize)?;
