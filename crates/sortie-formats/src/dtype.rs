@@ -1,4 +1,4 @@
-//! The types of numbers that files hold, and NumPy's names for them.
+//! The number types that files may have, and their NumPy names.
 
 use std::fmt;
 
@@ -21,18 +21,18 @@ pub enum Kind {
     F64,
 }
 
-/// The order of the bytes of a number.
+/// The byte order of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Endian {
     Little,
     Big,
 }
 
-/// A type of number as a file stores it.
+/// A number type as stored in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Dtype {
     pub kind: Kind,
-    /// Without meaning for kinds of one byte, where it is [`Endian::Little`].
+    /// Has no meaning for kinds of one byte, for which it is [`Endian::Little`].
     pub endian: Endian,
 }
 
@@ -52,7 +52,7 @@ const NAMES: [(Kind, &str, &str); 12] = [
 ];
 
 impl Kind {
-    /// Bytes an element takes.
+    /// The number of bytes of an element.
     #[must_use]
     pub fn width(self) -> usize {
         match self {
@@ -75,12 +75,12 @@ impl fmt::Display for Kind {
 }
 
 impl Endian {
-    /// The order of this machine.
+    /// The byte order of this machine.
     pub const NATIVE: Endian = if cfg!(target_endian = "big") { Endian::Big } else { Endian::Little };
 }
 
 impl Dtype {
-    /// Reads NumPy's name, such as `<f8`, `>i2` or `|b1`.
+    /// Parses a NumPy type name, such as `<f8`, `>i2` or `|b1`.
     ///
     /// # Errors
     /// [`Error::Dtype`] for any other name.
@@ -99,7 +99,7 @@ impl Dtype {
 }
 
 impl fmt::Display for Dtype {
-    /// NumPy's name.
+    /// Writes the NumPy name.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let order = match self.endian {
             _ if self.kind.width() == 1 => '|',
@@ -110,7 +110,7 @@ impl fmt::Display for Dtype {
     }
 }
 
-/// An unsupported dtype, quoted, with what its letter means.
+/// The quoted name of an unsupported dtype, with the meaning of its letter.
 fn describe(name: &str) -> String {
     let meaning = match name.trim_start_matches(['<', '>', '|', '=']).chars().next() {
         Some('c') => " (complex)",

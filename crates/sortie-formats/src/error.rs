@@ -1,4 +1,4 @@
-//! What can be wrong with a file of numbers, said without its name, which the caller knows.
+//! Errors in files of numbers. Messages do not include the file name, which the caller knows.
 
 use std::io;
 
@@ -6,11 +6,11 @@ use std::io;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The system refused.
+    /// The system returned an error.
     #[error(transparent)]
     Io(#[from] io::Error),
 
-    /// A raw array of some whole elements and a piece of one.
+    /// The last element of a raw array is incomplete.
     #[error(
         "{bytes} bytes are no multiple of the {width} bytes of {kind}; the file is cut short or of another type"
     )]
@@ -20,11 +20,11 @@ pub enum Error {
     #[error("the .npy header is cut short: {have} bytes are there, {need} are needed")]
     HeaderTruncated { have: u64, need: u64 },
 
-    /// The header is not what NumPy writes.
+    /// The header differs from what NumPy writes.
     #[error("not a .npy file that NumPy could have written: {0}")]
     Header(String),
 
-    /// The elements are of a type that has no order here.
+    /// The elements have a type that cannot be sorted.
     #[error("dtype {0} cannot be sorted; supported are b1, u1 to u8, i1 to i8, f2, f4 and f8")]
     Dtype(String),
 
@@ -43,7 +43,7 @@ pub enum Error {
     #[error("the header promises {need} bytes of data, but there are more; cut off what follows the array")]
     Trailing { need: u64 },
 
-    /// The elements do not fit into memory.
+    /// The elements do not fit in memory.
     #[error("{bytes} bytes do not fit into memory; sort the array in parts, or where there is more")]
     Memory { bytes: u64 },
 }

@@ -1,22 +1,22 @@
-//! Lines: text cut at a terminator (a newline or a NUL), which a line does not include.
+//! Lines: text divided by a terminator (a newline or a NUL), which is not part of the line.
 //!
 //! [`terminate`], [`count`] and [`split`] work on text in memory, [`LineReader`] on a stream.
 
 use std::io::{self, Read};
 use std::ops::Range;
 
-/// Text below this size is searched byte by byte. To find out which vector instructions there are takes longer, for in a
-/// virtual machine each question about the processor is put to the host.
+/// A text smaller than this is searched byte by byte. Detecting vector instructions takes longer, because in a
+/// virtual machine each query about the processor goes to the host.
 const SMALL: usize = 16 << 10;
 
-/// Adds the terminator to text that lacks it at its end. Empty text has no lines and stays empty.
+/// Adds a terminator to text that does not end with one. Empty text has no lines and stays empty.
 pub fn terminate(text: &mut Vec<u8>, terminator: u8) {
     if text.last().is_some_and(|&last| last != terminator) {
         text.push(terminator);
     }
 }
 
-/// How many terminators `text` has.
+/// The number of terminators in `text`.
 #[must_use]
 pub fn count(text: &[u8], terminator: u8) -> usize {
     if text.len() < SMALL {
@@ -28,7 +28,7 @@ pub fn count(text: &[u8], terminator: u8) -> usize {
 /// Fills `lines` with the first lines of `text`, without their terminators.
 ///
 /// # Panics
-/// If `text` has fewer terminators than `lines` has places.
+/// If `text` has fewer terminators than `lines` has elements.
 ///
 /// ```
 /// let mut lines = [&[][..]; 2];
@@ -52,7 +52,7 @@ fn split_at<'a>(mut ends: impl Iterator<Item = usize>, text: &'a [u8], lines: &m
     }
 }
 
-/// Cuts `text` into at most `parts` stretches of similar length, each ending with a terminator.
+/// Divides `text` into at most `parts` parts of similar length, each ending with a terminator.
 ///
 /// ```
 /// let parts = sortie_formats::lines::parts(b"aaaa\nb\ncccc\n", b'\n', 2);
@@ -75,7 +75,7 @@ pub fn parts(text: &[u8], terminator: u8, parts: usize) -> Vec<&[u8]> {
     found
 }
 
-/// Reads lines from a stream, one at a time, through a buffer that grows only for a line longer than itself.
+/// Reads lines from a stream, one at a time. The buffer grows only if a line does not fit in it.
 ///
 /// ```
 /// # fn main() -> std::io::Result<()> {
@@ -93,16 +93,16 @@ pub struct LineReader<R> {
     source: R,
     terminator: u8,
     buffer: Vec<u8>,
-    /// The size of the buffer at first.
+    /// The initial size of the buffer.
     capacity: usize,
-    /// The part of the buffer that was read and not yet passed by.
+    /// The part of the buffer that was read but not returned yet.
     unread: Range<usize>,
     line: Range<usize>,
     ended: bool,
 }
 
 impl<R: Read> LineReader<R> {
-    /// A reader before the first line, with a buffer of `capacity` bytes once it is read from.
+    /// A reader before the first line. The first read allocates a buffer of `capacity` bytes.
     pub fn new(source: R, terminator: u8, capacity: usize) -> Self {
         LineReader {
             source,
@@ -115,10 +115,10 @@ impl<R: Read> LineReader<R> {
         }
     }
 
-    /// Moves to the next line; false after the last.
+    /// Moves to the next line. Returns false after the last line.
     ///
     /// # Errors
-    /// Those of the source, and [`io::ErrorKind::OutOfMemory`] for a line that memory has no room for.
+    /// Those of the source, and [`io::ErrorKind::OutOfMemory`] if a line does not fit in memory.
     pub fn advance(&mut self) -> io::Result<bool> {
         let mut searched = 0;
         loop {
@@ -151,7 +151,7 @@ impl<R: Read> LineReader<R> {
             self.unread = 0..self.unread.len();
         }
         if self.unread.end == self.buffer.len() {
-            // By a part only, since a line that needs this may be a good part of memory.
+            // Grows by a part only, because a line that needs this may already take a large part of memory.
             let more = if self.buffer.is_empty() { self.capacity } else { self.buffer.len() / 4 + 1 };
             self.buffer.try_reserve_exact(more).map_err(|_| {
                 let megabytes = (self.buffer.len() + more).div_ceil(1 << 20);
@@ -196,7 +196,7 @@ mod tests {
         }
     }
 
-    /// A source that hands out at most three bytes at a time.
+    /// A source that returns at most three bytes at a time.
     struct Drip<'a>(&'a [u8]);
 
     impl Read for Drip<'_> {

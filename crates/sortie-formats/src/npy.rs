@@ -1,43 +1,43 @@
-//! NumPy's `.npy`: a header that names type, order and shape, then the elements.
+//! NumPy's `.npy` format: a header with type, order and shape, then the elements.
 //!
-//! The format is described in NumPy's documentation of `numpy.lib.format`; versions 1.0, 2.0 and 3.0 are read,
-//! 1.0 is written. The header is a literal of a Python dictionary; only what NumPy writes into it is taken,
-//! by a parser without recursion whose work is bounded by [`MAX_HEADER`].
+//! NumPy's documentation of `numpy.lib.format` describes the format. This module reads versions 1.0, 2.0 and
+//! 3.0, and writes 1.0. The header is a Python dictionary literal. The parser accepts only what NumPy writes.
+//! It does not recurse, and [`MAX_HEADER`] bounds its work.
 
 use bytemuck::Pod;
 
 use crate::raw::{self, Input, Note};
 use crate::{Dtype, Error};
 
-/// What every file begins with; no text does.
+/// The first bytes of every `.npy` file. No text starts with them.
 pub const MAGIC: &[u8] = b"\x93NUMPY";
-/// The header's alignment, as NumPy pads it.
+/// The alignment to which NumPy pads the header.
 const ALIGN: usize = 64;
-/// The longest literal that is read; those of plain arrays have some hundred bytes.
+/// The longest header literal to read. Plain arrays have a few hundred bytes.
 pub const MAX_HEADER: usize = 1 << 16;
-/// The most dimensions that NumPy has.
+/// The maximum number of dimensions in NumPy.
 pub const MAX_DIMENSIONS: usize = 64;
 
-/// What a `.npy` file says of its elements.
+/// The description of the elements in a `.npy` file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Header {
     pub dtype: Dtype,
-    /// Whether the first index varies fastest from element to element, instead of the last.
+    /// Whether the first index varies fastest between neighbouring elements, instead of the last.
     pub fortran_order: bool,
-    /// The length along each dimension; none for a single element.
+    /// The length of each dimension. Empty for a single element.
     pub shape: Vec<usize>,
-    /// Where the elements begin in the file.
+    /// The position of the first element in the file.
     pub data_start: usize,
 }
 
 impl Header {
-    /// How many elements there are.
+    /// The number of elements.
     #[must_use]
     pub fn count(&self) -> usize {
         self.shape.iter().product()
     }
 
-    /// The bytes of a file of version 1.0 up to its first element.
+    /// The header of a file of version 1.0, up to the first element.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let shape = match self.shape.as_slice() {
@@ -61,7 +61,7 @@ impl Header {
     }
 }
 
-/// Reads the header at the beginning of `bytes`; what follows it is not looked at.
+/// Reads the header at the beginning of `bytes`. Ignores what follows it.
 ///
 /// # Errors
 /// [`Error::HeaderTruncated`], [`Error::Header`], [`Error::Dtype`], [`Error::Structured`].
@@ -100,10 +100,10 @@ pub fn parse_header(bytes: &[u8]) -> Result<Header, Error> {
     Ok(Header { dtype, fortran_order, shape, data_start })
 }
 
-/// Reads the header of `input`, which then stands at the first element.
+/// Reads the header of `input`, and leaves `input` at the first element.
 ///
 /// # Errors
-/// As [`parse_header`], and [`Error::Io`].
+/// Those of [`parse_header`], and [`Error::Io`].
 pub fn read_header(input: &mut Input) -> Result<Header, Error> {
     let mut head = Vec::new();
     input.read_head(&mut head, PREAMBLE)?;
@@ -113,10 +113,12 @@ pub fn read_header(input: &mut Input) -> Result<Header, Error> {
     parse_header(&head)
 }
 
-/// Reads the elements that `header` promises, in this machine's order of bytes. `T` is a type of their width.
+/// Reads the elements that `header` describes, in the byte order of this machine. `T` must be as wide as an
+/// element.
 ///
 /// # Errors
-/// [`Error::Truncated`] or [`Error::Trailing`] if there are fewer or more, [`Error::Memory`], [`Error::Io`].
+/// [`Error::Truncated`] or [`Error::Trailing`] if there are fewer or more elements, [`Error::Memory`],
+/// [`Error::Io`].
 pub fn read_data<T: Pod>(input: &mut Input, header: &Header, note: Note<'_>) -> Result<Vec<T>, Error> {
     let need = (header.count() * size_of::<T>()) as u64;
     let check = |have: u64| match have {
@@ -139,15 +141,15 @@ pub fn read_data<T: Pod>(input: &mut Input, header: &Header, note: Note<'_>) -> 
     Ok(elements)
 }
 
-/// Enough bytes of any version to tell the length of the header.
+/// The number of bytes that suffice in every version to get the length of the header.
 const PREAMBLE: usize = MAGIC.len() + 6;
 
-/// The bytes before the literal: magic, version, length.
+/// The number of bytes before the literal: magic number, version and length.
 fn preamble_len(major: u8) -> usize {
     MAGIC.len() + if major == 1 { 4 } else { 6 }
 }
 
-/// The length of the header up to the first element, or none where there are too few bytes to tell.
+/// The length of everything before the first element, or `None` if there are too few bytes to tell.
 fn header_len(bytes: &[u8]) -> Result<Option<usize>, Error> {
     let magic = &bytes[..bytes.len().min(MAGIC.len())];
     if magic.is_empty() || !MAGIC.starts_with(magic) {
@@ -170,9 +172,9 @@ fn header_len(bytes: &[u8]) -> Result<Option<usize>, Error> {
     Ok(Some(preamble_len(bytes[6]) + literal))
 }
 
-/// Whether an address can reach every byte, and a 64-bit place say where it is.
+/// Checks that the size of the array fits in a `usize` and in 64 bits.
 fn check_size(shape: &[usize], width: usize) -> Result<(), Error> {
-    // As in NumPy, lengths beside one of zero must make sense too.
+    // As in NumPy, the other lengths must be valid even if one is zero.
     let nonzero = shape.iter().filter(|&&len| len != 0);
     match nonzero.copied().try_fold(width, usize::checked_mul) {
         Some(bytes) if isize::try_from(bytes).is_ok() => Ok(()),
@@ -184,14 +186,14 @@ fn malformed<T>(what: String) -> Result<T, Error> {
     Err(Error::Header(what))
 }
 
-/// What is left to read of the header's literal.
+/// The unread part of the header literal.
 struct Literal<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
 impl<'a> Literal<'a> {
-    /// The next byte that is no space.
+    /// The next byte that is not white space.
     fn peek(&mut self) -> Option<u8> {
         while self.bytes.get(self.at).is_some_and(u8::is_ascii_whitespace) {
             self.at += 1;
@@ -199,7 +201,7 @@ impl<'a> Literal<'a> {
         self.bytes.get(self.at).copied()
     }
 
-    /// Steps over `byte` where it is next.
+    /// Skips `byte` if it is next.
     fn skip(&mut self, byte: u8) -> bool {
         let next = self.peek() == Some(byte);
         self.at += usize::from(next);
@@ -222,7 +224,7 @@ impl<'a> Literal<'a> {
         malformed(format!("{expected} is missing at byte {} of the header, which has {found} there", self.at))
     }
 
-    /// Bytes up to the first that is not wanted.
+    /// Takes bytes up to the first one that is not wanted.
     fn take_while(&mut self, wanted: impl Fn(u8) -> bool) -> &'a [u8] {
         let rest = &self.bytes[self.at..];
         let len = rest.iter().position(|&byte| !wanted(byte)).unwrap_or(rest.len());
@@ -230,7 +232,7 @@ impl<'a> Literal<'a> {
         &rest[..len]
     }
 
-    /// A string without escapes.
+    /// Parses a string without escapes.
     fn string(&mut self) -> Result<&'a str, Error> {
         let quote = match self.peek() {
             Some(quote @ (b'\'' | b'"')) => quote,
@@ -248,13 +250,14 @@ impl<'a> Literal<'a> {
         }
     }
 
-    /// The dtype; the inner result is an error where the literal is sound but the type is not supported.
+    /// Parses a dtype. The inner result is an error if the literal is valid but the type is not supported.
     fn dtype(&mut self) -> Result<Result<Dtype, Error>, Error> {
         match self.peek() {
             Some(b'[' | b'(') => {
                 let text = self.nested()?;
                 let (beginning, rest) = text.split_at(text.len().min(60));
-                // Quotes are a part of it, which more quotes would hide.
+                // Quotes belong to the text. They are replaced, because quoting the text again would obscure
+                // it.
                 let plain = |&byte: &u8| match byte {
                     b' '..=b'~' => char::from(byte),
                     _ => '?',
@@ -267,7 +270,7 @@ impl<'a> Literal<'a> {
         }
     }
 
-    /// The text of a list or tuple with all that is in it.
+    /// The text of a list or tuple, including everything nested in it.
     fn nested(&mut self) -> Result<&'a [u8], Error> {
         let from = self.at;
         let mut depth = 0usize;
@@ -282,7 +285,7 @@ impl<'a> Literal<'a> {
                 Some(_) => {}
                 None => return self.unexpected("a closing bracket"),
             }
-            // A string that does not end leaves nothing to step over.
+            // If a string does not end, there is no byte left to skip.
             self.at = self.bytes.len().min(self.at + 1);
             if depth == 0 {
                 return Ok(&self.bytes[from..self.at]);
@@ -303,7 +306,7 @@ impl<'a> Literal<'a> {
         }
     }
 
-    /// A tuple of lengths; one of a single length ends in a comma, as Python has it.
+    /// Parses a tuple of lengths. As in Python, a tuple of one length ends with a comma.
     fn shape(&mut self) -> Result<Vec<usize>, Error> {
         let mut shape = Vec::new();
         self.expect(b'(')?;

@@ -1,24 +1,25 @@
-//! Text of files and names in messages: on one line whatever it holds, and as a shell would read it back.
+//! Quotes text of files and file names in messages: always on one line, and so that a shell would read the same text.
 //!
-//! It is quoted as GNU sort quotes names in the C locale: every byte that is not printable ASCII is an escape of its own,
-//! `'a'$'\n''b'`. So no file can send a terminal commands, or pass its text off as a line of the program.
+//! The quoting is that of GNU sort for names in the C locale: every byte that is not printable ASCII is escaped, as in
+//! `'a'$'\n''b'`. So a file cannot send control characters to a terminal, or make its text look like a message of the
+//! program.
 
 use std::fmt;
 
-/// More of a text would only hide what is said of it.
+/// The maximum number of bytes to show of a text, so that the message around it stays visible.
 const SHOWN: usize = 80;
 
-/// What a shell gives a meaning of its own outside of quotes.
+/// The characters that have a meaning in a shell outside of quotes.
 const SPECIAL: &[u8] = b" !\"$&'()*:;<=>?[\\^`|";
-/// Of those, what means itself between double quotes. GNU sort uses them for nothing but an apostrophe.
+/// Those that are literal between double quotes. GNU sort uses double quotes only for text with an apostrophe.
 const PLAIN_IN_DOUBLE: &[u8] = b" ':";
 
-/// Text of a file, quoted; of a long one the beginning, and `...`.
+/// Quoted text of a file. A long text is cut and ends in `...`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Quoted(String);
 
 impl Quoted {
-    /// Quotes a text of any length, of which no more is kept than is shown.
+    /// Quotes a text of any length. Keeps only the part that is shown.
     #[must_use]
     pub fn new(text: impl AsRef<[u8]>) -> Quoted {
         let text = text.as_ref();
@@ -33,7 +34,7 @@ impl fmt::Display for Quoted {
     }
 }
 
-/// Whether a text is the same with and without quotes: in a shell, and for a reader who looks for the colon after a name.
+/// Whether a text needs no quotes: for a shell, and for a reader who looks for the colon after a file name.
 #[must_use]
 pub fn is_plain(text: &[u8]) -> bool {
     let special = |byte: &u8| SPECIAL.contains(byte) || !byte.is_ascii_graphic();
@@ -41,7 +42,7 @@ pub fn is_plain(text: &[u8]) -> bool {
     !first && !text.iter().any(special)
 }
 
-/// All of a text, in quotes.
+/// The whole text in quotes.
 #[must_use]
 pub fn quote(text: &[u8]) -> String {
     let simple = |byte: &u8| {
@@ -61,7 +62,7 @@ pub fn quote(text: &[u8]) -> String {
             quoted.push_str("''");
         }
     }
-    // A stretch of escapes has opened the quotes for what follows it.
+    // A quote was opened after the last escapes. If no text follows them, it is removed.
     match text.last() {
         Some(&last) if !is_printable(last) => drop(quoted.pop()),
         _ => quoted.push('\''),

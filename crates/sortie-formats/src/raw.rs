@@ -1,4 +1,4 @@
-//! Raw arrays: elements one after another and nothing else. Files are read into one buffer of their type.
+//! Raw arrays: elements one after another and nothing else. A file is read into one buffer of elements.
 
 use std::fmt;
 use std::fs::File;
@@ -9,15 +9,15 @@ use rayon::prelude::*;
 
 use crate::{Endian, Error, Kind};
 
-/// What one thread reads at a time from a file.
+/// The number of bytes that one thread reads at a time from a file.
 const CHUNK_BYTES: usize = 8 << 20;
-/// What is first made room for when the length of the input is unknown.
+/// The initial size of the buffer if the length of the input is unknown.
 const FIRST_BYTES: usize = 1 << 20;
 
-/// Is told, from any thread, that so many more bytes were read.
+/// A callback that receives the number of bytes just read. Any thread may call it.
 pub type Note<'a> = &'a (dyn Fn(u64) + Sync);
 
-/// A file, a pipe or another stream, read from front to back.
+/// A file, a pipe or another stream, read from start to end.
 pub struct Input {
     source: Source,
 }
@@ -25,7 +25,7 @@ pub struct Input {
 enum Source {
     File {
         file: File,
-        /// The place of the next byte and the length.
+        /// The position of the next byte, and the length.
         at: u64,
         len: u64,
     },
@@ -39,10 +39,10 @@ impl fmt::Debug for Input {
 }
 
 impl Input {
-    /// Reads `file` from where it stands.
+    /// Reads `file` from its current position.
     ///
     /// # Errors
-    /// If the system does not tell the kind, the length or the place of the file.
+    /// If the system cannot report the type, the length or the position of the file.
     pub fn new(mut file: File) -> io::Result<Self> {
         let metadata = file.metadata()?;
         let source = match metadata.is_file() {
@@ -52,13 +52,13 @@ impl Input {
         Ok(Input { source })
     }
 
-    /// Reads a stream, whose length is not known.
+    /// Reads a stream of unknown length.
     #[must_use]
     pub fn stream(stream: Box<dyn Read + Send>) -> Self {
         Input { source: Source::Stream(stream) }
     }
 
-    /// The bytes yet to be read, where that is known.
+    /// The number of bytes still to be read, if known.
     #[must_use]
     pub fn remaining(&self) -> Option<u64> {
         match self.source {
@@ -79,8 +79,8 @@ impl Input {
         }
     }
 
-    /// Appends the next bytes to `head` until it holds `len`, fewer where the input ends. Takes no more memory than there are bytes: a
-    /// header may claim any length.
+    /// Appends the next bytes to `head` until it holds `len`, or until the input ends. Allocates no more memory than
+    /// there are bytes, because a header may claim any length.
     pub(crate) fn read_head(&mut self, head: &mut Vec<u8>, len: usize) -> io::Result<()> {
         while head.len() < len {
             let (held, wanted) = (head.len(), (len - head.len()).min(FIRST_BYTES));
@@ -94,7 +94,7 @@ impl Input {
         Ok(())
     }
 
-    /// The next `count` elements, which [`Input::remaining`] says are there.
+    /// Reads the next `count` elements, which must be within [`Input::remaining`].
     pub(crate) fn read_known<T: Pod>(&self, count: usize, note: Note<'_>) -> Result<Vec<T>, Error> {
         let mut elements = zeroed(count)?;
         let (file, at) = match &self.source {
@@ -113,7 +113,7 @@ impl Input {
         Ok(elements)
     }
 
-    /// Fills `bytes` with what comes next, and returns how much that is: less at the end alone.
+    /// Fills `bytes` with the next bytes. Returns their number, which is smaller only at the end.
     pub(crate) fn fill(&mut self, bytes: &mut [u8], note: Note<'_>) -> io::Result<usize> {
         let mut filled = 0;
         while filled < bytes.len() {
@@ -131,7 +131,8 @@ impl Input {
         Ok(filled)
     }
 
-    /// The next elements until the input ends or `most` bytes were read, and how many bytes were read.
+    /// Reads elements until the input ends or `most` bytes were read. Returns them and the number of bytes
+    /// read.
     pub(crate) fn read_unknown<T: Pod>(&mut self, most: u64, note: Note<'_>) -> Result<(Vec<T>, u64), Error> {
         let mut elements: Vec<T> = Vec::new();
         let mut filled = 0;
@@ -156,15 +157,15 @@ impl Input {
     }
 }
 
-/// The error of a file that ends before the length that it had.
+/// The error if a file ends before its original length.
 pub(crate) fn shorter() -> io::Error {
     io::Error::new(io::ErrorKind::UnexpectedEof, "the file got shorter while it was read")
 }
 
-/// Reads all of `input` as little-endian elements of `kind`. `T` is a type of its width.
+/// Reads all of `input` as little-endian elements of `kind`. `T` must be as wide as an element.
 ///
 /// # Errors
-/// [`Error::Uneven`] if the last element is not whole, [`Error::Memory`], [`Error::Io`].
+/// [`Error::Uneven`] if the last element is incomplete, [`Error::Memory`], [`Error::Io`].
 pub fn read<T: Pod>(input: &mut Input, kind: Kind, note: Note<'_>) -> Result<Vec<T>, Error> {
     let width = size_of::<T>();
     let uneven = |bytes| Error::Uneven { bytes, width, kind };
@@ -183,7 +184,7 @@ pub fn read<T: Pod>(input: &mut Input, kind: Kind, note: Note<'_>) -> Result<Vec
     Ok(elements)
 }
 
-/// Turns elements from the given order of bytes to this machine's, or back.
+/// Converts elements from the given byte order to that of this machine, or back.
 pub fn reorder<T: Pod>(elements: &mut [T], endian: Endian) {
     if endian == Endian::NATIVE {
         return;
@@ -202,17 +203,17 @@ fn swap<W: Copy + Send>(words: &mut [W], swapped: impl Fn(W) -> W + Sync) {
         .for_each(|chunk| chunk.iter_mut().for_each(|word| *word = swapped(*word)));
 }
 
-/// So many bytes as a count of elements that an address can reach.
+/// The number of elements in `bytes` bytes, if it fits in a `usize`.
 pub(crate) fn elements_in(bytes: u64, width: usize) -> Result<usize, Error> {
     usize::try_from(bytes / width as u64).map_err(|_| Error::Memory { bytes })
 }
 
-/// Elements of zero, or an error where an ordinary allocation would end the program.
+/// A vector of zeros, or an error if it cannot be allocated.
 fn zeroed<T: Pod>(count: usize) -> Result<Vec<T>, Error> {
     bytemuck::try_zeroed_vec(count).map_err(|()| Error::Memory { bytes: (count * size_of::<T>()) as u64 })
 }
 
-/// Doubles the elements.
+/// Doubles the length of a vector.
 fn grow<T: Pod>(elements: &mut Vec<T>) -> Result<(), Error> {
     let more = elements.len().max(FIRST_BYTES / size_of::<T>());
     let whole = elements.len() + more;

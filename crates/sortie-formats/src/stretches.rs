@@ -1,4 +1,4 @@
-//! Arrays read a stretch at a time, for those that are larger than memory.
+//! Reads an array in stretches, for arrays larger than memory.
 
 use bytemuck::Pod;
 
@@ -6,34 +6,35 @@ use crate::npy::Header;
 use crate::raw::{self, Input, Note};
 use crate::{Endian, Error, Kind};
 
-/// An array that is read from front to back.
+/// An array that is read from start to end.
 #[derive(Debug)]
 pub struct Stretches {
     input: Input,
     kind: Kind,
     endian: Endian,
-    /// The bytes of all elements, where that is known.
+    /// The bytes of all elements, if known.
     bytes: Option<u64>,
-    /// Whether a header said how many those are.
+    /// Whether a header gave this number.
     promised: bool,
     read: u64,
 }
 
 impl Stretches {
-    /// Little-endian elements of `kind`, and nothing else.
+    /// A raw array: little-endian elements of `kind` and nothing else.
     ///
     /// # Errors
-    /// [`Error::Uneven`] if it is known already that the last element is not whole.
+    /// [`Error::Uneven`] if the length of the input shows that the last element is incomplete.
     pub fn raw(input: Input, kind: Kind) -> Result<Self, Error> {
         let bytes = input.remaining();
         let all = Stretches { input, kind, endian: Endian::Little, bytes, promised: false, read: 0 };
         bytes.map_or(Ok(()), |bytes| all.even(bytes)).map(|()| all)
     }
 
-    /// The elements that `header` promises, at which `input` stands.
+    /// The elements that `header` describes. `input` must be at the first of them.
     ///
     /// # Errors
-    /// [`Error::Truncated`] or [`Error::Trailing`] if it is known already that there are fewer or more.
+    /// [`Error::Truncated`] or [`Error::Trailing`] if the length of the input shows that there are fewer or
+    /// more.
     pub fn npy(input: Input, header: &Header) -> Result<Self, Error> {
         let kind = header.dtype.kind;
         let need = (header.count() * kind.width()) as u64;
@@ -47,14 +48,14 @@ impl Stretches {
         }
     }
 
-    /// The bytes of all elements, where that is known.
+    /// The bytes of all elements, if known.
     #[must_use]
     pub fn bytes(&self) -> Option<u64> {
         self.bytes
     }
 
-    /// Fills `elements` with the next ones, in this machine's order of bytes, and returns how many there were: fewer at the
-    /// end alone. `T` is a type of the kind's width.
+    /// Fills `elements` with the next ones in the byte order of this machine. Returns their number, which is smaller
+    /// only at the end. `T` must be as wide as an element.
     ///
     /// # Errors
     /// [`Error::Uneven`], [`Error::Truncated`] and [`Error::Trailing`] if the array does not end as it should,
