@@ -1,5 +1,5 @@
-//! Few keys: sorted by the calling thread, on its stack. No plan, no report, no other thread and hardly any heap memory:
-//! each takes as long as such a sort.
+//! Sorts few keys on the calling thread and its stack. There is no plan, no report, no other thread and hardly any
+//! heap memory, because each of these takes as long as such a sort.
 
 use std::mem::MaybeUninit;
 
@@ -14,14 +14,14 @@ use crate::cpu::tuning::{FEW, RANK_FEW_FROM, RANK_SAMPLE_OF_FEW};
 use crate::key::{self, Bits, Transform};
 use crate::{Index, Order, TotalOrder};
 
-/// Room on the stack for an item of each key.
+/// Memory on the stack for one item for each key.
 pub type Room<T> = [MaybeUninit<T>; FEW];
 
 pub(crate) const fn room<T>() -> Room<T> {
     [const { MaybeUninit::uninit() }; FEW]
 }
 
-/// The items, of which there are no more than the room has.
+/// Fills the room with items, and returns them as a slice. There must be no more items than the room holds.
 #[inline(always)]
 pub(crate) fn fill<T: Copy>(
     room: &mut [MaybeUninit<T>],
@@ -33,17 +33,18 @@ pub(crate) fn fill<T: Copy>(
         slot.write(item);
         written += 1;
     }
-    // SAFETY: so many were just written.
+    // SAFETY: `written` items were just initialised.
     unsafe { &mut *(std::ptr::from_mut(&mut room[..written]) as *mut [T]) }
 }
 
-/// Fewer keys are sorted by insertion, as std does: any other method takes longer where they are nearly in order.
+/// Fewer keys than this are sorted by insertion, as std does. Any other method takes longer on nearly sorted
+/// keys.
 pub(crate) const INSERTED: usize = 16;
 
 /// Sorts fewer than [`INSERTED`] keys. Inlined into the caller.
 #[inline(always)]
 pub(crate) fn insert<B: Bits>(keys: &mut [B], transform: Transform<B>) {
-    // The transform is chosen here once, not again for every comparison.
+    // Choosing the transform once, here, avoids a choice in every comparison.
     if transform.is_identity() {
         insert_keys(keys, |key| key);
     } else if transform.is_integer() {
@@ -66,10 +67,11 @@ fn insert_keys<B: Bits>(keys: &mut [B], code_of: impl Fn(B) -> B) {
     }
 }
 
-/// Bytes of an item up to which it is moved with its code: larger ones are moved once, when all indices are known.
+/// Items of up to this many bytes are moved together with their codes. Larger items are moved once, when all
+/// indices are known.
 const INSERTED_WITH_CODES_BYTES: usize = 32;
 
-/// Sorts fewer than [`INSERTED`] items by a code of each, which is asked for once. Stable.
+/// Sorts fewer than [`INSERTED`] items by a code. Calls `code` once for each item. Stable.
 #[inline]
 fn insert_by_code<T, B: Bits>(items: &mut [T], code: impl Fn(&T) -> B) {
     let mut codes = [MaybeUninit::uninit(); INSERTED];
@@ -84,7 +86,7 @@ fn insert_by_code<T, B: Bits>(items: &mut [T], code: impl Fn(&T) -> B) {
     }
 }
 
-/// Sorts items by the codes beside them, and the codes too.
+/// Sorts items together with their codes, by the codes. Stable.
 #[inline]
 fn insert_with_codes<T, B: Bits>(items: &mut [T], codes: &mut [B]) {
     assert!(items.len() == codes.len());
@@ -94,8 +96,8 @@ fn insert_with_codes<T, B: Bits>(items: &mut [T], codes: &mut [B]) {
         if code >= codes[i - 1] {
             continue;
         }
-        // SAFETY: all indices are below the number of codes, which is that of the items. Nothing panics before the item that
-        // was taken out is back.
+        // SAFETY: all indices are below the number of codes, which is the number of items. Nothing panics until the
+        // item that was taken out is written back.
         unsafe {
             let item = items.add(i).read();
             while at > 0 && code < codes[at - 1] {
@@ -109,7 +111,7 @@ fn insert_with_codes<T, B: Bits>(items: &mut [T], codes: &mut [B]) {
     }
 }
 
-/// Sorts fewer than [`INSERTED`] codes, and the indices beside them. Stable. Returns whether anything moved.
+/// Sorts fewer than [`INSERTED`] codes together with their indices. Stable. Returns whether anything moved.
 #[inline(always)]
 fn insert_codes<B: Bits>(codes: &mut [B], order: &mut [u32]) -> bool {
     let mut moved = false;
@@ -147,7 +149,7 @@ pub(crate) fn sort<B: CpuSorts>(keys: &mut [B], transform: Transform<B>) {
     }
 }
 
-/// Sorts integers of 128 bits.
+/// Sorts 128-bit integers.
 fn sort_integers<B: CpuSorts>(keys: &mut [B], transform: Transform<B>) {
     if long_run::sort_few_integers(keys, transform, |rest| sort_integers(rest, transform)) {
         return;
@@ -177,10 +179,10 @@ fn sort_mixed<B: CpuSorts>(keys: &mut [B], transform: Transform<B>) {
     }
 }
 
-/// Keys of 8 bits from which they are counted.
+/// From this number of keys, 8-bit keys are sorted by counting.
 const COUNTED_FROM: usize = 256;
 
-/// Sorts two runs of keys.
+/// Sorts keys that consist of two runs.
 fn sort_runs<B: CpuSorts>(keys: &mut [B], runs: &[Run; 2], transform: Transform<B>) {
     let [_, Run { range, order }] = runs;
     if *order == InRun::Mixed {
@@ -189,7 +191,7 @@ fn sort_runs<B: CpuSorts>(keys: &mut [B], runs: &[Run; 2], transform: Transform<
     runs::merge_in_place(keys, runs, transform, &mut room::<B>());
 }
 
-/// Sorts narrow keys by their codes as words of 32 bits, for which there are vectors.
+/// Sorts keys narrower than 32 bits by their codes, widened to 32 bits, for which there is a vector sort.
 fn sort_widened<B: Bits>(keys: &mut [B], transform: Transform<B>) {
     let (isa, mut words) = (Isa::detect(), room());
     let words = vector::compiled_for!(isa, || {
@@ -202,18 +204,18 @@ fn sort_widened<B: Bits>(keys: &mut [B], transform: Transform<B>) {
     });
 }
 
-/// How keys begin.
+/// How an array of keys begins.
 enum Start {
-    /// So many ascend.
+    /// This many keys at the start ascend.
     Ascending(usize),
-    /// All descend; where the sort is stable, no two of them are equal.
+    /// All keys descend. If the sort is stable, no two of them are equal.
     Descending,
 }
 
 impl Start {
     #[inline]
     fn of<B: Bits>(keys: &[B], transform: Transform<B>, stable: bool) -> Start {
-        // The transform is chosen here once, not again for every key.
+        // Choosing the transform once, here, avoids a choice for every key.
         if transform.is_identity() {
             Start::of_codes(keys, |key| key, stable)
         } else if transform.is_integer() {
@@ -242,12 +244,12 @@ impl Start {
     }
 }
 
-/// Whether the keys after a run of `sorted` are few enough to be inserted into it.
+/// Whether the keys after an ascending run of `sorted` keys are few enough to be inserted into it.
 pub(crate) fn are_inserted(sorted: usize, n: usize) -> bool {
     n - sorted <= 2 + n / 64
 }
 
-/// Sorts up to [`FEW`] keys and moves each payload with its key. Stable.
+/// Sorts up to [`FEW`] keys and moves each value with its key. Stable.
 pub(crate) fn sort_pairs<B: CpuSorts, V>(keys: &mut [B], payload: &mut [V], transform: Transform<B>) {
     let mut order = room();
     match B::order_few(keys, transform, &mut order) {
@@ -263,18 +265,18 @@ pub(crate) fn sort_pairs<B: CpuSorts, V>(keys: &mut [B], payload: &mut [V], tran
     }
 }
 
-/// Writes the indices of up to [`FEW`] keys in order. Stable.
+/// Writes the sorted order of up to [`FEW`] keys as indices. Stable.
 pub(crate) fn argsort<B: CpuSorts, I: Index>(keys: &[B], indices: &mut [I], transform: Transform<B>) {
     B::order_few(keys, transform, &mut room()).write(indices);
 }
 
-/// Sorts up to [`FEW`] items by the keys of fixed width that `key` draws from them. Stable.
+/// Sorts up to [`FEW`] items by the fixed-width keys that `key` returns. Stable.
 pub(crate) fn sort_by_key<T, K: TotalOrder<Bits: CpuSorts>>(
     v: &mut [T],
     key: impl Fn(&T) -> K,
     transform: Transform<K::Bits>,
 ) {
-    // Known when this is compiled, so that codes of integers take one instruction.
+    // The choice is made at compile time, so that the code of an integer takes one instruction.
     if const { K::FORM.is_float() } {
         sort_by_code_after_run(v, &|item: &T| transform.encode(key::to_bits(&key(item))));
     } else {
@@ -282,7 +284,8 @@ pub(crate) fn sort_by_key<T, K: TotalOrder<Bits: CpuSorts>>(
     }
 }
 
-/// Sorts up to [`FEW`] items by a code of each, and merges a long run that they begin with. Stable.
+/// Sorts up to [`FEW`] items by a code. If the items begin with a long run, sorts the rest and merges the two.
+/// Stable.
 fn sort_by_code_after_run<T, B: CpuSorts>(items: &mut [T], code: &impl Fn(&T) -> B) {
     if items.len() < INSERTED {
         return insert_by_code(items, code);
@@ -293,7 +296,7 @@ fn sort_by_code_after_run<T, B: CpuSorts>(items: &mut [T], code: &impl Fn(&T) ->
     }
 }
 
-/// Sorts up to [`FEW`] items by a code of each, which is asked for once. Stable.
+/// Sorts up to [`FEW`] items by a code. Calls `code` once for each item. Stable.
 #[inline]
 pub(crate) fn sort_by_code<T, B: CpuSorts>(items: &mut [T], code: impl Fn(&T) -> B) {
     if items.len() < INSERTED { insert_by_code(items, code) } else { order_by_code(items, code) }
@@ -310,7 +313,7 @@ fn order_by_code<T, B: CpuSorts>(items: &mut [T], code: impl Fn(&T) -> B) {
     }
 }
 
-/// Sorts up to [`FEW`] keys that are no numbers.
+/// Sorts up to [`FEW`] keys that are not numbers.
 pub(crate) fn sort_wide<K: TotalOrder>(keys: &mut [K], order: Order) {
     if wide::sort_few_after_run(keys, order, |rest| sort_wide(rest, order)) {
         return;
@@ -322,7 +325,7 @@ pub(crate) fn sort_wide<K: TotalOrder>(keys: &mut [K], order: Order) {
     wide::sort_ties(keys, order, 1);
 }
 
-/// Sorts up to [`FEW`] keys that are no numbers and moves each payload with its key. Stable.
+/// Sorts up to [`FEW`] keys that are not numbers, and moves each value with its key. Stable.
 pub(crate) fn sort_wide_pairs<K: TotalOrder, V>(keys: &mut [K], payload: &mut [V], order: Order) {
     if !wide::is_sorted(keys, order) {
         let mut indices = room();
@@ -332,7 +335,7 @@ pub(crate) fn sort_wide_pairs<K: TotalOrder, V>(keys: &mut [K], payload: &mut [V
     }
 }
 
-/// Writes the indices of up to [`FEW`] keys that are no numbers in order. Stable.
+/// Writes the sorted order of up to [`FEW`] keys that are not numbers, as indices. Stable.
 pub(crate) fn argsort_wide<K: TotalOrder, I: Index>(keys: &[K], indices: &mut [I], order: Order) {
     if wide::is_sorted(keys, order) {
         return Ordered::AsIs.write(indices);
@@ -340,7 +343,7 @@ pub(crate) fn argsort_wide<K: TotalOrder, I: Index>(keys: &[K], indices: &mut [I
     Ordered::By(order_of_wide(keys, order, &mut room())).write(indices);
 }
 
-/// Sorts up to [`FEW`] items by keys that are no numbers. Stable.
+/// Sorts up to [`FEW`] items by keys that are not numbers. Stable.
 pub(crate) fn sort_by_wide_key<T, K: TotalOrder>(v: &mut [T], key: &impl Fn(&T) -> K, order: Order) {
     let less = |a: &T, b: &T| key(a).compare(&key(b), order).is_lt();
     if v.len() >= INSERTED
@@ -354,7 +357,7 @@ pub(crate) fn sort_by_wide_key<T, K: TotalOrder>(v: &mut [T], key: &impl Fn(&T) 
     }
 }
 
-/// The stable order of keys that are no numbers: a permutation.
+/// The stable order of keys that are not numbers, as a permutation.
 fn order_of_wide<'r, K: TotalOrder>(keys: &[K], order: Order, indices: &'r mut Room<u32>) -> &'r mut [u32] {
     let (mut prefixes, mut sorted) = (room(), room());
     let prefixes = fill(&mut prefixes, keys.iter().map(|key| key.prefix(order)));
@@ -371,12 +374,12 @@ fn order_of_wide<'r, K: TotalOrder>(keys: &[K], order: Order, indices: &'r mut R
     indices
 }
 
-/// Where codes are, in order.
+/// The sorted order of some codes.
 #[derive(Debug)]
 pub enum Ordered<'r> {
     AsIs,
     Reversed,
-    /// At these indices, a permutation.
+    /// The indices of the codes in sorted order: a permutation.
     By(&'r mut [u32]),
 }
 
@@ -441,7 +444,7 @@ fn order_mixed<'r, B: CpuSorts>(
     }
 }
 
-/// Orders codes that have few distinct values. Stable. Otherwise returns `order` unused.
+/// Orders codes that have few distinct values. Stable. If they have many, returns `order` unused.
 fn order_by_rank<'r, B: Bits>(
     codes: &[B],
     order: &'r mut Room<u32>,
@@ -461,7 +464,7 @@ fn order_by_rank<'r, B: Bits>(
     Ok(order)
 }
 
-/// The stable order of two runs of codes.
+/// The stable order of codes that consist of two runs.
 fn order_runs<'r, B: CpuSorts>(codes: &[B], runs: &[Run; 2], order: &'r mut Room<u32>) -> &'r mut [u32] {
     let order = fill(order, codes.iter().map(|_| 0));
     let [_, Run { range, order: in_run }] = runs;
@@ -479,10 +482,10 @@ fn order_runs<'r, B: CpuSorts>(codes: &[B], runs: &[Run; 2], order: &'r mut Room
     order
 }
 
-/// Codes from which runs are looked for: fewer are sorted as fast.
+/// Runs are looked for from this number of codes. Fewer codes are sorted just as fast without.
 const MERGED_FROM: usize = 64;
 
-/// Bytes of the stack through which items are moved.
+/// Items of up to this many bytes in total are moved through a copy on the stack.
 const MOVED_BYTES: usize = 16 << 10;
 
 /// Puts `items[order[i]]` at index `i`, for all `i`.
@@ -495,8 +498,8 @@ fn bring<T>(items: &mut [T], order: &[u32]) {
     let copy = copy.as_mut_ptr().cast::<T>();
     let (at, n) = (items.as_mut_ptr(), items.len());
     assert!(n == order.len());
-    // SAFETY: the copy has room for the items and is aligned for them. The order is a permutation, so each item comes back
-    // once.
+    // SAFETY: the copy has room for the items and is aligned for them. The order is a permutation, so each item is
+    // written back exactly once.
     unsafe {
         std::ptr::copy_nonoverlapping(at, copy, n);
         for (i, &from) in order.iter().enumerate() {
