@@ -1,4 +1,4 @@
-//! How an array is stored and sorted.
+//! Options for how an array is stored and sorted.
 
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
@@ -8,7 +8,7 @@ use super::SortOptions;
 use super::flag::{Domain, Effect, Flag, Name, words};
 use super::job::JobKind::Array;
 
-/// The options that all commands for arrays have.
+/// The options shared by all commands for arrays.
 #[derive(Debug, Clone, Default)]
 pub struct ArrayOptions {
     pub element: Option<Kind>,
@@ -57,7 +57,7 @@ pub const AXIS: &[Flag<SortOptions>] = &[Flag {
     }),
 }];
 
-/// What the elements of a raw array may be.
+/// A type for the elements of a raw array.
 #[derive(Clone)]
 struct Element(Kind);
 

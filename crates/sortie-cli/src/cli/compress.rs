@@ -1,4 +1,4 @@
-//! How the output is compressed.
+//! The option for compressing the output.
 
 use super::flag::{Domain, Effect, Flag, Name};
 use super::job::JobKind;

@@ -1,4 +1,4 @@
-//! What an option is: its names, its help, and what it does to the arguments of its command.
+//! An option: its names, its help, and its effect on the arguments of its command.
 
 use std::ffi::OsStr;
 use std::fmt::{self, Display};
@@ -12,33 +12,33 @@ use super::job::JobKind;
 use crate::failure::Failure;
 use crate::quote;
 
-/// The arguments of a command, which its options fill in one by one.
+/// The arguments of a command. Its options fill them in one by one.
 pub trait Arguments: Default + 'static {
-    /// The arguments once all that is required is there.
+    /// The arguments after checking that everything required is present.
     type Complete;
 
     const NAME: &'static str;
     const ABOUT: &'static str;
     const USAGE: &'static str;
-    /// What the help says after the options.
+    /// The text of the help after the options.
     const AFTER_HELP: &'static str;
     const OPERAND: Operand;
-    /// All options of the command, in the order of its help.
+    /// All options of the command, in the order of the help.
     const SECTIONS: &'static [Section<Self>];
-    /// Whether the command takes the place of GNU sort: see [`Flag::gnu`].
+    /// Whether the command replaces GNU sort: see [`Flag::gnu`].
     const IS_GNU: bool = false;
 
     /// Called once for each option that was given.
     fn note(&mut self, _option: &Flag<Self>) {}
 
-    /// Takes an argument that is no option.
+    /// Takes an argument that is not an option.
     fn operand(&mut self, operand: PathBuf) -> Result<(), Failure>;
 
-    /// Checks what no option can check by itself.
+    /// Checks what no single option can check.
     fn complete(self) -> Result<Self::Complete, Failure>;
 }
 
-/// What the arguments that are no options mean.
+/// The meaning of arguments that are not options.
 pub struct Operand {
     pub name: &'static str,
     pub help: &'static str,
@@ -46,18 +46,20 @@ pub struct Operand {
     pub any_number: bool,
 }
 
-/// Options under one heading of the help.
+/// The options under one heading of the help.
 pub struct Section<A: 'static> {
     pub heading: Option<&'static str>,
     pub flags: &'static [Flag<A>],
 }
 
-/// An option of a command whose arguments are an `A`.
+/// An option of a command whose arguments are of type `A`.
 pub struct Flag<A> {
     pub name: Name,
-    /// Whether GNU sort has it. An abbreviation that fits only one of those means that one, whatever options Sortie adds.
+    /// Whether GNU sort has this option. If an abbreviation fits several options but only one of GNU sort, it means
+    /// that one, so new options of Sortie make no abbreviation ambiguous.
     pub gnu: bool,
-    /// The jobs of `sortie sort` that use it; other commands do one kind of job, which uses all of their options.
+    /// The jobs of `sortie sort` that use the option. Other commands have one job, which uses all of their
+    /// options.
     pub of: &'static [JobKind],
     pub help: &'static str,
     pub effect: Effect<A>,
@@ -112,7 +114,7 @@ impl Display for Name {
     }
 }
 
-/// What an option takes, and does to the arguments.
+/// The value that an option takes, and its effect on the arguments.
 pub enum Effect<A> {
     /// `--name`.
     Switch(fn(&mut A)),
@@ -120,15 +122,16 @@ pub enum Effect<A> {
     Value(&'static str, Domain, fn(&mut A, &Given) -> Result<(), Failure>),
     /// `--name` or `--name=VALUE`.
     Optional(&'static str, Domain, fn(&mut A, Option<&Given>) -> Result<(), Failure>),
-    /// An obsolete option, not in the help: its value, which may be the next argument if that is a number, is ignored.
+    /// An obsolete option, hidden from the help. Its value is ignored; the next argument is the value if it is a
+    /// number.
     Ignored(&'static str),
-    /// Prints the help, in place of all else.
+    /// Prints the help and does nothing else.
     Help,
-    /// Prints the version, in place of all else.
+    /// Prints the version and does nothing else.
     Version,
 }
 
-/// What a value is, for the help and the completions.
+/// The kind of value, for the help and the completions.
 #[derive(Debug, Clone, Copy)]
 pub enum Domain {
     Text,
@@ -137,11 +140,11 @@ pub enum Domain {
     Program,
     /// One of several words, which the help lists.
     Words(fn() -> Vec<PossibleValue>),
-    /// One of several words, which the text of the option names.
+    /// One of several words, which the text of the option already names.
     NamedWords(fn() -> Vec<PossibleValue>),
 }
 
-/// All words that a `T` is written as.
+/// All words that stand for a value of type `T`.
 pub fn words<T: ValueEnum>() -> Vec<PossibleValue> {
     T::value_variants().iter().filter_map(T::to_possible_value).collect()
 }
@@ -157,10 +160,10 @@ impl<A> Display for Flag<A> {
     }
 }
 
-/// A value as it was given.
+/// The value of an option as given on the command line.
 pub struct Given<'a> {
     pub text: &'a OsStr,
-    /// The option that it was given to.
+    /// The option that has the value.
     pub option: &'a dyn Display,
 }
 
@@ -169,13 +172,13 @@ impl Given<'_> {
         self.text.into()
     }
 
-    /// The value, read by `parse`.
+    /// Parses the value with `parse`.
     pub fn read<T, E: Display>(&self, parse: impl FnOnce(&str) -> Result<T, E>) -> Result<T, Failure> {
         let text = self.text.to_str().ok_or_else(|| self.refused("it is not UTF-8"))?;
         parse(text).map_err(|why| self.refused(why))
     }
 
-    /// The word that the value is, or abbreviates.
+    /// The word that the value equals or abbreviates.
     pub fn word<T: ValueEnum>(&self) -> Result<T, Failure> {
         let given = self.text.as_bytes();
         let is = |word: &PossibleValue| word.get_name_and_aliases().any(|name| name.as_bytes() == given);
@@ -194,19 +197,19 @@ impl Given<'_> {
         }
     }
 
-    /// Why the value cannot be used.
+    /// The error for a value that cannot be used.
     pub fn refused(&self, why: impl Display) -> Failure {
         let value = quote::always(Path::new(self.text));
         usage(format_args!("invalid value {value} for '{}': {why}", self.option))
     }
 }
 
-/// A command line that makes no sense by itself.
+/// An error in the command line itself.
 pub fn usage(what: impl Display) -> Failure {
     Failure::new(format!("{what}; see --help"))
 }
 
-/// A required option or operand that is missing.
+/// The error for required options or operands that are missing.
 pub fn missing(required: &[(bool, &str)]) -> Failure {
     let missing: Vec<_> = required.iter().filter(|(given, _)| !given).map(|(_, what)| *what).collect();
     usage(format_args!("the following required arguments were not provided: {}", missing.join(" ")))
@@ -219,10 +222,11 @@ pub mod tests {
     use super::{Arguments, Effect, Flag};
     use crate::cli::getopt;
 
-    /// Whether an option was set, in the arguments.
+    /// Whether the arguments show that an option was set.
     pub type IsSet<A> = fn(&A) -> bool;
 
-    /// Holds that each option, under all of its names, sets what its case says. A case is an option with a value.
+    /// Asserts that each option, under all of its names, sets what its case says. A case is an option with a
+    /// value, and a check.
     #[track_caller]
     pub fn each_sets<A: Arguments>(flags: &[Flag<A>], cases: &[(&str, IsSet<A>)]) {
         assert_eq!(flags.len(), cases.len(), "one case for each option");

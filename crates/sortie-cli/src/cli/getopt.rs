@@ -1,4 +1,5 @@
-//! Reads arguments as GNU's `getopt_long` does: options may be abbreviated and stand after operands; letters may be joined.
+//! Reads arguments as GNU's `getopt_long` does. Options may be abbreviated and may follow operands; one-letter
+//! options may be joined.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -9,7 +10,7 @@ use super::flag::{Arguments, Effect, Flag, Given, usage};
 use crate::failure::Failure;
 use crate::quote;
 
-/// Why the arguments were not read to the end.
+/// Why reading the arguments stopped early.
 pub enum Stop {
     Refused(Failure),
     /// `--help` or `--version` was given.
@@ -31,7 +32,7 @@ pub fn parse<A: Arguments>(words: vec::IntoIter<OsString>) -> Result<A, Stop> {
     Ok(reader.args)
 }
 
-/// The arguments of a command, in part read.
+/// The arguments of a command, partly read.
 pub struct Reader<A> {
     pub args: A,
     pub rest: vec::IntoIter<OsString>,
@@ -42,7 +43,7 @@ impl<A: Arguments> Reader<A> {
         Reader { args: A::default(), rest: words }
     }
 
-    /// Takes an option with its value, or an operand, or all that follow `--`.
+    /// Takes an option with its value, an operand, or everything after `--`.
     pub fn take(&mut self, word: OsString) -> Result<(), Stop> {
         match word.as_bytes() {
             b"--" => self.rest.by_ref().try_for_each(|word| self.args.operand(word.into()))?,
@@ -53,7 +54,7 @@ impl<A: Arguments> Reader<A> {
         Ok(())
     }
 
-    /// `--name`, `--name=value` or `--name value`, without the two dashes.
+    /// Reads `--name`, `--name=value` or `--name value`. `text` is without the two dashes.
     fn long(&mut self, text: &[u8]) -> Result<(), Stop> {
         let (name, value) = match text.iter().position(|&byte| byte == b'=') {
             Some(at) => (&text[..at], Some(&text[at + 1..])),
@@ -81,7 +82,7 @@ impl<A: Arguments> Reader<A> {
         Ok(())
     }
 
-    /// `-abc`, the last of which may have a value, without the dash.
+    /// Reads `-abc`, whose last letter may have a value. `text` is without the dash.
     fn letters(&mut self, text: &[u8]) -> Result<(), Stop> {
         for (place, &letter) in text.iter().enumerate() {
             let value = &text[place + 1..];
@@ -125,7 +126,7 @@ fn given<'a, A>(flag: &'a Flag<A>, value: &'a [u8]) -> Given<'a> {
     Given { text: OsStr::from_bytes(value), option: flag }
 }
 
-/// The option of this name, or of the one that it abbreviates.
+/// The option with this name, or the one that it abbreviates.
 fn named<A: Arguments>(name: &[u8]) -> Result<&'static Flag<A>, Failure> {
     let long = |flag: &Flag<A>| flag.name.long().unwrap_or_default().as_bytes();
     if let Some(exact) = flags().find(|flag| flag.name.long().is_some_and(|long| long.as_bytes() == name)) {
@@ -149,7 +150,7 @@ fn unknown(dashes: &[u8], name: &[u8]) -> Failure {
     usage(format_args!("unexpected argument {} found", shown(&[dashes, name])))
 }
 
-/// In quotes, whatever it holds.
+/// Quotes an argument for a message.
 fn shown(parts: &[&[u8]]) -> String {
     quote::always(Path::new(&OsString::from_vec(parts.concat())))
 }

@@ -1,4 +1,4 @@
-//! The jobs of `sortie sort`, each with the options that it uses, and no others.
+//! The jobs of `sortie sort`, each with only the options that it uses.
 
 use std::fmt::{self, Display};
 use std::num::NonZeroUsize;
@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use super::{ArrayOptions, Check, KeyOptions, KeySpec, OldKey, RecordFormat, RecordKey, Resources};
 use crate::compression::Asked;
 
-/// What `sortie sort` is to do.
+/// The job that `sortie sort` does.
 #[derive(Debug)]
 pub enum Job {
     Lines(Box<LinesJob>),
@@ -17,7 +17,7 @@ pub enum Job {
     Fixed(FixedJob),
 }
 
-/// Which of the jobs it is.
+/// The kind of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JobKind {
     Lines,
@@ -29,7 +29,7 @@ pub enum JobKind {
 impl JobKind {
     pub const ANY: &'static [JobKind] = &[JobKind::Lines, JobKind::Array, JobKind::Records, JobKind::Fixed];
 
-    /// What the job sorts, in the plural.
+    /// The things that the job sorts, in the plural.
     pub fn items(self) -> &'static str {
         match self {
             JobKind::Lines => "lines",
@@ -39,7 +39,7 @@ impl JobKind {
         }
     }
 
-    /// The option or the input that selects this job.
+    /// The option or the kind of input that selects this job.
     pub fn asked_by(self) -> &'static str {
         match self {
             JobKind::Lines => "text",
@@ -51,7 +51,7 @@ impl JobKind {
 }
 
 impl Display for JobKind {
-    /// The job's name in "it does not go with ...".
+    /// Writes the name of the job in "it does not go with ...".
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             JobKind::Array => "an array",
@@ -67,7 +67,7 @@ pub struct LinesJob {
     pub merge: bool,
     pub output: Option<PathBuf>,
     pub zero_terminated: bool,
-    /// Of keys that have no options of their own, and of whole lines.
+    /// For keys that have no options of their own, and for whole lines.
     pub ordering: KeyOptions,
     pub random_source: Option<PathBuf>,
     pub keys: Vec<LineKey>,
@@ -75,7 +75,7 @@ pub struct LinesJob {
     pub stable: bool,
     pub unique: bool,
     pub debug: bool,
-    /// How the output is compressed, if `--compress` was given.
+    /// The value of `--compress`, if given.
     pub compress: Option<Asked>,
     pub resources: Resources,
     pub temporary: Temporary,
@@ -85,7 +85,7 @@ pub struct LinesJob {
 #[derive(Debug)]
 pub struct LineKey {
     pub spec: KeySpec,
-    /// As it was given, if as `+POS1 [-POS2]`.
+    /// The key as given, if in the obsolete form `+POS1 [-POS2]`.
     pub old: Option<OldKey>,
 }
 
@@ -97,7 +97,7 @@ pub struct ArrayJob {
     pub output: Option<PathBuf>,
     pub array: ArrayOptions,
     pub axis: Option<isize>,
-    /// How the output is compressed, if `--compress` was given.
+    /// The value of `--compress`, if given.
     pub compress: Option<Asked>,
     pub resources: Resources,
     pub temporary: Temporary,
@@ -111,42 +111,42 @@ pub struct RecordsJob {
     pub format: RecordFormat,
     pub by: RecordKey,
     pub descending: bool,
-    /// Whether of equal keys only the first is kept.
+    /// Whether to keep only the first of records with equal keys.
     pub unique: bool,
-    /// How the output is compressed, if `--compress` was given.
+    /// The value of `--compress`, if given.
     pub compress: Option<Asked>,
     pub resources: Resources,
     pub temporary: Temporary,
 }
 
-/// Sorts or checks records of one length.
+/// Sorts or checks fixed-size records.
 #[derive(Debug)]
 pub struct FixedJob {
     pub sources: Sources,
     pub output: Option<PathBuf>,
-    /// Bytes of a record.
+    /// The number of bytes in a record.
     pub size: NonZeroUsize,
-    /// Which bytes of a record are its keys.
+    /// The byte ranges of the keys in a record.
     pub keys: Vec<Range<usize>>,
     pub descending: bool,
-    /// Whether of equal keys only the first is kept.
+    /// Whether to keep only the first of records with equal keys.
     pub unique: bool,
-    /// How the output is compressed, if `--compress` was given.
+    /// The value of `--compress`, if given.
     pub compress: Option<Asked>,
     pub resources: Resources,
     pub temporary: Temporary,
 }
 
-/// The inputs, and how they are checked where they are not to be sorted.
+/// The inputs, and how to check them instead of sorting.
 #[derive(Debug, Default)]
 pub struct Sources {
     pub files: Vec<PathBuf>,
-    /// A file that names the others.
+    /// A file that lists the names of the inputs.
     pub files0_from: Option<PathBuf>,
     pub check: Option<Check>,
 }
 
-/// Where temporary files go, and how they are merged.
+/// Where temporary files go, and how to merge them.
 #[derive(Debug, Default)]
 pub struct Temporary {
     /// Never empty.

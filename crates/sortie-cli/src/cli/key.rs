@@ -1,10 +1,10 @@
-//! `-k` and the letters that say how a key is compared.
+//! `-k`, and the letters for how a key is compared.
 
 use std::convert::Infallible;
 use std::ops::Range;
 use std::str::FromStr;
 
-/// How a key is compared: as options of their own for every key, or as letters after a `-k` place.
+/// How a key is compared. Given as global options, or as letters after a position in `-k`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct KeyOptions {
     pub blanks: bool,
@@ -21,7 +21,7 @@ pub struct KeyOptions {
 }
 
 impl KeyOptions {
-    /// Turns on the option of this letter; false where there is none.
+    /// Sets the option with this letter. Returns false if there is none.
     pub fn set(&mut self, letter: char) -> bool {
         let option = match letter {
             'b' => &mut self.blanks,
@@ -41,7 +41,8 @@ impl KeyOptions {
         true
     }
 
-    /// The letters of the options that decide what a comparison means, in the order that GNU sort names them.
+    /// The letters of the options that determine the kind of comparison, in the order in which GNU sort names
+    /// them.
     pub fn meaning(&self) -> String {
         let letters = [
             (self.dictionary, 'd'),
@@ -58,19 +59,19 @@ impl KeyOptions {
     }
 }
 
-/// What `-k` says: where a key of lines is, or the bytes of one of records.
+/// The value of `-k`: the position of a key in lines, or the bytes of a key in records.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeyPlace {
     Line(KeySpec),
     Bytes(Range<usize>),
-    /// Neither, and why it is no key of lines. What it was to be, other options tell.
+    /// Neither of the two, and why it is not a key of lines. Other options decide which of them was meant.
     Wrong {
         text: String,
         why: String,
     },
 }
 
-/// What the key of a record looks like.
+/// The syntax of a key of records.
 pub const BYTE_KEY: &str =
     "a key of records is A..B: from byte A, counted from 0, to before byte B, as 0..10";
 
@@ -89,22 +90,22 @@ impl FromStr for KeyPlace {
     }
 }
 
-/// One `-k` of lines: `F[.C][OPTS][,F[.C][OPTS]]`, counted from 1 as written.
+/// One `-k` for lines: `F[.C][OPTS][,F[.C][OPTS]]`. Numbers count from 1, as written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KeySpec {
-    /// The field that the key starts in, at least 1.
+    /// The field in which the key starts, at least 1.
     pub start_field: usize,
-    /// The character in it, at least 1.
+    /// The first character of the key in that field, at least 1.
     pub start_char: usize,
-    /// The field that the key ends in; without, the end of the line.
+    /// The field in which the key ends. If `None`, the key ends with the line.
     pub end_field: Option<usize>,
-    /// The last character of the key in it; 0 for the field's last.
+    /// The last character of the key in that field; 0 means the last of the field.
     pub end_char: usize,
-    /// Whether `b` stood after the start: leading blanks are not counted there.
+    /// Whether `b` follows the start, so that characters are counted after leading blanks.
     pub start_blanks: bool,
-    /// Whether `b` stood after the end.
+    /// Whether `b` follows the end.
     pub end_blanks: bool,
-    /// The letters after either place, `b` among them.
+    /// The letters after either position, including `b`.
     pub options: KeyOptions,
 }
 
@@ -149,7 +150,7 @@ impl FromStr for KeySpec {
     }
 }
 
-/// The number that `text` starts with, and what follows. One too large to count with is as good as the largest.
+/// The number at the start of `text`, and the rest. A number too large for `usize` becomes the maximum.
 pub fn number<'a>(text: &'a str, place: &str) -> Result<(usize, &'a str), String> {
     let text = unsigned(text);
     let end = text.bytes().take_while(u8::is_ascii_digit).count();
@@ -159,13 +160,13 @@ pub fn number<'a>(text: &'a str, place: &str) -> Result<(usize, &'a str), String
     Ok((text[..end].parse().unwrap_or(usize::MAX), &text[end..]))
 }
 
-/// What follows the blanks and the plus that may stand before a number, as for C's strtoul.
+/// The text after the blanks and the plus sign that C's strtoul allows before a number.
 pub fn unsigned(text: &str) -> &str {
     let text = text.trim_start_matches([' ', '\t', '\n', '\x0B', '\x0C', '\r']);
     text.strip_prefix('+').unwrap_or(text)
 }
 
-/// Sets the options whose letters `text` starts with; whether `b` was among them, and what follows.
+/// Sets the options for the letters at the start of `text`. Returns whether `b` was among them, and the rest.
 fn letters<'a>(text: &'a str, options: &mut KeyOptions) -> (bool, &'a str) {
     let end = text.find(|letter| !options.set(letter)).unwrap_or(text.len());
     (text[..end].contains('b'), &text[end..])

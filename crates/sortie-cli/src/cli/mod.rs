@@ -1,7 +1,8 @@
 //! The command line: one definition of each option for the parser, `--help`, the completions and the man page.
 //!
-//! The options of the commands that sort are in tables, which `getopt.rs` reads and of which `page.rs` makes the help. To build
-//! clap's options takes as long as a small sort, so clap reads only what the other commands are given.
+//! The options of the sorting commands are in tables. `getopt.rs` parses by them, and `page.rs` makes the help from
+//! them. Building clap's options takes as long as a small sort, so clap only parses the arguments of the other
+//! commands.
 
 mod arrays;
 mod compress;
@@ -44,7 +45,7 @@ use getopt::Stop;
 const ABOUT: &str = "Sort files, fast: text as GNU sort does in the C locale, raw arrays, .npy, FASTA, FASTQ, and the peaks of \
                      mass spectra; index documents";
 
-/// What the program is asked to do.
+/// What the program should do.
 #[derive(Debug)]
 pub enum Command {
     Sort(Box<SortOptions>),
@@ -111,7 +112,7 @@ pub struct ManArgs {
     pub out: Option<PathBuf>,
 }
 
-/// The program with all of its commands, as clap describes it.
+/// The program with all of its commands, for clap.
 pub fn program() -> clap::Command {
     let program = clap::Command::new("sortie")
         .version(page::VERSION)
@@ -122,12 +123,12 @@ pub fn program() -> clap::Command {
         .subcommand(page::command::<SortOptions>())
         .subcommand(page::command::<SegmentsOptions>())
         .subcommand(page::command::<SpectraOptions>());
-    // Last, for it brings a description of its own.
+    // This comes last, because it brings its own description.
     OtherCommand::augment_subcommands(program).about(ABOUT)
 }
 
 impl Command {
-    /// What the arguments ask for. The first of them is the program's name.
+    /// Parses the arguments. The first one is the program's name.
     pub fn from_args(args: Vec<OsString>) -> Result<Command, Failure> {
         let mut words = args.into_iter();
         let (program, command) = (words.next(), words.next());
@@ -145,12 +146,12 @@ impl Command {
     }
 }
 
-/// The arguments of a command whose options are in a table.
+/// Parses the arguments of a command whose options are in a table.
 fn parse<A: Arguments>(words: vec::IntoIter<OsString>) -> Result<A::Complete, Stop> {
     Ok(getopt::parse::<A>(words)?.complete()?)
 }
 
-/// What clap reads in `args`: another command, or what asks for a page.
+/// Parses `args` with clap: another command, or a request for a page of help.
 fn other(args: impl Iterator<Item = OsString>) -> Result<Command, Failure> {
     let read = program().try_get_matches_from(args);
     match read.and_then(|matches| OtherCommand::from_arg_matches(&matches)) {
@@ -160,7 +161,7 @@ fn other(args: impl Iterator<Item = OsString>) -> Result<Command, Failure> {
     }
 }
 
-/// Takes the one operand that a command has.
+/// Takes the only operand of a command.
 fn only(operand: &mut Option<PathBuf>, given: PathBuf) -> Result<(), Failure> {
     match operand {
         Some(_) => {
@@ -174,7 +175,7 @@ fn only(operand: &mut Option<PathBuf>, given: PathBuf) -> Result<(), Failure> {
     }
 }
 
-/// What clap has to say about a wrong command line, on one line.
+/// The message of clap for a wrong command line, on one line.
 fn usage_failure(error: &clap::Error) -> Failure {
     if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         return Failure::new(

@@ -1,4 +1,4 @@
-//! The help, the man pages and the completions of a command whose options are in a table, by clap.
+//! Makes the help, the man page and the completions of a command whose options are in a table, with clap.
 
 use clap::builder::{PossibleValuesParser, ValueRange};
 use clap::{Arg, ArgAction, Command, ValueHint};
@@ -8,7 +8,7 @@ use super::flag::{Arguments, Domain, Effect, Flag};
 /// The version of the program.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The command as clap describes it.
+/// The command, for clap.
 pub fn command<A: Arguments>() -> Command {
     let operand = Arg::new(A::OPERAND.name)
         .help(A::OPERAND.help)
@@ -30,7 +30,7 @@ pub fn command<A: Arguments>() -> Command {
         .args(options)
 }
 
-/// None for an option that the help does not show.
+/// The option for clap, or `None` if the help does not show it.
 fn option<A>(flag: &Flag<A>) -> Option<Arg> {
     let arg = Arg::new(flag.name.to_string()).long(flag.name.long()).short(flag.name.short()).help(flag.help);
     Some(match flag.effect {
@@ -83,7 +83,7 @@ mod tests {
         let mut script = Vec::new();
         clap_complete::generate(Shell::Bash, &mut program.clone(), "sortie", &mut script);
         let script = String::from_utf8(script).unwrap();
-        // The first line that lists the options of the command.
+        // The first line lists the options of the command.
         let case = script.split(&format!("sortie__subcmd__{})", A::NAME)).nth(1).unwrap();
         let completions: HashSet<_> =
             case.lines().find(|line| line.contains("opts=")).unwrap().split([' ', '"']).collect();

@@ -1,4 +1,4 @@
-//! What a sort may take, where it works, and what it tells.
+//! Options for memory, threads, engine and reports.
 
 use std::env;
 use std::num::NonZeroUsize;
@@ -10,7 +10,7 @@ use super::sort::once;
 use super::values::batch;
 use super::{MemorySize, SortOptions, StatsFormat, threads};
 
-/// The options that all sorting commands have.
+/// The options shared by all sorting commands.
 #[derive(Debug, Clone, Default)]
 pub struct Resources {
     pub buffer_size: Option<MemorySize>,
@@ -75,7 +75,7 @@ pub const fn shared<A: AsMut<Resources>>() -> [Flag<A>; 5] {
     ]
 }
 
-/// The options for what is larger than memory.
+/// The options for input larger than memory.
 pub const TEMPORARY: &[Flag<SortOptions>] = &[
     Flag {
         name: Name::Both('T', "temporary-directory"),
@@ -108,7 +108,7 @@ pub const TEMPORARY: &[Flag<SortOptions>] = &[
     },
 ];
 
-/// Where temporary files go where nothing else is said.
+/// The default folder for temporary files.
 pub fn temporary_folder() -> PathBuf {
     env::var_os("TMPDIR").map_or_else(|| "/tmp".into(), PathBuf::from)
 }

@@ -1,4 +1,4 @@
-//! `sortie segments`: its options.
+//! The options of `sortie segments`.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -12,28 +12,28 @@ use super::values::length;
 use crate::compression::Asked;
 use crate::failure::Failure;
 
-/// What `sortie segments` is to do.
+/// What `sortie segments` should do.
 #[derive(Debug)]
 pub struct SegmentsArgs {
     pub input: PathBuf,
     pub ends: SegmentEnds,
     pub output: PathBuf,
     pub array: ArrayOptions,
-    /// How the output is compressed, if `--compress` was given.
+    /// The value of `--compress`, if given.
     pub compress: Option<Asked>,
     pub resources: Resources,
 }
 
-/// Where segments end.
+/// How segments are delimited.
 #[derive(Debug, PartialEq)]
 pub enum SegmentEnds {
-    /// Each after so many elements.
+    /// Each has this many elements.
     Length(NonZeroUsize),
-    /// Where this file says.
+    /// This file has the offsets.
     Offsets(PathBuf),
 }
 
-/// The options as they are read.
+/// The options before they are checked.
 #[derive(Debug, Default)]
 pub struct SegmentsOptions {
     input: Option<PathBuf>,

@@ -1,4 +1,4 @@
-//! `sortie spectra`: its options.
+//! The options of `sortie spectra`.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -13,21 +13,21 @@ use super::values::count;
 use crate::compression::Asked;
 use crate::failure::Failure;
 
-/// What `sortie spectra` is to do.
+/// What `sortie spectra` should do.
 #[derive(Debug)]
 pub struct SpectraArgs {
     pub input: PathBuf,
     pub output: PathBuf,
     pub by: PeakKey,
     pub descending: bool,
-    /// How many peaks of each spectrum are kept.
+    /// The number of peaks to keep of each spectrum.
     pub top: Option<NonZeroUsize>,
-    /// How the output is compressed, if `--compress` was given.
+    /// The value of `--compress`, if given.
     pub compress: Option<Asked>,
     pub resources: Resources,
 }
 
-/// What the peaks of a spectrum are sorted by.
+/// The key by which peaks are sorted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum PeakKey {
     /// The ratio of mass to charge
@@ -36,7 +36,7 @@ pub enum PeakKey {
     Intensity,
 }
 
-/// The options as they are read.
+/// The options before they are checked.
 #[derive(Debug, Default)]
 pub struct SpectraOptions {
     input: Option<PathBuf>,

@@ -1,4 +1,4 @@
-//! The values that options take.
+//! Parsers for the values of options.
 
 use std::ffi::OsStr;
 use std::num::NonZeroUsize;
@@ -31,7 +31,7 @@ pub enum Check {
     Quiet,
 }
 
-/// The long form of the options that say what a key is.
+/// The words of `--sort`, the long form of the options for the kind of key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum SortWord {
     GeneralNumeric,
@@ -43,7 +43,7 @@ pub enum SortWord {
 }
 
 impl SortWord {
-    /// The option of the same meaning.
+    /// The option with the same meaning.
     pub fn letter(self) -> char {
         match self {
             SortWord::GeneralNumeric => 'g',
@@ -56,7 +56,7 @@ impl SortWord {
     }
 }
 
-/// Reads the byte between fields: one byte, of text or not, or `\0` for NUL.
+/// Parses the field separator: any single byte, or `\0` for NUL.
 pub fn separator(text: &OsStr) -> Result<u8, &'static str> {
     match text.as_bytes() {
         b"\\0" => Ok(0),
@@ -66,18 +66,19 @@ pub fn separator(text: &OsStr) -> Result<u8, &'static str> {
     }
 }
 
-/// How much memory to use.
+/// A limit on memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MemorySize {
     Bytes(u64),
-    /// Hundredths of the machine's memory.
+    /// A percentage of the machine's memory.
     Percent(u64),
 }
 
 impl FromStr for MemorySize {
     type Err = String;
 
-    /// `SIZE[%bKMGTPEZY]`: without a suffix in units of 1024 bytes, without a number one of them.
+    /// Parses `SIZE[%bKMGTPEZY]`. Without a suffix the unit is 1024 bytes; a suffix without a number means one
+    /// of its unit.
     fn from_str(text: &str) -> Result<MemorySize, String> {
         let counted = if text.starts_with(|unit| "KkMmGgTtPE".contains(unit)) {
             format!("1{text}")
@@ -107,20 +108,20 @@ impl FromStr for MemorySize {
     }
 }
 
-/// Reads a name, which may be empty: whether there is such a file, the system will say.
+/// Parses a path, which may be empty. Whether the file exists is checked when it is opened.
 pub fn path() -> impl TypedValueParser<Value = PathBuf> {
     OsStringValueParser::new().map(PathBuf::from)
 }
 
-/// More threads than this only cost.
+/// More threads than this bring no gain, only costs.
 const MAX_THREADS: NonZeroUsize = NonZeroUsize::new(1024).expect("it is not zero");
 
-/// Reads how many threads to use.
+/// Parses a number of threads.
 pub fn threads(text: &str) -> Result<NonZeroUsize, String> {
     count(text).map(|threads| threads.min(MAX_THREADS))
 }
 
-/// Reads a count of at least 1; one too large to count with is as good as the largest.
+/// Parses a count of at least 1. A number too large for `usize` becomes the maximum.
 pub fn count(text: &str) -> Result<NonZeroUsize, String> {
     let text = unsigned(text);
     if text.is_empty() || !text.bytes().all(|b| b.is_ascii_digit()) {
@@ -129,7 +130,8 @@ pub fn count(text: &str) -> Result<NonZeroUsize, String> {
     NonZeroUsize::new(text.parse().unwrap_or(usize::MAX)).ok_or_else(|| "at least 1 is needed".into())
 }
 
-/// Reads how many inputs to merge at once: as many as may be open beside the standard streams.
+/// Parses the number of inputs to merge at once. The limit is the number of files that may be open besides the
+/// standard streams.
 pub fn batch(text: &str) -> Result<NonZeroUsize, String> {
     const STREAMS: u64 = 3;
     let files = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
@@ -143,16 +145,16 @@ pub fn batch(text: &str) -> Result<NonZeroUsize, String> {
     }
 }
 
-/// The longest record: a buffer holds several.
+/// The maximum size of a record, because a buffer holds several.
 const MAX_RECORD: usize = 1 << 30;
 
-/// Reads the length of a record.
+/// Parses the size of a record.
 pub fn record(text: &str) -> Result<NonZeroUsize, String> {
     count(text)
         .and_then(|n| if n.get() > MAX_RECORD { Err("a record has at most 1 GiB".into()) } else { Ok(n) })
 }
 
-/// Reads the length of a segment.
+/// Parses the length of a segment.
 pub fn length(text: &str) -> Result<NonZeroUsize, String> {
     match count(text)? {
         NonZeroUsize::MAX => Err("no array is that long".into()),

@@ -1,4 +1,4 @@
-//! Options for what is read and written.
+//! Options for input and output files.
 
 use super::{SortOptions, once};
 use crate::cli::flag::{Domain, Effect, Flag, Name, words};
@@ -60,7 +60,7 @@ pub const FILES: &[Flag<SortOptions>] = &[
     },
 ];
 
-/// Options that print a page and end the program, and options without an effect.
+/// Options that print a page and exit, and options without effect.
 pub const OTHER: &[Flag<SortOptions>] = &[
     Flag { name: Name::Long("help"), gnu: true, of: JobKind::ANY, help: "Print help", effect: Effect::Help },
     Flag::VERSION,

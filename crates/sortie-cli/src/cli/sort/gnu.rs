@@ -1,6 +1,7 @@
-//! The arguments of `sort` in the order that GNU sort reads them, and obsolete keys: `+POS1 [-POS2]`.
+//! Reads the arguments of `sort` in the same order as GNU sort, and obsolete keys: `+POS1 [-POS2]`.
 //!
-//! Two environment variables say where options may stand and which keys there are: `POSIXLY_CORRECT` and `_POSIX2_VERSION`.
+//! Two environment variables decide where options may be and which forms of keys are allowed: `POSIXLY_CORRECT` and
+//! `_POSIX2_VERSION`.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -15,7 +16,7 @@ use crate::cli::key;
 use crate::failure::Failure;
 use crate::quote;
 
-/// Reads what follows the name of the command.
+/// Parses the arguments after the name of the command.
 pub fn parse(words: vec::IntoIter<OsString>) -> Result<SortOptions, Stop> {
     let mut posix = Posix::from_environment();
     let mut reader: Reader<SortOptions> = Reader::new(words);
@@ -26,7 +27,7 @@ pub fn parse(words: vec::IntoIter<OsString>) -> Result<SortOptions, Stop> {
             reader.args.push_old_key(key);
         } else {
             let taken = reader.take(word);
-            // As by GNU sort, a wrong key is refused if it stands before `--help`.
+            // As in GNU sort, an invalid key before `--help` is an error.
             if matches!(taken, Err(Stop::Page(_))) {
                 reader.args.check_keys()?;
             }
@@ -39,17 +40,17 @@ pub fn parse(words: vec::IntoIter<OsString>) -> Result<SortOptions, Stop> {
 /// An obsolete key.
 #[derive(Debug, Clone)]
 pub struct OldKey {
-    /// As it was given: `+1 -2`.
+    /// The key as given: `+1 -2`.
     pub given: String,
-    /// What `-k` says the same with: `2,2`.
+    /// The same key in the form of `-k`: `2,2`.
     pub key: String,
 }
 
-/// What the environment says.
+/// The settings in the environment.
 struct Posix {
-    /// `POSIXLY_CORRECT` is set: what follows the first file is a file too.
+    /// `POSIXLY_CORRECT` is set: everything after the first file is also a file.
     files_last: bool,
-    /// `+POS1` alone is a key, as in all versions of POSIX but those of 2001 to 2007.
+    /// `+POS1` alone is a key, as in all versions of POSIX except those from 2001 to 2007.
     old_keys: bool,
 }
 
@@ -62,7 +63,8 @@ impl Posix {
         }
     }
 
-    /// Whether an argument is a file because a file came before it. Where obsolete keys are allowed, `-o` is still an option.
+    /// Whether an argument is a file because a file precedes it. If obsolete keys are allowed, `-o` is still an
+    /// option.
     fn ends_options(&self, word: &OsStr, reader: &Reader<SortOptions>) -> bool {
         let old_output = self.old_keys
             && reader.args.checks.is_empty()
@@ -71,7 +73,8 @@ impl Posix {
         self.files_last && !reader.args.files.is_empty() && !old_output
     }
 
-    /// The key that `+POS1` is, with `-POS2` where that follows; none where it is a file. Places count from 0.
+    /// Parses `+POS1`, together with `-POS2` if that follows. `None` if the argument is a file name. Positions
+    /// count from 0.
     fn old_key(
         &mut self,
         word: &OsStr,
@@ -97,7 +100,7 @@ impl Posix {
     }
 }
 
-/// A place in an obsolete key: `F[.C][OPTS]`, both counted from 0.
+/// A position in an obsolete key: `F[.C][OPTS]`, both counted from 0.
 struct OldPlace {
     field: usize,
     char: usize,
@@ -118,7 +121,7 @@ impl OldPlace {
         }
     }
 
-    /// As `-k` writes where a key starts.
+    /// The position as the start of a key in `-k`.
     fn as_start(&self) -> String {
         let field = self.field.saturating_add(1);
         match self.char {
@@ -127,7 +130,8 @@ impl OldPlace {
         }
     }
 
-    /// As `-k` writes where a key ends: character 0 of a field is the last of the one before it.
+    /// The position as the end of a key in `-k`. Character 0 of a field means the last character of the field
+    /// before.
     fn as_end(&self) -> String {
         match self.char {
             0 => format!("{}{}", self.field.max(1), self.options),

@@ -1,4 +1,4 @@
-//! Options for where keys are, and what becomes of equal ones.
+//! Options for the position of keys, and for lines with equal keys.
 
 use super::{SortOptions, once};
 use crate::cli::flag::{Domain, Effect, Flag, Name};

@@ -1,4 +1,4 @@
-//! `sortie sort`: its options, and which of them go together.
+//! `sortie sort`: its options, and which of them may be combined.
 
 mod files;
 mod gnu;
@@ -23,25 +23,25 @@ use crate::compression::Asked;
 use crate::failure::Failure;
 use crate::quote;
 
-/// The options of `sortie sort` as they were given. [`SortOptions::job`] tells which job they ask for.
+/// The options of `sortie sort` as given. [`SortOptions::job`] determines the job that they select.
 #[derive(Debug, Default)]
 pub struct SortOptions {
-    /// Which options they are, in their order.
+    /// The names of the given options, in order.
     given: Vec<(Name, &'static [JobKind])>,
     files: Vec<PathBuf>,
-    /// Each `-c`, `-C` and `--check`.
+    /// One entry for each `-c`, `-C` and `--check`.
     checks: Vec<Check>,
     merge: bool,
     output: Option<PathBuf>,
     zero_terminated: bool,
     files0_from: Option<PathBuf>,
 
-    /// `--sort` too.
+    /// Includes `--sort`.
     ordering: KeyOptions,
     random_source: Option<PathBuf>,
 
     keys: Vec<KeyPlace>,
-    /// Which of `keys` were given as `+POS1 [-POS2]`.
+    /// The keys among `keys` that were given as `+POS1 [-POS2]`, by index.
     old_keys: Vec<(usize, OldKey)>,
     separator: Option<u8>,
     stable: bool,
@@ -179,10 +179,11 @@ impl AsMut<Resources> for SortOptions {
 }
 
 impl SortOptions {
-    /// The job that the options ask for. `holds_npy` says whether a file that is not named `.npy` holds a `.npy` array.
+    /// The job that the options select. `holds_npy` tells whether a file holds a `.npy` array although its name does
+    /// not end in `.npy`.
     ///
     /// # Errors
-    /// Where an option does not go with the job, or with another option.
+    /// If an option cannot be used with the job, or with another option.
     pub fn job(mut self, holds_npy: impl FnOnce(&Path) -> bool) -> Result<Job, Failure> {
         let kind = self.kind(holds_npy);
         self.check_options(kind)?;
@@ -208,7 +209,7 @@ impl SortOptions {
         if self.array.element.is_some() || self.files.iter().any(is_npy) {
             return JobKind::Array;
         }
-        // Neither job takes an option such as --by: it is refused whatever the input holds.
+        // An option such as `--by` fits neither job, so it is refused without looking at the input.
         let fits_neither =
             |(_, of): &(Name, &[JobKind])| !of.contains(&JobKind::Lines) && !of.contains(&JobKind::Array);
         let only = match self.files.as_slice() {
@@ -338,7 +339,7 @@ impl SortOptions {
         self.keys.push(place);
     }
 
-    /// Refuses a key that is none of lines and none of records.
+    /// Refuses a key that is neither one of lines nor one of records.
     fn check_keys(&self) -> Result<(), Failure> {
         let wrong = self.keys.iter().find_map(|key| match key {
             KeyPlace::Wrong { text, why } => Some((text, why)),
@@ -349,7 +350,7 @@ impl SortOptions {
         Err(Failure::new(format!("invalid value {text} for --key: {why}; see --help")))
     }
 
-    /// `-c`, `-C` or `--check`, which must go with the other options.
+    /// The value of `-c`, `-C` or `--check`. Refuses options that cannot be combined with it.
     fn check(&self) -> Result<Option<Check>, Failure> {
         let Some(&check) = self.checks.first() else { return Ok(None) };
         let refuse = |message: String| Err(Failure::new(message));
@@ -372,7 +373,7 @@ impl SortOptions {
     }
 }
 
-/// `a, b and c`.
+/// Joins words to `a, b and c`.
 fn list(items: &[&str]) -> String {
     match items {
         [] => String::new(),
@@ -381,7 +382,7 @@ fn list(items: &[&str]) -> String {
     }
 }
 
-/// Sets what may be given several times only if it is the same each time.
+/// Sets an option that may be repeated only with the same value.
 pub fn once<T: PartialEq>(option: &mut Option<T>, value: T, otherwise: &str) -> Result<(), Failure> {
     match option.replace(value) {
         before if before.is_none() || before == *option => Ok(()),
@@ -389,7 +390,7 @@ pub fn once<T: PartialEq>(option: &mut Option<T>, value: T, otherwise: &str) -> 
     }
 }
 
-/// GNU sort has an exit status of its own for an unknown word of `--sort` and `--check`.
+/// GNU sort has its own exit status for an unknown word of `--sort` and `--check`.
 fn unknown_word(failure: Failure) -> Failure {
     Failure::Word(failure.to_string())
 }

@@ -10,7 +10,7 @@ use crate::cli::flag::{Domain, Effect, Flag, Name, words};
 use crate::cli::job::JobKind::{Fixed, Records};
 use crate::cli::values::record;
 
-/// Which records there are, and what they are sorted by.
+/// The format of records, and their key.
 #[derive(Debug, Clone, Default)]
 pub struct RecordOptions {
     pub format: Option<RecordFormat>,
@@ -59,7 +59,7 @@ pub const RECORDS: &[Flag<SortOptions>] = &[
     },
 ];
 
-/// How records are written.
+/// The format of records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum RecordFormat {
     /// A line >NAME and lines of sequence
@@ -77,7 +77,7 @@ impl From<RecordFormat> for sequences::Format {
     }
 }
 
-/// What records are sorted by.
+/// The key by which records are sorted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum RecordKey {
     #[default]
