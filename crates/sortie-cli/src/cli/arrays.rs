@@ -22,7 +22,7 @@ pub const fn shared<A: AsMut<ArrayOptions>>() -> [Flag<A>; 3] {
             name: Name::Long("type"),
             gnu: false,
             of: &[Array],
-            help: "The elements are little-endian numbers of TYPE; a .npy file says itself what it holds",
+            help: "Read the input as little-endian numbers of TYPE; a .npy file states its own type",
             effect: Effect::Value("TYPE", Domain::Words(words::<Element>), |args, given| {
                 let Element(kind) = given.word()?;
                 args.as_mut().element = Some(kind);
@@ -33,14 +33,14 @@ pub const fn shared<A: AsMut<ArrayOptions>>() -> [Flag<A>; 3] {
             name: Name::Long("descending"),
             gnu: false,
             of: &[Array],
-            help: "The largest first; lines and records have -r",
+            help: "Sort in descending order; for lines and records, use -r",
             effect: Effect::Switch(|args| args.as_mut().descending = true),
         },
         Flag {
             name: Name::Long("argsort"),
             gnu: false,
             of: &[Array],
-            help: "Write where each element was (in its segment), not the elements: u64, or int64 in .npy",
+            help: "Write the indices of the sorted elements (within their segment), not the elements: u64, or int64 in .npy",
             effect: Effect::Switch(|args| args.as_mut().argsort = true),
         },
     ]
@@ -50,7 +50,7 @@ pub const AXIS: &[Flag<SortOptions>] = &[Flag {
     name: Name::Long("axis"),
     gnu: false,
     of: &[Array],
-    help: "Sort along axis N of a .npy array, counted from the end if negative; by default the last",
+    help: "Sort a .npy array along axis N, counted from the end if negative; by default the last axis",
     effect: Effect::Value("N", Domain::Text, |args, given| {
         args.axis = Some(given.read(str::parse)?);
         Ok(())

@@ -9,8 +9,8 @@ pub const fn shared<A: AsMut<Option<Asked>>>() -> [Flag<A>; 1] {
         name: Name::Long("compress"),
         gnu: false,
         of: JobKind::ANY,
-        help: "Compress the output with gzip, bgzf, zstd, xz, bzip2 or lz4, at LEVEL if given; `none` leaves it as it is. By \
-               default the name of the output decides: .gz, .bgz, .zst, .xz, .bz2 or .lz4",
+        help: "Compress the output with gzip, bgzf, zstd, xz, bzip2 or lz4, at LEVEL if given; `none` writes it uncompressed. \
+               By default the name of the output decides: .gz, .bgz, .zst, .xz, .bz2 or .lz4",
         effect: Effect::Value("FORMAT[:LEVEL]", Domain::Text, |args, given| {
             *args.as_mut() = Some(given.read(str::parse)?);
             Ok(())

@@ -9,27 +9,27 @@ use super::values::count;
 use super::{MemorySize, StatsFormat, path, threads};
 
 const BUILD_AFTER_HELP: &str = "\
-What a file holds is seen from its name: .jsonl and .ndjson have a document a line, an object with id and text; .md and
-.markdown, .html, .htm and .xhtml, .txt and .text are one document each; .gz behind any of these is compressed with gzip. Other
-files in a folder are passed over, unless --ext or --all-text takes them; a file that is named itself is plain text then.
-Hidden files and folders in a folder are passed over, and links to folders. Each file is indexed once, however many names and
-links lead to it.
+The name of a file tells its format. A .jsonl or .ndjson file has one document per line, an object with id and text. A .md,
+.markdown, .html, .htm, .xhtml, .txt or .text file is one document. A further ending .gz means compressed with gzip. In a
+folder, other files are passed over unless --ext or --all-text takes them, and so are hidden files, hidden folders and links
+to folders. A file with another name that is given as IN is read as plain text. Each file is indexed once, however many names
+and links lead to it.
 
 Words are those of Unicode (UAX #29), case-folded. Full stops and colons between letters separate words, so that path finds
-os.path; 3.14, v1.2.3, U.S.A., don't and foo_bar are one word each. Words over 255 bytes are left out. The index is the same
-whatever the pipeline, memory and number of threads.
+os.path. 3.14, v1.2.3, U.S.A., don't and foo_bar are one word each. Words over 255 bytes are left out. The pipeline, memory
+and number of threads do not affect the index.
 
-The last line on standard error says what was indexed, skipped and passed over. A document is skipped where its content is
-defective (not UTF-8, not JSON, damaged gzip) or its file has gone meanwhile. All else that goes wrong ends the build.
+The last line on standard error says what was indexed, skipped and passed over. A document is skipped if its content is
+defective (not UTF-8, not JSON, damaged gzip) or its file has disappeared. Any other error ends the build.
 
 Exit status:
   0  the index has all documents
   1  the index was built, but documents were skipped, or none were found in an input
-  2  the index was not built, and one that was there is as it was; so too where no documents would replace some
+  2  the index was not built, and an existing one is unchanged; an index without documents also replaces no other
 
 Examples:
   sortie index build docs -o docs.index                 a tree of documents
-  sortie index build --ext rst,adoc docs -o docs.index  and of those
+  sortie index build --ext rst,adoc docs -o docs.index  also .rst and .adoc files
   git ls-files -z | sortie index build --all-text --files-from - -o code.index
   sortie index build -S 1G rfcs.jsonl.gz -o rfcs.index  within 1 GiB of memory
   sortie index search docs.index sorting networks       the ten best, with their scores";
@@ -39,7 +39,7 @@ Examples:
 pub enum IndexCommand {
     Build(BuildArgs),
 
-    /// Print the best documents for some words, by BM25: the score, a tab, the name
+    /// Print the best documents for the words of a query, ranked by BM25: the score, a tab, the name
     Search {
         #[arg(value_name = "INDEX", value_parser = path(), value_hint = ValueHint::DirPath)]
         index: PathBuf,
@@ -52,13 +52,13 @@ pub enum IndexCommand {
         top: NonZeroUsize,
     },
 
-    /// Print how much an index holds, and its size
+    /// Print the counts of an index, and the sizes of its files
     Stats {
         #[arg(value_name = "INDEX", value_parser = path(), value_hint = ValueHint::DirPath)]
         index: PathBuf,
     },
 
-    /// Print the terms that begin with PREFIX: the term, in how many documents it is, and how often in all
+    /// Print the terms that begin with PREFIX, each with its number of documents and its number of occurrences
     Terms {
         #[arg(value_name = "INDEX", value_parser = path(), value_hint = ValueHint::DirPath)]
         index: PathBuf,
@@ -84,7 +84,7 @@ pub enum IndexCommand {
     },
 }
 
-/// Build the index of files and of folders of files
+/// Build an index of files and folders
 #[derive(Debug, Args)]
 #[command(args_override_self = true, after_help = BUILD_AFTER_HELP)]
 pub struct BuildArgs {
@@ -97,7 +97,7 @@ pub struct BuildArgs {
     )]
     pub inputs: Vec<PathBuf>,
 
-    /// Also index the files and folders that FILE names, one a line, or each ended by a NUL byte; - for standard input
+    /// Also index the files and folders listed in FILE, one per line or each ended by a NUL byte; - for standard input
     #[arg(long, value_name = "FILE", value_parser = path(), value_hint = ValueHint::FilePath)]
     pub files_from: Option<PathBuf>,
 
@@ -105,19 +105,19 @@ pub struct BuildArgs {
     #[arg(long = "ext", value_name = "EXT", value_delimiter = ',', action = ArgAction::Append)]
     pub extensions: Vec<String>,
 
-    /// In folders, also take all files that begin as text: 8 KiB of UTF-8 without NUL bytes
+    /// In folders, also take all files that look like text: their first 8 KiB are UTF-8 without NUL bytes
     #[arg(long)]
     pub all_text: bool,
 
-    /// Write to the folder INDEX; an index that is there is replaced once the new one is complete
+    /// Write to the folder INDEX; an existing index is replaced once the new one is complete
     #[arg(short = 'o', long, value_name = "INDEX", value_parser = path(), value_hint = ValueHint::DirPath)]
     pub output: PathBuf,
 
-    /// Use about SIZE memory, and go to disk beyond that; in KiB, or with a suffix of %bKMGTPE
+    /// Use about SIZE memory, and temporary files beyond that; in KiB, or with a suffix of %bKMGTPE
     #[arg(short = 'S', long, value_name = "SIZE", allow_hyphen_values = true)]
     pub buffer_size: Option<MemorySize>,
 
-    /// Where blocks are sorted, and what is done at the same time
+    /// Where blocks are sorted, and which steps overlap
     #[arg(long, value_name = "PIPELINE", default_value = "auto")]
     pub pipeline: Pipeline,
 
@@ -125,23 +125,23 @@ pub struct BuildArgs {
     #[arg(long)]
     pub strict: bool,
 
-    /// Parse on N threads; by default as many as there are cores
+    /// Parse on N threads; by default one for each core
     #[arg(long, value_name = "N", value_parser = threads)]
     pub parallel: Option<NonZeroUsize>,
 
-    /// Print what was done on standard error; the steps of gpu+ run at the same time
+    /// Print a report on standard error; the steps of gpu+ overlap
     #[arg(long, value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "table")]
     pub stats: Option<StatsFormat>,
 }
 
-/// How blocks go from documents to sorted runs.
+/// How blocks of documents become sorted runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Pipeline {
-    /// As gpu+ where there is a GPU and as much to sort as is worth its start, else as cpu
+    /// gpu+ if there is a GPU and enough to sort, else cpu
     Auto,
-    /// Block by block: parsed, sorted by the CPU, written
+    /// Parse, sort on the CPU and write one block after the other
     Cpu,
-    /// Block by block, sorted by the first GPU
+    /// Parse, sort on the first GPU and write one block after the other
     Gpu,
     /// While the GPU sorts a block, the CPU parses the next and writes the one before
     #[value(name = "gpu+")]

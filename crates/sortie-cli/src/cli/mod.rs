@@ -62,32 +62,31 @@ pub enum OtherCommand {
     #[command(subcommand)]
     Index(IndexCommand),
 
-    /// List the GPUs there are, or say why there is none and what to install
+    /// List the GPUs, or say why none is found and what to install
     Devices {
-        /// Measure how fast each copies and is copied to, and how fast the CPU sorts, and keep that for --engine auto
+        /// Measure how fast each GPU copies and the CPU sorts, and save the rates for --engine auto
         #[arg(long)]
         measure: bool,
     },
 
-    /// Find out which part of the keys a GPU is to have under --engine hybrid, and keep it; takes up to a minute
+    /// Measure which share of the keys a GPU should sort under --engine hybrid, and save it; takes up to a minute
     Tune {
         /// The GPU: hybrid or hybrid:N
         #[arg(long, value_name = "ENGINE", default_value = "hybrid")]
         engine: sortie::Engine,
 
-        /// With N threads beside it; by default as many as there are cores
+        /// Use N CPU threads beside the GPU; by default one for each core
         #[arg(long, value_name = "N", value_parser = threads)]
         parallel: Option<NonZeroUsize>,
     },
 
-    /// Sort on a GPU and on the CPU in every way that this program does, and compare
+    /// Check a GPU: compare the results of every kind of GPU sort with those of the CPU
     Doctor {
         /// GPU to check: cuda or cuda:N. With several (cuda:N,M), each GPU is checked, then all of them together
         #[arg(long, value_name = "ENGINE", default_value = "cuda")]
         engine: sortie::Engine,
 
-        /// Also sort 2^32 + 1 keys, in 17.2 GB of the GPU's memory, and check their sum and order; left out where less is
-        /// free
+        /// Also sort 2^32 + 1 keys in 17.2 GB of GPU memory, and check their sum and order; left out if less is free
         #[arg(long)]
         large: bool,
     },
@@ -103,11 +102,11 @@ pub enum OtherCommand {
 /// Print the man page of sortie or of one of its commands, or write all pages to a folder
 #[derive(Debug, Args)]
 pub struct ManArgs {
-    /// The command, as sort or index build; without, sortie itself
+    /// The command, such as sort or index build; by default sortie itself
     #[arg(value_name = "COMMAND")]
     pub command: Vec<String>,
 
-    /// Write all pages to DIR, which is there: sortie.1, sortie-sort.1, sortie-index-build.1 and so on
+    /// Write all pages to the existing folder DIR: sortie.1, sortie-sort.1, sortie-index-build.1 and so on
     #[arg(long, value_name = "DIR", conflicts_with = "command", value_parser = path(), value_hint = ValueHint::DirPath)]
     pub out: Option<PathBuf>,
 }

@@ -37,7 +37,7 @@ pub const fn shared<A: AsMut<Resources>>() -> [Flag<A>; 5] {
             name: Name::Long("parallel"),
             gnu: true,
             of: JobKind::ANY,
-            help: "Work on N threads; by default as many as there are cores",
+            help: "Use N threads; by default one for each core",
             effect: Effect::Value("N", Domain::Text, |args, given| {
                 args.as_mut().parallel = Some(given.read(threads)?);
                 Ok(())
@@ -47,9 +47,9 @@ pub const fn shared<A: AsMut<Resources>>() -> [Flag<A>; 5] {
             name: Name::Long("engine"),
             gnu: false,
             of: JobKind::ANY,
-            help: "Where to sort: cpu; cuda[:N], a GPU (sortie devices lists them); cuda:N,N..., one array of numbers on \
-                   several; hybrid[:N], a GPU and the CPU together, in the shares that sortie tune has found; or auto (the \
-                   default): a GPU where that is predicted to be faster, unless -S is given, else the CPU",
+            help: "Where to sort: cpu; cuda[:N], a GPU (sortie devices lists them); cuda:N,N..., several GPUs, for one array \
+                   of numbers; hybrid[:N], a GPU and the CPU together, with the shares that sortie tune has measured; or \
+                   auto (the default): a GPU if that is predicted to be faster and -S is not given, else the CPU",
             effect: Effect::Value("ENGINE", Domain::Text, |args, given| {
                 args.as_mut().engine = given.read(str::parse)?;
                 Ok(())
@@ -59,14 +59,14 @@ pub const fn shared<A: AsMut<Resources>>() -> [Flag<A>; 5] {
             name: Name::Long("explain"),
             gnu: false,
             of: JobKind::ANY,
-            help: "Print how the sort would go, what memory and time it would take, and why; do not sort",
+            help: "Print the plan of the sort, its expected memory and time, and the reasons; do not sort",
             effect: Effect::Switch(|args| args.as_mut().explain = true),
         },
         Flag {
             name: Name::Long("stats"),
             gnu: false,
             of: JobKind::ANY,
-            help: "Print what the sort did on standard error",
+            help: "Print a report of the sort on standard error",
             effect: Effect::Optional("FORMAT", Domain::Words(words::<StatsFormat>), |args, given| {
                 args.as_mut().stats = Some(given.map_or(Ok(StatsFormat::Table), |given| given.word())?);
                 Ok(())

@@ -82,15 +82,15 @@ impl Arguments for SegmentsOptions {
     type Complete = SegmentsArgs;
 
     const NAME: &'static str = "segments";
-    const ABOUT: &'static str = "Sort every segment of an array by itself: many small arrays in one file";
+    const ABOUT: &'static str = "Sort each segment of an array separately: many small arrays in one file";
     const USAGE: &'static str = "sortie segments [OPTION]... <--len N|--offsets FILE> -o FILE IN";
     const AFTER_HELP: &'static str = "\
-Offsets never go backwards. Elements before the first and after the last stay as they are.
+Offsets must not decrease. Elements before the first and after the last offset are not moved.
 
 Examples:
   sortie segments --type f32 --len 1000 x.raw -o y.raw          arrays of 1000 numbers
   sortie segments --type u32 --offsets ends.raw x.raw -o y.raw  arrays of any length
-  sortie segments --offsets ends.npy --argsort x.npy -o y.npy   where each element was";
+  sortie segments --offsets ends.npy --argsort x.npy -o y.npy   indices, not elements";
     const OPERAND: Operand =
         Operand { name: "IN", help: "The array: raw little-endian numbers, or .npy", any_number: false };
     const SECTIONS: &'static [Section<Self>] = &[

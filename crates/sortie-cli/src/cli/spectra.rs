@@ -73,7 +73,7 @@ const SPECTRA: &[Flag<SpectraOptions>] = &[
         name: Name::Long("descending"),
         gnu: false,
         of: JobKind::ANY,
-        help: "The largest first",
+        help: "Sort in descending order",
         effect: Effect::Switch(|args| args.descending = true),
     },
     Flag {
@@ -96,12 +96,12 @@ impl Arguments for SpectraOptions {
         "Sort the peaks of every mass spectrum in a file: MGF or mzML, compressed or not";
     const USAGE: &'static str = "sortie spectra [OPTION]... --by KEY -o FILE IN";
     const AFTER_HELP: &'static str = "\
-What the file holds beside peaks stays as it is: of MGF every other line, of mzML all text but the arrays of numbers. In
-mzML the other arrays of a spectrum, such as charges, move along.
+Everything except the peaks stays as it is: in MGF all other lines, in mzML all text except the arrays of numbers. In mzML, \
+the other arrays of a spectrum, such as charges, are moved along with the peaks.
 
-The largest spectrum may take a third of SIZE with its sort. Beside the N threads of --parallel, one thread reads and one \
-parses. --engine takes cpu, cuda[:N] or auto; --explain tells of the first stretch of spectra. The steps that --stats \
-lists run at the same time.
+The largest spectrum and its sort must fit in a third of SIZE. In addition to the N threads of --parallel, one thread reads \
+and one parses. --engine takes cpu, cuda[:N] or auto. --explain describes the sort of the first batch of spectra. The steps \
+in the report of --stats overlap.
 
 Examples:
   sortie spectra run.mgf -o sorted.mgf --by mz
@@ -109,7 +109,7 @@ Examples:
   sortie spectra run.mgf.gz -o small.mgf --by mz --top 100      the 100 most intense of each, by m/z";
     const OPERAND: Operand = Operand {
         name: "IN",
-        help: "The file, - for standard input; which format it has is seen from what it holds",
+        help: "The file, - for standard input; the format is recognised by the content",
         any_number: false,
     };
     const SECTIONS: &'static [Section<Self>] = &[

@@ -11,7 +11,7 @@ pub const FILES: &[Flag<SortOptions>] = &[
         name: Name::Both('c', "check"),
         gnu: true,
         of: &[Lines, Records, Fixed],
-        help: "Check that the input is sorted; do not sort. `quiet` and `silent` name no line",
+        help: "Check that the input is sorted; do not sort. With `quiet` or `silent`, print nothing",
         effect: Effect::Optional("HOW", Domain::NamedWords(words::<Check>), |args, given| {
             let check = given.map_or(Ok(Check::DiagnoseFirst), |given| given.word());
             args.checks.push(check.map_err(super::unknown_word)?);

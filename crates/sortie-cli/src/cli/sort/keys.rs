@@ -10,7 +10,7 @@ pub const KEYS: &[Flag<SortOptions>] = &[
         name: Name::Both('k', "key"),
         gnu: true,
         of: &[Lines, Fixed],
-        help: "Sort by a key, see below; the first of several counts most. Of records with --record-size A..B, in bytes",
+        help: "Sort by a key, see below; earlier keys take precedence. With --record-size, a key is A..B, in bytes",
         effect: Effect::Value("KEY", Domain::Text, |args, given| {
             args.keys.push(given.read(str::parse)?);
             Ok(())
@@ -20,7 +20,7 @@ pub const KEYS: &[Flag<SortOptions>] = &[
         name: Name::Both('t', "field-separator"),
         gnu: true,
         of: &[Lines],
-        help: "Fields end at each SEP, one byte or \\0, instead of where blanks start",
+        help: "Separate fields by SEP, one byte or \\0 for NUL, instead of by blanks",
         effect: Effect::Value("SEP", Domain::Text, |args, given| {
             let byte = separator(given.text).map_err(|why| given.refused(why))?;
             once(&mut args.separator, byte, "incompatible tabs")
@@ -30,7 +30,7 @@ pub const KEYS: &[Flag<SortOptions>] = &[
         name: Name::Both('s', "stable"),
         gnu: true,
         of: &[Lines, Records, Fixed],
-        help: "Leave lines with equal keys in their order",
+        help: "Keep lines with equal keys in their input order",
         effect: Effect::Switch(|args| args.stable = true),
     },
     Flag {
@@ -44,7 +44,7 @@ pub const KEYS: &[Flag<SortOptions>] = &[
         name: Name::Long("debug"),
         gnu: true,
         of: &[Lines],
-        help: "Mark the part of each line that is sorted by, and warn of questionable options",
+        help: "Mark the keys in each line, and warn about questionable options",
         effect: Effect::Switch(|args| args.debug = true),
     },
 ];

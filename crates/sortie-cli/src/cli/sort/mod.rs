@@ -71,9 +71,9 @@ without one. Both count from 1; a second C of 0 or none means the field's last c
 non-blank, so it begins with its blanks. Lines whose keys are equal are ordered by all their bytes, unless -s or -u \
 is given.
 
-SIZE may end in % of memory, b for bytes, or K (the default), M, G, T, P, E. What does not fit goes through temporary \
-files, an array too where it is sorted as a whole. Lanes of an array are sorted in memory, and SIZE is what that may take \
-beyond the array itself.
+SIZE may end in % of memory, b for bytes, or K (the default), M, G, T, P, E. Input that does not fit is sorted through \
+temporary files. That includes an array that is sorted as a whole. Along an axis, an array is sorted in memory, and SIZE \
+limits what that takes beyond the array itself.
 
 Input that is compressed with gzip, BGZF, zstd, xz, bzip2 or lz4 is recognised by its first bytes, and decompressed. A file of \
 raw numbers or of records of one length must also have a name that ends in .gz, .bgz, .zst, .xz, .bz2 or .lz4. Each such input \
@@ -84,21 +84,21 @@ other extended attributes. A file for which that is not permitted, which has sev
 is overwritten instead. Until that is done, the complete result is in a file .sortie-* in the same folder, or in the folder of -T. As with \
 GNU sort, the result is not synced to the disk; sync FILE does that.
 
-An array goes from the least element to the largest, -0.0 before 0.0 and NaNs last, even with --descending. \
---argsort of a raw array writes u64; of a .npy file int64, where -0.0 and 0.0 count as equal, as in NumPy.
+An array is sorted from the smallest element to the largest, -0.0 before 0.0. NaNs come last, even with --descending. \
+--argsort writes u64 for a raw array. For a .npy file it writes int64, and -0.0 and 0.0 count as equal, as in NumPy.
 
-Records of FASTA and FASTQ keep every byte; only a missing last line end is added. Their order, with --by sequence \
-or name, is that of the bytes, capitals before small letters. A sequence is compared without its line ends, and is of \
-letters, *, - and . alone. A name is what follows > or @ up to a blank. Records with equal keys stay in their order. \
-FASTQ is read with four lines a record. Output that is compressed with gzip is in blocks (BGZF). What is larger than -S \
-goes through temporary files; a record that takes more than about a seventh of -S, or a fourteenth in FASTA by sequence, may \
-be refused. Of the other options -c, -C, -o, -r, -s, -u, --compress, --files0-from, --batch-size, --compress-program and \
-those for resources go with --format.
+FASTA and FASTQ records keep every byte; only a missing last line end is added. With --by sequence or name they compare by \
+bytes, capitals before small letters. A sequence is compared without its line ends, and may have only letters, *, - and '.'. \
+A name is the text after > or @ up to a blank. Records with equal keys stay in their input order. A FASTQ record must have \
+four lines. Output that is compressed with gzip is in blocks (BGZF). Input larger than -S is sorted through temporary files. \
+A record that takes more than about a seventh of -S, or a fourteenth in FASTA by sequence, may be refused. Other options \
+that --format allows: -c, -C, -o, -r, -s, -u, --compress, --files0-from, --batch-size, --compress-program and those for \
+resources.
 
-With --record-size N a file is records of N bytes each and nothing else. A key A..B is the bytes from A, counted from 0, to \
-before B; the first of several counts most, and all bytes count where there is none. Records with equal keys stay in their \
-order. Of the other options -c, -C, -o, -r, -s, -u, --files0-from, --batch-size, --compress-program and those for resources \
-go with it; what is larger than -S goes through temporary files.
+With --record-size N, a file consists of records of N bytes each and nothing else. A key A..B is the bytes from A, counted \
+from 0, to before B. Earlier keys take precedence; without a key, whole records compare. Records with equal keys stay in \
+their input order. Input larger than -S is sorted through temporary files. Other options that --record-size allows: -c, -C, \
+-o, -r, -s, -u, --files0-from, --batch-size, --compress-program and those for resources.
 
 Order is that of the C locale: bytes, ASCII letters, '.' as the decimal point, English months. Collation by other \
 locales is out of scope, and LC_ALL, LC_COLLATE and LANG are not read.
@@ -106,7 +106,7 @@ locales is out of scope, and LC_ALL, LC_COLLATE and LANG are not read.
 Examples:
   sortie sort names.txt -o names.txt        a file in place
   sortie sort -t, -k3,3nr -k1,1 sales.csv   by column 3, largest first, then by column 1
-  du -h | sortie sort -h                    by size, however it is written
+  du -h | sortie sort -h                    sizes such as 4K and 2.1G
   sortie sort -u -S 4G -T /scratch big.txt  distinct lines, within 4 GiB of memory
   sortie sort --type f32 x.raw -o y.raw     an array of little-endian numbers
   sortie sort --axis 0 x.npy -o y.npy       each column of a NumPy array
@@ -121,11 +121,11 @@ Options are read as GNU sort 9.1 reads them. An abbreviation that GNU sort takes
 files, unless POSIXLY_CORRECT is set. Keys may have the obsolete form +F1[.C1][OPTS] [-F2[.C2][OPTS]], which counts from 0. \
 Where _POSIX2_VERSION is from 200112 to 200808, +F1 alone is a file name. -y is accepted and ignored.
 
-Exit status: 0 on success; 1 when -c or -C finds disorder, or when --sort or --check is given an unknown word; 2 on any other \
-error. When the reader of the output goes away, SIGPIPE ends the program; where SIGPIPE is ignored, the status is 2.";
+Exit status: 0 on success; 1 if -c or -C finds disorder, or if --sort or --check has an unknown word; 2 on any other error. \
+If the reader of the output goes away, SIGPIPE ends the program; if SIGPIPE is ignored, the status is 2.";
     const OPERAND: Operand = Operand {
         name: "FILE",
-        help: "What to sort, together; standard input where there is none or for `-`",
+        help: "The input, sorted as a whole; standard input if there is no FILE, or for `-`",
         any_number: true,
     };
     const SECTIONS: &'static [Section<Self>] = &[

@@ -98,7 +98,7 @@ pub const ORDERING: &[Flag<SortOptions>] = &[
         name: Name::Long("random-source"),
         gnu: true,
         of: &[Lines],
-        help: "Take the bytes of FILE to shuffle with -R; the same bytes give the same order",
+        help: "Shuffle with bytes from FILE under -R; the same bytes give the same order",
         effect: Effect::Value("FILE", Domain::File, |args, given| {
             once(&mut args.random_source, given.path(), "multiple random sources specified")
         }),

@@ -54,7 +54,7 @@ pub const RECORDS: &[Flag<SortOptions>] = &[
         name: Name::Long("dedup"),
         gnu: false,
         of: &[Records],
-        help: "Keep only the first of records whose keys, by --by, are equal in every byte; as -u",
+        help: "Keep only the first of records whose --by keys are equal byte for byte; the same as -u",
         effect: Effect::Switch(|args| args.records.dedup = true),
     },
 ];
