@@ -56,7 +56,7 @@ fn granted(piece: *mut u8, size: usize) -> *mut u8 {
 #[cold]
 fn give_up() -> ! {
     begin_the_end();
-    let line = b"sortie: out of memory; raise ulimit -v, or give -S or --parallel less\n";
+    let line = b"sortie: out of memory; raise ulimit -v, or lower -S or --parallel\n";
     let _ = rustix::io::write(stderr(), line);
     // SAFETY: ends the process without running any more of its code.
     unsafe { libc::_exit(2) }

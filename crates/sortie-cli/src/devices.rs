@@ -42,13 +42,13 @@ pub fn list(measure: bool) -> Result<String, Error> {
 /// Measures which share of the keys a GPU should get beside this many CPU threads, and describes the result.
 pub fn tune(engine: Engine, threads: Option<NonZeroUsize>) -> Result<String, Failure> {
     let (Engine::Hybrid(ordinal) | Engine::Cuda(ordinal)) = engine else {
-        return Err(Failure::new("a GPU's share is tuned; give --engine hybrid or hybrid:N"));
+        return Err(Failure::new("tuning measures the share of a GPU; give --engine hybrid or hybrid:N"));
     };
     threads::start(threads, None)?;
     let shares = cpu::tune(&*Gpu::cuda(ordinal)?)?;
     if shares.is_empty() {
         return Err(Failure::new(
-            "the GPU has too little memory free to be tuned; try again when it has more",
+            "the GPU has too little free memory for tuning; try again when it has more",
         ));
     }
     let mut text = String::new();
@@ -79,7 +79,7 @@ fn describe(text: &mut String, device: &Device, measure: bool) -> Result<(), Err
         Some(rates) => describe_rates(text, &rates),
         None => line(
             text,
-            "  rates: not measured yet; sortie devices --measure does, else --engine auto goes by rates that ship for some GPUs",
+            "  rates: not measured yet; run sortie devices --measure. Until then, --engine auto knows the rates of some GPUs",
         ),
     }
     describe_shares(text, &cpu::known_shares(about, rayon::current_num_threads()));

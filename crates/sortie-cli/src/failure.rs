@@ -9,7 +9,7 @@ use crate::quote;
 use crate::shortage::{self, at_least, at_most};
 
 /// Advice for when memory is short.
-const IN_PARTS: &str = "allow more, or give -S less, so that more goes to temporary files";
+const IN_PARTS: &str = "allow more, or lower -S, so that more goes to temporary files";
 
 /// The reason why the program ends early.
 #[derive(Debug, thiserror::Error)]
@@ -66,7 +66,7 @@ impl From<sortie::Error> for Failure {
         match error {
             sortie::Error::Memory { bound: Bound::Host, needed, .. } => Failure::Memory(needed),
             sortie::Error::Memory { bound: Bound::Limit, needed, available, .. } => Failure::new(format!(
-                "sorting needs {} of memory beside the data, but --buffer-size leaves {}; give it more",
+                "sorting needs {} of memory in addition to the data, but --buffer-size leaves {}; raise it",
                 at_least(needed),
                 at_most(available)
             )),
@@ -87,7 +87,7 @@ impl From<sortie_index::Error> for Failure {
             Error::File { doing, path, source } => Failure::file(doing, &path)(source),
             Error::NotAnIndex { path, why } => Failure::new(format!("{}: {why}", quote::name(&path))),
             Error::Empty { path } => Failure::new(format!(
-                "no documents were found; the index that is there is kept: {}",
+                "no documents were found; the existing index is kept: {}",
                 quote::name(&path)
             )),
             Error::Memory { bytes } => Failure::Memory(bytes),
@@ -118,7 +118,7 @@ impl Failure {
     pub fn threads<E: ToString>(count: usize) -> impl FnOnce(E) -> Failure {
         move |error| {
             let (reason, s) = (reason(&error), if count == 1 { "" } else { "s" });
-            Failure::new(format!("cannot start {count} more thread{s}: {reason}; give --parallel fewer"))
+            Failure::new(format!("cannot start {count} more thread{s}: {reason}; lower --parallel"))
         }
     }
 

@@ -263,14 +263,14 @@ fn scratch_stays_under_the_limit() {
     let refused = sortie(folder.path(), "sort -S 100K --axis 0 in.npy -o out.npy");
     assert_eq!(
         said(&refused),
-        "sortie: sorting needs 781.3 KiB of memory beside the array, but --buffer-size leaves 100 KiB; give it more, or leave it out\n"
+        "sortie: sorting needs 781.3 KiB of memory in addition to the array, but --buffer-size leaves 100 KiB; raise it, or leave it out\n"
     );
     assert_eq!(refused.status.code(), Some(2));
     succeed(folder.path(), "sort -S 1M --axis 0 in.npy -o out.npy");
     // The indices of two segments at a time need more: the array is worth no more than two threads.
     let refused =
         sortie(folder.path(), "segments -S 64K --parallel 4 --len 25000 --argsort in.npy -o out.npy");
-    assert!(said(&refused).contains("--buffer-size leaves 64 KiB; give it more"), "{}", said(&refused));
+    assert!(said(&refused).contains("--buffer-size leaves 64 KiB; raise it"), "{}", said(&refused));
     succeed(folder.path(), "segments -S 64K --parallel 4 --len 100 --argsort in.npy -o out.npy");
 }
 
@@ -310,10 +310,10 @@ fn refusals_are_one_clear_line_and_lose_nothing() {
         ("sort --type u32 absent", "cannot read: absent: No such file or directory"),
         (
             "sort --type u32 four seven",
-            "an array is sorted by itself, and 2 files were given; sort each on its own",
+            "an array is sorted alone, but 2 files were given; sort each separately",
         ),
         ("sort --type u32 --axis 0 four", "--axis is for .npy files; a raw array has no axes"),
-        ("sort --type i32 good.npy", "good.npy: a .npy file says itself what it holds; leave --type out"),
+        ("sort --type i32 good.npy", "good.npy: a .npy file states its own type; leave --type out"),
         ("sort short.npy", "short.npy: the array is cut short: 19 bytes of data are there, 24 are needed"),
         (
             "sort long.npy",
@@ -345,7 +345,7 @@ fn refusals_are_one_clear_line_and_lose_nothing() {
             "sort zip.npy",
             "zip.npy is compressed with zip, which is not supported; decompress it first: unzip -p zip.npy | sortie ...",
         ),
-        ("segments --len 2 four", "four: --type is missing; only a .npy file says itself what it holds"),
+        ("segments --len 2 four", "four: --type is missing; only a .npy file states its own type"),
         (
             "segments --len 3 --type u32 four",
             "the number of elements, 4, is no multiple of --len 3; give one that divides it, or --offsets",
@@ -361,11 +361,11 @@ fn refusals_are_one_clear_line_and_lose_nothing() {
         ),
         (
             "segments --offsets negative.npy --type u32 four",
-            "negative.npy: offset 1 is -2, which is no place in an array",
+            "negative.npy: offset 1 is -2, which is not a position in an array",
         ),
         (
             "segments --offsets floats.npy --type u32 four",
-            "floats.npy: offsets are whole numbers, and these are f64",
+            "floats.npy: offsets must be whole numbers, but these are f64",
         ),
         (
             "segments --offsets seven --type u32 four",
@@ -487,8 +487,8 @@ fn an_npy_file_is_an_array_whatever_its_name() {
     }
     // Its header is no part of a raw array, and of no text either.
     for (args, line) in [
-        ("sort --type u64", "'standard input': a .npy file says itself what it holds; leave --type out"),
-        ("sort --type u64 x.dat", "x.dat: a .npy file says itself what it holds; leave --type out"),
+        ("sort --type u64", "'standard input': a .npy file states its own type; leave --type out"),
+        ("sort --type u64 x.dat", "x.dat: a .npy file states its own type; leave --type out"),
         ("sort -k1,1 x.dat", "--key is for lines and records of one length; it does not go with an array"),
     ] {
         let output = with_stdin(args, file());

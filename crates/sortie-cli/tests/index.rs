@@ -128,7 +128,7 @@ fn an_empty_result_never_replaces_an_index() {
     for input in ["docs", "--files-from none"] {
         let done = run(&mut sortie(folder.path(), &format!("build {input} -o x.index")), b"");
         assert_eq!(done.status.code(), Some(2));
-        let kept = "sortie: no documents were found; the index that is there is kept: x.index\n";
+        let kept = "sortie: no documents were found; the existing index is kept: x.index\n";
         assert!(text(&done.stderr).ends_with(kept), "{}", text(&done.stderr));
         assert_eq!(bytes(&folder.path().join("x.index")), before);
     }
@@ -500,7 +500,7 @@ fn what_a_killed_build_left_is_removed_by_the_next_and_nothing_else() {
     build(folder.path(), "x.jsonl -o x.index");
     assert_eq!(names(folder.path()), ["x.index", "x.jsonl"]);
     assert!(
-        refuse(folder.path(), "build x.jsonl -o .sortie-unfinished-index").contains("no name for a folder")
+        refuse(folder.path(), "build x.jsonl -o .sortie-unfinished-index").contains("a name for a folder")
     );
 }
 

@@ -84,7 +84,7 @@ pub fn parse_header(bytes: &[u8]) -> Result<Header, Error> {
             other => return malformed(format!("unknown key '{}' in the header", other.escape_debug())),
         };
         if seen {
-            return malformed(format!("key '{key}' stands twice in the header"));
+            return malformed(format!("key '{key}' occurs twice in the header"));
         }
         if !literal.skip(b',') {
             break;
@@ -159,9 +159,9 @@ fn header_len(bytes: &[u8]) -> Result<Option<usize>, Error> {
         [1, 0, a, b, ..] => usize::from(u16::from_le_bytes([a, b])),
         [2 | 3, 0, a, b, c, d, ..] => u32::from_le_bytes([a, b, c, d]) as usize,
         [1..=3, 0, ..] | [] | [1..=3] => return Ok(None),
-        [major] => return malformed(format!("version {major} is unknown; 1.0, 2.0 and 3.0 are read")),
+        [major] => return malformed(format!("version {major} is unknown; 1.0, 2.0 and 3.0 are supported")),
         [major, minor, ..] => {
-            return malformed(format!("version {major}.{minor} is unknown; 1.0, 2.0 and 3.0 are read"));
+            return malformed(format!("version {major}.{minor} is unknown; 1.0, 2.0 and 3.0 are supported"));
         }
     };
     if literal > MAX_HEADER {

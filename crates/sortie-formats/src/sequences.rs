@@ -361,9 +361,9 @@ impl<'a> Record<'a> {
             let problem = match (self.format, number) {
                 (Format::Fastq, 2) => self.other_title(&line[1..]),
                 (Format::Fastq, 3) => stray(line, |byte| byte.is_ascii_graphic())
-                    .map(|byte| format!("{byte} in its qualities, which are of the characters from ! to ~")),
+                    .map(|byte| format!("{byte} in its qualities; only the characters ! to ~ are allowed")),
                 _ => stray(line, |byte| byte.is_ascii_alphabetic() | matches!(byte, b'*' | b'-' | b'.')).map(
-                    |byte| format!("{byte} in its sequence, which is of letters, '*', '-' and '.' alone"),
+                    |byte| format!("{byte} in its sequence; only letters, '*', '-' and '.' are allowed"),
                 ),
             };
             problem.map(|problem| (number, problem))
@@ -483,7 +483,7 @@ fn refusal(format: Format, error: ParseError) -> Error {
             "a FASTQ record begins with '@', and this line does not; it may be of another format"
         }
         (ParseErrorKind::InvalidSeparator, _) => {
-            "this should be its third line, which begins with '+'; of FASTQ four lines a record are read"
+            "this should be its third line, which begins with '+'; a FASTQ record must have four lines"
         }
         (ParseErrorKind::UnequalLengths, _) => {
             &format!("its qualities are not as many as its letters: {}", error.msg.to_lowercase())

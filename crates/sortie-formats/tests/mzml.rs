@@ -188,16 +188,16 @@ fn what_is_wrong_is_said_of_its_spectrum() {
         ),
         (
             spectrum("x", 2, &two).replace("Length=\"24\"", "Length=\"\u{1b}\""),
-            "the encodedLength of the array of m/z is no number",
+            "the encodedLength of the array of m/z is not a number",
         ),
         (spectrum("x", 2, &two).replace(" defaultArrayLength", " a"), "it has no defaultArrayLength"),
         (
             spectrum("x", 2, &two).replace("Length=\"2\"", "Length=\"two\""),
-            "its defaultArrayLength is no number",
+            "its defaultArrayLength is not a number",
         ),
-        (spectrum("x", 2, &[array(&[MZ, F64], "AAAA")]), "compressed in a way that is not known here"),
-        (spectrum("x", 2, &[array(&[MZ, PLAIN], "AAAA")]), "is of no type known here"),
-        (spectrum("x", 2, &[array(&[MZ, F64, PLAIN], "AAAAA")]), "is no base64"),
+        (spectrum("x", 2, &[array(&[MZ, F64], "AAAA")]), "compressed with an unsupported method"),
+        (spectrum("x", 2, &[array(&[MZ, PLAIN], "AAAA")]), "has no supported type"),
+        (spectrum("x", 2, &[array(&[MZ, F64, PLAIN], "AAAAA")]), "is not base64"),
         (spectrum("x", 2, &[array(&[MZ, F64, ZLIB], "AAAA")]), "cannot be decompressed"),
         (spectrum("x", 2, &two).replace("</spectrum>", ""), "the file ends before its </spectrum>"),
         (

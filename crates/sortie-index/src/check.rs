@@ -56,12 +56,12 @@ impl Index {
         let mut reading = Reading::new(entry);
         while let Some(posting) = reading.next(postings)? {
             let length = lengths.get_mut(posting.document as usize);
-            let length = length.ok_or_else(|| told("has a document that there is not"))?;
+            let length = length.ok_or_else(|| told("has a document that does not exist"))?;
             *length = length.checked_add(posting.frequency).ok_or_else(|| told("has too many words"))?;
             words += u64::from(posting.frequency);
         }
         if words != should {
-            return Err(told("has not as many words as it says"));
+            return Err(told("does not have as many words as it says"));
         }
         Ok(words)
     }
@@ -79,7 +79,7 @@ impl Index {
             }
         }
         if names != self.file(NAMES).bytes() {
-            return Err(self.damaged(NAMES, "there is more behind the last name"));
+            return Err(self.damaged(NAMES, "there is more data after the last name"));
         }
         Ok(())
     }

@@ -32,7 +32,7 @@ impl Index {
     pub fn export_ciff(&self, out: &mut impl Write, path: &std::path::Path) -> Result<(), Error> {
         let counts = self.counts();
         if counts.documents.max(counts.terms) > i32::MAX as u64 {
-            return Err(Error::TooMuch("CIFF counts documents and terms to 2147483647".into()));
+            return Err(Error::TooMuch("CIFF allows at most 2147483647 documents and terms".into()));
         }
         // The exported file has no checksums, so damage must be detected here.
         (0..FILES.len()).try_for_each(|file| self.check_file(file))?;
@@ -52,7 +52,7 @@ impl Index {
             put_bytes(2, documents.name(document)?.as_bytes(), &mut record);
             let length = i32::try_from(documents.length(document)?);
             let length =
-                length.map_err(|_| Error::TooMuch("CIFF counts words of a document to 2147483647".into()));
+                length.map_err(|_| Error::TooMuch("a CIFF document has at most 2147483647 words".into()));
             put_number(3, length? as u64, &mut record);
             out.write_all(&delimited(&record)).map_err(failed)?;
         }
@@ -115,7 +115,7 @@ fn each_posting(
         let gap = u64::from(document - before);
         before = document;
         let frequency = i32::try_from(frequency)
-            .map_err(|_| Error::TooMuch("CIFF counts a word in a document to 2147483647".into()))?;
+            .map_err(|_| Error::TooMuch("a CIFF frequency is at most 2147483647".into()))?;
         message.clear();
         // The same as `put_bytes` of both numbers, but the length is computed first.
         let frequency = frequency as u64;

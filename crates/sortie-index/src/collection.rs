@@ -44,7 +44,7 @@ impl<'a> Collection<'a> {
     fn begin(&mut self, name: &str) -> Result<(), Error> {
         self.end()?;
         if self.documents == u32::MAX {
-            return Err(Error::TooMuch("an index holds 4294967295 documents; build several".into()));
+            return Err(Error::TooMuch("an index holds at most 4294967295 documents; build several".into()));
         }
         self.documents += 1;
         self.name_end += name.len() as u64;
@@ -58,7 +58,7 @@ impl<'a> Collection<'a> {
             return Ok(());
         }
         let length = u32::try_from(self.length).map_err(|_| {
-            Error::TooMuch("a document has more than 4294967295 words; cut it to several".into())
+            Error::TooMuch("a document has more than 4294967295 words; split it into several".into())
         })?;
         self.length = 0;
         self.files[LENGTHS].append(&length.to_le_bytes())

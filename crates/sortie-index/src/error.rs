@@ -30,11 +30,11 @@ pub enum Error {
     Document(Skipped),
 
     /// No document was found, but an index exists at the target. It is kept.
-    #[error("{}: no documents were found; the index that is there is kept", path.display())]
+    #[error("{}: no documents were found; the existing index is kept", path.display())]
     Empty { path: PathBuf },
 
     /// The system refused to allocate this many bytes.
-    #[error("no room for {bytes} bytes more in memory; give a limit of less memory")]
+    #[error("cannot allocate {bytes} more bytes of memory; lower the memory limit")]
     Memory { bytes: u64 },
 
     /// An index cannot hold this much.

@@ -99,7 +99,7 @@ impl Header {
             return Err(Error::damaged(path, format!("{} bytes, not {HEADER_BYTES}", bytes.len())));
         }
         if words[WORDS - 1] != u64::from(crc32fast::hash(&bytes[..HEADER_BYTES - 8])) {
-            return Err(Error::damaged(path, "the checksum is another"));
+            return Err(Error::damaged(path, "the checksum is wrong"));
         }
         let counts = Counts { documents: words[2], terms: words[3], postings: words[4], words: words[5] };
         let seal = |file| Seal { bytes: words[6 + 2 * file], crc: words[7 + 2 * file] as u32 };

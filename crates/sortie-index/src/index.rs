@@ -74,7 +74,7 @@ impl Index {
         let bytes =
             self.header.seals.iter().try_fold(HEADER_BYTES as u64, |sum, seal| sum.checked_add(seal.bytes));
         if bytes.is_none() {
-            return Err(self.damaged(POSTINGS, "its files are longer than 64 bits can say"));
+            return Err(self.damaged(POSTINGS, "its files are longer than 64 bits allow"));
         }
         let documents = self.header.counts.documents;
         if documents > u32::MAX.into() {
@@ -151,7 +151,7 @@ impl Index {
         if self.file(file).checksum()? == self.header.seals[file].crc {
             return Ok(());
         }
-        Err(self.damaged(file, "the checksum is another"))
+        Err(self.damaged(file, "the checksum is wrong"))
     }
 
     pub(crate) fn damaged(&self, file: usize, why: impl Into<String>) -> Error {
@@ -181,7 +181,7 @@ impl Reading {
 
     fn read_on(&mut self, window: &mut Window<'_>) -> Result<Option<Posting>, Error> {
         if self.decoder.left() == 0 && !self.rest.is_empty() {
-            return Err(window.file().damaged("a list goes on behind its last posting"));
+            return Err(window.file().damaged("a list continues after its last posting"));
         }
         let part = self.rest.start..self.rest.end.min(self.rest.start.saturating_add(LARGEST_PART));
         let file = window.file();

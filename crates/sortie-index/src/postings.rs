@@ -119,7 +119,7 @@ impl Encoder {
 
 #[cold]
 fn too_often() -> Error {
-    Error::TooMuch("a document has a word more than 4294967295 times; cut it to several".into())
+    Error::TooMuch("a document has a word more than 4294967295 times; split it into several".into())
 }
 
 /// Decodes a list in parts.

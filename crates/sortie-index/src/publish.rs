@@ -29,7 +29,7 @@ impl Draft {
     pub fn new(target: &Path) -> Result<Draft, Error> {
         let folder = folder_of(target).to_owned();
         if target.file_name().is_none_or(|name| name == UNFINISHED) {
-            let why = "no name for a folder; give one that can be made or replaced".into();
+            let why = "not a name for a folder; give one that can be created or replaced".into();
             return Err(Error::NotAnIndex { path: target.to_owned(), why });
         }
         check_replaceable(target)?;

@@ -319,7 +319,7 @@ impl Cursor<'_> {
         (self.at, self.passed, self.postings) = (bytes.len() - rest.len(), self.passed + 1, list_end);
         if self.passed == self.terms.length(self.block) {
             if !rest.is_empty() || list_end != postings_end {
-                return Err(file.damaged("a block goes on behind its last term"));
+                return Err(file.damaged("a block continues after its last term"));
             }
             (self.block, self.at, self.passed) = (self.block + 1, 0, 0);
         }

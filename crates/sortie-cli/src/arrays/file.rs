@@ -38,7 +38,7 @@ impl ArrayFile {
         let (source, first) = open_source(path, element.is_some())?;
         if element.is_some() && (is_npy(path) || first == npy::MAGIC) {
             return Err(Failure::new(format!(
-                "{}: a .npy file says itself what it holds; leave --type out",
+                "{}: a .npy file states its own type; leave --type out",
                 quote::name(shown(path))
             )));
         }
@@ -60,7 +60,7 @@ impl ArrayFile {
             compression::refuse(first, name)?;
             if !is_npy(path) {
                 return Err(Failure::new(format!(
-                    "{}: --type is missing; only a .npy file says itself what it holds",
+                    "{}: --type is missing; only a .npy file states its own type",
                     quote::name(name)
                 )));
             }
@@ -186,7 +186,7 @@ pub fn offsets(path: &Path) -> Result<Vec<usize>, Failure> {
         Kind::I32 => places::<i32>(&mut file),
         Kind::I64 => places::<i64>(&mut file),
         Kind::Bool | Kind::F16 | Kind::F32 | Kind::F64 => Err(Failure::new(format!(
-            "{}: offsets are whole numbers, and these are {}",
+            "{}: offsets must be whole numbers, but these are {}",
             quote::name(path),
             file.format.kind()
         ))),
@@ -207,7 +207,7 @@ fn places<T: Pod + TryInto<usize> + std::fmt::Display>(file: &mut ArrayFile) -> 
     let place = |(i, &number): (usize, &T)| {
         number.try_into().map_err(|_| {
             Failure::new(format!(
-                "{}: offset {i} is {number}, which is no place in an array",
+                "{}: offset {i} is {number}, which is not a position in an array",
                 quote::name(&file.path)
             ))
         })

@@ -373,7 +373,7 @@ fn said<R>(result: Result<R, sortie::Error>) -> Result<R, Failure> {
 
 fn too_little(needed: u64, available: u64) -> Failure {
     Failure::new(format!(
-        "sorting needs {} of memory beside the array, but --buffer-size leaves {}; give it more, or leave it out",
+        "sorting needs {} of memory in addition to the array, but --buffer-size leaves {}; raise it, or leave it out",
         at_least(needed),
         at_most(available)
     ))

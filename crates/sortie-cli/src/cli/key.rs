@@ -141,7 +141,7 @@ impl FromStr for KeySpec {
         }
         match rest.chars().next() {
             Some(stray) => Err(format!(
-                "'{stray}' is no place and no option of a key; a key is F[.C][OPTS][,F[.C][OPTS]]"
+                "'{stray}' is neither a position nor an option of a key; a key is F[.C][OPTS][,F[.C][OPTS]]"
             )),
             None if start_field == 0 || key.end_field == Some(0) => Err("fields are counted from 1".into()),
             None if start_char == 0 => Err("characters are counted from 1".into()),

@@ -178,7 +178,7 @@ fn only(operand: &mut Option<PathBuf>, given: PathBuf) -> Result<(), Failure> {
 fn usage_failure(error: &clap::Error) -> Failure {
     if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         return Failure::new(
-            "a command is missing: sort, segments, spectra or index, and of index one of its own; see --help",
+            "a command is missing, such as sort, segments, spectra or index build; see --help",
         );
     }
     let text = error.render().to_string();

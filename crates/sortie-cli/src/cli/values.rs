@@ -61,8 +61,8 @@ pub fn separator(text: &OsStr) -> Result<u8, &'static str> {
     match text.as_bytes() {
         b"\\0" => Ok(0),
         [byte] => Ok(*byte),
-        [] => Err("a separator is one byte, and this is none; \\0 means NUL"),
-        _ => Err("a separator is one byte, and this is several"),
+        [] => Err("a separator must be one byte, but this is empty; \\0 means NUL"),
+        _ => Err("a separator must be one byte, but this is several"),
     }
 }
 
@@ -101,7 +101,7 @@ impl FromStr for MemorySize {
             "T" | "t" => 4,
             "P" => 5,
             "E" => 6,
-            _ => return Err(format!("'{suffix}' is none of the suffixes %bKMGTPE")),
+            _ => return Err(format!("'{suffix}' is not one of the suffixes %bKMGTPE")),
         };
         let bytes = 1024u64.checked_pow(power).and_then(|unit| number.checked_mul(unit));
         bytes.map(MemorySize::Bytes).ok_or_else(|| "no machine has that much memory".into())

@@ -74,9 +74,9 @@ pub fn run(engine: Engine, large: bool) -> Result<(), Failure> {
     let wrong: usize = board.groups.iter().map(|group| group.wrong.len()).sum();
     let left_out: usize = board.groups.iter().map(|group| group.left_out.len()).sum();
     match (wrong, left_out) {
-        (0, 0) => print(b"all as on the CPU\n"),
+        (0, 0) => print(b"all match the CPU\n"),
         (0, _) => {
-            print(format!("all as on the CPU, but {left_out} left out for lack of memory\n").as_bytes())
+            print(format!("all match the CPU, but {left_out} left out for lack of memory\n").as_bytes())
         }
         _ => Err(Failure::new(format!(
             "{wrong} sorts are wrong; do not trust a GPU with a line that says WRONG, and report it"

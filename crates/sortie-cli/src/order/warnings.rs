@@ -99,7 +99,7 @@ fn about_numbers(keys: &[ResolvedKey], global: KeyOptions, separator: Option<u8>
     };
     let mut found: Vec<String> = Vec::new();
     if let (Some(sign), Some(byte)) = (in_number, separator) {
-        found.push(format!("'{}' separates fields, and is {sign} of a number too", char::from(byte)));
+        found.push(format!("'{}' separates fields, and is also {sign} of a number", char::from(byte)));
     }
     let any_number = keys.iter().any(|key| is_number(key.options)) || keys.is_empty() && is_number(global);
     if any_number && in_number != Some("the decimal point") {

@@ -121,10 +121,10 @@ fn peak(line: &[u8]) -> Result<(f64, f64), String> {
         return Err(format!("the peak {} has no intensity", shown()));
     };
     let Some(intensity) = number(intensity) else {
-        return Err(format!("the intensity of the peak {} is no number", shown()));
+        return Err(format!("the intensity of the peak {} is not a number", shown()));
     };
     if mz.is_nan() || intensity.is_nan() {
-        return Err(format!("the peak {} has a NaN, which has no place in an order", shown()));
+        return Err(format!("the peak {} has a NaN, which cannot be ordered", shown()));
     }
     Ok((mz, intensity))
 }
@@ -236,10 +236,10 @@ mod tests {
     #[test]
     fn what_is_wrong_is_said_of_its_spectrum() {
         for (body, problem) in [
-            ("1 2\nNaN 3\nEND IONS\n", "the peak 'NaN 3' has a NaN, which has no place in an order"),
-            ("1 nan\nEND IONS\n", "the peak '1 nan' has a NaN, which has no place in an order"),
+            ("1 2\nNaN 3\nEND IONS\n", "the peak 'NaN 3' has a NaN, which cannot be ordered"),
+            ("1 nan\nEND IONS\n", "the peak '1 nan' has a NaN, which cannot be ordered"),
             ("1 \t\nEND IONS\n", "the peak '1' has no intensity"),
-            ("1 x\nEND IONS\n", "the intensity of the peak '1 x' is no number"),
+            ("1 x\nEND IONS\n", "the intensity of the peak '1 x' is not a number"),
             ("1,5 2\nEND IONS\n", "the line '1,5 2' is neither a peak nor NAME=value"),
             ("\u{e9} 2\nEND IONS\n", r"the line ''$'\303\251'' 2' is neither a peak nor NAME=value"),
             (

@@ -116,7 +116,7 @@ impl OldPlace {
         };
         let mut options = KeyOptions::default();
         match rest.chars().find(|&letter| !options.set(letter)) {
-            Some(stray) => Err(format!("'{stray}' is no option of a key")),
+            Some(stray) => Err(format!("'{stray}' is not an option of a key")),
             None => Ok(OldPlace { field, char, options: rest.into() }),
         }
     }

@@ -154,7 +154,7 @@ If the reader of the output goes away, SIGPIPE ends the program; if SIGPIPE is i
     fn complete(self) -> Result<SortOptions, Failure> {
         if let (Some(_), Some(file)) = (&self.files0_from, self.files.first()) {
             let file = quote::always(file);
-            return Err(usage(format_args!("extra operand {file}: no file goes with --files0-from")));
+            return Err(usage(format_args!("extra operand {file}: --files0-from allows no files")));
         }
         Ok(self)
     }
@@ -280,7 +280,7 @@ impl SortOptions {
     fn array(mut self) -> Result<ArrayJob, Failure> {
         if self.files.len() > 1 {
             return Err(Failure::new(format!(
-                "an array is sorted by itself, and {} files were given; sort each on its own",
+                "an array is sorted alone, but {} files were given; sort each separately",
                 self.files.len()
             )));
         }

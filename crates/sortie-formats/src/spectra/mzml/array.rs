@@ -117,12 +117,12 @@ impl Array {
     pub fn decode(&mut self, text: &[u8], count: usize, room: &Room) -> Result<(), Problem> {
         let name = self.name();
         let Some(number) = self.number() else {
-            let known = "is of no type known here, which are 32 or 64-bit integers and floats";
+            let known = "has no supported type; these are 32- and 64-bit integers and floats";
             return Err(format!("{name} {known}").into());
         };
         if !self.is(Kind::Zlib) && !self.is(Kind::Uncompressed) {
             return Err(format!(
-                "{name} is compressed in a way that is not known here; convert the file to zlib, or to none"
+                "{name} is compressed with an unsupported method; convert the file to zlib, or to no compression"
             )
             .into());
         }
@@ -133,7 +133,7 @@ impl Array {
         self.check_encoded_length(text, stored.len())?;
         let length = base64_simd::STANDARD
             .decode_inplace(&mut stored)
-            .map_err(|_| format!("{name} is no base64, or cut short"))?
+            .map_err(|_| format!("{name} is not base64, or is cut short"))?
             .len();
         stored.truncate(length);
         let wrong_count =
@@ -162,7 +162,7 @@ impl Array {
             Some(Some(length)) => {
                 Err(format!("the encodedLength of {} is {length}, and it has {found}", self.name()).into())
             }
-            Some(None) => Err(format!("the encodedLength of {} is no number", self.name()).into()),
+            Some(None) => Err(format!("the encodedLength of {} is not a number", self.name()).into()),
         }
     }
 

@@ -77,7 +77,7 @@ impl Header {
                         b"mzML" => false,
                         other => {
                             let other = Quoted::new(other);
-                            return Err(format!("the XML is of the kind {other}, which is not mzML"));
+                            return Err(format!("the XML begins with {other}, so it is not mzML"));
                         }
                     };
                     root = false;
@@ -96,7 +96,7 @@ impl Header {
                 }
                 Event::Start(tag) if tag.name().as_ref() == b"run" => return Ok(header),
                 Event::End(tag) if tag.name().as_ref() == b"referenceableParamGroup" => group = None,
-                Event::Eof if root => return Err("the file ends before anything of mzML".into()),
+                Event::Eof if root => return Err("the file ends before its mzML element".into()),
                 Event::Eof => return Ok(header),
                 _ => {}
             }
@@ -228,7 +228,7 @@ impl Open {
     fn decode(mut self, text: &[u8], end: usize, part: &mut Part, room: &Room) -> Result<(), Problem> {
         let Some(length) = self.length else { return Err("it has no defaultArrayLength".into()) };
         let Some(count) = number(text, &length) else {
-            return Err("its defaultArrayLength is no number".into());
+            return Err("its defaultArrayLength is not a number".into());
         };
         // Checks the memory before allocating any, so that the error gives the total that is needed.
         let arrays: u64 = self.arrays.iter().map(|array| array.needs(count)).fold(0, u64::saturating_add);
@@ -266,7 +266,7 @@ impl Open {
         for (i, (mz, intensity)) in mz.numbers().zip(intensity.numbers()).enumerate() {
             if mz.is_nan() || intensity.is_nan() {
                 return Err(format!(
-                    "peak {}, of m/z {mz} and intensity {intensity}, has a NaN, which has no place in an order",
+                    "peak {}, of m/z {mz} and intensity {intensity}, has a NaN, which cannot be ordered",
                     i + 1
                 )
                 .into());
@@ -328,7 +328,7 @@ impl Part {
     }
 }
 
-const IMZML: &str = "it is imzML, which has its numbers in another file, the .ibd; only mzML, which has its own, can be sorted";
+const IMZML: &str = "it is imzML, whose numbers are in another file (.ibd); only mzML, which contains its numbers, can be sorted";
 
 /// Whether a parameter belongs to the vocabulary of imaging mass spectrometry.
 fn is_imaging(parameter: &BytesStart) -> bool {
