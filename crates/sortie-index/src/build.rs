@@ -254,8 +254,7 @@ impl Builder {
         self
     }
 
-    /// Calls `progress` with the number of bytes of text parsed since the last call. The calls come from
-    /// several threads.
+    /// Calls `progress` with the number of newly parsed bytes of text. The calls come from several threads.
     #[must_use]
     pub fn progress(mut self, progress: impl Fn(u64) + Send + Sync + 'static) -> Self {
         self.progress = Progress(Arc::new(progress));

@@ -74,7 +74,7 @@ pub struct Complete {
     is_empty: bool,
 }
 
-/// The new index has this name for an instant, and so has the old one after the exchange.
+/// The temporary name of the new index until the rename, and of the old one after it.
 const UNFINISHED: &str = ".sortie-unfinished-index";
 
 impl Complete {
@@ -82,9 +82,9 @@ impl Complete {
         self.bytes
     }
 
-    /// Puts the index in its place, and replaces what was there in the same instant.
+    /// Puts the index in its place by one rename, which also replaces an old index.
     ///
-    /// Everything that takes long was done before, so the process is hardly ever killed between the first step and the last.
+    /// All slow work is done before, so the process is hardly ever killed between the first step and the last.
     pub fn publish(mut self) -> Result<(), Error> {
         let failed = |doing| Error::file(doing, &self.target);
         if self.is_empty && self.target.join(HEADER).exists() {
@@ -101,7 +101,7 @@ impl Complete {
         name_files().map_err(failed("write"))?;
         match renameat_with(CWD, made.path(), CWD, &self.target, RenameFlags::NOREPLACE) {
             Ok(()) => {
-                // It no longer has the name that would be removed.
+                // The folder now has its final name, so there is no temporary folder to remove.
                 let _ = made.keep();
             }
             Err(Errno::EXIST) => {
@@ -114,10 +114,10 @@ impl Complete {
     }
 }
 
-/// Makes the folder that becomes the index.
+/// Creates the folder that becomes the index.
 ///
-/// A process that makes it holds a lock on the parent folder. So if the holder of the lock finds a folder with this name, a
-/// process that was killed has left it behind, and it is removed.
+/// The process that creates it holds a lock on the parent folder. If the holder of the lock finds such a folder, a
+/// process that was killed must have left it behind, so it is removed.
 fn make_folder(around: &File, path: &Path) -> Result<TempDir, Error> {
     // The default permissions of folders.
     let mode = fs::Permissions::from_mode(0o777);
@@ -214,7 +214,7 @@ pub struct Sealed {
     bytes: u64,
 }
 
-/// Bytes that are written at a time.
+/// The number of bytes to write at a time.
 const BUFFER: usize = 256 << 10;
 
 impl Sealed {
@@ -235,17 +235,17 @@ impl Sealed {
         self.write_all(bytes).map_err(Error::file("write", &self.path))
     }
 
-    /// Its path, once it is published.
+    /// The path of the file once the index is published.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Writes what is buffered, so that [`Sealed::written`] has everything.
+    /// Writes the buffered bytes, so that [`Sealed::written`] returns everything.
     pub fn write_held(&mut self) -> Result<(), Error> {
         self.flush().map_err(Error::file("write", &self.path))
     }
 
-    /// What was written, from its start.
+    /// A reader of everything that was written, from the start.
     pub fn written(&self) -> impl io::Read {
         Written { file: &self.file, at: 0 }
     }

@@ -12,8 +12,8 @@ const BUILD_AFTER_HELP: &str = "\
 The name of a file tells its format. A .jsonl or .ndjson file has one document per line, an object with id and text. A .md,
 .markdown, .html, .htm, .xhtml, .txt or .text file is one document. A further ending .gz means compressed with gzip. In a
 folder, other files are passed over unless --ext or --all-text takes them, and so are hidden files, hidden folders and links
-to folders. A file with another name that is given as IN is read as plain text. Each file is indexed once, however many names
-and links lead to it.
+to folders. A file with another ending that is itself an input is read as plain text. Each file is indexed once, however many
+names and links lead to it.
 
 Words are those of Unicode (UAX #29), case-folded. Full stops and colons between letters separate words, so that path finds
 os.path. 3.14, v1.2.3, U.S.A., don't and foo_bar are one word each. Words over 255 bytes are left out. The pipeline, memory
@@ -25,7 +25,7 @@ defective (not UTF-8, not JSON, damaged gzip) or its file has disappeared. Any o
 Exit status:
   0  the index has all documents
   1  the index was built, but documents were skipped, or none were found in an input
-  2  the index was not built, and an existing one is unchanged; an index without documents also replaces no other
+  2  the index was not built, or has no documents and would replace another; an existing index is unchanged
 
 Examples:
   sortie index build docs -o docs.index                 a tree of documents
