@@ -16,8 +16,8 @@ to folders. A file with another ending that is itself an input is read as plain 
 names and links lead to it.
 
 Words are those of Unicode (UAX #29), case-folded. Full stops and colons between letters separate words, so that path finds
-os.path. 3.14, v1.2.3, U.S.A., don't and foo_bar are one word each. Words over 255 bytes are left out. The pipeline, memory
-and number of threads do not affect the index.
+os.path. Words such as 3.14, v1.2.3, U.S.A., don't and foo_bar stay whole. Words over 255 bytes are left out. The pipeline,
+memory and number of threads do not affect the index.
 
 The last line on standard error says what was indexed, skipped and passed over. A document is skipped if its content is
 defective (not UTF-8, not JSON, damaged gzip) or its file has disappeared. Any other error ends the build.
