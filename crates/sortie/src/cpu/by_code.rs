@@ -1,17 +1,17 @@
 //! Sorts items in place by a code of each: those that no vector holds, or that are no numbers. A quicksort, until a part is
-//! small enough for `few.rs`. Here too is the choice of std's sorts for what they sort in less time.
+//! small enough for `few.rs`. Here too is the choice of std's sort for what it sorts in less time.
 //!
 //! As in the vectorised quicksort, each part knows a lower bound of its codes: a pivot equal to it says that the codes up to
 //! it are equal. Too many bad pivots hand the part to std's sort, hence O(n log n) whatever the input.
 
 use rayon::slice::ParallelSliceMut;
 
+use crate::cpu::few;
 use crate::cpu::sorts::CpuSorts;
 use crate::cpu::tuning::{
     COMPARED, FEW, MERGED_BY_THREADS, PIVOT_OF, PIVOT_OF_MANY, PIVOT_OF_MANY_FROM, compared_integers,
 };
 use crate::cpu::vector::Isa;
-use crate::cpu::{compare, few};
 use crate::key::{Bits, Transform};
 use crate::parallel;
 use crate::parallel::ITEMS_A_TASK;
@@ -39,78 +39,36 @@ pub(crate) fn sort<T: Send, B: CpuSorts>(
     Quicksort { code, ties, threads }.sort(items, B::ZERO, patience);
 }
 
-/// A sort of the standard library.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum StdSort {
-    /// It merges runs, by way of a copy.
-    Stable,
-    Unstable,
+/// Whether std's sort is faster than a quicksort by code on `threads` threads: for few items, and where `codes_repeat` says so. For `n`
+/// items that do not begin with long runs.
+pub(crate) fn are_for_std(n: usize, codes_repeat: impl FnOnce() -> bool, threads: usize) -> bool {
+    match threads {
+        1 => n <= COMPARED || codes_repeat(),
+        _ => n <= COMPARED && threads <= MERGED_BY_THREADS,
+    }
 }
 
-impl StdSort {
-    /// The sort that is faster than a quicksort by code on `threads` threads, if there is one: for few items, for several runs, and
-    /// where `codes_repeat` says so. For items that do not begin with a long run.
-    pub(crate) fn for_items<T>(
-        items: &[T],
-        less: impl Fn(&T, &T) -> bool,
-        codes_repeat: impl FnOnce() -> bool,
-        threads: usize,
-    ) -> Option<StdSort> {
-        let n = items.len();
-        if threads > MERGED_BY_THREADS {
-            return None;
-        }
-        if n <= COMPARED {
-            return Some(StdSort::Unstable);
-        }
-        if threads > 1 {
-            return None;
-        }
-        let in_order = |i: usize| !less(&items[i * n / PIVOT_OF], &items[(i - 1) * n / PIVOT_OF]);
-        if (1..PIVOT_OF).all(in_order) {
-            return Some(StdSort::Stable);
-        }
-        codes_repeat().then_some(StdSort::Unstable)
+/// The same of integers.
+pub(crate) fn are_integers_for_std<B: Bits>(keys: &[B], transform: Transform<B>, threads: usize) -> bool {
+    if keys.len() <= compared_integers(Isa::detect()) {
+        return true;
     }
-
-    /// The same of integers.
-    pub(crate) fn for_integers<B: Bits>(
-        keys: &[B],
-        transform: Transform<B>,
-        threads: usize,
-    ) -> Option<StdSort> {
-        if keys.len() <= compared_integers(Isa::detect()) {
-            return Some(StdSort::Unstable);
+    let codes_repeat = || {
+        let sample = sample(keys.len(), |i| transform.encode_integer(keys[i]));
+        match dropped_bits(&sample) {
+            0 => count_equal(&sample) >= FEW_CODES,
+            dropped => count_equal(&sample.map(|code| code.shr(dropped))) > 0,
         }
-        let code = |key: &B| transform.encode_integer(*key);
-        let codes_repeat = || {
-            let sample = sample(keys.len(), |i| code(&keys[i]));
-            match dropped_bits(&sample) {
-                0 => count_equal(&sample) >= FEW_CODES,
-                dropped => count_equal(&sample.map(|code| code.shr(dropped))) > 0,
-            }
-        };
-        StdSort::for_items(keys, |a, b| code(a) < code(b), codes_repeat, threads)
-    }
+    };
+    are_for_std(keys.len(), codes_repeat, threads)
+}
 
-    /// Sorts integers.
-    pub(crate) fn sort_integers<B: CpuSorts>(self, keys: &mut [B], transform: Transform<B>) {
-        match (self, native(keys, transform)) {
-            (StdSort::Stable, Some(Native::Unsigned(keys))) => keys.sort(),
-            (StdSort::Stable, Some(Native::Signed(keys))) => keys.sort(),
-            (StdSort::Stable, None) => keys.sort_by_key(|&key| transform.encode_integer(key)),
-            (StdSort::Unstable, Some(Native::Unsigned(keys))) => keys.sort_unstable(),
-            (StdSort::Unstable, Some(Native::Signed(keys))) => keys.sort_unstable(),
-            (StdSort::Unstable, None) => keys.sort_unstable_by_key(|&key| transform.encode_integer(key)),
-        }
-    }
-
-    /// Bytes of scratch for items of so many bytes.
-    pub(crate) fn scratch(self, bytes: usize) -> usize {
-        match self {
-            StdSort::Stable => compare::scratch(bytes as u64, 1) as usize,
-            StdSort::Unstable => 0,
-        }
+/// Sorts integers by std's sort.
+pub(crate) fn sort_integers_by_std<B: CpuSorts>(keys: &mut [B], transform: Transform<B>) {
+    match native(keys, transform) {
+        Some(Native::Unsigned(keys)) => keys.sort_unstable(),
+        Some(Native::Signed(keys)) => keys.sort_unstable(),
+        None => keys.sort_unstable_by_key(|&key| transform.encode_integer(key)),
     }
 }
 

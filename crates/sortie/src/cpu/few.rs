@@ -3,13 +3,13 @@
 
 use std::mem::MaybeUninit;
 
-use super::by_code::StdSort;
+use super::by_code;
 use super::order::order_few;
 use super::ranks::Distinct;
 use super::runs::{self, InRun, Run};
 use super::sorts::CpuSorts;
 use super::vector::{self, Isa};
-use super::{counting, long_run, permute, wide};
+use super::{counting, long_runs, permute, wide};
 use crate::cpu::tuning::{FEW, RANK_FEW_FROM, RANK_SAMPLE_OF_FEW};
 use crate::key::{self, Bits, Transform};
 use crate::{Index, Order, TotalOrder};
@@ -151,12 +151,13 @@ pub(crate) fn sort<B: CpuSorts>(keys: &mut [B], transform: Transform<B>) {
 
 /// Sorts 128-bit integers.
 fn sort_integers<B: CpuSorts>(keys: &mut [B], transform: Transform<B>) {
-    if long_run::sort_few_integers(keys, transform, |rest| sort_integers(rest, transform)) {
+    if long_runs::sort_few_integers(keys, transform, |rest| sort_integers(rest, transform)) {
         return;
     }
-    match StdSort::for_integers(keys, transform, 1) {
-        Some(std_sort) => std_sort.sort_integers(keys, transform),
-        None => sort_by_code(keys, |&key| transform.encode(key)),
+    if by_code::are_integers_for_std(keys, transform, 1) {
+        by_code::sort_integers_by_std(keys, transform);
+    } else {
+        sort_by_code(keys, |&key| transform.encode(key));
     }
 }
 
@@ -284,14 +285,14 @@ pub(crate) fn sort_by_key<T, K: TotalOrder<Bits: CpuSorts>>(
     }
 }
 
-/// Sorts up to [`FEW`] items by a code. If the items begin with a long run, sorts the rest and merges the two.
+/// Sorts up to [`FEW`] items by a code. If the items begin with long runs, sorts the rest and merges all.
 /// Stable.
 fn sort_by_code_after_run<T, B: CpuSorts>(items: &mut [T], code: &impl Fn(&T) -> B) {
     if items.len() < INSERTED {
         return insert_by_code(items, code);
     }
     let sort = |rest: &mut [T]| sort_by_code_after_run(rest, code);
-    if !long_run::sort_few::<true, T>(items, |a, b| code(a) < code(b), sort) {
+    if !long_runs::sort_few::<true, T>(items, |a, b| code(a) < code(b), sort) {
         order_by_code(items, code);
     }
 }
@@ -315,11 +316,11 @@ fn order_by_code<T, B: CpuSorts>(items: &mut [T], code: impl Fn(&T) -> B) {
 
 /// Sorts up to [`FEW`] keys that are not numbers.
 pub(crate) fn sort_wide<K: TotalOrder>(keys: &mut [K], order: Order) {
-    if wide::sort_few_after_run(keys, order, |rest| sort_wide(rest, order)) {
+    if wide::sort_few_runs(keys, order, |rest| sort_wide(rest, order)) {
         return;
     }
-    if let Some(std_sort) = wide::std_sort(keys, order, 1) {
-        return wide::sort_by_std(keys, order, std_sort);
+    if wide::are_for_std(keys, order, 1) {
+        return wide::sort_by_std(keys, order);
     }
     sort_by_code(keys, |key| key.prefix(order));
     wide::sort_ties(keys, order, 1);
@@ -347,7 +348,7 @@ pub(crate) fn argsort_wide<K: TotalOrder, I: Index>(keys: &[K], indices: &mut [I
 pub(crate) fn sort_by_wide_key<T, K: TotalOrder>(v: &mut [T], key: &impl Fn(&T) -> K, order: Order) {
     let less = |a: &T, b: &T| key(a).compare(&key(b), order).is_lt();
     if v.len() >= INSERTED
-        && long_run::sort_few::<true, T>(v, less, |rest| sort_by_wide_key(rest, key, order))
+        && long_runs::sort_few::<true, T>(v, less, |rest| sort_by_wide_key(rest, key, order))
     {
         return;
     }

@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use super::by_code::{self, StdSort};
+use super::by_code;
 use super::distribute::{self, Classifier};
 use super::runs::{self, InRun, Run};
 use super::vector::{self, Isa};
-use super::{Job, compare, counting, long_run, pace, parallel_partition, split_at_ranges};
+use super::{Job, compare, counting, long_runs, pace, parallel_partition, split_at_ranges};
 use crate::cpu::profile::{self, Runs};
 use crate::cpu::sorts::CpuSorts;
 use crate::cpu::tuning::{COUNT_16_FROM, MERGED_BY_THREADS, RANGES_A_THREAD};
@@ -51,29 +51,28 @@ pub(crate) fn sort<B: CpuSorts>(keys: &mut [B], transform: Transform<B>, job: &J
     Ok(report)
 }
 
-/// Sorts integers of 128 bits by few threads: merges a long run that they begin with, and leaves to the standard library what it
-/// sorts in less time.
+/// Sorts integers of 128 bits by few threads: merges the long runs that they begin with, and leaves to the standard
+/// library what it sorts in less time.
 fn sort_integers<B: CpuSorts>(keys: &mut [B], transform: Transform<B>, job: &Job) -> Result<Report, Error> {
     let (n, bytes, mut report) = (keys.len(), size_of_val(keys), Report::default());
-    let run = report.phase("profile", bytes, 0, || long_run::first_run_of_integers(keys, transform));
-    let room = long_run::merge_room(run.range.end, n);
-    if long_run::is_long(run.range.end, n)
+    let runs = report.phase("profile", bytes, 0, || long_runs::of_integers(keys, transform));
+    if let Some(runs) = runs
+        && let room = runs.room(n)
         && job.budget.scratch(room * size_of::<B>(), "", &mut report).is_ok()
         && let Ok(mut scratch) = Scratch::new(room)
     {
         let (job, mut rest) = (job.holding(room * size_of::<B>()), Ok(Report::default()));
         report.phase("finish", bytes, bytes, || {
             let sort = |keys: &mut [B]| rest = sort(keys, transform, &job);
-            long_run::sort_integers_after_run(keys, &run, transform, &mut scratch, sort);
+            long_runs::sort_integers(keys, &runs, transform, &mut scratch, sort);
         });
         report.scratch_peak = report.scratch_peak.max(rest?.scratch_peak);
         return Ok(report);
     }
-    let std_sort = StdSort::for_integers(keys, transform, job.budget.threads)
-        .filter(|by| job.budget.scratch(by.scratch(bytes), "", &mut report).is_ok());
-    match std_sort {
-        Some(by) => report.phase("finish", bytes, bytes, || by.sort_integers(keys, transform)),
-        None => distribute_and_finish(keys, transform, job, &mut report),
+    if by_code::are_integers_for_std(keys, transform, job.budget.threads) {
+        report.phase("finish", bytes, bytes, || by_code::sort_integers_by_std(keys, transform));
+    } else {
+        distribute_and_finish(keys, transform, job, &mut report);
     }
     Ok(report)
 }

@@ -8,7 +8,7 @@ pub(crate) mod few;
 pub(crate) mod gather;
 pub(crate) mod keys;
 pub(crate) mod lines;
-pub(crate) mod long_run;
+pub(crate) mod long_runs;
 pub(crate) mod order;
 pub(crate) mod pace;
 mod packed;

@@ -5,10 +5,10 @@ use std::mem::MaybeUninit;
 
 use rayon::slice::ParallelSliceMut;
 
-use super::by_code::{self, StdSort};
-use super::runs::Run;
+use super::by_code;
+use super::long_runs::{self, LongRuns};
 use super::sorts::CpuSorts;
-use super::{Job, compare, long_run, permute_pairs, segment_pairs, segments};
+use super::{Job, compare, permute_pairs, segment_pairs, segments};
 use crate::cpu::tuning::{FEW, MERGED_BY_THREADS};
 use crate::key::Transform;
 use crate::parallel::ITEMS_A_TASK;
@@ -25,41 +25,41 @@ pub(crate) fn sort<K: TotalOrder>(keys: &mut [K], order: Order, job: &Job) -> Re
         return Ok(report);
     }
     let (bytes, n) = (size_of_val(keys), keys.len());
-    let run = report.phase("profile", bytes, 0, || first_run(keys, order));
-    let room = long_run::merge_room(run.range.end, n);
-    if (run.range.end == n || job.budget.threads <= MERGED_BY_THREADS && long_run::is_long(run.range.end, n))
+    let runs = report.phase("profile", bytes, 0, || long_runs(keys, order));
+    if let Some(runs) = runs
+        && (job.budget.threads <= MERGED_BY_THREADS || runs.is_one(n))
+        && let room = runs.room(n)
         && job.budget.scratch(room * size_of::<K>(), "", &mut report).is_ok()
         && let Ok(mut scratch) = Scratch::new(room)
     {
         let (job, mut rest) = (job.holding(room * size_of::<K>()), Ok(Report::default()));
         report.phase("finish", bytes, bytes, || {
-            sort_after_run(keys, &run, order, &mut scratch, |keys| rest = sort(keys, order, &job));
+            sort_and_merge(keys, &runs, order, &mut scratch, |keys| rest = sort(keys, order, &job));
         });
         report.scratch_peak = report.scratch_peak.max(rest?.scratch_peak);
         return Ok(report);
     }
-    let std_sort = std_sort(keys, order, job.budget.threads)
-        .filter(|by| job.budget.scratch(by.scratch(bytes), "", &mut report).is_ok());
-    report.phase("finish", bytes, bytes, || sort_keys(keys, order, std_sort, job.budget.threads));
+    let by_std = are_for_std(keys, order, job.budget.threads);
+    report.phase("finish", bytes, bytes, || sort_keys(keys, order, by_std, job.budget.threads));
     Ok(report)
 }
 
-/// Sorts keys, by the given sort of the standard library if there is one.
-fn sort_keys<K: TotalOrder>(keys: &mut [K], order: Order, std_sort: Option<StdSort>, threads: usize) {
+/// Sorts keys, by std's sort if that is asked for.
+fn sort_keys<K: TotalOrder>(keys: &mut [K], order: Order, by_std: bool, threads: usize) {
     // Keys without a size are all equal.
     if size_of::<K>() == 0 {
         return;
     }
-    if let Some(std_sort) = std_sort {
-        return sort_by_std(keys, order, std_sort);
+    if by_std {
+        return sort_by_std(keys, order);
     }
     if !is_sorted(keys, order) {
         by_code::sort(keys, |key| key.prefix(order), |keys| sort_ties(keys, order, threads), threads);
     }
 }
 
-/// The sort of the standard library that is faster than a sort by prefixes on `threads` threads, if there is one.
-pub(crate) fn std_sort<K: TotalOrder>(keys: &[K], order: Order, threads: usize) -> Option<StdSort> {
+/// Whether std's sort is faster than a sort by prefixes on `threads` threads.
+pub(crate) fn are_for_std<K: TotalOrder>(keys: &[K], order: Order, threads: usize) -> bool {
     let prefix = |i: usize| keys[i].prefix(order);
     let prefixes_repeat = || {
         if K::IS_PREFIX {
@@ -69,62 +69,56 @@ pub(crate) fn std_sort<K: TotalOrder>(keys: &[K], order: Order, threads: usize) 
             by_code::has_equal_codes(keys.len(), prefix)
         }
     };
-    // The order is chosen here once, not again for every key.
-    if order == Order::default() {
-        StdSort::for_items(keys, |a, b| a.compare(b, Order::default()).is_lt(), prefixes_repeat, threads)
-    } else {
-        StdSort::for_items(keys, |a, b| a.compare(b, order).is_lt(), prefixes_repeat, threads)
-    }
+    by_code::are_for_std(keys.len(), prefixes_repeat, threads)
 }
 
 /// Sorts keys by comparison.
-pub(crate) fn sort_by_std<K: TotalOrder>(keys: &mut [K], order: Order, std_sort: StdSort) {
-    // The order is chosen here once, not again for every key.
-    match (std_sort, order == Order::default()) {
-        (StdSort::Stable, true) => keys.sort_by(|a, b| a.compare(b, Order::default())),
-        (StdSort::Stable, false) => keys.sort_by(|a, b| a.compare(b, order)),
-        (StdSort::Unstable, true) => keys.sort_unstable_by(|a, b| a.compare(b, Order::default())),
-        (StdSort::Unstable, false) => keys.sort_unstable_by(|a, b| a.compare(b, order)),
-    }
-}
-
-/// The longest run that keys begin with.
-fn first_run<K: TotalOrder>(keys: &[K], order: Order) -> Run {
+pub(crate) fn sort_by_std<K: TotalOrder>(keys: &mut [K], order: Order) {
     // The order is chosen here once, not again for every key.
     if order == Order::default() {
-        long_run::first_run::<false, K>(keys, |a, b| a.compare(b, Order::default()).is_lt())
+        keys.sort_unstable_by(|a, b| a.compare(b, Order::default()));
     } else {
-        long_run::first_run::<false, K>(keys, |a, b| a.compare(b, order).is_lt())
+        keys.sort_unstable_by(|a, b| a.compare(b, order));
     }
 }
 
-/// Sorts keys that begin with a run: sorts the others with `sort`, and merges both by way of the room.
-fn sort_after_run<K: TotalOrder>(
+/// The long runs that keys begin with.
+fn long_runs<K: TotalOrder>(keys: &[K], order: Order) -> Option<LongRuns> {
+    // The order is chosen here once, not again for every key.
+    if order == Order::default() {
+        LongRuns::of::<false, K>(keys, |a, b| a.compare(b, Order::default()).is_lt())
+    } else {
+        LongRuns::of::<false, K>(keys, |a, b| a.compare(b, order).is_lt())
+    }
+}
+
+/// Sorts keys that begin with long runs: sorts the others with `sort`, and merges all by way of the room.
+fn sort_and_merge<K: TotalOrder>(
     keys: &mut [K],
-    run: &Run,
+    runs: &LongRuns,
     order: Order,
     room: &mut [MaybeUninit<K>],
     sort: impl FnOnce(&mut [K]),
 ) {
     // The order is chosen here once, not again for every key.
     if order == Order::default() {
-        long_run::sort_after_run(keys, run, |a, b| a.compare(b, Order::default()).is_lt(), room, sort);
+        runs.sort(keys, |a, b| a.compare(b, Order::default()).is_lt(), room, sort);
     } else {
-        long_run::sort_after_run(keys, run, |a, b| a.compare(b, order).is_lt(), room, sort);
+        runs.sort(keys, |a, b| a.compare(b, order).is_lt(), room, sort);
     }
 }
 
-/// Sorts up to [`FEW`] keys if they begin with a long run, with `sort` for the others, and returns whether they do.
-pub(crate) fn sort_few_after_run<K: TotalOrder>(
+/// Sorts up to [`FEW`] keys if they begin with long runs, with `sort` for the others, and returns whether they do.
+pub(crate) fn sort_few_runs<K: TotalOrder>(
     keys: &mut [K],
     order: Order,
     sort: impl FnOnce(&mut [K]),
 ) -> bool {
     // The order is chosen here once, not again for every key.
     if order == Order::default() {
-        long_run::sort_few::<false, K>(keys, |a, b| a.compare(b, Order::default()).is_lt(), sort)
+        long_runs::sort_few::<false, K>(keys, |a, b| a.compare(b, Order::default()).is_lt(), sort)
     } else {
-        long_run::sort_few::<false, K>(keys, |a, b| a.compare(b, order).is_lt(), sort)
+        long_runs::sort_few::<false, K>(keys, |a, b| a.compare(b, order).is_lt(), sort)
     }
 }
 
@@ -210,7 +204,7 @@ pub(crate) fn sort_segments<K: TotalOrder>(
     let mut report = Report::default();
     let bytes = size_of_val(keys);
     report.phase("finish", bytes, bytes, || {
-        let finish = |segment: &mut [K]| sort_keys(segment, order, None, 1);
+        let finish = |segment: &mut [K]| sort_keys(segment, order, false, 1);
         let count = segments.count(keys.len());
         segments::side_by_side(keys, 0, 0..count, segments, job.budget.threads, &finish);
     });

@@ -107,7 +107,7 @@ pub(super) fn on_cpu(request: &Request) -> Scratch {
 fn of_runs(bytes: Count, request: &Request) -> Count {
     let copy = match request.keys {
         KeyForm::Number { bytes: ..=8, .. } => bytes / count(2),
-        // One run after the other is merged with what follows it.
+        // Runs are merged with the others, which may have runs of their own.
         _ => bytes,
     };
     // Where a whole copy is too much, a shorter run may still fit.

@@ -5,10 +5,11 @@ use std::cmp::Ordering;
 use super::{PARALLEL_FROM, Sorter};
 #[cfg(doc)]
 use crate::Algorithm;
+use crate::cpu::long_runs::LongRuns;
 use crate::cpu::profile::Runs;
 use crate::cpu::sorts::{self, CpuSorts};
 use crate::cpu::tuning::MERGED_BY_THREADS;
-use crate::cpu::{self, Job, long_run};
+use crate::cpu::{self, Job};
 use crate::key::{self, Code, Transform};
 use crate::plan::CpuWay;
 use crate::request::{Beside, Budget, KeyForm, Operation};
@@ -22,7 +23,7 @@ impl Sorter {
     /// Sorts by a key that `key` computes from each element. Stable, unless the sorter was built with `.unstable()`. Runs on the
     /// engine that [`Sorter::argsort`] of the keys uses.
     ///
-    /// Calls `key` once for each element, unless one thread sorts elements that begin with a long run: it merges that with the others, and
+    /// Calls `key` once for each element, unless one thread sorts elements that begin with long runs: it merges those with the others, and
     /// calls `key` twice for each comparison, up to twice as often as std's `sort_by_key`. To call it once whatever the order, use
     /// [`Sorter::sort_by_cached_key`].
     ///
@@ -61,7 +62,7 @@ impl Sorter {
             }
             return Ok(Report::default());
         }
-        if let Some(report) = self.sort_after_run(v, key) {
+        if let Some(report) = self.merge_long_runs(v, key) {
             return report;
         }
         let mut keys: Vec<K> = self.collect(v, key);
@@ -76,9 +77,9 @@ impl Sorter {
         self.sort_by_numbers(v, &mut keys, code, held)
     }
 
-    /// Sorts elements that begin with a long run, by one thread: sorts the others, and merges both. `None`, and the elements are as
-    /// they were, if there is no such run, or a memory limit, which the sort of the others might exceed.
-    fn sort_after_run<T: Send + Sync, K: Key>(
+    /// Sorts elements that begin with long runs, by one thread: sorts the others, and merges all. `None`, and the elements are as they
+    /// were, if there are no such runs, or a memory limit, which the sort of the others might exceed.
+    fn merge_long_runs<T: Send + Sync, K: Key>(
         &self,
         v: &mut [T],
         key: &(impl Fn(&T) -> K + Sync),
@@ -88,37 +89,37 @@ impl Sorter {
         }
         if const { !K::FORM.is_number() } {
             let order = self.choices.order;
-            return self.merge_long_run(v, key, |a, b| key(a).compare(&key(b), order).is_lt());
+            return self.merge_long_runs_by(v, key, |a, b| key(a).compare(&key(b), order).is_lt());
         }
         let transform: Transform<K::Bits> = self.carrying(K::FORM.code());
         // Known when this is compiled, so that codes of integers take one instruction.
         if const { K::FORM.is_float() } {
             let code = |item: &T| transform.encode(key::to_bits(&key(item)));
-            self.merge_long_run(v, key, |a, b| code(a) < code(b))
+            self.merge_long_runs_by(v, key, |a, b| code(a) < code(b))
         } else {
             let code = |item: &T| transform.encode_integer(key::to_bits(&key(item)));
-            self.merge_long_run(v, key, |a, b| code(a) < code(b))
+            self.merge_long_runs_by(v, key, |a, b| code(a) < code(b))
         }
     }
 
-    /// [`Sorter::sort_after_run`], where `less` compares two elements by their keys.
-    fn merge_long_run<T: Send + Sync, K: Key>(
+    /// [`Sorter::merge_long_runs`], where `less` compares two elements by their keys.
+    fn merge_long_runs_by<T: Send + Sync, K: Key>(
         &self,
         v: &mut [T],
         key: &(impl Fn(&T) -> K + Sync),
         less: impl Fn(&T, &T) -> bool,
     ) -> Option<Result<Report, Error>> {
         let (n, bytes, mut report) = (v.len(), size_of_val(v), Report::default());
-        let run = report.phase("profile", bytes, 0, || long_run::first_run::<true, T>(v, &less));
-        let room = long_run::merge_room(run.range.end, n);
-        if !long_run::is_long(run.range.end, n) || room > 0 && self.choices.memory_limit.is_some() {
+        let runs = report.phase("profile", bytes, 0, || LongRuns::of::<true, T>(v, &less))?;
+        let room = runs.room(n);
+        if room > 0 && self.choices.memory_limit.is_some() {
             return None;
         }
         let mut scratch = Scratch::new(room).ok()?;
         let mut others = Ok(Report::default());
         report.phase("finish", bytes, bytes, || {
             let sort = |rest: &mut [T]| others = self.sort_by_key_of(rest, key);
-            long_run::sort_after_run(v, &run, &less, &mut scratch, sort);
+            runs.sort(v, &less, &mut scratch, sort);
         });
         report.scratch_peak = (room * size_of::<T>()) as u64;
         Some(others.map(|others| {

@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use super::{Sort, Strings, compare_bytes};
-use crate::cpu::long_run::is_long;
+use crate::cpu::long_runs::is_long;
 use crate::cpu::runs::merge_items;
 use crate::cpu::tuning::STRINGS_A_TASK;
 use crate::parallel;
