@@ -89,6 +89,12 @@ impl<T> Scratch<T> {
     }
 }
 
+/// What part of scratch is aligned for items of another type, as room for those.
+pub(crate) fn room_for<T>(scratch: &mut [MaybeUninit<u64>]) -> &mut [MaybeUninit<T>] {
+    // SAFETY: as all of it may be uninitialised, any bytes will do.
+    unsafe { scratch.align_to_mut() }.1
+}
+
 #[cfg(feature = "gpu")]
 impl<T: Sync> Scratch<T> {
     /// Gives the memory back by all threads of the current rayon pool. One gives back some 30 GB in a second.

@@ -30,10 +30,21 @@ pub(crate) fn bring<T: Send, I: Index>(v: &mut [T], indices: &mut [I], budget: &
 
 /// Puts `v[indices[i]]` at index `i`, for all `i`, by way of a copy.
 pub(crate) fn gather<T: Send, I: Index>(v: &mut [T], indices: &[I], threads: usize) -> Result<(), Error> {
+    gather_through(v, indices, &mut Scratch::new(v.len())?, threads);
+    Ok(())
+}
+
+/// [`gather`], where `room` holds the copy.
+pub(crate) fn gather_through<T: Send, I: Index>(
+    v: &mut [T],
+    indices: &[I],
+    room: &mut [MaybeUninit<T>],
+    threads: usize,
+) {
     let n = v.len();
     // Other indices would drop one item twice.
     assert!(indices.len() == n && is_permutation(indices, threads), "the indices are no permutation");
-    let mut copy = Scratch::<T>::new(n)?;
+    let copy = &mut room[..n];
     let from = Pointers::of(v);
     let read = |(to, indices): (&mut [MaybeUninit<T>], &[I])| {
         for (i, to) in to.iter_mut().enumerate() {
@@ -52,13 +63,12 @@ pub(crate) fn gather<T: Send, I: Index>(v: &mut [T], indices: &[I], threads: usi
     };
     let parts = copy.chunks_mut(STRINGS_A_TASK).zip(indices.chunks(STRINGS_A_TASK));
     parallel::for_each(threads, parts, read);
-    let copy = Pointers::of(&mut copy);
+    let copy = Pointers::of(copy);
     parallel::for_each(threads, v.chunks_mut(STRINGS_A_TASK).enumerate(), |(i, to)| {
         // SAFETY: the part of the copy for these items.
         let from = unsafe { std::slice::from_raw_parts(copy.at(i * STRINGS_A_TASK), to.len()) };
         back((to, from));
     });
-    Ok(())
 }
 
 /// Whether each of as many indices is there once.

@@ -11,7 +11,7 @@ pub(crate) mod lines;
 pub(crate) mod long_runs;
 pub(crate) mod order;
 pub(crate) mod pace;
-mod packed;
+pub(crate) mod packed;
 pub(crate) mod pairs;
 pub(crate) mod parallel_partition;
 pub(crate) mod prefetch;

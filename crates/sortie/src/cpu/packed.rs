@@ -1,10 +1,15 @@
-//! The indices of many keys in order, by words of 64 bits: the leading bits of a key's code, and its index.
+//! The indices of keys in order, by words of 64 bits: the leading bits of a key's code, and its index. The words are sorted as keys
+//! alone, in place.
 //!
-//! The words are sorted as keys alone, in place. A distribution of codes with their indices moves twice as many bytes, and each of
-//! its buckets is then packed into words all the same.
+//! Many keys: a distribution of codes with their indices moves twice as many bytes, and each of its buckets is then packed into
+//! words all the same. Keys of elements: the words are the only scratch that the order takes.
+
+use std::mem::MaybeUninit;
 
 use super::Job;
+use super::few::fill;
 use super::order::{Split, order_ties};
+use super::ranks::Distinct;
 use super::sorts::CpuSorts;
 use super::vector::{self, Isa};
 use crate::cpu::tuning::RANK_SAMPLE;
@@ -53,6 +58,31 @@ pub(super) fn argsort<B: CpuSorts, I: Index>(
         indices.iter_mut().zip(&*words).for_each(|(to, &word)| *to = I::from_usize(split.place(word)));
     });
     Ok(true)
+}
+
+/// The indices of codes of at most 64 bits in order, written to `words`, which has room for as many. Stable. `None` if a sample shows
+/// few distinct codes. Calls `code` once for each index, and again where codes tie by their words.
+pub(crate) fn order<B: CpuSorts>(
+    code: impl Fn(usize) -> B,
+    words: &mut [MaybeUninit<u64>],
+) -> Option<&mut [u64]> {
+    assert!(B::WIDTH <= u64::BITS);
+    let (n, isa) = (words.len(), Isa::detect());
+    let words = fill(words, (0..n).map(|i| code(i).low()));
+    if n == 0 || Distinct::sampled::<RANK_SAMPLE>(words, Transform::IDENTITY).is_some() {
+        return None;
+    }
+    let split = vector::compiled_for!(isa, || {
+        let split = Split::of(words.iter().map(|&code| B::from_low(code)));
+        for (i, word) in words.iter_mut().enumerate() {
+            *word = split.word(B::from_low(*word), i);
+        }
+        split
+    });
+    vector::sort(words, isa);
+    order_ties(words, split, code, isa);
+    words.iter_mut().for_each(|word| *word = split.place(*word) as u64);
+    Some(words)
 }
 
 /// Whether two words of a sample are equal.

@@ -8,12 +8,12 @@ use crate::Algorithm;
 use crate::cpu::long_runs::LongRuns;
 use crate::cpu::profile::Runs;
 use crate::cpu::sorts::{self, CpuSorts};
-use crate::cpu::tuning::MERGED_BY_THREADS;
-use crate::cpu::{self, Job};
-use crate::key::{self, Code, Transform};
+use crate::cpu::tuning::{MERGED_BY_THREADS, PAIRS_AT_ONCE};
+use crate::cpu::{self, Job, gather, packed};
+use crate::key::{self, Bits, Code, Transform};
 use crate::plan::CpuWay;
 use crate::request::{Beside, Budget, KeyForm, Operation};
-use crate::scratch::Scratch;
+use crate::scratch::{Scratch, room_for};
 use crate::{Error, Index, Key, Report, parallel};
 
 /// Bytes up to which a key and its element are sorted together; larger elements are moved by indices afterwards.
@@ -23,8 +23,9 @@ impl Sorter {
     /// Sorts by a key that `key` computes from each element. Stable, unless the sorter was built with `.unstable()`. Runs on the
     /// engine that [`Sorter::argsort`] of the keys uses.
     ///
-    /// Calls `key` once for each element, unless one thread sorts elements that begin with long runs: it merges those with the others, and
-    /// calls `key` twice for each comparison, up to twice as often as std's `sort_by_key`. To call it once whatever the order, use
+    /// Calls `key` once for each element, but one thread calls it more often in two cases. Elements that begin with long runs: it merges
+    /// those with the others, and calls `key` twice for each comparison, up to twice as often as std's `sort_by_key`. Up to 131,072
+    /// elements: it calls `key` again for those whose keys begin with the same bits. To call it once whatever the order, use
     /// [`Sorter::sort_by_cached_key`].
     ///
     /// Scratch: the keys, and
@@ -64,6 +65,11 @@ impl Sorter {
         }
         if let Some(report) = self.merge_long_runs(v, key) {
             return report;
+        }
+        if const { K::FORM.is_number() && matches!(K::Bits::WIDTH, 32 | 64) }
+            && let Some(report) = self.sort_by_words(v, key)
+        {
+            return Ok(report);
         }
         let mut keys: Vec<K> = self.collect(v, key);
         let held = size_of_val(&*keys) + size_of::<usize>() * v.len();
@@ -126,6 +132,34 @@ impl Sorter {
             report.scratch_peak += others.scratch_peak;
             report
         }))
+    }
+
+    /// Sorts up to [`PAIRS_AT_ONCE`] elements by words of their keys and indices. `None`, and the
+    /// elements are as they were, if there are more elements, few distinct keys, or too little memory.
+    fn sort_by_words<T: Send + Sync, K: Key>(
+        &self,
+        v: &mut [T],
+        key: &(impl Fn(&T) -> K + Sync),
+    ) -> Option<Report> {
+        let (n, bytes, word) = (v.len(), size_of_val(v), size_of::<u64>());
+        if n > PAIRS_AT_ONCE || !self.is_left_to_cpu() {
+            return None;
+        }
+        // In one piece, which allocators keep. The copy may have to begin some bytes later, for its alignment.
+        let copy = (bytes + align_of::<T>()).div_ceil(word);
+        let scratch_peak = ((n + copy) * word + n.div_ceil(8)) as u64;
+        if self.choices.memory_limit.is_some_and(|limit| limit < scratch_peak) {
+            return None;
+        }
+        let mut report = Report { scratch_peak, ..Report::default() };
+        let mut scratch = Scratch::<u64>::new(n + copy).ok()?;
+        let (words, room) = scratch.split_at_mut(n);
+        let transform: Transform<K::Bits> = self.carrying(K::FORM.code());
+        let indices = report.phase("finish", bytes, n * word, || {
+            packed::order(|i| transform.encode(key::to_bits(&key(&v[i]))), words)
+        })?;
+        report.phase("move", bytes, bytes, || gather::gather_through(v, indices, room_for(room), 1));
+        Some(report)
     }
 
     /// Leaves elements that are in the order of their keys, and reverses those that are in reverse order. `None` if they are in
@@ -257,12 +291,12 @@ impl Sorter {
     }
 
     /// Moves elements by indices. `held` is the scratch that is held already, in bytes.
-    fn bring<T: Send>(&self, v: &mut [T], indices: &mut [usize], held: usize, report: &mut Report) {
+    fn bring<T: Send, I: Index>(&self, v: &mut [T], indices: &mut [I], held: usize, report: &mut Report) {
         let bytes = size_of_val(v);
         let memory = self.choices.memory_limit.unwrap_or(u64::MAX);
         self.in_pool(self.threads(v.len(), PARALLEL_FROM), |threads| {
             let budget = Budget { threads, memory, held: held as u64 };
-            let copy = report.phase("move", bytes, bytes, || cpu::gather::bring(v, indices, &budget));
+            let copy = report.phase("move", bytes, bytes, || gather::bring(v, indices, &budget));
             report.scratch_peak = report.scratch_peak.max((held + copy) as u64);
         });
     }
