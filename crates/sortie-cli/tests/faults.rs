@@ -175,7 +175,8 @@ fn a_failing_disk_ends_all_that_goes_on_at_the_same_time() {
     }
 }
 
-/// FASTA, one record after the other and several at a time. An input that breaks off is told with the record before that.
+/// FASTA in runs, with one runner and with several. If a read of the input fails after some records, the message names the
+/// last of them.
 #[test]
 fn a_failing_disk_is_told_for_records_of_fasta() {
     let record = |number: usize| format!(">{:06}\n{}\n", number * 7919 % 100_000, "ACGT".repeat(20));

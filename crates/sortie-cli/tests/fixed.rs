@@ -146,7 +146,7 @@ fn refusals_are_one_clear_line() {
     for (options, said) in [
         (
             "--record-size 100",
-            "in: 1050 bytes are no multiple of the 100 bytes of a record; the file is cut short, or --record-size is another",
+            "in: 1050 bytes are no multiple of the 100 bytes of a record; the file is cut short, or --record-size is wrong",
         ),
         ("--record-size 100 --key 95..101", "--key 95..101 ends past the 100 bytes of a record"),
         ("--record-size 100 -k1,2", KEY),

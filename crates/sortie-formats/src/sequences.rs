@@ -312,14 +312,14 @@ impl<'a> Reading<'a> {
 }
 
 impl Format {
-    /// The record that is all of a text.
+    /// The record that consists of the whole text.
     #[must_use]
     pub fn record(self, text: &[u8]) -> Record<'_> {
         Record { format: self, text }
     }
 
-    /// The first record of a text in which whole records follow each other, as [`Records`] keep them. `None` if no record is
-    /// complete. A record that has no visible end is complete only if the text `is_all`, so that nothing can follow.
+    /// The first record of a text in which whole records follow each other, as [`Records`] store them. `None` if no record is
+    /// complete. If the end of a record is not visible, it is complete only if `is_all` says that nothing follows the text.
     #[must_use]
     pub fn first(self, text: &[u8], is_all: bool) -> Option<Record<'_>> {
         let end = match self {

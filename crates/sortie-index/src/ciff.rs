@@ -27,8 +27,7 @@ impl Index {
     ///
     /// # Errors
     /// [`Error::TooMuch`] if a count is too large for the format, which has 31 bits for all counts except words.
-    /// [`Error::File`],
-    /// [`Error::Damaged`].
+    /// [`Error::File`], [`Error::Damaged`].
     pub fn export_ciff(&self, out: &mut impl Write, path: &std::path::Path) -> Result<(), Error> {
         let counts = self.counts();
         if counts.documents.max(counts.terms) > i32::MAX as u64 {

@@ -60,8 +60,7 @@ impl Encoder {
         if let Some(last) = self.held.checked_sub(1)
             && self.documents[last] == posting.document
         {
-            // Frequencies are stored minus one, so the largest is 2^32 - 1 although the stored value is one
-            // less.
+            // Frequencies are stored minus one, so the largest stored value is 2^32 - 2, for a frequency of 2^32 - 1.
             let sum = self.frequencies[last].checked_add(posting.frequency).filter(|&less| less < u32::MAX);
             self.frequencies[last] = sum.ok_or_else(too_often)?;
             self.list.words += u64::from(posting.frequency);

@@ -1,4 +1,4 @@
-//! Arrays that are larger than memory, each sorted as a whole.
+//! Sorts arrays that do not fit in memory, each as a whole.
 
 use std::cmp::Ordering;
 
@@ -16,19 +16,20 @@ use crate::failure::Failure;
 use crate::stats::Ledger;
 use crate::{memory, threads};
 
-/// What is read and written at a time, in bytes, where elements are turned into others on the way, or progress is told.
+/// The number of bytes to convert at a time while reading, and to write between updates of the progress bar.
 const PIECE: usize = 1 << 20;
-/// Bytes that sorting elements in place takes for so many of theirs.
+/// The sort in place needs one byte of scratch memory for this many bytes of elements.
 const SCRATCH: u64 = 20;
 
-/// A sort that `budget` bytes of memory have to do for.
+/// The sort of an array with `budget` bytes of memory.
 pub struct Task<'a> {
     budget: u64,
     temporary: &'a Temporary,
 }
 
 impl<'a> Task<'a> {
-    /// For an array that is sorted as a whole and does not fit, or comes through a pipe, which does not say whether it does.
+    /// The task for an array that is sorted as a whole and does not fit in memory, or whose size is not known. `None` for all
+    /// other arrays.
     pub fn of(asked: &'a ArrayJob, job: &ArraySort<'_>, array: &ArrayFile) -> Option<Task<'a>> {
         let is_one = match (&job.cut, &array.format) {
             (Cut::Whole, _) => true,
@@ -37,14 +38,14 @@ impl<'a> Task<'a> {
         };
         let budget =
             memory::budget(asked.resources.buffer_size, array.size(), || threads::of_use(job.threads, None));
-        // In memory, places and what finds them are beside the elements.
+        // In memory, an argsort needs the indices and its scratch memory in addition to the elements.
         let in_memory = |bytes: u64| match job.argsort {
             true => 2 * bytes + bytes / array.format.kind().width() as u64 * 12,
             false => bytes + bytes / SCRATCH,
         };
         let fits = match array.size() {
             Some(bytes) => in_memory(bytes) <= budget,
-            // For places a GPU is for what is in memory.
+            // A GPU argsorts only arrays in memory, so this array is treated as one that fits.
             None => job.argsort && job.engine.has_gpu(),
         };
         if fits || !is_one {
@@ -54,7 +55,7 @@ impl<'a> Task<'a> {
         Some(Task { budget, temporary: &asked.temporary })
     }
 
-    /// Sorts the array, or its places.
+    /// Sorts the array, or argsorts it.
     pub fn run(self, job: ArraySort<'_>, array: ArrayFile) -> Result<(), Failure> {
         threads::start(job.threads, array.size())?;
         let run = of_width!(array.format.kind(), Self::run_as);
@@ -108,7 +109,7 @@ fn argsort<W: Pod + Send>(
     let (stretches, format) = array.stretches()?;
     if job.engine.has_gpu() {
         return Err(Failure::new(
-            "places of an array that does not fit -S have no GPU engine; leave out --engine, or give -S more",
+            "--argsort of an array that does not fit in -S has no GPU engine; leave out --engine, or raise -S",
         ));
     }
     let bytes = stretches.bytes().map(|bytes| bytes / size_of::<W>() as u64 * size_of::<u128>() as u64);
@@ -128,7 +129,7 @@ fn order(job: &ArraySort<'_>) -> Order {
     Order { descending: job.descending, ..Order::default() }
 }
 
-/// Numbers, which are sorted in place.
+/// Elements that are sorted in place.
 struct Elements {
     dtype: Dtype,
     order: Order,
@@ -161,17 +162,17 @@ impl Items for Elements {
     }
 }
 
-/// Elements with their places as numbers: the code of the element, and the place below it, so that they are in order where
-/// elements are equal.
+/// Elements with their indices as 128-bit numbers: the code of an element in the upper half, its index in the lower half. So
+/// the indices of equal elements are in order.
 struct Places<W> {
     stretches: ArrayStretches,
     dtype: Dtype,
     order: Order,
-    /// Whether what NumPy takes as equal is.
+    /// Whether elements that NumPy treats as equal get the same code.
     level: bool,
-    /// Of the next element.
+    /// The index of the next element.
     place: u64,
-    /// What was read, and its codes.
+    /// The elements that were read, and their codes.
     read: Vec<W>,
     codes: Vec<u64>,
 }
@@ -183,7 +184,7 @@ impl<W: Pod> Places<W> {
         Ok(Places { stretches, dtype, order, level, place: 0, read, codes })
     }
 
-    /// Fills `items` with the next ones; with fewer at the end.
+    /// Fills `items` with the next ones, and returns the number of bytes filled. It is smaller only at the end.
     fn next(&mut self, items: &mut [u8], ledger: &Ledger) -> Result<usize, Failure> {
         let mut filled = 0;
         for items in items.chunks_mut(self.read.len() * size_of::<u128>()) {

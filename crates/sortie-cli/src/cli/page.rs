@@ -83,7 +83,7 @@ mod tests {
         let mut script = Vec::new();
         clap_complete::generate(Shell::Bash, &mut program.clone(), "sortie", &mut script);
         let script = String::from_utf8(script).unwrap();
-        // The first line lists the options of the command.
+        // Takes the first line that lists the options of the command.
         let case = script.split(&format!("sortie__subcmd__{})", A::NAME)).nth(1).unwrap();
         let completions: HashSet<_> =
             case.lines().find(|line| line.contains("opts=")).unwrap().split([' ', '"']).collect();

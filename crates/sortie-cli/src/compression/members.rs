@@ -68,7 +68,7 @@ impl Members {
         loop {
             let way = self.way;
             match tap.look_ahead(HEAD)? {
-                // Frames without data alone may be something else.
+                // A file that has only frames without data may have another format.
                 [] if !self.has_begun => {
                     return Err(damaged(format!(
                         "it begins as {} data does, and then there is none",

@@ -1,4 +1,4 @@
-//! Memory of a runner.
+//! The memory of a runner for items of one width.
 
 use std::time::Instant;
 
@@ -7,7 +7,7 @@ use crate::failure::Failure;
 use crate::memory;
 use crate::stats::Ledger;
 
-/// Items of one width, at an address that any number may have.
+/// Items of one width, in memory that is aligned for any number type.
 #[derive(Default)]
 pub struct Buffer {
     words: Vec<u128>,
@@ -15,11 +15,11 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    /// Room for so many bytes. What was in it is lost.
+    /// Room for `bytes` bytes. The old content is lost.
     fn room(&mut self, bytes: usize) -> Result<&mut [u8], Failure> {
         if size_of_val(&self.words[..]) < bytes {
             self.words = Vec::new();
-            // Zeroed pages that were not touched yet take no memory.
+            // Zeroed pages take no memory until they are touched.
             self.words = bytemuck::try_zeroed_vec(bytes.div_ceil(size_of::<u128>()))
                 .map_err(|()| Failure::Memory(bytes as u64))?;
             memory::prefer_large_pages(&mut self.words);
@@ -27,7 +27,7 @@ impl Buffer {
         Ok(&mut bytemuck::cast_slice_mut(&mut self.words)[..bytes])
     }
 
-    /// Has `fill` write items into so many bytes, and say how many it wrote.
+    /// Lets `fill` write items into `bytes` bytes. `fill` returns the number of bytes that it wrote.
     pub fn fill_by(
         &mut self,
         bytes: usize,
@@ -37,7 +37,7 @@ impl Buffer {
         Ok(())
     }
 
-    /// Has `fill` write so many bytes; true where it writes fewer.
+    /// Lets `fill` write `room` bytes. Returns true if it writes fewer, which means the end of the input.
     pub fn fill(&mut self, room: usize, fill: Fill<'_>, ledger: &Ledger) -> Result<bool, Failure> {
         let start = Instant::now();
         self.fill_by(room, fill)?;

@@ -1,7 +1,7 @@
-//! Writing sorted items: gathered in parallel from wherever they lie, written in order.
+//! Writes sorted items: several threads copy items from memory into windows, and the windows are written in order.
 //!
-//! One thread writes a window of items while the others, and it too once it is done, gather the next. More
-//! writers would gain nothing: writes to one file wait for each other in the file system.
+//! One thread writes a window while the others gather the next one; when it has finished writing, it joins them. More
+//! writing threads would gain nothing, because the file system serialises writes to one file.
 
 use std::ops::Range;
 
@@ -11,12 +11,12 @@ use super::Sink;
 use crate::failure::Failure;
 use crate::memory::{append, append_line, room};
 
-/// Bytes of a block, approximately. One thread gathers a block of a window.
+/// The approximate number of bytes in a block. One thread gathers one block of a window at a time.
 const BLOCK: usize = 128 << 10;
-/// Bytes that a single thread gathers before it writes them.
+/// The number of bytes that a single thread gathers before it writes them.
 const BLOCK_ALONE: usize = 64 << 10;
 
-/// An item that compares as its key, which `as_ref` gives.
+/// An item that compares by its key, which `as_ref` returns.
 pub trait Item<'a>: AsRef<[u8]> + Copy + Send + Sync {
     fn bytes(&self) -> &'a [u8];
 }
@@ -27,7 +27,7 @@ impl<'a> Item<'a> for &'a [u8] {
     }
 }
 
-/// An item beside its key.
+/// An item and its key.
 #[derive(Debug, Clone, Copy)]
 pub struct Keyed<'a> {
     pub key: &'a [u8],
@@ -48,15 +48,15 @@ impl<'a> Item<'a> for Keyed<'a> {
 
 /// How sorted items are written.
 pub struct Gather {
-    /// Bytes that are gathered and written at a time.
+    /// The number of bytes that are gathered and written at a time.
     pub window: usize,
-    /// What is written after each item.
+    /// The byte to write after each item, if any.
     pub terminator: Option<u8>,
-    /// Whether of items with equal keys only the first is written.
+    /// Whether only the first of several items with equal keys is written.
     pub unique: bool,
-    /// Whether an item and its terminator must be passed on together.
+    /// Whether an item and its terminator must reach the sink in one piece.
     pub whole: bool,
-    /// Whether this thread does all the work.
+    /// Whether the calling thread does all the work.
     pub alone: bool,
 }
 
@@ -66,7 +66,7 @@ impl Gather {
         if self.alone { self.write_alone(items, sink) } else { self.write_windows(items, sink) }
     }
 
-    /// Writes with one thread, which gathers items in a block that stays in the cache.
+    /// Writes with one thread. Short items are gathered in a block that stays in the cache.
     fn write_alone<'a, T: Item<'a>>(&self, items: &[T], sink: Sink<'_>) -> Result<(), Failure> {
         let mut block = room(self.bytes(items).min(BLOCK_ALONE))?;
         for (place, item) in items.iter().enumerate() {
@@ -78,8 +78,8 @@ impl Gather {
         if block.is_empty() { Ok(()) } else { sink(&block) }
     }
 
-    /// Adds an item to a block of `most` bytes, which is written first if it has no room for the item. An item as long as the
-    /// block is written directly.
+    /// Adds an item to a block. If the block would have more than `most` bytes, it is written first. An item of `most` bytes or
+    /// more is written directly, unless items must stay in one piece.
     pub fn put<'a>(
         &self,
         block: &mut Vec<u8>,
@@ -109,13 +109,13 @@ impl Gather {
                 && item.bytes().len() >= self.window
                 && !self.whole
             {
-                // An item of this size is written from where it lies.
+                // An item of this size is written without a copy.
                 write(&mut full, sink)?;
                 if self.is_written(items, start) {
                     self.write_one(item, sink)?;
                 }
             } else if full.is_empty() && end == items.len() {
-                // All that there is, so nothing goes on at the same time.
+                // No window waits to be written and none follows this one, so nothing can overlap.
                 self.fill(items, window, &mut empty)?;
                 write(&mut empty, sink)?;
             } else {
@@ -131,7 +131,7 @@ impl Gather {
         }
     }
 
-    /// The window that begins at `start`. An item that is longer is a window of its own.
+    /// The window that starts at `start`. An item longer than a window is a window of its own.
     fn window<'a, T: Item<'a>>(&self, items: &[T], start: usize) -> Window {
         let mut bytes = 0;
         for (place, item) in items.iter().enumerate().skip(start) {
@@ -167,7 +167,7 @@ impl Gather {
         }
     }
 
-    /// Bytes that all items take where they are written.
+    /// The bytes of all items as they are written, including those that may be left out as equal.
     pub fn bytes<'a, T: Item<'a>>(&self, items: &[T]) -> usize {
         items.iter().map(|item| self.length(item)).sum()
     }
@@ -176,7 +176,7 @@ impl Gather {
         item.bytes().len() + usize::from(self.terminator.is_some())
     }
 
-    /// Whether the item is not left out for having the key of the item before.
+    /// Whether the item is written. Under `unique` it is left out if the item before has the same key.
     fn is_written<'a, T: Item<'a>>(&self, items: &[T], place: usize) -> bool {
         !self.unique || place == 0 || items[place].as_ref() != items[place - 1].as_ref()
     }
@@ -188,14 +188,14 @@ impl Gather {
         }
     }
 
-    /// Writes an item from where it lies.
+    /// Writes an item without copying it.
     fn write_one<'a>(&self, item: &impl Item<'a>, sink: Sink<'_>) -> Result<(), Failure> {
         sink(item.bytes())?;
         self.terminator.map_or(Ok(()), |terminator| sink(&[terminator]))
     }
 }
 
-/// The items that are written next.
+/// The range of items to write next, and their bytes.
 struct Window {
     places: Range<usize>,
     bytes: usize,

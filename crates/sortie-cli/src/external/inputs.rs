@@ -1,11 +1,11 @@
-//! Inputs that are read one after the other.
+//! Reads inputs one after the other.
 
 use std::vec;
 
 use crate::failure::Failure;
 use crate::sort::Input;
 
-/// Inputs, of which at most one is open, by a reader `R`.
+/// Inputs, of which at most one is open at a time. `R` is the reader of an open input.
 pub struct Inputs<R> {
     rest: vec::IntoIter<Input>,
     open: Option<(Input, R)>,
@@ -16,7 +16,8 @@ impl<R> Inputs<R> {
         Inputs { rest: inputs.into_iter(), open: None }
     }
 
-    /// The input that is being read, or else the next one, which `open` opens. `None` after the last.
+    /// The input that is being read and its reader. If none is open, opens the next input with `open`. `None` after the
+    /// last input.
     pub fn current(
         &mut self,
         open: impl FnOnce(&Input) -> Result<R, Failure>,

@@ -1,8 +1,8 @@
-//! Sorting items of one width that are larger than memory: runs, then windows over the runs.
+//! Sorts items of one width that do not fit in memory: makes runs, then merges windows of all runs.
 //!
-//! Runs are merged by the engine that sorted them: it sorts windows over all runs. That takes fewer cycles an item than a
-//! tournament does, for the engine sorts by all threads and with vectors, and it is the relay again that makes runs: one
-//! window is read, one sorted and one written at a time.
+//! The engine that sorted the runs also merges them: it sorts one window of all runs after the other. That takes fewer
+//! cycles for each item than a tournament tree, because the engine uses all threads and vector instructions. As when runs
+//! are made, a relay reads one window, sorts one and writes one at the same time.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -14,21 +14,23 @@ use super::{Cut, Part, Sink, Window, Windows, relay, runners};
 use crate::failure::Failure;
 use crate::stats::Ledger;
 
-/// What is to be sorted, and how that is done in memory.
+/// Items of one width, and how they are sorted in memory.
 pub trait Items: Sync {
-    /// The order of items in memory, where they stay in their places until they are written.
+    /// The result of [`Items::sort`] that [`Items::write`] needs: `()` if the items were sorted in place, or else their
+    /// indices in order.
     type Order: Send;
 
-    /// Bytes of an item.
+    /// The bytes of an item.
     fn width(&self) -> usize;
 
-    /// Bytes that sorting an item takes beside it.
+    /// The bytes that the sort needs for each item in addition to the item itself.
     fn beside(&self) -> usize;
 
-    /// Sorts whole items, which lie at an address that any number may have. Stable.
+    /// Sorts whole items, whose memory is aligned for any number type. Stable.
     fn sort(&self, items: &mut [u8], ledger: &Ledger) -> Result<Self::Order, Failure>;
 
-    /// Writes items that were sorted. `last` is the item that was written before them, or empty, and then the last of them.
+    /// Writes items that were sorted. `last` is the last item written before, or empty if there is none. It is updated to
+    /// the last of these items if they may be left out as equal.
     fn write(
         &self,
         items: &[u8],
@@ -37,14 +39,14 @@ pub trait Items: Sync {
         sink: Sink<'_>,
     ) -> Result<(), Failure>;
 
-    /// Which of two items comes first.
+    /// Compares two items.
     fn compare(&self, a: &[u8], b: &[u8]) -> Ordering;
 }
 
-/// Fills bytes with whole items, and returns how many bytes it filled. It fills fewer at the end only.
+/// Fills a buffer with whole items, and returns the number of bytes filled. It is smaller only at the end of the input.
 pub type Fill<'a> = &'a mut (dyn FnMut(&mut [u8]) -> Result<usize, Failure> + Send);
 
-/// Sorts all items that `fill` returns into `sink`. They have `size` bytes, if that is known.
+/// Sorts all items that `fill` reads into `sink`. `size` is their number of bytes, if it is known.
 pub fn sort_items(
     items: &impl Items,
     task: &Task<'_>,
@@ -55,10 +57,10 @@ pub fn sort_items(
     task.sort(&OneWidth { items, task }, Feed { fill, expected: None }, size, sink)
 }
 
-/// Where items come from.
+/// The source of the items.
 struct Feed<'a> {
     fill: Fill<'a>,
-    /// How many bytes of items there are, if these are expected to fit in memory, until the first were read.
+    /// The bytes of all items, if they are expected to fit in memory. `None` once the first items were read.
     expected: Option<usize>,
 }
 
@@ -68,9 +70,9 @@ struct OneWidth<'a, I> {
     task: &'a Task<'a>,
 }
 
-/// Runs that a merge has room for where the command line does not say, as long as each has room for two blocks.
+/// The default number of runs to merge at a time. Memory may allow fewer, because each run needs room for two blocks.
 const AT_ONCE: usize = 256;
-/// Runs that are merged at a time however little memory there is.
+/// The number of runs that may always be merged at a time, however little memory there is.
 const AT_ONCE_LEAST: usize = 16;
 
 impl<'a, I: Items> Format for OneWidth<'a, I> {
@@ -86,7 +88,7 @@ impl<'a, I: Items> Format for OneWidth<'a, I> {
     }
 
     fn fill(&self, buffer: &mut Buffer, feed: &mut Feed<'a>, runners: usize) -> Result<bool, Failure> {
-        // With room for one more than there should be, which tells the end.
+        // Leaves room for one item more than expected, so that a read can detect the end.
         let room = feed.expected.take().map(|size| size + self.items.width());
         buffer.fill(room.unwrap_or_else(|| self.stretch(runners)), feed.fill, self.task.ledger)
     }
@@ -151,26 +153,27 @@ impl<I: Items> OneWidth<'_, I> {
         self.task.ledger.timed("write", items.len(), items.len(), write)
     }
 
-    /// Bytes of whole items that so many runners have room for at a time, while one sorts them and another writes them.
+    /// The size of a stretch in bytes if each of `runners` runners holds one, of which one is being sorted and one is being
+    /// written.
     fn stretch(&self, runners: usize) -> usize {
         let width = self.items.width();
         let each = runners * width + runners.min(2) * self.items.beside();
         (self.task.budget / each as u64).clamp(2, u64::from(u32::MAX)) as usize * width
     }
 
-    /// Bytes of a window, where the runs that it comes from have as many.
+    /// The size of a window in bytes. The buffers of the runs that it comes from take as many bytes together.
     fn window(&self, budget: u64) -> u64 {
         let (width, runners) = (self.items.width() as u64, runners(budget) as u64);
         let each = (1 + runners) * width + runners.min(2) * self.items.beside() as u64;
         budget / each * width
     }
 
-    /// How many runs memory has room for in a merge.
+    /// The number of runs that can be merged at a time in memory.
     fn at_once(&self) -> usize {
         (self.window(self.task.budget) as usize / self.least()).max(AT_ONCE_LEAST)
     }
 
-    /// The least memory of a run in a merge: for a part of an item, and two blocks.
+    /// The minimum memory of a run in a merge: for a part of an item, and two blocks.
     fn least(&self) -> usize {
         self.items.width() + 2 * self.task.folder.block()
     }

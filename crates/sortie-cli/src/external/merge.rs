@@ -1,4 +1,4 @@
-//! Merging sorted sources, one item after the other.
+//! Merges sorted sources, one item after the other.
 
 use std::cmp::Ordering;
 
@@ -7,9 +7,9 @@ use sortie::merge::Tournament;
 use crate::failure::Failure;
 use crate::memory::append;
 
-/// Where items come from, one at a time.
+/// A source of items, read one at a time.
 pub trait Cursor {
-    /// Moves to the next item; false after the last.
+    /// Moves to the next item. Returns false after the last.
     fn advance(&mut self) -> Result<bool, Failure>;
 
     /// The current item.
@@ -18,36 +18,36 @@ pub trait Cursor {
 
 /// How items compare.
 pub trait Order {
-    /// Whether items are compared by their bytes, and have no other key.
+    /// Whether items compare by their bytes and have no other key.
     fn is_plain(&self) -> bool;
 
     /// Appends the key of an item.
     fn append_key(&self, item: &[u8], key: &mut Vec<u8>) -> Result<(), Failure>;
 
-    /// Whether the greatest key comes first.
+    /// Whether the largest key comes first.
     fn is_descending(&self) -> bool;
 
-    /// Whether of items with equal keys only the first is kept.
+    /// Whether only the first of several items with equal keys is kept.
     fn is_unique(&self) -> bool;
 
-    /// Which of two items with equal keys comes first. They stay in their order where this says that they are equal.
+    /// Compares two items with equal keys. If this returns `Equal`, they stay in their order.
     fn compare_ties(&self, _a: &[u8], _b: &[u8]) -> Ordering {
         Ordering::Equal
     }
 }
 
-/// What takes part in a merge.
+/// A source that takes part in a merge.
 struct Head<C> {
     cursor: C,
-    /// The key of the current item; unused where items are compared by their bytes.
+    /// The key of the current item. Unused if items compare by their bytes.
     key: Vec<u8>,
-    /// The first bytes of the key, greatest where the source is exhausted.
+    /// The first bytes of the key, or the maximum if the source is exhausted.
     prefix: u64,
     exhausted: bool,
 }
 
 impl<C: Cursor> Head<C> {
-    /// At the first item.
+    /// A source positioned at its first item.
     fn new(cursor: C, order: &impl Order) -> Result<Self, Failure> {
         let mut head = Head { cursor, key: Vec::new(), prefix: 0, exhausted: false };
         head.advance(order)?;
@@ -88,8 +88,8 @@ impl<C: Cursor> Head<C> {
     }
 }
 
-/// Has `take` take the items of all sources in order, of equal keys only the first where the order is unique, until it takes
-/// no more. There is a source at least.
+/// Passes the items of all sources to `take` in order, until it returns false. If the order is unique, passes only the
+/// first of several items with equal keys. There must be at least one source.
 pub fn merge_cursors<C: Cursor>(
     cursors: impl IntoIterator<Item = C>,
     order: &impl Order,

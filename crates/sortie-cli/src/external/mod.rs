@@ -1,4 +1,5 @@
-//! What all sorts share whose input may not fit in memory: the steps from reading to merging, and sorted runs on disk.
+//! The code that all formats share to sort input that may not fit in memory: the steps from reading to merging, and
+//! sorted runs on disk.
 
 mod buffer;
 mod gather;
@@ -24,13 +25,13 @@ pub use runs::{Content, RunFolder};
 pub use source::Source;
 pub use windows::{Cut, Window, Windows, end};
 
-/// A budget below this is not worth sharing.
+/// A smaller memory budget is not worth dividing among several runners.
 const SHARED_FROM: u64 = 5 << 20;
 
-/// How many runners of a relay share so many bytes of memory: one for each of its steps, or one alone.
+/// The number of runners that share `budget` bytes of memory in a relay: one for each of its three steps, or only one.
 pub fn runners(budget: u64) -> usize {
     if rayon::current_num_threads() > 1 && budget >= SHARED_FROM { 3 } else { 1 }
 }
 
-/// Takes sorted data in order.
+/// Receives sorted data in order.
 pub type Sink<'a> = &'a mut (dyn FnMut(&[u8]) -> Result<(), Failure> + Send);

@@ -1,4 +1,4 @@
-//! Runs and sorted inputs, merged into fewer runs where there are too many to be read together.
+//! Runs and sorted inputs. If there are too many to be read together, some are merged into longer runs first.
 
 use std::fs;
 use std::ops::Range;
@@ -11,24 +11,24 @@ use crate::failure::Failure;
 use crate::sort::Input;
 use crate::stats::Ledger;
 
-/// Parts that are open at a time, where the process may have so many files.
+/// The maximum number of parts that are open at a time, if the process may open as many files.
 const OPEN: usize = 256;
-/// Inputs that are merged at a time where some are compressed.
+/// The maximum number of inputs to merge at a time if some are compressed.
 const COMPRESSED_AT_ONCE: usize = 16;
-/// What of the memory is for merging while more is read and sorted.
+/// While more input is read and sorted, merging gets one part in this many of the memory.
 const MEANWHILE: u64 = 8;
 
-/// Something sorted.
+/// A sorted input, or a run.
 pub struct Part {
     what: Sorted,
     pub bytes: u64,
-    /// Bytes that are best read together.
+    /// The number of bytes that are best read together.
     pub block: usize,
 }
 
 enum Sorted {
     Input(Input),
-    /// Open from when it is made, since it has no name.
+    /// A run has no name, so its file is open from the start.
     Run(Run),
 }
 
@@ -41,7 +41,7 @@ impl Part {
         Part { bytes: run.bytes, block: run.block(), what: Sorted::Run(run) }
     }
 
-    /// What it holds, from the start.
+    /// Opens the part at its start.
     pub fn open(self) -> Result<Content, Failure> {
         match self.what {
             Sorted::Input(input) => {
@@ -52,11 +52,11 @@ impl Part {
     }
 }
 
-/// Parts in the order of their lines in the input, merged into runs where there are too many.
+/// Parts, in the order in which their items were read. If there are too many, neighbours are merged into runs.
 pub struct Parts<'a> {
     parts: Vec<Part>,
     at_once: usize,
-    /// How many may be open beside a run that is being written.
+    /// The number of parts that may be open while a run is being written.
     open: usize,
     budget: u64,
     folder: &'a RunFolder,
@@ -64,11 +64,11 @@ pub struct Parts<'a> {
     merge: Merge<'a>,
 }
 
-/// Merges parts with so many bytes of memory.
+/// Merges parts with the given number of bytes of memory.
 pub type Merge<'a> = &'a (dyn Fn(Vec<Part>, u64, Sink<'_>) -> Result<(), Failure> + Sync);
 
 impl<'a> Parts<'a> {
-    /// None yet, of which at most `at_once` are to be merged at a time.
+    /// An empty list of parts, of which at most `at_once` are merged at a time.
     pub fn new(
         at_once: usize,
         budget: u64,
@@ -80,12 +80,13 @@ impl<'a> Parts<'a> {
         Parts { parts: Vec::new(), at_once: at_once.min(open), open, budget, folder, ledger, merge }
     }
 
-    /// Has no more than `most` parts, or two, merged at a time from now on.
+    /// From now on, merges at most `most` parts at a time, but at least two.
     pub fn at_most(&mut self, most: usize) {
         self.at_once = self.at_once.min(most.max(2));
     }
 
-    /// Adds inputs, which are sorted. Each that is compressed takes memory of its own while it is open.
+    /// Adds sorted inputs. Fewer are merged at a time if some are compressed, because each of these takes additional
+    /// memory while it is open.
     pub fn add_inputs(&mut self, inputs: Vec<Input>) {
         if inputs.iter().any(Input::is_compressed) {
             self.at_most(COMPRESSED_AT_ONCE);
@@ -93,15 +94,15 @@ impl<'a> Parts<'a> {
         self.parts.extend(inputs.into_iter().map(Part::of_input));
     }
 
-    /// Adds a run, and merges some where there are too many to be open. That happens while more is read and sorted, so with
-    /// a part of the memory.
+    /// Adds a run. If too many parts would be open, merges some of them. More input is read and sorted meanwhile, so this
+    /// merge gets only a part of the memory.
     pub fn push(&mut self, run: Run) -> Result<(), Failure> {
         self.parts.push(Part::of_run(run));
-        // One less than may be open, for the next.
+        // Leaves room for one more open file, for the next run.
         self.reduce(self.open - 1, self.budget / MEANWHILE)
     }
 
-    /// Merges all of them into `sink`.
+    /// Merges all parts into `sink`.
     pub fn merge(mut self, sink: Sink<'_>) -> Result<(), Failure> {
         if self.parts.is_empty() {
             return Ok(());
@@ -111,8 +112,8 @@ impl<'a> Parts<'a> {
         (self.merge)(self.parts, self.budget, sink)
     }
 
-    /// Merges neighbours, so that equal lines keep their order, until at most `limit` parts are left. Of all
-    /// neighbours takes the shortest, and no more of them than it has to.
+    /// Merges neighbours until at most `limit` parts are left. Only neighbours are merged, so that equal items keep their
+    /// order. Takes the neighbours with the fewest bytes, and no more of them than necessary.
     fn reduce(&mut self, limit: usize, budget: u64) -> Result<(), Failure> {
         while self.parts.len() > limit {
             let most = self.at_once.min(self.parts.len() - limit + 1);
@@ -126,7 +127,7 @@ impl<'a> Parts<'a> {
         Ok(())
     }
 
-    /// The neighbours with the fewest bytes, of so many as can be open together beside all runs.
+    /// The `size` neighbours with the fewest bytes, among those that can be open together with all runs.
     fn shortest(&self, size: usize) -> Option<Range<usize>> {
         let is_input = |part: &&Part| matches!(part.what, Sorted::Input(_));
         let runs = self.parts.len() - self.parts.iter().filter(is_input).count();
@@ -137,10 +138,11 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// How many files the process may open beside those that it has.
+/// The number of files that the process may still open.
 fn files_left() -> usize {
     let limit = getrlimit(Resource::Nofile).current.map_or(usize::MAX, |limit| limit as usize);
-    // One of them is the folder that is read here. Where there is none, a guess: the standard ones and the output.
+    // One of the open files is the folder that is read here. Without that folder, assumes the standard streams and the
+    // output.
     let open = fs::read_dir("/proc/self/fd").map_or(4, |open| open.count() - 1);
     limit.saturating_sub(open)
 }

@@ -1,14 +1,14 @@
-//! Sorts within a limit of memory, whatever the format.
+//! Sorts input of any format within a memory limit.
 //!
-//! 1. *Read and cut* ([`Format::fill`]): whole items are read until they fill their part of memory. They are a stretch.
+//! 1. *Read and cut* ([`Format::fill`]): whole items are read until they fill their share of memory. They are a stretch.
 //! 2. *Key and sort* ([`Format::sort`]): the stretch is sorted in memory.
 //! 3. *Spill*: the sorted stretch is written to disk as a run.
-//! 4. *Merge* ([`Format::merge`]): the runs are merged into the output. If there are too many, some are merged into longer runs
-//!    first ([`Parts`]).
-//! 5. *Publish* ([`Task::publish`]): the output takes its place once it is complete.
+//! 4. *Merge* ([`Format::merge`]): the runs are merged into the output. If there are too many runs, some are first merged
+//!    into longer runs ([`Parts`]).
+//! 5. *Publish* ([`Task::publish`]): once the output is complete, it is moved to its final place.
 //!
-//! The first stretch has all of the memory. If that is enough for all items, they are written to the output, and there are no
-//! runs. The stretches after it share the memory, and steps 1 to 3 run at the same time, each on a stretch of its own.
+//! The first stretch has all of the memory. If all items fit in it, they are written to the output, and there are no
+//! runs. Later stretches share the memory, and steps 1 to 3 run at the same time, each on a different stretch.
 
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -21,24 +21,25 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::stats::Ledger;
 
-/// What differs between formats: how items are read, sorted and merged.
+/// The parts of a sort that differ between formats: how items are read, sorted and merged.
 pub trait Format: Sync {
-    /// Where items come from.
+    /// The source of the items.
     type Feed: Send;
 
-    /// Items that are in memory together. Once they are written, it is filled again.
+    /// The items that are in memory together. Once they are written, the stretch is filled again.
     type Stretch: Default;
 
-    /// How many runs are merged at a time, unless the command line says otherwise.
+    /// The number of runs to merge at a time, unless the command line says otherwise.
     const RUNS_AT_ONCE: usize;
 
-    /// Whether all items of `feed` may fit in memory. They have `size` bytes, if that is known.
+    /// Whether all items of `feed` may fit in memory. `size` is their number of bytes, if it is known.
     fn may_fit(&self, _feed: &mut Self::Feed, _size: Option<u64>) -> Result<bool, Failure> {
         Ok(true)
     }
 
-    /// Replaces `stretch` by the next items: as many as fit, or one, where so many runners have a stretch each. One of these
-    /// is sorted and one written at a time. Returns whether the items are the last.
+    /// Replaces `stretch` by the next items: as many as fit if each of `runners` runners holds a stretch, but at least one if
+    /// there are more. At any time, one of these stretches is being sorted and one is being written. Returns whether the
+    /// items are the last.
     fn fill(
         &self,
         stretch: &mut Self::Stretch,
@@ -46,33 +47,33 @@ pub trait Format: Sync {
         runners: usize,
     ) -> Result<bool, Failure>;
 
-    /// Sorts a stretch, and passes it on to `then`. The sort is stable.
+    /// Sorts a stretch, and passes the result to `then`. The sort is stable.
     fn sort(
         &self,
         stretch: &mut Self::Stretch,
         then: impl FnOnce(Sorted<'_>) -> Result<(), Failure>,
     ) -> Result<(), Failure>;
 
-    /// Merges runs within `budget` bytes of memory. The runs are in the order in which their items were read.
+    /// Merges runs with `budget` bytes of memory. The runs are in the order in which their items were read.
     fn merge(&self, runs: Vec<Part>, budget: u64, sink: Sink<'_>) -> Result<(), Failure>;
 }
 
-/// A stretch in order.
+/// A sorted stretch.
 pub struct Sorted<'a> {
     /// The bytes of its items.
     pub bytes: usize,
-    /// How many runs like it may be merged at a time.
+    /// The maximum number of runs of this kind to merge at a time.
     pub at_once: usize,
-    /// Writes its items.
+    /// Writes the items.
     pub write: &'a dyn Fn(Sink<'_>) -> Result<(), Failure>,
 }
 
-/// A sort within a limit of memory.
+/// A sort within a memory limit.
 pub struct Task<'a> {
     /// Bytes of memory for the items and their sort.
     pub budget: u64,
     pub(super) folder: RunFolder,
-    /// How many runs are merged at a time, if the command line says.
+    /// The number of runs to merge at a time, if the command line gives one.
     at_once: Option<NonZeroUsize>,
     pub(super) ledger: &'a Ledger,
 }
@@ -82,7 +83,7 @@ impl<'a> Task<'a> {
         Task { budget, folder: RunFolder::new(temporary, budget), at_once: temporary.batch_size, ledger }
     }
 
-    /// Opens the output, has `sort` write to it, and puts it in its place.
+    /// Opens the output, lets `sort` write to it, and moves it to its final place.
     pub fn publish(
         &self,
         path: Option<&Path>,
@@ -97,7 +98,7 @@ impl<'a> Task<'a> {
         output.finish()
     }
 
-    /// Sorts all items of `feed` into `sink`. They have `size` bytes, if that is known.
+    /// Sorts all items of `feed` into `sink`. `size` is their number of bytes, if it is known.
     pub fn sort<F: Format>(
         &self,
         format: &F,
@@ -108,7 +109,7 @@ impl<'a> Task<'a> {
         self.ledger.progress.stage("sorting", size.unwrap_or(0));
         let merge = |runs, budget, sink: Sink<'_>| format.merge(runs, budget, sink);
         let no_parts = || self.parts(F::RUNS_AT_ONCE, &merge);
-        // To make them looks at all open files, which takes as long as a small sort.
+        // Created only when needed: it counts the open files, which takes as long as a small sort.
         let mut parts = None;
         if format.may_fit(&mut feed, size)? {
             let mut stretch = F::Stretch::default();
@@ -137,7 +138,7 @@ impl<'a> Task<'a> {
         parts.merge(sink)
     }
 
-    /// No parts yet, to be merged by `merge`, so many at a time unless the command line says otherwise.
+    /// An empty list of parts for `merge` to merge, `at_once` at a time unless the command line says otherwise.
     pub fn parts<'p>(&'p self, at_once: usize, merge: Merge<'p>) -> Parts<'p> {
         let at_once = self.at_once.map_or(at_once, NonZeroUsize::get);
         Parts::new(at_once, self.budget, &self.folder, self.ledger, merge)
@@ -160,9 +161,10 @@ mod tests {
     use super::super::{Cursor, Order, Source, merge_cursors};
     use super::*;
 
-    /// A small format, to show what one needs: words after their lengths in a byte, by their first letter.
+    /// A small format, to show what one needs. An item is a word after a byte with its length. Words are sorted by their
+    /// first letter.
     struct Words {
-        /// How many fit in memory.
+        /// The number of words that fit in memory.
         most: usize,
         at_once: usize,
     }
@@ -205,11 +207,11 @@ mod tests {
 
     struct RunWords {
         run: Source,
-        /// Bytes of the current word.
+        /// The bytes of the current word.
         word: usize,
     }
 
-    /// The bytes of the first word, if it is all there.
+    /// The bytes of the first word with its length, if the word is complete.
     fn first(words: &[u8]) -> Option<usize> {
         let bytes = 1 + usize::from(*words.first()?);
         (words.len() >= bytes).then_some(bytes)
@@ -250,7 +252,8 @@ mod tests {
         }
     }
 
-    /// Words of all lengths with few first letters, which tell apart where they stood.
+    /// Words of many lengths with few different first letters. The rest of a word is its position, so that the test sees
+    /// whether the sort is stable.
     fn words(count: usize) -> Vec<Vec<u8>> {
         let word = |i: usize| {
             let letter = b'a' + (i * i % 7) as u8;
@@ -270,7 +273,7 @@ mod tests {
             let mut expected = unsorted.clone();
             expected.sort_by_key(|word| word[1]);
             for most in [1, 2, 7, 300, 999, 1_000, 5_000] {
-                // Of one runner, and of as many as there are steps; buffers that are shorter than a word, and than a block.
+                // Tests one runner and one for each step, with buffers shorter than a word and shorter than a block.
                 for (budget, at_once) in [(16, 1), (16, usize::MAX), (8 << 20, 3)] {
                     let ledger = Ledger::open();
                     let task = Task::new(&temporary, budget, &ledger);

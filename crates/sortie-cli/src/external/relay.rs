@@ -98,8 +98,8 @@ impl<F, W> Turn<'_, F, W> {
         self.step = Step::Sorting { _turn: self.course.sorting.lock().expect(PANICKED) };
     }
 
-    /// Waits until the stretch before is written. `None` if a runner has failed: the output would lack what that runner left
-    /// out.
+    /// Waits until the stretch before is written. `None` if a runner has failed, because the output would lack the stretch of
+    /// that runner.
     pub fn write(&mut self) -> Option<&mut W> {
         self.step = Step::Writing(self.course.written.lock().expect(PANICKED));
         match &mut self.step {

@@ -1,7 +1,7 @@
 //! Runs on disk: files without a name, so that nothing is left of them however the program ends.
 //!
-//! A run is what it holds and nothing else. The checksums of its blocks stay in memory, where the disk cannot change them
-//! too: a block that is damaged, lost, or another's is found out before any of it is used.
+//! The file of a run has only the sorted data. The checksums of its blocks stay in memory, where damage to the disk cannot
+//! affect them. So a block that is damaged, lost or swapped with another is detected before any of it is used.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
@@ -19,21 +19,21 @@ use crate::shortage;
 
 /// The least and the most bytes of a block, which has one checksum of 4 bytes.
 const BLOCK: (u64, u64) = (4 << 10, 256 << 10);
-/// A budget has room for so many blocks: two for each of 256 runs take half of it.
+/// A memory budget has room for this many blocks, so two blocks for each of 256 runs take half of it.
 const BLOCKS: u64 = 1 << 10;
 
-/// How much of a run is read before its place on the disk is given back.
+/// The number of bytes of a run to read before their disk space is released.
 const GIVEN_BACK: u64 = 8 << 20;
-/// As long as that may take: more where the file system first writes what it is to forget, as XFS does, and ext4 before
-/// Linux 6.14.
+/// The maximum time for that. It takes longer on file systems that first write the data to be released, such as XFS, and
+/// ext4 before Linux 6.14.
 const GIVEN_BACK_WITHIN: Duration = Duration::from_millis(20);
 
-/// Where runs go, and through which program.
+/// The folders for runs, and the program that compresses them.
 pub struct RunFolder {
     folders: Vec<PathBuf>,
     made: AtomicUsize,
     compressor: Option<PathBuf>,
-    /// Bytes of a block of the runs to come.
+    /// The bytes of a block in new runs.
     block: usize,
 }
 
@@ -41,14 +41,14 @@ pub struct RunFolder {
 pub struct Run {
     file: File,
     folder: PathBuf,
-    /// Of what it holds, before it was compressed.
+    /// The number of bytes before compression.
     pub bytes: u64,
     sums: Sums,
     compressor: Option<PathBuf>,
 }
 
 impl RunFolder {
-    /// For a sort that `budget` bytes of memory have to do for.
+    /// For a sort with `budget` bytes of memory.
     pub fn new(temporary: &Temporary, budget: u64) -> RunFolder {
         RunFolder {
             folders: temporary.folders.clone(),
@@ -58,23 +58,23 @@ impl RunFolder {
         }
     }
 
-    /// Where the first run goes, and what else is temporary.
+    /// The folder of the first run and of other temporary files.
     pub fn first(&self) -> &Path {
         &self.folders[0]
     }
 
-    /// Bytes of a block, which are best read together.
+    /// The bytes of a block, which are best read together.
     pub fn block(&self) -> usize {
         self.block
     }
 
-    /// How many files are open while a run is written, an input that it comes from among them.
+    /// The number of files that are open while a run is written, including an input that is being read.
     pub fn files_for_a_run(&self) -> usize {
-        // With a program also the pipes to it, and those that starting one takes.
+        // With a program, also the pipes to it and the files that starting it needs.
         if self.compressor.is_some() { 8 } else { 2 }
     }
 
-    /// Writes a run; `fill` is given where to.
+    /// Writes a run. `fill` receives the sink for its data.
     pub fn write(&self, fill: impl FnOnce(Sink<'_>) -> Result<(), Failure>) -> Result<Run, Failure> {
         let folder = &self.folders[self.made.fetch_add(1, Ordering::Relaxed) % self.folders.len()];
         let mut file =
@@ -104,10 +104,10 @@ impl RunFolder {
     }
 }
 
-/// The checksums of what is written, a block after the other.
+/// The checksums of the data that is written, one for each block.
 struct Sums {
     block: usize,
-    /// Of the block that is not yet whole, and how much of it there is.
+    /// The checksum of the current block, and the number of bytes in that block so far.
     open: crc32fast::Hasher,
     filled: usize,
     closed: Vec<u32>,
@@ -131,7 +131,7 @@ impl Sums {
         Ok(())
     }
 
-    /// Ends a block that has begun.
+    /// Ends the current block, if it has begun.
     fn end(&mut self) -> Result<(), Failure> {
         if self.filled > 0 {
             let more = size_of::<u32>();
@@ -144,12 +144,12 @@ impl Sums {
 }
 
 impl Run {
-    /// Bytes of a block, which are best read together.
+    /// The bytes of a block, which are best read together.
     pub fn block(&self) -> usize {
         self.sums.block
     }
 
-    /// What it holds, from the start.
+    /// Reads the run from its start.
     pub fn read(self) -> Result<Content, Failure> {
         let (source, doing, name) = match self.compressor {
             None => (Source::File(Consumed::new(self.file)), "read a temporary file in", self.folder),
@@ -165,21 +165,21 @@ impl Run {
     }
 }
 
-/// What is to be read, and what an error in it is about, as [`Failure::file`] wants it.
+/// A reader of sorted data, with the action and the path for [`Failure::file`] if a read fails.
 pub struct Content {
     pub reader: Box<dyn Read + Send>,
     pub doing: &'static str,
     pub name: PathBuf,
 }
 
-/// Reads a run, and hands over what has the right checksum.
+/// Reads a run, and returns only data with the right checksum.
 struct Checked {
     source: Source,
-    /// Bytes of the run that were not yet read.
+    /// The number of bytes of the run that were not read yet.
     left: u64,
     block: usize,
     sums: std::vec::IntoIter<u32>,
-    /// A block that was not read to where it is wanted, and how much of it was taken.
+    /// A block that did not fit in the caller's buffer, and the number of its bytes that were taken.
     read: Vec<u8>,
     taken: usize,
 }
@@ -189,11 +189,12 @@ enum Source {
     Program(Decompressor),
 }
 
-/// A file that is read once. What was read is given back to the disk, and to the system's memory, where the output can then go.
+/// A file that is read once. What was read is released, on disk and in the page cache, so that the output can use that
+/// space.
 struct Consumed {
     file: File,
     read: u64,
-    /// Up to where; none where the file system cannot do that, or takes long.
+    /// The end of the part that was released. `None` if the file system cannot release it, or takes too long.
     given_back: Option<u64>,
 }
 
@@ -221,7 +222,7 @@ impl Read for Consumed {
 }
 
 impl Read for Checked {
-    /// Blocks for which there is room at once are read straight to where they are wanted.
+    /// Reads a block directly into `into` if it has room for a whole one.
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         if self.taken == self.read.len() {
             let length = self.left.min(self.block as u64) as usize;
@@ -249,7 +250,7 @@ impl Read for Checked {
 }
 
 impl Checked {
-    /// The next block.
+    /// Reads and checks the next block.
     fn block(&mut self, block: &mut [u8]) -> io::Result<()> {
         self.source.read_exact(block).map_err(|error| match error.kind() {
             io::ErrorKind::UnexpectedEof => damaged("it is cut short"),
@@ -263,7 +264,7 @@ impl Checked {
     }
 }
 
-/// The disk did not keep a run. What is lost can be made again elsewhere.
+/// The error for a run that the disk has not kept. The same sort may succeed with another folder.
 fn damaged(how: &str) -> io::Error {
     io::Error::new(
         io::ErrorKind::InvalidData,
@@ -276,7 +277,7 @@ impl Source {
         match self {
             Source::File(file) => file.read_exact(into),
             Source::Program(program) => match program.output.read_exact(into) {
-                // What the program says of its end tells more than that it came early.
+                // The exit status of the program says more than that its output ended early.
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
                     program.child.succeeded().and(Err(error))
                 }
@@ -285,7 +286,7 @@ impl Source {
         }
     }
 
-    /// Sees to it that nothing follows.
+    /// Checks that no data follows.
     fn end(&mut self) -> io::Result<()> {
         let mut more = [0];
         let read = match self {
@@ -302,7 +303,7 @@ impl Source {
     }
 }
 
-/// A program that compresses what it is given into a file.
+/// A program that compresses its input into a file.
 struct Compressor<'a> {
     program: &'a Path,
     child: Reaped,
@@ -320,7 +321,7 @@ impl<'a> Compressor<'a> {
 
     fn write(&mut self, text: &[u8]) -> Result<(), Failure> {
         let input = self.input.as_mut().expect("open until finished");
-        // A program that has stopped reading has failed; its status says more than the broken pipe.
+        // A program that has stopped reading has failed. Its exit status says more than the broken pipe.
         match input.write_all(text) {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
                 self.close().and(Err(io::Error::other("it stopped reading before the end")))
@@ -355,7 +356,7 @@ impl Decompressor {
     }
 }
 
-/// A child that does not outlive its use.
+/// A child process that does not outlive this value.
 struct Reaped(Child);
 
 impl Reaped {

@@ -1,4 +1,4 @@
-//! A run that is being merged, of which a part is in memory.
+//! Reads a run during a merge. A part of the run is in memory.
 
 use std::io::{self, Read};
 
@@ -8,18 +8,18 @@ use crate::failure::Failure;
 /// A run and a buffer.
 pub struct Source {
     content: Content,
-    /// Bytes that were not yet read.
+    /// The number of bytes that were not read yet.
     left: u64,
-    /// Bytes that are best read together.
+    /// The number of bytes that are best read together.
     block: usize,
     buffer: Vec<u8>,
-    /// Where in the buffer it begins and ends what was read and not yet taken.
+    /// The bytes `buffer[taken..filled]` were read and are not taken yet.
     taken: usize,
     filled: usize,
 }
 
 impl Source {
-    /// Opens a run. Its buffer has `share` bytes, until an item is longer.
+    /// Opens a run. Its buffer has at most `share` bytes, until a longer item needs more.
     pub fn open(run: Part, share: usize) -> Result<Source, Failure> {
         let (left, block) = (run.bytes, run.block);
         let bytes = share.min(usize::try_from(left).unwrap_or(usize::MAX));
@@ -27,12 +27,12 @@ impl Source {
         Ok(Source { content: run.open()?, left, block, buffer, taken: 0, filled: 0 })
     }
 
-    /// What was read and not yet taken.
+    /// The bytes that were read and are not taken yet.
     pub fn rest(&self) -> &[u8] {
         &self.buffer[self.taken..self.filled]
     }
 
-    /// Takes the first bytes of the rest.
+    /// Takes the first `bytes` bytes of [`Source::rest`].
     pub fn take(&mut self, bytes: usize) {
         self.taken += bytes;
     }
@@ -42,19 +42,19 @@ impl Source {
         self.left > 0
     }
 
-    /// Bytes of the buffer.
+    /// The size of the buffer in bytes.
     pub fn room(&self) -> usize {
         self.buffer.len()
     }
 
-    /// Reads as much as there is room for. If that is not enough, and the run goes on, the buffer grows.
+    /// Fills the buffer. Enlarges it until `is_enough` accepts its content or the run ends.
     pub fn load(&mut self, is_enough: impl Fn(&[u8]) -> bool) -> Result<(), Failure> {
         loop {
             self.read()?;
             if !self.goes_on() || is_enough(self.rest()) {
                 return Ok(());
             }
-            // By a quarter only: an item that needs this may be a large part of memory.
+            // Grows by a quarter only, because an item that needs this may already take a large part of memory.
             let more = (self.buffer.len() / 4).max(self.block);
             let bytes = self.buffer.len() + more;
             self.buffer.try_reserve_exact(more).map_err(|_| Failure::Memory(bytes as u64))?;
@@ -74,7 +74,7 @@ impl Source {
         let Content { reader, doing, name } = &mut self.content;
         let mut read = || {
             reader.read_exact(&mut self.buffer[held..held + more])?;
-            // The end is looked at too.
+            // Also checks that the run ends here.
             if self.left == 0 && reader.read(&mut [0])? > 0 {
                 Err(io::ErrorKind::InvalidData.into())
             } else {
@@ -84,8 +84,8 @@ impl Source {
         read().map_err(Failure::file(doing, name))
     }
 
-    /// How many bytes to read where there is `room`: all, or whole blocks, which are not copied on the way. A buffer that is
-    /// smaller than a block is filled.
+    /// The number of bytes to read into `room` free bytes: all that are left, or else whole blocks, because these are read
+    /// without a copy. A buffer smaller than a block is filled.
     fn readable(&self, room: usize) -> usize {
         if room as u64 >= self.left {
             self.left as usize

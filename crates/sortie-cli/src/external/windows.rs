@@ -1,7 +1,7 @@
-//! Windows over sorted runs: what all runs hold up to a bound.
+//! Windows over sorted runs. A window has the items of all runs up to a bound.
 //!
-//! The bound is the last item that was read of one of the runs, so that nothing that is read later comes before it. So sorted
-//! windows follow each other.
+//! The bound is the smallest of the last items in memory of all runs that have more to read. No item that is read later
+//! comes before it, so the sorted windows follow each other.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -10,19 +10,19 @@ use super::buffer::Buffer;
 use super::{Part, Source};
 use crate::failure::Failure;
 
-/// Where items begin and end that follow each other, and how they compare.
+/// How to find items in bytes in which they follow each other, and how they compare.
 pub trait Cut: Sync {
-    /// Where the last whole item ends in bytes that begin with an item.
+    /// The end of the last whole item. `bytes` begins with an item.
     fn whole(&self, bytes: &[u8]) -> usize;
 
-    /// The item that a byte belongs to, of whole items.
+    /// The range of the item that contains `byte`. `items` has only whole items.
     fn at(&self, items: &[u8], byte: usize) -> Range<usize>;
 
-    /// Which of two items comes first.
+    /// Compares two items.
     fn compare(&self, a: &[u8], b: &[u8]) -> Ordering;
 }
 
-/// Runs, in the order in which their items were read at first.
+/// Runs, in the order in which their items were read from the input.
 pub struct Windows<'a, C> {
     cut: &'a C,
     runs: Vec<OpenRun>,
@@ -30,7 +30,7 @@ pub struct Windows<'a, C> {
 
 struct OpenRun {
     source: Source,
-    /// Where the whole items end in its rest.
+    /// The end of the whole items in [`Source::rest`].
     whole: usize,
 }
 
@@ -45,11 +45,11 @@ impl OpenRun {
     }
 }
 
-/// Items of one run after the other.
+/// The items of a window, one run after the other.
 #[derive(Default)]
 pub struct Window {
     pub items: Buffer,
-    /// Where those of each run end.
+    /// The end of the items of each run.
     ends: Vec<usize>,
 }
 
@@ -90,10 +90,11 @@ impl<'a, C: Cut> Windows<'a, C> {
         Ok(self.runs.iter().all(|run| !run.source.goes_on() && run.source.rest().is_empty()))
     }
 
-    /// Up to where the items of each run belong to the next window.
+    /// The end of the next window's items in each run.
     ///
-    /// Of the runs that go on, the bound is the one whose last item comes first. All of it that is in memory belongs to the window.
-    /// Its next items may be equal to the bound, and come before their equals in the runs after it.
+    /// Among the runs that have more to read, the one whose last item in memory is smallest gives the bound. All of its items
+    /// in memory belong to the window. Items that are read later from this run may be equal to the bound. They come before
+    /// equal items of the runs after it, so these do not belong to the window yet.
     fn ends(&self) -> Vec<usize> {
         let going_on = self.runs.iter().enumerate().filter(|(_, run)| run.source.goes_on());
         let last = going_on.map(|(place, run)| (place, run.last(self.cut)));
@@ -109,7 +110,7 @@ impl<'a, C: Cut> Windows<'a, C> {
     }
 }
 
-/// Where the items end of which `is_in` is true; it is of the first ones alone.
+/// The end of the items for which `is_in` is true. It must be true for the first items and false for all others.
 pub fn end<C: Cut>(cut: &C, items: &[u8], is_in: impl Fn(&[u8]) -> bool) -> usize {
     let (mut from, mut to) = (0, items.len());
     while from < to {

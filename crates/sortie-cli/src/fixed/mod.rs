@@ -1,4 +1,4 @@
-//! `sortie sort --record-size`: records of one length, by some of their bytes.
+//! `sortie sort --record-size`: sorts records of one length by some of their bytes.
 
 mod records;
 
@@ -14,7 +14,7 @@ use crate::stats::Ledger;
 use crate::{explain, memory, quote, threads};
 use records::Records;
 
-/// What is read at a time, so that progress can be told.
+/// The number of bytes to read between updates of the progress bar.
 const PIECE: u64 = 4 << 20;
 
 /// Sorts or checks records as the command line says.
@@ -57,10 +57,10 @@ pub fn run(args: &FixedJob) -> Result<(), Failure> {
     ledger.close(resources.stats)
 }
 
-/// Fails with the first record that does not belong after the one before it.
+/// Fails with the first record that is out of order.
 fn check(records: &Records, feed: &mut Feed<'_>, input: &Path, how: Check) -> Result<(), Failure> {
     let size = records.size;
-    // The last record before, and those that follow it.
+    // The last record of the stretch before, and the records that follow it.
     let mut stretch = memory::filled((1 + (PIECE as usize).div_ceil(size)) * size, 0)?;
     let (mut held, mut passed) = (0, 0);
     loop {
@@ -89,14 +89,14 @@ fn check(records: &Records, feed: &mut Feed<'_>, input: &Path, how: Check) -> Re
 
 /// The inputs as one stream of whole records.
 struct Feed<'a> {
-    /// Each with how many of its bytes were read.
+    /// Each with the number of its bytes that were read.
     inputs: Inputs<(Box<dyn Read + Send>, u64)>,
     size: usize,
     ledger: &'a Ledger,
 }
 
 impl Feed<'_> {
-    /// Fills `bytes` with whole records; with fewer where there are no more.
+    /// Fills `bytes` with whole records, and returns the number of bytes filled. It is smaller only at the end of the input.
     fn fill(&mut self, bytes: &mut [u8]) -> Result<usize, Failure> {
         let room = bytes.len() - bytes.len() % self.size;
         let mut filled = 0;
@@ -114,7 +114,7 @@ impl Feed<'_> {
             if more == 0 {
                 if !read.is_multiple_of(self.size as u64) {
                     return Err(Failure::new(format!(
-                        "{}: {read} bytes are no multiple of the {} bytes of a record; the file is cut short, or --record-size is another",
+                        "{}: {read} bytes are no multiple of the {} bytes of a record; the file is cut short, or --record-size is wrong",
                         quote::name(input.name()),
                         self.size
                     )));

@@ -9,6 +9,7 @@ use crate::failure::Failure;
 use crate::sort::Input;
 use crate::{compression, quote};
 
+/// The inputs as one stream of records.
 pub struct Feed {
     inputs: Inputs<Reading<'static>>,
 }
@@ -18,8 +19,8 @@ impl Feed {
         Feed { inputs: Inputs::new(inputs) }
     }
 
-    /// The next records: until they take `enough` bytes, or as many as fit in `share` bytes of memory together with what is
-    /// held for each of them. Also returns whether they are the last.
+    /// Reads the next records, until they take `enough` bytes or no more of them fit in `share` bytes of memory together with
+    /// their keys and their sort. Also returns whether they are the last.
     pub fn next(
         &mut self,
         share: u64,

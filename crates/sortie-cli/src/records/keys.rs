@@ -1,5 +1,5 @@
-//! The keys by which records are compared. A key that is in the text in the form in which it compares is used from there;
-//! others are encoded.
+//! The keys by which records are compared. If the text has a key in the form in which it compares, the key is a reference to
+//! the text. Other keys are encoded.
 
 use rayon::prelude::*;
 use sortie_formats::sequences::{Record, Records};
@@ -9,16 +9,16 @@ use crate::external::Keyed;
 use crate::failure::Failure;
 use crate::memory::filled;
 
-/// The number of records whose encoded keys share an allocation.
+/// The number of records whose encoded keys share one allocation.
 const BLOCK: usize = 1 << 12;
 
-/// The keys of records that had to be encoded.
+/// The encoded keys, of the records whose keys are not in the text.
 pub struct Keys {
     by: RecordKey,
     blocks: Vec<Block>,
 }
 
-/// Some keys, end to end.
+/// Some keys, stored one after the other.
 #[derive(Default)]
 struct Block {
     bytes: Vec<u8>,
@@ -39,7 +39,7 @@ impl Keys {
         blocks.map(|blocks| Keys { by, blocks })
     }
 
-    /// How many bytes of memory they take.
+    /// The bytes of memory that the keys take.
     pub fn bytes(&self) -> usize {
         self.blocks.iter().map(|block| block.bytes.len() + size_of_val(&*block.ends)).sum()
     }

@@ -1,4 +1,4 @@
-//! Merges runs of records. A run is the text of whole records. Their keys are found again as they are read.
+//! Merges runs of records. A run is the text of whole records. The keys are found again as the records are read.
 
 use sortie_formats::sequences::Format;
 
@@ -8,12 +8,12 @@ use crate::external::{Cursor, Order, Part, Sink, Source, merge_cursors};
 use crate::failure::Failure;
 use crate::memory::room;
 
-/// Bytes that are passed to the sink at a time.
+/// The number of bytes to pass to the sink at a time.
 const PIECE: usize = 1 << 18;
 /// The smallest and the largest buffer of a run. It grows if a record is longer.
 const READ: (u64, u64) = (16 << 10, 4 << 20);
 
-/// Merges runs within `budget` bytes. The runs are in the order in which their records were read.
+/// Merges runs with `budget` bytes of memory. The runs are in the order in which their records were read.
 pub fn merge(runs: Vec<Part>, budget: u64, job: &RecordSort<'_>, sink: Sink<'_>) -> Result<(), Failure> {
     let share = (budget / 2 / runs.len() as u64).clamp(READ.0, READ.1) as usize;
     let format = job.args.format.into();
@@ -31,7 +31,7 @@ pub fn merge(runs: Vec<Part>, budget: u64, job: &RecordSort<'_>, sink: Sink<'_>)
 struct RunRecords {
     run: Source,
     format: Format,
-    /// Bytes of the current record.
+    /// The bytes of the current record.
     record: usize,
 }
 

@@ -29,8 +29,8 @@ use keys::Keys;
 /// The scratch memory of a sort of strings for each record: a copy of the reference, and two words.
 const SCRATCH: usize = size_of::<Keyed<'_>>() + 2 * size_of::<u64>();
 
-/// Records get one part in this many of the limit. The rest is for what the reader holds of the next record, whose length is
-/// not known in advance, and for the growth of the text.
+/// Records get one part in this many of the limit. The rest is for the part of the next record that the reader holds, whose
+/// length is not known in advance, and for the growth of the text.
 const SHARE: u64 = 2;
 /// The least that the reader may hold of a record, and a check of all records, even if the limit is smaller. It is part of the
 /// memory that the program needs in any case.
@@ -51,7 +51,7 @@ pub fn run(args: &RecordsJob) -> Result<(), Failure> {
     let compression = Compression::of(args.compress, args.output.as_deref(), true)?;
     let asked = args.resources.buffer_size;
     memory::hold_back(asked);
-    // The size of an input tells little: it may be compressed.
+    // The size of an input does not tell how much data it has, because it may be compressed.
     let limit = memory::budget(asked, None, || threads::of_use(args.resources.parallel, size));
     threads::start(args.resources.parallel, size)?;
     let gather = Gather {
@@ -73,7 +73,7 @@ pub fn run(args: &RecordsJob) -> Result<(), Failure> {
 struct RecordSort<'a> {
     args: &'a RecordsJob,
     compression: Option<Compression>,
-    /// The most bytes that the records and their sort may take.
+    /// The maximum bytes of memory for the records and their sort.
     limit: u64,
     gather: Gather,
     ledger: Ledger,
@@ -129,7 +129,7 @@ impl RecordSort<'_> {
         task.publish(self.args.output.as_deref(), self.compression, |sink| task.sort(self, feed, size, sink))
     }
 
-    /// How many runs like this one may be merged at a time. Each holds one record.
+    /// The number of runs like this one that may be merged at a time. Each holds one record in memory.
     fn merged_at_once(&self, items: &[Keyed<'_>]) -> usize {
         let longest = items.iter().map(|item| item.bytes.len()).max().unwrap_or(0);
         as_size(self.limit / MERGED / longest.max(1) as u64)
@@ -163,7 +163,7 @@ impl RecordSort<'_> {
             let order = if self.args.descending { order.reverse() } else { order };
             order.is_gt() || order.is_eq() && self.args.unique
         };
-        // The last key of the records before these, and how many lines those records have.
+        // The last key of the records before these, and the number of lines in all records before these.
         let (mut last, mut lines) = (None::<Vec<u8>>, 0);
         loop {
             let (records, ended) = self.next(&mut feed, (self.limit / SHARE).max(LEAST), CHECKED)?;
@@ -196,7 +196,7 @@ impl RecordSort<'_> {
         }
     }
 
-    /// As [`Feed::next`].
+    /// Calls [`Feed::next`], and adds a phase to the report.
     fn next(&self, feed: &mut Feed, share: u64, enough: u64) -> Result<(Records, bool), Failure> {
         let start = Instant::now();
         let (records, ended) = feed.next(share, enough, self)?;
@@ -204,19 +204,19 @@ impl RecordSort<'_> {
         Ok((records, ended))
     }
 
-    /// An empty list of records. They may take `share` bytes together with what is held for each of them.
+    /// An empty list of records with a memory limit of `share` bytes, which also covers their keys and their sort.
     fn no_records(&self, share: u64) -> Records {
         let key = if self.args.by == RecordKey::Length { 2 * size_of::<u64>() } else { size_of::<usize>() };
         Records::new(self.args.format.into(), as_size(share))
             .counting(size_of::<Keyed<'_>>() + SCRATCH + key, self.copies())
     }
 
-    /// How many copies a key makes of a record's text: one if a sequence may be on several lines, else none.
+    /// The number of copies of a record's text that its key needs: 1 if a sequence may be on several lines, else 0.
     fn copies(&self) -> usize {
         usize::from(self.args.by == RecordKey::Sequence && self.args.format == RecordFormat::Fasta)
     }
 
-    /// Bytes that the reader may hold of a record besides its buffer.
+    /// The bytes of a record that the reader may hold in addition to its buffer.
     fn of_reader(&self) -> u64 {
         (self.limit / SHARE).max(LEAST)
     }

@@ -1,4 +1,4 @@
-//! Text as a format: lines are read until what sorting them takes fills memory.
+//! Text as a format of the pipeline. Lines are read until their sort needs all of the memory.
 
 use std::io::Read;
 use std::time::Instant;
@@ -14,8 +14,8 @@ use crate::failure::Failure;
 use crate::memory::append;
 use crate::shortage;
 
-/// What is read at a time, at most, before it is looked at whether it fits: so many empty lines take 12 MB more to be
-/// sorted, some 30 where they have keys.
+/// The maximum number of bytes to read between two checks of whether the text fits in memory. If all of them are empty lines,
+/// their sort needs 12 MB more, or about 30 MB with keys.
 const PIECE: u64 = 256 << 10;
 
 impl Format for LineSort {
@@ -24,7 +24,8 @@ impl Format for LineSort {
 
     const RUNS_AT_ONCE: usize = 64;
 
-    /// What is too large by far, as its size and its first lines show, is shared from the start.
+    /// If the size and the first lines show that the text is far too large, returns false, so that the runners share the
+    /// memory from the start.
     fn may_fit(&self, feed: &mut Feed, size: Option<u64>) -> Result<bool, Failure> {
         let may_fit = match size {
             Some(size) => size <= self.budget && feed.needed(size, self)? <= 2 * self.budget,
@@ -61,7 +62,7 @@ impl Format for LineSort {
 /// The inputs as one stream, in stretches of whole lines.
 pub struct Feed {
     inputs: Inputs<Box<dyn Read + Send>>,
-    /// What was read and not yet handed out: the start of a line, or the first lines.
+    /// Text that was read but not returned yet: the start of a line, or the first lines.
     rest: Vec<u8>,
 }
 
@@ -70,7 +71,7 @@ impl Feed {
         Feed { inputs: Inputs::new(inputs), rest: Vec::new() }
     }
 
-    /// Bytes that it takes to sort all of it at once, `size` bytes of text, as far as the first of them tell.
+    /// An estimate, from the first lines, of the memory that sorting all `size` bytes of text at once needs.
     fn needed(&mut self, size: u64, job: &LineSort) -> Result<u64, Failure> {
         let mut text = std::mem::take(&mut self.rest);
         self.read(&mut text, job)?;
@@ -81,8 +82,8 @@ impl Feed {
         Ok(size + (each * size as f64) as u64)
     }
 
-    /// Replaces `text` by what follows, as much as the budget has room for where so many runners hold one at a time, one of
-    /// which is sorted and one is written; a line at least. True where that is the end.
+    /// Replaces `text` by the next lines: at least one, and as many as fit in the budget if each of `runners` runners holds a
+    /// text, of which one is being sorted and one is being written. Returns whether they are the last.
     fn fill(&mut self, text: &mut Vec<u8>, runners: u64, job: &LineSort) -> Result<bool, Failure> {
         let start = Instant::now();
         text.clear();
@@ -108,7 +109,7 @@ impl Feed {
         Ok(ended)
     }
 
-    /// Appends what is read at a time to `text`; false where there is no more.
+    /// Appends the next piece of the input to `text`. Returns false if there is no more.
     fn read(&mut self, text: &mut Vec<u8>, job: &LineSort) -> Result<bool, Failure> {
         let piece = (job.budget / 16).min(PIECE);
         let Some((input, content)) = self.inputs.current(Input::read_text)? else { return Ok(false) };

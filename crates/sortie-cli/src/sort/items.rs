@@ -23,13 +23,13 @@ pub const LINES_A_BLOCK: usize = 1 << 14;
 /// The memory reserved for the key of a short line.
 const KEY: usize = 64;
 
-/// Text in memory, and where its lines are.
+/// Text in memory, and the number of lines in each of its parts.
 pub struct Lines<'a> {
     parts: Vec<&'a [u8]>,
     counts: Vec<usize>,
 }
 
-/// Lines in order.
+/// Lines in sorted order.
 #[derive(Clone, Copy)]
 pub enum Sorted<'a, 's> {
     Plain(&'s [&'a [u8]]),

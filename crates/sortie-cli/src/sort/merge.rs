@@ -22,7 +22,7 @@ const WHOLE_BLOCK: usize = 128 << 10;
 /// The smallest and the largest number of bytes to read from a source at a time.
 const READ: (u64, u64) = (16 << 10, 256 << 10);
 
-/// The lines of a part.
+/// The lines of one sorted part.
 struct PartLines {
     lines: LineReader<Box<dyn Read + Send>>,
     doing: &'static str,

@@ -26,9 +26,9 @@ use external::Feed;
 pub use input::Input;
 use items::{LINES_A_BLOCK, Lines};
 
-/// How many inputs are merged at a time where the command line does not say.
+/// The default number of inputs to merge at a time.
 const INPUTS_AT_ONCE: usize = 256;
-/// Inputs that come to this are merged from memory, however many they are.
+/// Inputs of at most this total size are merged from memory, however many there are.
 const MERGED_WHOLE: u64 = 4 << 20;
 
 /// The CPU sorts a text smaller than this before a GPU has even started.
@@ -52,9 +52,9 @@ pub struct LineSort {
     engine: sortie::Engine,
     /// The values of `--parallel` and `--buffer-size`.
     asked: (Option<NonZeroUsize>, Option<MemorySize>),
-    /// Bytes of memory for the text and its sort.
+    /// The bytes of memory for the text and its sort.
     budget: u64,
-    /// Bytes that are gathered and written at a time.
+    /// The number of bytes that are gathered and written at a time.
     window: usize,
     /// The number of threads, once they are started.
     threads: OnceLock<usize>,
@@ -115,7 +115,8 @@ fn sort(
     task.publish(args.output.as_deref(), compression, |sink| {
         memory::hold_back(args.resources.buffer_size);
         if args.merge && compression.is_some() {
-            // The writer waits for the pool to compress while this thread merges, so this thread must not belong to the pool.
+            // This thread merges, while another one writes and waits for the pool to compress. So this thread must not
+            // be part of the pool.
             threads::start(args.resources.parallel, None)?;
         }
         sort_or_merge(inputs, size, args, &task, job, &mut |text| match text {
@@ -138,7 +139,7 @@ fn sort_or_merge(
         return merge::merge_whole(&inputs, job, sink);
     }
     if args.merge {
-        // What the program did not sort itself need not be sorted.
+        // The inputs of `-m` may not really be sorted, so they need the merge that reads line by line.
         let merge = |inputs, budget, sink: Sink<'_>| {
             job.merge_by(inputs, |inputs| merge::merge(inputs, budget, job, sink))
         };
@@ -161,7 +162,7 @@ fn sort_at_once(
     sink: Sink<'_>,
 ) -> Result<bool, Failure> {
     let Some(size) = size.filter(|&size| size <= job.budget / 2) else { return Ok(false) };
-    // Where it then takes too much memory, all of it is read once more.
+    // Standard input cannot be read a second time, which is necessary if the sort turns out to need too much memory.
     if inputs.iter().any(|input| matches!(input, Input::Stdin)) {
         return Ok(false);
     }
@@ -177,7 +178,7 @@ fn sort_at_once(
     job.ledger.note("read", start.elapsed(), texts.iter().map(Vec::len).sum(), 0);
     job.start_threads(Some(texts.iter().map(|text| job.work(text)).sum()))?;
     let lines = Lines::of(&texts, job);
-    // Very short lines take many times their own bytes.
+    // Very short lines need many times their own size.
     if lines.cost(job)? > job.budget {
         return Ok(false);
     }
@@ -201,8 +202,9 @@ impl LineSort {
         })
     }
 
-    /// Starts the threads on the first call. `work` is the number of bytes that are worth sharing among them, if it is known. A
-    /// few lines are sorted without a pool, because to start one takes longer than the sort, even without a second thread.
+    /// Starts the threads on the first call. `work` is the number of bytes that are worth dividing among them, if it is
+    /// known. A few lines are sorted without a pool, because starting one takes longer than sorting them, even if it has no
+    /// second thread.
     fn start_threads(&self, work: Option<u64>) -> Result<(), Failure> {
         if self.threads.get().is_some() {
             return Ok(());
@@ -222,7 +224,7 @@ impl LineSort {
         Ok(())
     }
 
-    /// Has `merge` merge these parts, and notes how long that takes.
+    /// Merges the parts with `merge`, and adds a phase to the report.
     fn merge_by(
         &self,
         parts: Vec<Part>,
@@ -232,7 +234,7 @@ impl LineSort {
         self.ledger.timed("merge", bytes, bytes, || merge(parts))
     }
 
-    /// Whether one thread does all the work. There may be no pool then, and rayon would start one if it were called.
+    /// Whether one thread does all the work. There may be no pool then, and calling rayon would start one.
     fn is_alone(&self) -> bool {
         self.threads.get() == Some(&1)
     }
@@ -242,14 +244,14 @@ impl LineSort {
             window: self.window,
             terminator: Some(self.terminator),
             unique: self.order.unique(),
-            // Marks are put under a line as a whole.
+            // With `--debug`, the sink needs whole lines, because it prints marks under each of them.
             whole: self.debug,
             alone: self.is_alone(),
         }
     }
 
-    /// The bytes of a text that are worth sharing among threads. A sort compares only the beginning of a long line as a rule, and
-    /// copies the rest. Samples estimate how long the lines are.
+    /// The bytes of a text that are worth dividing among threads. A sort usually compares only the beginning of a long line
+    /// and copies the rest. Samples estimate how long the lines are.
     fn work(&self, text: &[u8]) -> u64 {
         // For a larger text, reading and writing alone make threads worthwhile.
         if text.len() <= SAMPLES * SAMPLE || text.len() >= input::PARALLEL_FROM {

@@ -1,7 +1,7 @@
 //! Merges runs of lines with all threads, one window at a time.
 //!
-//! A window is cut into pieces at some of its lines, and each piece is merged by one thread. Meanwhile the window before is
-//! written, and the next one is read.
+//! A window has the lines of all runs up to a bound (`external/windows.rs`). It is cut at some of its lines into pieces, and
+//! each thread merges one piece. Meanwhile the window before is written and the next one is read.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -19,10 +19,10 @@ const PIECE: usize = 256 << 10;
 /// The minimum memory for each run.
 const LEAST: u64 = 16 << 10;
 
-/// Merges runs, which lie in the order in which their lines were read, within `budget` bytes.
+/// Merges runs with `budget` bytes of memory. The runs must be in the order in which their lines were read.
 pub fn merge(runs: Vec<Part>, budget: u64, job: &LineSort, sink: Sink<'_>) -> Result<(), Failure> {
     let runners = runners(budget);
-    // A runner holds a window, and what comes of it.
+    // A runner holds a window and the merged result.
     let share = budget / (1 + 2 * runners as u64) / runs.len() as u64;
     let windows = Windows::new(job, runs, share.max(LEAST) as usize)?;
     relay(runners, windows, (sink, None), |window: &mut Window, turn| {
@@ -35,7 +35,7 @@ pub fn merge(runs: Vec<Part>, budget: u64, job: &LineSort, sink: Sink<'_>) -> Re
     .map(|_| ())
 }
 
-/// A line has its terminator here.
+/// An item is a line with its terminator.
 impl Cut for LineSort {
     fn whole(&self, bytes: &[u8]) -> usize {
         memchr::memrchr(self.terminator, bytes).map_or(0, |at| at + 1)
@@ -60,7 +60,7 @@ fn without_end(line: &[u8]) -> &[u8] {
 #[derive(Default)]
 struct Window {
     lines: external::Window,
-    /// The pieces in order, each merged.
+    /// The merged pieces, in order.
     pieces: Vec<Vec<u8>>,
 }
 
@@ -95,8 +95,9 @@ impl Window {
     }
 }
 
-/// Where about so many pieces begin in each run, and the last one ends: with one of the lines that cut the longest run evenly.
-/// Fewer where lines are long.
+/// Cuts the runs into about `pieces` pieces. Each entry of the result has a position in every run: the start of a piece, or
+/// for the last entry the ends of the runs. The cuts are at lines that divide the longest run evenly. Long lines give fewer
+/// pieces.
 fn cuts(runs: &[&[u8]], pieces: usize, job: &LineSort) -> Vec<Vec<usize>> {
     let longest = *runs.iter().max_by_key(|run| run.len()).expect("there is a run");
     let mut firsts: Vec<&[u8]> = Vec::new();

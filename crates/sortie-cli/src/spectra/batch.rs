@@ -235,7 +235,7 @@ impl Parser {
                 self.enough(needed)
             ),
             NoRoom::System { needed } => format!(
-                "{what}the system has no room for {} more; raise ulimit -v, or give -S or --parallel less",
+                "{what}the system has no room for {} more; raise ulimit -v, or lower -S or --parallel",
                 shown(needed)
             ),
         })

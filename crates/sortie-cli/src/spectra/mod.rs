@@ -1,8 +1,8 @@
-//! Mass spectra: the peaks of each are put in order.
+//! `sortie spectra`: sorts the peaks of each mass spectrum.
 //!
-//! The file passes through in stretches of many spectra. One thread reads and decompresses them, one has them parsed, and
-//! this one has them sorted and writes them, all at the same time. Each has one stretch at a time, and for that a share of
-//! the memory, which counts all that is made of the stretch.
+//! A file is processed in stretches of many spectra. One thread reads and decompresses them, one parses them with the pool, and
+//! the calling thread sorts and writes them, all at the same time. Each of the three has one stretch at a time and a share of
+//! the memory for it. The share covers everything that is made from the stretch.
 
 mod batch;
 mod stretch;
@@ -26,7 +26,7 @@ use batch::{Batch, Parser};
 use stretch::Stretches;
 use write::Writer;
 
-/// How many stretches there are at the same time: one is read, one parsed, and one sorted and written.
+/// The number of stretches in memory: one is read, one parsed, and one sorted and written.
 const STRETCHES: u64 = 3;
 
 /// `sortie spectra`.
@@ -44,10 +44,10 @@ pub fn run(args: &SpectraArgs) -> Result<(), Failure> {
     let parser = Parser::new(args, stretches.name().to_owned(), compression.is_some());
     explain::may_take_gpu(args.resources.engine, args.resources.buffer_size);
     thread::scope(|scope| {
-        // What is sent is taken at once: no stretch waits between two threads.
+        // No stretch is queued between two threads.
         let (read, to_parse) = mpsc::sync_channel(0);
         let (parsed, to_sort) = mpsc::sync_channel(0);
-        // A send fails where the receiver has given up, and then it has said why.
+        // If a send fails, the receiver has stopped, and has reported why.
         let read = move || stretches.map_while(|stretch| read.send(stretch).ok()).for_each(drop);
         let parse = move || {
             let mut parser = parser;
@@ -66,7 +66,7 @@ pub fn run(args: &SpectraArgs) -> Result<(), Failure> {
     if args.resources.explain {
         return Ok(());
     }
-    // Not before it is known that no thread has panicked, whose batches would be missing.
+    // Finishes the output only now, because the batches of a thread that panicked would be missing.
     writer.finish()?;
     ledger.close(args.resources.stats)
 }

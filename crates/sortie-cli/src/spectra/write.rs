@@ -1,4 +1,4 @@
-//! The spectra in their new order, and the index that follows them.
+//! Writes the spectra with their peaks in the new order, and the updated index.
 
 use rayon::prelude::*;
 use sortie_formats::spectra::mzml::Index;
@@ -8,7 +8,7 @@ use super::batch::Batch;
 use crate::failure::Failure;
 use crate::output::Output;
 
-/// Writes batch after batch of a file.
+/// Writes a file batch by batch.
 pub struct Writer {
     output: Output,
     index: Index,
@@ -36,7 +36,7 @@ impl Writer {
                 let offsets = &batch.offsets[first..=first + part.spectra()];
                 let order = offsets.windows(2).map(|bounds| &batch.places[bounds[0]..bounds[1]]);
                 let (text, mut out) = (&batch.text[range.clone()], Vec::new());
-                // As much as was counted: to grow would take more.
+                // Reserves what was counted, because a growing vector would take more.
                 let needed = part.to_write(text);
                 out.try_reserve_exact(needed as usize).map_err(|_| NoRoom::System { needed })?;
                 let moved = part.write(text, order, &mut out)?;
@@ -73,5 +73,5 @@ impl Writer {
 }
 
 fn no_room(error: NoRoom) -> Failure {
-    Failure::new(format!("{error}; raise ulimit -v, or give -S less"))
+    Failure::new(format!("{error}; raise ulimit -v, or lower -S"))
 }

@@ -81,8 +81,8 @@ may take up to 130 MiB beyond SIZE while it is read, and compressing the output 
 
 -o FILE replaces a file once the result is complete. The new file has the old one's owner, mode, access control list and \
 other extended attributes. A file for which that is not permitted, which has several names, or on which another is mounted \
-is overwritten instead. Until that is done, the complete result is in a file .sortie-* in the same folder, or in the folder of -T. As with \
-GNU sort, the result is not synced to the disk; sync FILE does that.
+is overwritten instead. Until that is done, the complete result is in a file .sortie-* in the same folder, or in the folder \
+of -T. As with GNU sort, the result is not synced to the disk; sync FILE does that.
 
 An array is sorted from the smallest element to the largest, -0.0 before 0.0. NaNs come last, even with --descending. \
 --argsort writes u64 for a raw array. For a .npy file it writes int64, and -0.0 and 0.0 count as equal, as in NumPy.
@@ -98,7 +98,7 @@ resources.
 With --record-size N, a file consists of records of N bytes each and nothing else. A key A..B is the bytes from A, counted \
 from 0, to before B. Earlier keys take precedence; without a key, whole records compare. Records with equal keys stay in \
 their input order. Input larger than -S is sorted through temporary files. Other options that --record-size allows: -c, -C, \
--o, -r, -s, -u, --files0-from, --batch-size, --compress-program and those for resources.
+-o, -r, -s, -u, --compress, --files0-from, --batch-size, --compress-program and those for resources.
 
 Order is that of the C locale: bytes, ASCII letters, '.' as the decimal point, English months. Collation by other \
 locales is out of scope, and LC_ALL, LC_COLLATE and LANG are not read.
