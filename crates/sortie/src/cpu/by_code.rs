@@ -39,8 +39,8 @@ pub(crate) fn sort<T: Send, B: CpuSorts>(
     Quicksort { code, ties, threads }.sort(items, B::ZERO, patience);
 }
 
-/// Whether std's sort is faster than a quicksort by code on `threads` threads: for few items, and where `codes_repeat` says so. For `n`
-/// items that do not begin with long runs.
+/// Whether std's sort is faster than a quicksort by code on `threads` threads: for few items, and where `codes_repeat` says so.
+/// For `n` items that do not begin with long runs.
 pub(crate) fn are_for_std(n: usize, codes_repeat: impl FnOnce() -> bool, threads: usize) -> bool {
     match threads {
         1 => n <= COMPARED || codes_repeat(),
@@ -48,7 +48,7 @@ pub(crate) fn are_for_std(n: usize, codes_repeat: impl FnOnce() -> bool, threads
     }
 }
 
-/// The same of integers.
+/// [`are_for_std`] for integers.
 pub(crate) fn are_integers_for_std<B: Bits>(keys: &[B], transform: Transform<B>, threads: usize) -> bool {
     if keys.len() <= compared_integers(Isa::detect()) {
         return true;

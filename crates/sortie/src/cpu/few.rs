@@ -285,8 +285,7 @@ pub(crate) fn sort_by_key<T, K: TotalOrder<Bits: CpuSorts>>(
     }
 }
 
-/// Sorts up to [`FEW`] items by a code. If the items begin with long runs, sorts the rest and merges all.
-/// Stable.
+/// Sorts up to [`FEW`] items by a code. If the items begin with a long run, sorts the rest and merges both. Stable.
 fn sort_by_code_after_run<T, B: CpuSorts>(items: &mut [T], code: &impl Fn(&T) -> B) {
     if items.len() < INSERTED {
         return insert_by_code(items, code);

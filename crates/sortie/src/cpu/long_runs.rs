@@ -116,8 +116,8 @@ pub(crate) fn is_long(end: usize, n: usize) -> bool {
 const LONG: usize = 6;
 const LONG_OF_FEW: usize = 2;
 
-/// The least average length of several runs: shorter ones are sorted in less time. At 1,000 keys of 128 bits or elements with a key,
-/// seven runs take as long to merge as to sort, at 3,000 two thirds as long.
+/// The least average length of several runs: shorter ones are sorted in less time. At 1,000 keys of 128 bits or elements with a
+/// key, seven runs take as long to merge as to sort, at 3,000 two thirds as long.
 const SHORT_RUN: usize = 256;
 
 /// Whether items at equal distances are in order: then there may be long runs, though the first is short.
@@ -194,8 +194,8 @@ fn insert_others<T>(items: &mut [T], run: &Run, less: impl Fn(&T, &T) -> bool) -
     true
 }
 
-/// Merges two sorted parts by way of the stack, if there is room for the shorter. In a function of its own, which calls no sort: sorts
-/// call each other, and each would hold that room.
+/// Merges two sorted parts by way of the stack, if there is room for the shorter. This is a function of its own that calls no
+/// sort: sorts call each other, and each would hold that room.
 #[inline(never)]
 fn merge_few<T>(items: &mut [T], start: usize, less: impl Fn(&T, &T) -> bool) {
     let room = start.min(items.len() - start);

@@ -60,8 +60,8 @@ pub(super) fn argsort<B: CpuSorts, I: Index>(
     Ok(true)
 }
 
-/// The indices of codes of at most 64 bits in order, written to `words`, which has room for as many. Stable. `None` if a sample shows
-/// few distinct codes. Calls `code` once for each index, and again where codes tie by their words.
+/// The indices of codes of at most 64 bits in order, written to `words`, which has room for as many. Stable. `None` if a sample
+/// shows few distinct codes. Calls `code` once for each index, and again where codes tie by their words.
 pub(crate) fn order<B: CpuSorts>(
     code: impl Fn(usize) -> B,
     words: &mut [MaybeUninit<u64>],

@@ -91,7 +91,8 @@ pub(crate) const PAIRS_A_BUCKET: usize = 1 << 13;
 /// thread: 196 ms with 512, 223 with 1024.
 pub(crate) const PAIR_BUCKETS: usize = 1 << 9;
 
-/// Pairs of a bucket that fits the L2 cache while it is ordered. If `PAIR_BUCKETS` would be larger, each cell gets a bucket: 10^8 pairs of u64 by 16 threads take 330 ms with 512 buckets, 224 with 4096.
+/// Pairs of a bucket that fits the L2 cache while it is ordered. If `PAIR_BUCKETS` would be larger, each cell gets a bucket: 10^8
+/// pairs of u64 by 16 threads take 330 ms with 512 buckets, 224 with 4096.
 pub(crate) const PAIRS_IN_CACHE: usize = 1 << 16;
 
 /// A bucket is ordered by words of 32 bits if they have this many more bits for the code than for the index: about one code in 16

@@ -108,7 +108,7 @@ fn sort_and_merge<K: TotalOrder>(
     }
 }
 
-/// Sorts up to [`FEW`] keys if they begin with long runs, with `sort` for the others, and returns whether they do.
+/// Sorts up to [`FEW`] keys if they begin with a long run, with `sort` for the others, and returns whether they do.
 pub(crate) fn sort_few_runs<K: TotalOrder>(
     keys: &mut [K],
     order: Order,

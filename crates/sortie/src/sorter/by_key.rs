@@ -23,10 +23,14 @@ impl Sorter {
     /// Sorts by a key that `key` computes from each element. Stable, unless the sorter was built with `.unstable()`. Runs on the
     /// engine that [`Sorter::argsort`] of the keys uses.
     ///
-    /// Calls `key` once for each element, but one thread calls it more often in two cases. Elements that begin with long runs: it merges
-    /// those with the others, and calls `key` twice for each comparison, up to twice as often as std's `sort_by_key`. Up to 131,072
-    /// elements: it calls `key` again for those whose keys begin with the same bits. To call it once whatever the order, use
-    /// [`Sorter::sort_by_cached_key`].
+    /// Calls `key` once for each element, but one thread calls it more often in two cases:
+    ///
+    /// - If the elements begin with long runs, it merges these with the others. It calls `key` twice for each comparison, up to
+    ///   twice as often as std's `sort_by_key`.
+    /// - If there are up to 131,072 elements with keys of 32 or 64 bits, it calls `key` again for those whose keys begin with the
+    ///   same bits.
+    ///
+    /// To call it once whatever the order, use [`Sorter::sort_by_cached_key`].
     ///
     /// Scratch: the keys, and
     ///
@@ -83,8 +87,8 @@ impl Sorter {
         self.sort_by_numbers(v, &mut keys, code, held)
     }
 
-    /// Sorts elements that begin with long runs, by one thread: sorts the others, and merges all. `None`, and the elements are as they
-    /// were, if there are no such runs, or a memory limit, which the sort of the others might exceed.
+    /// Sorts elements that begin with long runs, by one thread: sorts the others, and merges all. `None`, and the elements are as
+    /// they were, if there are no such runs, or a memory limit, which the sort of the others might exceed.
     fn merge_long_runs<T: Send + Sync, K: Key>(
         &self,
         v: &mut [T],
