@@ -414,6 +414,19 @@ fn statistics_go_to_standard_error() {
     assert!(["read", "encode", "write"].iter().all(|phase| stats.contains(phase)), "{stats}");
 }
 
+/// Of records that are left out as equal, no bytes were written.
+#[test]
+fn stats_count_what_is_written() {
+    let folder = folder("in", b"@a\nAC\n+\n##\n@b\nGT\n+\n##\n@a\nTT\n+\n##\n");
+    let output = run(&mut command(folder.path(), Fastq, "in --by name -u --stats=json"), b"");
+    let stats: Vec<serde_json::Value> =
+        text(&output.stderr).lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let written = |stats: &serde_json::Value| {
+        stats["phases"].as_array()?.iter().find(|phase| phase["name"] == "write")?["bytes_written"].as_u64()
+    };
+    assert_eq!(stats.iter().find_map(written), Some(output.stdout.len() as u64), "{stats:?}");
+}
+
 #[test]
 fn memory_that_cannot_be_had_is_told_at_every_limit() {
     let folder = folder("in", &generated(Fasta, 20_000, 300));

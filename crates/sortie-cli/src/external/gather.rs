@@ -172,6 +172,12 @@ impl Gather {
         items.iter().map(|item| self.length(item)).sum()
     }
 
+    /// The bytes of the items that are written.
+    pub fn written<'a, T: Item<'a>>(&self, items: &[T]) -> usize {
+        let written = (0..items.len()).filter(|&place| self.is_written(items, place));
+        written.map(|place| self.length(&items[place])).sum()
+    }
+
     fn length<'a>(&self, item: &impl Item<'a>) -> usize {
         item.bytes().len() + usize::from(self.terminator.is_some())
     }

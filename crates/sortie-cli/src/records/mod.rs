@@ -107,7 +107,7 @@ impl Format for RecordSort<'_> {
             other => other.into(),
         });
         self.ledger.absorb(sorted?);
-        let bytes = records.bytes();
+        let bytes = self.gather.written(&items);
         let write =
             |sink: Sink<'_>| self.ledger.timed("write", bytes, bytes, || self.gather.write(&items, sink));
         then(Sorted { bytes, at_once: self.merged_at_once(&items), write: &write })
