@@ -45,7 +45,7 @@
 //! | [`sort_string_array`] | the bytes, and `56n` | memory, offsets | yes |
 //! | [`sort_pairs`], numbers | `n(K + V)`, at least `2n`, and `n(K + 8)` up to 131,072 keys | memory, lengths | yes |
 //! | [`sort_pairs`], other keys | `28n`, or `32n` up to 131,072 keys | memory, lengths | no |
-//! | [`argsort`], numbers | `n(K + 4)`, or `n(K + 8)` up to 131,072 keys | memory | yes |
+//! | [`argsort`], numbers | `n(K + 4)`, or `n(K + 8)` up to 131,072 keys; for 32 bits by one or two threads also that of [`sort`] for `8n` bytes of keys | memory | yes |
 //! | [`argsort`], strings | `24n` | memory | yes |
 //! | [`argsort`], other keys | `20n`, or `24n` up to 131,072 keys | memory | no |
 //! | [`sort_by_key`], numbers, `K + V` up to 40, or two runs | `nK`, and that of [`sort_pairs`] | memory, the caller's code | as [`argsort`] |

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::num::Saturating;
 
-use crate::cpu::tuning::{MERGED_BY_THREADS, PAIRS_A_BUCKET, PAIRS_AT_ONCE};
+use crate::cpu::tuning::{MERGED_BY_THREADS, PACKED_BY_THREADS, PAIRS_A_BUCKET, PAIRS_AT_ONCE};
 use crate::cpu::{compare, counting, distribute, pairs, segment_pairs};
 use crate::request::{Beside, KeyForm, Operation, Request};
 use crate::ways::CpuWay;
@@ -65,6 +65,7 @@ pub(super) fn on_cpu(request: &Request) -> Scratch {
     // For segments of up to `PAIRS_A_BUCKET` keys.
     let room =
         if segments { threads * count(segment_pairs::room_bytes(key) * PAIRS_A_BUCKET) } else { count(0) };
+    let argsort = |bytes| (n * (count(bytes) + narrow_index)).max(words).max(packed(n, bytes, request));
     let bytes = match (request.keys, way) {
         (KeyForm::Number { bytes, .. }, CpuWay::Merge) => match request.beside {
             Beside::Nothing if segments => of_merge(all * count(bytes)),
@@ -78,10 +79,9 @@ pub(super) fn on_cpu(request: &Request) -> Scratch {
             Beside::Payload { .. } => {
                 // The words of a tail take as much as pairs of two bytes.
                 let pairs = n * (count(bytes) + beside).max(count(2));
-                let by_indices = n * index + (n * (count(bytes) + narrow_index)).max(words);
-                (pairs + words).max(by_indices)
+                (pairs + words).max(n * index + argsort(bytes))
             }
-            Beside::Indices { .. } => (n * (count(bytes) + narrow_index)).max(words),
+            Beside::Indices { .. } => argsort(bytes),
         },
         (KeyForm::Strings, CpuWay::Distribute) => n * (word + word + beside),
         (KeyForm::Strings, _) => of_merge(n * beside),
@@ -124,8 +124,23 @@ fn buffers(bytes: Count, request: &Request) -> Count {
         _ => 0,
     };
     let each = if let KeyForm::Number { bytes, .. } = request.keys { bytes } else { size_of::<u64>() };
-    let large = bytes >= count(distribute::from_bytes(each));
-    let each = distribute::scratch::<u8>((bytes.0 as usize) / threads);
-    let distribution = if large { count(threads) * count(each) } else { count(0) };
-    distribution.max(count(counters))
+    distribution(bytes, each, threads).max(count(counters))
+}
+
+/// Of a distribution in place of keys of `each` bytes.
+fn distribution(bytes: Count, each: usize, threads: usize) -> Count {
+    if bytes < count(distribute::from_bytes(each)) {
+        return count(0);
+    }
+    count(threads) * count(distribute::scratch::<u8>((bytes.0 as usize) / threads))
+}
+
+/// Of an argsort of many keys of `key` bytes by words, which are sorted as keys.
+fn packed(n: Count, key: usize, request: &Request) -> Count {
+    let threads = request.budget.threads.max(1);
+    if n.0 <= PAIRS_AT_ONCE as u64 || key < size_of::<u32>() || threads > PACKED_BY_THREADS {
+        return count(0);
+    }
+    let words = n * count(size_of::<u64>());
+    words + distribution(words, size_of::<u64>(), threads)
 }

@@ -164,8 +164,10 @@ fn a_plan_is_a_value_that_can_be_read() {
 /// The CPU's scratch is within what its plan says, for all that has a limit.
 #[test]
 fn scratch_is_as_planned() {
-    let n = 300_000;
+    // Words of so many keys are distributed.
+    let n = 1 << 20;
     let keys: Vec<u64> = (0..n as u64).map(|i| i.wrapping_mul(0x9E37_79B9_7F4A_7C15)).collect();
+    let narrow: Vec<u32> = keys.iter().map(|&key| (key >> 32) as u32).collect();
     let strings: Vec<String> = keys.iter().map(u64::to_string).collect();
     for algorithm in [Algorithm::Auto, Algorithm::Merge] {
         let sorter = Sorter::builder().threads(2).algorithm(algorithm).build().unwrap();
@@ -178,6 +180,10 @@ fn scratch_is_as_planned() {
             (sorter.sort(&mut keys.clone()), planned(number, Beside::Nothing)),
             (sorter.sort_pairs(&mut keys.clone(), &mut keys.clone()), planned(number, payload(8))),
             (sorter.argsort(&keys, &mut vec![0usize; n]), planned(number, Beside::Indices { stable: true })),
+            (
+                sorter.argsort(&narrow, &mut vec![0u32; n]),
+                planned(KeyForm::of::<u32>(), Beside::Indices { stable: true }),
+            ),
             (
                 sorter.sort_strings(&mut strings.clone()),
                 planned(KeyForm::Strings, payload(size_of::<String>())),
