@@ -452,7 +452,7 @@ fn order_by_rank<'r, B: Bits>(
     if codes.len() < RANK_FEW_FROM {
         return Err(order);
     }
-    let Some(distinct) = Distinct::sampled::<RANK_SAMPLE_OF_FEW>(codes, Transform::IDENTITY) else {
+    let Some(distinct) = Distinct::sampled::<RANK_SAMPLE_OF_FEW>(codes.len(), |i| codes[i]) else {
         return Err(order);
     };
     let mut ranks = [0; FEW];

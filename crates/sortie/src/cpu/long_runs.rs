@@ -18,16 +18,20 @@ pub(crate) struct LongRuns {
 }
 
 /// The most runs that are merged.
-const MOST_RUNS: usize = u64::BITS as usize;
+pub(crate) const MOST_RUNS: usize = u64::BITS as usize;
 
 impl LongRuns {
     /// The runs, if it takes less time to merge them with the other items than to sort all. For a stable sort, no two items of a
     /// descending run are equal.
     #[inline]
-    pub(crate) fn of<const STABLE: bool, T>(items: &[T], less: impl Fn(&T, &T) -> bool) -> Option<Self> {
+    pub(crate) fn of<const STABLE: bool, T>(
+        items: &[T],
+        most: usize,
+        less: impl Fn(&T, &T) -> bool,
+    ) -> Option<Self> {
         let first = first_run::<STABLE, T>(items, &less);
         let n = items.len();
-        let most = (n / SHORT_RUN).clamp(1, MOST_RUNS);
+        let most = (n / SHORT_RUN).clamp(1, most);
         let end = first.range.end;
         if !is_long(end, n) && end < n / most && !looks_in_order(items, &less) {
             return None;
@@ -229,7 +233,7 @@ macro_rules! with_less {
 
 /// [`LongRuns::of`] integers, whose sorts need not be stable.
 pub(crate) fn of_integers<B: Bits>(keys: &[B], transform: Transform<B>) -> Option<LongRuns> {
-    with_less!(transform, |less| LongRuns::of::<false, B>(keys, less))
+    with_less!(transform, |less| LongRuns::of::<false, B>(keys, MOST_RUNS, less))
 }
 
 /// [`sort_few`] of integers.
@@ -262,7 +266,7 @@ mod tests {
         let mut expected = items.clone();
         expected.sort_by_key(|item| item.0);
         let less = |a: &(u32, usize), b: &(u32, usize)| a.0 < b.0;
-        let Some(runs) = LongRuns::of::<true, _>(&items, less) else { return false };
+        let Some(runs) = LongRuns::of::<true, _>(&items, MOST_RUNS, less) else { return false };
         let mut room = vec![MaybeUninit::uninit(); runs.room(items.len())];
         runs.sort(&mut items, less, &mut room, |others| others.sort_by_key(|item| item.0));
         assert_eq!(items, expected);

@@ -106,7 +106,7 @@ pub(crate) fn find<'w, B: CpuSorts>(codes: &[B], words: &'w mut Words) -> Found<
     }
     let (n, isa) = (codes.len(), Isa::detect());
     if (RANK_FROM..u32::MAX as usize).contains(&n)
-        && let Some(distinct) = Distinct::sampled::<RANK_SAMPLE>(codes, Transform::IDENTITY)
+        && let Some(distinct) = Distinct::sampled::<RANK_SAMPLE>(n, |i| codes[i])
     {
         ranks.resize(n, 0);
         if let Some(ranked) = distinct.rank(codes, Transform::IDENTITY, ranks) {
@@ -233,8 +233,9 @@ pub(super) fn order_ties<B: CpuSorts, W: Bits>(
     if !vector::compiled_for!(isa, || words.windows(2).fold(false, |any, pair| any | tied(pair))) {
         return;
     }
-    let disordered = |pair: &[W]| tied(pair) & (code(pair[0]) > code(pair[1]));
-    if !words.windows(2).fold(false, |any, pair| any | disordered(pair)) {
+    // Few are tied, or many. The codes, which may lie apart or be costly, are asked for where they matter.
+    let disordered = |pair: &[W]| tied(pair) && code(pair[0]) > code(pair[1]);
+    if !words.windows(2).any(disordered) {
         return;
     }
     let mut start = 0;

@@ -31,7 +31,9 @@ pub(super) fn argsort<B: CpuSorts, I: Index>(
     let split = report.phase_of_one("profile", read, 0, || {
         vector::compiled_for!(isa, || Split::of(keys.iter().map(|&key| transform.encode(key))))
     });
-    if split.dropped::<u64>() > 0 && repeats(|i| split.word(code(i * n / RANK_SAMPLE), 0)) {
+    if split.dropped::<u64>() > 0
+        && repeats(|i| split.word(code((i as u64 * n as u64 / RANK_SAMPLE as u64) as usize), 0))
+    {
         return Ok(false);
     }
     let bytes = n * size_of::<u64>();
@@ -68,10 +70,10 @@ pub(crate) fn order<B: CpuSorts>(
 ) -> Option<&mut [u64]> {
     assert!(B::WIDTH <= u64::BITS);
     let (n, isa) = (words.len(), Isa::detect());
-    let words = fill(words, (0..n).map(|i| code(i).low()));
-    if n == 0 || Distinct::sampled::<RANK_SAMPLE>(words, Transform::IDENTITY).is_some() {
+    if n == 0 || Distinct::sampled::<RANK_SAMPLE>(n, &code).is_some() {
         return None;
     }
+    let words = fill(words, (0..n).map(|i| code(i).low()));
     let split = vector::compiled_for!(isa, || {
         let split = Split::of(words.iter().map(|&code| B::from_low(code)));
         for (i, word) in words.iter_mut().enumerate() {

@@ -156,7 +156,9 @@ fn rank<'r, B: CpuSorts>(
     if n < RANK_FROM {
         return Ok(None);
     }
-    let Some(distinct) = Distinct::sampled::<RANK_SAMPLE>(keys, transform) else { return Ok(None) };
+    let Some(distinct) = Distinct::sampled::<RANK_SAMPLE>(n, |i| transform.encode(keys[i])) else {
+        return Ok(None);
+    };
     *ranks = reserve(n)?;
     ranks.resize(n, 0);
     Ok(report.phase_of_one("profile", size_of_val(keys), n, || distinct.rank(keys, transform, ranks)))

@@ -34,10 +34,9 @@ pub(crate) struct Distinct<B> {
 }
 
 impl<B: Bits> Distinct<B> {
-    /// The distinct codes in a sample of `SAMPLE` keys. None if there are more than 16.
-    pub(crate) fn sampled<const SAMPLE: usize>(keys: &[B], transform: Transform<B>) -> Option<Self> {
-        let (n, code) = (keys.len(), |i: usize| transform.encode(keys[i]));
-        if !has_few_codes(n, code) {
+    /// The distinct codes in a sample of `SAMPLE` of `n` keys. None if there are more than 16.
+    pub(crate) fn sampled<const SAMPLE: usize>(n: usize, code: impl Fn(usize) -> B) -> Option<Self> {
+        if !has_few_codes(n, &code) {
             return None;
         }
         let mut sample: [B; SAMPLE] =
@@ -186,7 +185,8 @@ mod tests {
     /// The order of the keys, and the keys in order, if they have few distinct codes.
     fn ranked<B: Bits>(keys: &[B], transform: Transform<B>) -> Option<(Vec<usize>, Vec<B>)> {
         let (mut ranks, mut order, mut sorted) = (vec![0; keys.len()], vec![0; keys.len()], keys.to_vec());
-        let ranked = Distinct::sampled::<128>(keys, transform)?.rank(keys, transform, &mut ranks)?;
+        let ranked = Distinct::sampled::<128>(keys.len(), |i| transform.encode(keys[i]))?
+            .rank(keys, transform, &mut ranks)?;
         ranked.place(|to, from| order[to] = from);
         ranked.write_keys(&mut sorted, transform);
         Some((order, sorted))

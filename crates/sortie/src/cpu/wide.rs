@@ -6,7 +6,7 @@ use std::mem::MaybeUninit;
 use rayon::slice::ParallelSliceMut;
 
 use super::by_code;
-use super::long_runs::{self, LongRuns};
+use super::long_runs::{self, LongRuns, MOST_RUNS};
 use super::sorts::CpuSorts;
 use super::{Job, compare, permute_pairs, segment_pairs, segments};
 use crate::cpu::tuning::{FEW, MERGED_BY_THREADS};
@@ -25,9 +25,11 @@ pub(crate) fn sort<K: TotalOrder>(keys: &mut [K], order: Order, job: &Job) -> Re
         return Ok(report);
     }
     let (bytes, n) = (size_of_val(keys), keys.len());
-    let runs = report.phase("profile", bytes, 0, || long_runs(keys, order));
+    let merges = job.budget.threads <= MERGED_BY_THREADS;
+    let most = if merges { MOST_RUNS } else { 1 };
+    let runs = report.phase("profile", bytes, 0, || long_runs(keys, most, order));
     if let Some(runs) = runs
-        && (job.budget.threads <= MERGED_BY_THREADS || runs.is_one(n))
+        && (merges || runs.is_one(n))
         && let room = runs.room(n)
         && job.budget.scratch(room * size_of::<K>(), "", &mut report).is_ok()
         && let Ok(mut scratch) = Scratch::new(room)
@@ -82,13 +84,13 @@ pub(crate) fn sort_by_std<K: TotalOrder>(keys: &mut [K], order: Order) {
     }
 }
 
-/// The long runs that keys begin with.
-fn long_runs<K: TotalOrder>(keys: &[K], order: Order) -> Option<LongRuns> {
+/// The long runs that keys begin with, at most `most`.
+fn long_runs<K: TotalOrder>(keys: &[K], most: usize, order: Order) -> Option<LongRuns> {
     // The order is chosen here once, not again for every key.
     if order == Order::default() {
-        LongRuns::of::<false, K>(keys, |a, b| a.compare(b, Order::default()).is_lt())
+        LongRuns::of::<false, K>(keys, most, |a, b| a.compare(b, Order::default()).is_lt())
     } else {
-        LongRuns::of::<false, K>(keys, |a, b| a.compare(b, order).is_lt())
+        LongRuns::of::<false, K>(keys, most, |a, b| a.compare(b, order).is_lt())
     }
 }
 

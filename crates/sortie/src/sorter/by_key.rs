@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use super::{PARALLEL_FROM, Sorter};
 #[cfg(doc)]
 use crate::Algorithm;
-use crate::cpu::long_runs::LongRuns;
+use crate::cpu::long_runs::{LongRuns, MOST_RUNS};
 use crate::cpu::profile::Runs;
 use crate::cpu::sorts::{self, CpuSorts};
 use crate::cpu::tuning::{MERGED_BY_THREADS, PAIRS_AT_ONCE};
@@ -28,7 +28,7 @@ impl Sorter {
     /// - If the elements begin with long runs, it merges these with the others. It calls `key` twice for each comparison, up to
     ///   twice as often as std's `sort_by_key`.
     /// - If there are up to 131,072 elements with keys of 32 or 64 bits, it calls `key` again for those whose keys begin with the
-    ///   same bits.
+    ///   same bits, and for up to 150 others.
     ///
     /// To call it once whatever the order, use [`Sorter::sort_by_cached_key`].
     ///
@@ -120,7 +120,9 @@ impl Sorter {
         less: impl Fn(&T, &T) -> bool,
     ) -> Option<Result<Report, Error>> {
         let (n, bytes, mut report) = (v.len(), size_of_val(v), Report::default());
-        let runs = report.phase("profile", bytes, 0, || LongRuns::of::<true, T>(v, &less))?;
+        // With a limit there is no merge, only a check whether all are one run.
+        let most = if self.choices.memory_limit.is_some() { 1 } else { MOST_RUNS };
+        let runs = report.phase("profile", bytes, 0, || LongRuns::of::<true, T>(v, most, &less))?;
         let room = runs.room(n);
         if room > 0 && self.choices.memory_limit.is_some() {
             return None;
@@ -158,11 +160,16 @@ impl Sorter {
         let mut report = Report { scratch_peak, ..Report::default() };
         let mut scratch = Scratch::<u64>::new(n + copy).ok()?;
         let (words, room) = scratch.split_at_mut(n);
+        let room = room_for(room);
+        // Elements without a size have no room.
+        if room.len() < n {
+            return None;
+        }
         let transform: Transform<K::Bits> = self.carrying(K::FORM.code());
         let indices = report.phase("finish", bytes, n * word, || {
             packed::order(|i| transform.encode(key::to_bits(&key(&v[i]))), words)
         })?;
-        report.phase("move", bytes, bytes, || gather::gather_through(v, indices, room_for(room), 1));
+        report.phase("move", bytes, bytes, || gather::gather_through(v, indices, room, 1));
         Some(report)
     }
 
