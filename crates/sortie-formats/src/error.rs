@@ -44,6 +44,6 @@ pub enum Error {
     Trailing { need: u64 },
 
     /// The elements do not fit in memory.
-    #[error("{bytes} bytes do not fit into memory; sort the array in parts, or where there is more")]
+    #[error("{bytes} bytes do not fit into memory; sort the array in parts, or on a machine with more memory")]
     Memory { bytes: u64 },
 }
