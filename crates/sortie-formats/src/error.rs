@@ -44,6 +44,8 @@ pub enum Error {
     Trailing { need: u64 },
 
     /// The elements do not fit in memory.
-    #[error("{bytes} bytes do not fit into memory; sort the array in parts, or on a machine with more memory")]
+    #[error(
+        "{bytes} bytes do not fit into memory; sort the array in parts, or on a machine with more memory"
+    )]
     Memory { bytes: u64 },
 }
