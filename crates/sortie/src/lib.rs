@@ -235,7 +235,8 @@ pub fn argsort_segments<K: Key>(keys: &[K], segments: Segments<'_>) -> Vec<usize
 /// ```
 pub fn sort_by_key<T: Send + Sync, K: Key>(v: &mut [T], key: impl Fn(&T) -> K + Sync) {
     if const { K::FORM.is_number() } && v.len() <= FEW {
-        return cpu::few::sort_by_key(v, key, key::Transform::comparing(K::FORM.code(), Order::default()));
+        let order = Order::default();
+        return cpu::few::sort_by_key(v, key, key::Transform::comparing(K::FORM.code(), order), order);
     }
     infallible(Sorter::shared().sort_by_key(v, key));
 }

@@ -271,27 +271,41 @@ pub(crate) fn argsort<B: CpuSorts, I: Index>(keys: &[B], indices: &mut [I], tran
     B::order_few(keys, transform, &mut room()).write(indices);
 }
 
-/// Sorts up to [`FEW`] items by the fixed-width keys that `key` returns. Stable.
+/// Sorts up to [`FEW`] items by the fixed-width keys that `key` returns, whose order `transform` has. Stable.
 pub(crate) fn sort_by_key<T, K: TotalOrder<Bits: CpuSorts>>(
     v: &mut [T],
     key: impl Fn(&T) -> K,
     transform: Transform<K::Bits>,
+    order: Order,
 ) {
     // The choice is made at compile time, so that the code of an integer takes one instruction.
     if const { K::FORM.is_float() } {
-        sort_by_code_after_run(v, &|item: &T| transform.encode(key::to_bits(&key(item))));
+        let code = |item: &T| transform.encode(key::to_bits(&key(item)));
+        if order == Order::default() {
+            // Takes half the instructions of a comparison of codes.
+            let less = |a: &T, b: &T| key(a).compare(&key(b), Order::default()).is_lt();
+            sort_by_code_after_run(v, &code, &less);
+        } else {
+            sort_by_code_after_run(v, &code, &|a, b| code(a) < code(b));
+        }
     } else {
-        sort_by_code_after_run(v, &|item: &T| transform.encode_integer(key::to_bits(&key(item))));
+        let code = |item: &T| transform.encode_integer(key::to_bits(&key(item)));
+        sort_by_code_after_run(v, &code, &|a, b| code(a) < code(b));
     }
 }
 
-/// Sorts up to [`FEW`] items by a code. If the items begin with a long run, sorts the rest and merges both. Stable.
-fn sort_by_code_after_run<T, B: CpuSorts>(items: &mut [T], code: &impl Fn(&T) -> B) {
+/// Sorts up to [`FEW`] items by a code, as `less` compares them. If the items begin with a long run, sorts the rest and merges both.
+/// Stable.
+fn sort_by_code_after_run<T, B: CpuSorts>(
+    items: &mut [T],
+    code: &impl Fn(&T) -> B,
+    less: &impl Fn(&T, &T) -> bool,
+) {
     if items.len() < INSERTED {
         return insert_by_code(items, code);
     }
-    let sort = |rest: &mut [T]| sort_by_code_after_run(rest, code);
-    if !long_runs::sort_few::<true, T>(items, |a, b| code(a) < code(b), sort) {
+    let sort = |rest: &mut [T]| sort_by_code_after_run(rest, code, less);
+    if !long_runs::sort_few::<true, T>(items, less, sort) {
         order_by_code(items, code);
     }
 }

@@ -14,7 +14,7 @@ use crate::key::{self, Bits, Code, Transform};
 use crate::plan::CpuWay;
 use crate::request::{Beside, Budget, KeyForm, Operation};
 use crate::scratch::{Scratch, room_for};
-use crate::{Error, Index, Key, Report, parallel};
+use crate::{Error, Index, Key, Order, Report, parallel};
 
 /// Bytes up to which a key and its element are sorted together; larger elements are moved by indices afterwards.
 const MOVED_WITH_KEYS_BYTES: usize = 40;
@@ -61,7 +61,7 @@ impl Sorter {
     ) -> Result<Report, Error> {
         if const { !K::FORM.is_bytes() } && self.sorts_at_once(v.len()) {
             if const { K::FORM.is_number() } {
-                cpu::few::sort_by_key(v, key, self.carrying(K::FORM.code()));
+                cpu::few::sort_by_key(v, key, self.carrying(K::FORM.code()), self.choices.order);
             } else {
                 cpu::few::sort_by_wide_key(v, key, self.choices.order);
             }
@@ -97,18 +97,12 @@ impl Sorter {
         if !self.is_left_to_cpu() || self.threads(v.len(), PARALLEL_FROM) > 1 {
             return None;
         }
-        if const { !K::FORM.is_number() } {
-            let order = self.choices.order;
-            return self.merge_long_runs_by(v, key, |a, b| key(a).compare(&key(b), order).is_lt());
-        }
-        let transform: Transform<K::Bits> = self.carrying(K::FORM.code());
-        // Known when this is compiled, so that codes of integers take one instruction.
-        if const { K::FORM.is_float() } {
-            let code = |item: &T| transform.encode(key::to_bits(&key(item)));
-            self.merge_long_runs_by(v, key, |a, b| code(a) < code(b))
+        // The order is chosen here once, not again for every key.
+        let order = self.choices.order;
+        if order == Order::default() {
+            self.merge_long_runs_by(v, key, |a, b| key(a).compare(&key(b), Order::default()).is_lt())
         } else {
-            let code = |item: &T| transform.encode_integer(key::to_bits(&key(item)));
-            self.merge_long_runs_by(v, key, |a, b| code(a) < code(b))
+            self.merge_long_runs_by(v, key, |a, b| key(a).compare(&key(b), order).is_lt())
         }
     }
 
