@@ -1,0 +1,123 @@
+//! Run-end encoded arrays: their runs are sorted, and not their rows.
+
+use std::sync::Arc;
+
+use arrow_array::types::RunEndIndexType;
+use arrow_array::{
+    Array, ArrayRef, PrimitiveArray, RunArray, UInt32Array, downcast_run_array, make_array, new_empty_array,
+};
+use arrow_buffer::ArrowNativeType;
+use arrow_schema::{ArrowError, SortOptions};
+use arrow_select::take::take;
+
+use crate::sorter::rows;
+use crate::{ArrowSorter, indices};
+
+/// The runs of an array.
+struct Runs {
+    /// One value for each.
+    values: ArrayRef,
+    /// The rows up to the end of each.
+    ends: Vec<usize>,
+}
+
+impl Runs {
+    fn of(array: &dyn Array) -> Runs {
+        fn of_typed<R: RunEndIndexType>(array: &RunArray<R>) -> Runs {
+            let ends = array.run_ends().sliced_values().map(|end| end.as_usize());
+            Runs { values: array.values_slice(), ends: ends.collect() }
+        }
+        downcast_run_array!(
+            array => of_typed(array),
+            other => unreachable!("{other} has no runs"),
+        )
+    }
+
+    /// The first row of a run.
+    fn start(&self, run: usize) -> usize {
+        if run == 0 { 0 } else { self.ends[run - 1] }
+    }
+
+    /// The runs in order that have the first `shown` rows, and how many of their rows are among those.
+    fn first(
+        &self,
+        sorter: &ArrowSorter,
+        options: SortOptions,
+        shown: usize,
+    ) -> Result<(Vec<u32>, Vec<usize>), ArrowError> {
+        // Each has at least one row.
+        let mut order = indices::sort_to_indices(sorter, self.values.as_ref(), options, Some(shown))?;
+        let mut left = shown;
+        let mut lengths: Vec<usize> = Vec::with_capacity(order.len());
+        for &run in &order {
+            let run = run as usize;
+            let length = left.min(self.ends[run] - self.start(run));
+            if length == 0 {
+                break;
+            }
+            left -= length;
+            lengths.push(length);
+        }
+        order.truncate(lengths.len());
+        Ok((order, lengths))
+    }
+}
+
+/// The indices of the first `shown` rows in order.
+pub(crate) fn sort_to_indices(
+    sorter: &ArrowSorter,
+    array: &dyn Array,
+    options: SortOptions,
+    shown: usize,
+) -> Result<Vec<u32>, ArrowError> {
+    let runs = Runs::of(array);
+    let (order, lengths) = runs.first(sorter, options, shown)?;
+    let indices = order.iter().zip(lengths).flat_map(|(&run, length)| {
+        let start = runs.start(run as usize) as u32;
+        start..start + length as u32
+    });
+    Ok(indices.collect())
+}
+
+/// An array of the same type with the first `shown` rows in order. Equal runs are not joined.
+pub(crate) fn sort(
+    sorter: &ArrowSorter,
+    array: &dyn Array,
+    options: SortOptions,
+    shown: usize,
+) -> Result<ArrayRef, ArrowError> {
+    if shown == 0 || array.is_empty() {
+        return Ok(new_empty_array(array.data_type()));
+    }
+    rows(array)?;
+    let runs = Runs::of(array);
+    let (order, lengths) = runs.first(sorter, options, shown)?;
+    let values = take(&runs.values, &UInt32Array::from(order), None)?;
+    let ends = downcast_run_array!(
+        array => ends_of_type(array, &lengths),
+        other => unreachable!("{other} has no runs"),
+    );
+    let children = vec![ends.to_data(), values.to_data()];
+    let sorted = array.to_data().into_builder().offset(0).len(shown).child_data(children).build()?;
+    Ok(make_array(sorted))
+}
+
+/// The ends of runs of these lengths, in the type that the array has for them.
+fn ends_of_type<R: RunEndIndexType>(_: &RunArray<R>, lengths: &[usize]) -> ArrayRef {
+    let mut end = 0;
+    let ends = lengths.iter().map(|length| {
+        end += length;
+        R::Native::from_usize(end).expect("the array has at least as many rows")
+    });
+    Arc::new(PrimitiveArray::<R>::from_iter_values(ends))
+}
+
+/// The array without runs: a value for each row.
+pub(crate) fn expanded(array: &dyn Array) -> Result<ArrayRef, ArrowError> {
+    let runs = Runs::of(array);
+    let mut run_of_row: Vec<u32> = Vec::with_capacity(array.len());
+    for (run, &end) in runs.ends.iter().enumerate() {
+        run_of_row.resize(end, run as u32);
+    }
+    take(&runs.values, &UInt32Array::from(run_of_row), None)
+}

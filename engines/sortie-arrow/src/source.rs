@@ -1,0 +1,181 @@
+//! What an array is sorted by, in a form from which [`Keys`] can be borrowed.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, UInt32Array, downcast_primitive_array};
+use arrow_row::{RowConverter, Rows, SortField};
+use arrow_schema::{ArrowError, DataType, SortOptions};
+use arrow_select::take::take;
+
+use crate::arrow_order::{Code, Native};
+use crate::keys::{Keys, Numbers, Strings};
+use crate::{ArrowSorter, rank, runs};
+
+/// An array, or what replaces it in a sort. Keys where the array has nulls are arbitrary.
+pub(crate) enum Source<'a> {
+    Array(&'a dyn Array),
+    /// An array with the same order, without dictionary and runs.
+    Replaced(ArrayRef),
+    /// A row of bytes for each value, for nested types.
+    Rows(Rows),
+}
+
+/// The order of the values within others, such as the elements of lists. A sort compares them in ascending order and reverses the
+/// result if it descends, so their nulls must go to the other end then.
+pub(crate) fn inner(options: SortOptions) -> SortOptions {
+    SortOptions { descending: false, nulls_first: options.nulls_first != options.descending }
+}
+
+impl<'a> Source<'a> {
+    /// What an array is sorted by with these options. Its keys have ascending order, whatever the direction.
+    pub(crate) fn of(
+        array: &'a dyn Array,
+        options: SortOptions,
+        sorter: &ArrowSorter,
+    ) -> Result<Source<'a>, ArrowError> {
+        match array.data_type() {
+            DataType::Dictionary(_, _) => Ok(Source::Replaced(without_dictionary(array, options, sorter)?)),
+            DataType::RunEndEncoded(_, values) if is_plain(values.data_type()) => {
+                Ok(Source::Replaced(runs::expanded(array)?))
+            }
+            data_type if is_plain(data_type) => Ok(Source::Array(array)),
+            data_type if has_union(data_type) => {
+                Err(ArrowError::ComputeError(format!("Sort not supported for data type {data_type}")))
+            }
+            data_type => {
+                let field = SortField::new_with_options(data_type.clone(), inner(options));
+                let array = arrow_array::make_array(array.to_data());
+                Ok(Source::Rows(RowConverter::new(vec![field])?.convert_columns(&[array])?))
+            }
+        }
+    }
+
+    /// The keys of the values with these indices, or of all.
+    pub(crate) fn keys(&self, of: Option<&[u32]>) -> Box<dyn Keys<'_> + '_> {
+        match self {
+            Source::Array(array) => keys_of_plain(*array, of),
+            Source::Replaced(array) => keys_of_plain(array.as_ref(), of),
+            Source::Rows(rows) => strings(rows.num_rows(), of, |i| rows.row(i).data()),
+        }
+    }
+}
+
+/// Whether unions are part of a type. Their order differs between `arrow-ord` and `arrow-row` if they have nulls.
+pub(crate) fn has_union(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Union(_, _) => true,
+        DataType::List(field)
+        | DataType::LargeList(field)
+        | DataType::ListView(field)
+        | DataType::LargeListView(field)
+        | DataType::FixedSizeList(field, _)
+        | DataType::Map(field, _)
+        | DataType::RunEndEncoded(_, field) => has_union(field.data_type()),
+        DataType::Struct(fields) => fields.iter().any(|field| has_union(field.data_type())),
+        DataType::Dictionary(_, values) => has_union(values),
+        _ => false,
+    }
+}
+
+/// Whether keys can be drawn from an array of this type as it is.
+fn is_plain(data_type: &DataType) -> bool {
+    !data_type.is_nested() && !matches!(data_type, DataType::Dictionary(_, _) | DataType::RunEndEncoded(_, _))
+}
+
+/// The ranks of the values, or the values if there are more in the dictionary than in the array.
+fn without_dictionary(
+    array: &dyn Array,
+    options: SortOptions,
+    sorter: &ArrowSorter,
+) -> Result<ArrayRef, ArrowError> {
+    let dictionary = array.as_any_dictionary();
+    let values = dictionary.values();
+    if values.len() > array.len() && is_plain(values.data_type()) {
+        return take(values, dictionary.keys(), None);
+    }
+    let ranks: ArrayRef = Arc::new(UInt32Array::from(rank::rank(sorter, values, inner(options))?));
+    take(&ranks, dictionary.keys(), None)
+}
+
+/// The keys of an array that is neither nested nor encoded.
+fn keys_of_plain<'a>(array: &'a dyn Array, of: Option<&[u32]>) -> Box<dyn Keys<'a> + 'a> {
+    let n = array.len();
+    downcast_primitive_array!(
+        array => numbers(array.values(), of),
+        DataType::Boolean => {
+            let bits = array.as_boolean().values();
+            drawn(n, of, |i| u8::from(bits.value(i)))
+        },
+        DataType::Utf8 => {
+            let array = array.as_string::<i32>();
+            strings(n, of, |i| array.value(i).as_bytes())
+        },
+        DataType::LargeUtf8 => {
+            let array = array.as_string::<i64>();
+            strings(n, of, |i| array.value(i).as_bytes())
+        },
+        DataType::Utf8View => {
+            let array = array.as_string_view();
+            strings(n, of, |i| array.value(i).as_bytes())
+        },
+        DataType::Binary => {
+            let array = array.as_binary::<i32>();
+            strings(n, of, |i| array.value(i))
+        },
+        DataType::LargeBinary => {
+            let array = array.as_binary::<i64>();
+            strings(n, of, |i| array.value(i))
+        },
+        DataType::BinaryView => {
+            let array = array.as_binary_view();
+            strings(n, of, |i| array.value(i))
+        },
+        DataType::FixedSizeBinary(bytes) => {
+            let array = array.as_fixed_size_binary();
+            match *bytes {
+                ..=8 => drawn(n, of, |i| big_endian(array.value(i)) as u64),
+                9..=16 => drawn(n, of, |i| big_endian(array.value(i))),
+                17.. => strings(n, of, |i| array.value(i)),
+            }
+        },
+        // All values are nulls, and none is drawn from.
+        DataType::Null => drawn(n, of, |_| 0u8),
+        other => unreachable!("{other} is nested or encoded"),
+    )
+}
+
+/// The keys of numbers. Integers that are all wanted stay where they are.
+fn numbers<'a, N: Native>(numbers: &'a [N], of: Option<&[u32]>) -> Box<dyn Keys<'a> + 'a> {
+    let codes = match of {
+        None => N::codes(numbers),
+        Some(of) => of.iter().map(|&i| numbers[i as usize].code()).collect(),
+    };
+    Box::new(Numbers(codes))
+}
+
+/// Keys that are computed.
+fn drawn<'a, C: Code>(
+    n: usize,
+    of: Option<&[u32]>,
+    code: impl Fn(usize) -> C,
+) -> Box<dyn Keys<'a> + 'a> {
+    Box::new(Numbers(Cow::Owned(match of {
+        None => (0..n).map(code).collect::<Vec<C>>(),
+        Some(of) => of.iter().map(|&i| code(i as usize)).collect(),
+    })))
+}
+
+/// Keys that refer to bytes.
+fn strings<'a>(n: usize, of: Option<&[u32]>, bytes: impl Fn(usize) -> &'a [u8]) -> Box<dyn Keys<'a> + 'a> {
+    Box::new(Strings(match of {
+        None => (0..n).map(bytes).collect(),
+        Some(of) => of.iter().map(|&i| bytes(i as usize)).collect(),
+    }))
+}
+
+/// Up to 16 bytes as a number.
+fn big_endian(bytes: &[u8]) -> u128 {
+    bytes.iter().fold(0, |number, &byte| number << 8 | u128::from(byte))
+}
