@@ -1,0 +1,85 @@
+//! The indices of an array's values in order: nulls are split off first, and join at their end.
+
+use arrow_array::Array;
+use arrow_schema::{ArrowError, DataType, SortOptions};
+
+use crate::keys::Keys;
+use crate::sorter::{failed, rows};
+use crate::source::Source;
+use crate::{ArrowSorter, runs, select};
+
+pub(crate) fn sort_to_indices(
+    sorter: &ArrowSorter,
+    array: &dyn Array,
+    options: SortOptions,
+    limit: Option<usize>,
+) -> Result<Vec<u32>, ArrowError> {
+    rows(array)?;
+    let shown = limit.map_or(array.len(), |limit| limit.min(array.len()));
+    if shown == 0 {
+        return Ok(Vec::new());
+    }
+    if let DataType::RunEndEncoded(_, _) = array.data_type() {
+        return runs::sort_to_indices(sorter, array, options, shown);
+    }
+    let Split { values, nulls } = Split::of(array);
+    let first_nulls = if options.nulls_first { shown.min(nulls.len()) } else { 0 };
+    let shown_values = (shown - first_nulls).min(array.len() - nulls.len());
+    let nulls = &nulls[..shown - shown_values];
+    if shown_values == 0 {
+        return Ok(nulls.to_vec());
+    }
+    let source = Source::of(array, options, sorter)?;
+    let keys = source.keys(values.as_deref());
+    let mut indices = first(keys, values, shown_values, options.descending, sorter)?;
+    if options.nulls_first {
+        indices.splice(0..0, nulls.iter().copied());
+    } else {
+        indices.extend_from_slice(nulls);
+    }
+    Ok(indices)
+}
+
+/// The first `shown` indices in the order of the keys.
+fn first<'a>(
+    keys: Box<dyn Keys<'a> + 'a>,
+    of: Option<Vec<u32>>,
+    shown: usize,
+    descending: bool,
+    sorter: &ArrowSorter,
+) -> Result<Vec<u32>, ArrowError> {
+    let sorter = sorter.facing(descending);
+    if !select::pays(shown, keys.len()) {
+        let mut indices = keys.order(of, sorter).map_err(failed)?;
+        indices.truncate(shown);
+        return Ok(indices);
+    }
+    let positions = keys.up_to(shown, descending);
+    let kept = keys.keep(&positions);
+    let of = match of {
+        None => positions,
+        Some(of) => positions.iter().map(|&position| of[position as usize]).collect(),
+    };
+    let mut indices = kept.order(Some(of), sorter).map_err(failed)?;
+    indices.truncate(shown);
+    Ok(indices)
+}
+
+/// The indices of an array's values and nulls, each ascending. A dictionary's value that is null is a null.
+pub(crate) struct Split {
+    /// `None` if there are no nulls.
+    pub values: Option<Vec<u32>>,
+    pub nulls: Vec<u32>,
+}
+
+impl Split {
+    pub(crate) fn of(array: &dyn Array) -> Split {
+        match array.logical_nulls().filter(|nulls| nulls.null_count() > 0) {
+            None => Split { values: None, nulls: Vec::new() },
+            Some(nulls) => Split {
+                values: Some(nulls.inner().set_indices_u32().collect()),
+                nulls: (!nulls.inner()).set_indices_u32().collect(),
+            },
+        }
+    }
+}

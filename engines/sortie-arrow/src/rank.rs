@@ -1,0 +1,37 @@
+//! The rank of each value: how many are not after it.
+
+use arrow_array::Array;
+use arrow_schema::{ArrowError, SortOptions};
+
+use crate::ArrowSorter;
+use crate::indices::Split;
+use crate::keys::Keys;
+use crate::sorter::{failed, rows};
+use crate::source::Source;
+
+pub(crate) fn rank(
+    sorter: &ArrowSorter,
+    array: &dyn Array,
+    options: SortOptions,
+) -> Result<Vec<u32>, ArrowError> {
+    let rows = rows(array)?;
+    let Split { values, nulls } = Split::of(array);
+    let nulls = nulls.len() as u32;
+    let (before, rank_of_nulls) = if options.nulls_first { (nulls, nulls) } else { (0, rows) };
+    let mut ranks = vec![rank_of_nulls; array.len()];
+    if nulls == rows {
+        return Ok(ranks);
+    }
+    let source = Source::of(array, options, sorter)?;
+    let keys = source.keys(values.as_deref());
+    let (indices, equal) = keys.groups(values, sorter.facing(options.descending)).map_err(failed)?;
+    // From the last: each has the rank of the last one that is equal.
+    let mut rank = before + indices.len() as u32;
+    for (place, (&index, &equals_previous)) in indices.iter().zip(&equal).enumerate().rev() {
+        ranks[index as usize] = rank;
+        if !equals_previous {
+            rank = before + place as u32;
+        }
+    }
+    Ok(ranks)
+}
