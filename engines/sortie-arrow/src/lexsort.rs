@@ -1,0 +1,96 @@
+//! Sorts rows by several columns: packs the leading ones, sorts the packed numbers, and settles what is equal by the others.
+
+use std::borrow::Cow;
+
+use arrow_array::{Array, UInt32Array};
+use arrow_row::{RowConverter, SortField};
+use arrow_schema::{ArrowError, DataType};
+use sortie::Sorter;
+
+use crate::arrow_order::Code;
+use crate::keys::{Keys, Numbers};
+use crate::pack::{Pack, Words};
+use crate::sorter::{failed, rows};
+use crate::source::{Source, has_union};
+use crate::{ArrowSorter, SortColumn, select, ties};
+
+pub(crate) fn lexsort_to_indices(
+    sorter: &ArrowSorter,
+    columns: &[SortColumn],
+    limit: Option<usize>,
+) -> Result<UInt32Array, ArrowError> {
+    let Some(first) = columns.first() else {
+        return Err(ArrowError::InvalidArgumentError("Sort requires at least one column".into()));
+    };
+    let rows = rows(&first.values)? as usize;
+    if columns.iter().any(|column| column.values.len() != rows) {
+        return Err(ArrowError::ComputeError("lexical sort columns have different row counts".into()));
+    }
+    if columns.iter().any(|column| !has_rows(column.values.data_type())) {
+        return arrow_ord::sort::lexsort_to_indices(columns, limit);
+    }
+    if let [column] = columns {
+        return sorter.sort_to_indices(&column.values, column.options, limit);
+    }
+    let shown = limit.map_or(rows, |limit| limit.min(rows));
+    if shown == 0 {
+        return Ok(UInt32Array::from(Vec::new()));
+    }
+    let (words, others) = packed(sorter, columns, rows)?;
+    let indices = match words {
+        Words::Narrow(keys) => ordered(keys, others, shown, sorter.facing(false)),
+        Words::Wide(keys) => ordered(keys, others, shown, sorter.facing(false)),
+    };
+    indices.map(UInt32Array::from)
+}
+
+/// Whether `arrow-row` has rows for this type, with the order of `arrow-ord`.
+fn has_rows(data_type: &DataType) -> bool {
+    RowConverter::supports_fields(&[SortField::new(data_type.clone())]) && !has_union(data_type)
+}
+
+/// The leading columns as one number a row, and the other columns. If a column is only in part in the number, it is among both.
+fn packed<'c>(
+    sorter: &ArrowSorter,
+    columns: &'c [SortColumn],
+    rows: usize,
+) -> Result<(Words, &'c [SortColumn]), ArrowError> {
+    let mut pack = Pack::of(rows);
+    for (i, column) in columns.iter().enumerate() {
+        if pack.is_full() {
+            return Ok((pack.into_words(), &columns[i..]));
+        }
+        let options = column.options.unwrap_or_default();
+        let source = Source::of(&column.values, options, sorter)?;
+        let nulls = column.values.logical_nulls().filter(|nulls| nulls.null_count() > 0);
+        if !source.keys(None).pack(nulls.as_ref(), options, &mut pack) {
+            return Ok((pack.into_words(), &columns[i..]));
+        }
+    }
+    Ok((pack.into_words(), &[]))
+}
+
+/// The first `shown` rows in the order of their keys, and of the other columns where those are equal.
+fn ordered<K: Code>(
+    mut keys: Vec<K>,
+    others: &[SortColumn],
+    shown: usize,
+    sorter: &Sorter,
+) -> Result<Vec<u32>, ArrowError> {
+    let mut of = None;
+    if select::pays(shown, keys.len()) {
+        let positions = select::up_to(&keys, shown, Ord::cmp);
+        keys = positions.iter().map(|&i| keys[i as usize]).collect();
+        of = Some(positions);
+    }
+    let mut indices = if others.is_empty() {
+        Box::new(Numbers(Cow::Owned(keys))).order(of, sorter).map_err(failed)?
+    } else {
+        let mut indices = of.unwrap_or_else(|| (0..keys.len() as u32).collect());
+        sorter.sort_pairs(&mut keys, &mut indices).map_err(failed)?;
+        ties::settle(&keys, &mut indices, others, shown, sorter)?;
+        indices
+    };
+    indices.truncate(shown);
+    Ok(indices)
+}

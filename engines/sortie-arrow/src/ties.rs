@@ -1,0 +1,89 @@
+//! Puts rows in order whose keys are equal, by the columns that are not in the keys.
+
+use std::ops::Range;
+
+use arrow_array::{ArrayRef, UInt32Array};
+use arrow_row::{RowConverter, Rows, SortField};
+use arrow_schema::ArrowError;
+use arrow_select::take::take;
+use sortie::Sorter;
+
+use crate::SortColumn;
+use crate::sorter::failed;
+
+/// From this many rows with one key on, they are sorted as strings, and fewer by comparison. Not measured yet.
+const SORTED_AS_STRINGS: usize = 64;
+
+/// Sorts the indices of rows, which are in the order of `keys`, by the other columns where keys are equal. Stable. Indices from
+/// `shown` on need not be in order. Only rows with equal keys are encoded.
+pub(crate) fn settle<K: PartialEq>(
+    keys: &[K],
+    indices: &mut [u32],
+    others: &[SortColumn],
+    shown: usize,
+    sorter: &Sorter,
+) -> Result<(), ArrowError> {
+    let ties = ties(keys, shown);
+    if ties.is_empty() {
+        return Ok(());
+    }
+    let tied: UInt32Array = ties.iter().flat_map(|tie| indices[tie.clone()].iter().copied()).collect::<Vec<_>>().into();
+    let encoded = encoded(others, &tied)?;
+    let (mut start, mut order) = (0, Vec::new());
+    for tie in ties {
+        let rows = start..start + tie.len();
+        argsort(&encoded, rows.clone(), &mut order, sorter)?;
+        let before = &tied.values()[rows];
+        indices[tie.clone()].iter_mut().zip(&order).for_each(|(index, &i)| *index = before[i as usize]);
+        start += tie.len();
+    }
+    Ok(())
+}
+
+/// The ranges of equal keys that begin before `shown`.
+fn ties<K: PartialEq>(keys: &[K], shown: usize) -> Vec<Range<usize>> {
+    let mut start = 0;
+    let ranges = keys.chunk_by(|a, b| a == b).map(|equal| {
+        start += equal.len();
+        start - equal.len()..start
+    });
+    ranges.take_while(|range| range.start < shown).filter(|range| range.len() > 1).collect()
+}
+
+/// These rows of the columns, as bytes in their order.
+fn encoded(columns: &[SortColumn], of: &UInt32Array) -> Result<Rows, ArrowError> {
+    let field = |column: &SortColumn| {
+        SortField::new_with_options(column.values.data_type().clone(), column.options.unwrap_or_default())
+    };
+    let taken: Vec<ArrayRef> =
+        columns.iter().map(|column| take(&column.values, of, None)).collect::<Result<_, _>>()?;
+    RowConverter::new(columns.iter().map(field).collect())?.convert_columns(&taken)
+}
+
+/// Writes the order of some rows, counted from the first.
+fn argsort(rows: &Rows, of: Range<usize>, order: &mut Vec<u32>, sorter: &Sorter) -> Result<(), ArrowError> {
+    let row = |i: u32| rows.row(of.start + i as usize).data();
+    order.clear();
+    order.extend(0..of.len() as u32);
+    if of.len() < SORTED_AS_STRINGS {
+        order.sort_by(|&a, &b| row(a).cmp(row(b)));
+        return Ok(());
+    }
+    let strings: Vec<&[u8]> = order.iter().map(|&i| row(i)).collect();
+    sorter.argsort_strings(&strings, order).map_err(failed)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ties_are_ranges_of_equal_keys() {
+        let keys = [1, 1, 2, 3, 3, 3, 4, 4];
+        assert_eq!(ties(&keys, 8), [0..2, 3..6, 6..8]);
+        assert_eq!(ties(&keys, 4), [0..2, 3..6]);
+        assert_eq!(ties(&keys, 3), [0..2]);
+        assert_eq!(ties::<u8>(&[], 3), []);
+    }
+}
