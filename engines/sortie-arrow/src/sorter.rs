@@ -1,0 +1,164 @@
+//! [`ArrowSorter`]: the functions of this crate, with the choices of a [`SorterBuilder`].
+
+use std::sync::LazyLock;
+
+use arrow_array::{Array, ArrayRef, RecordBatch, UInt32Array, new_empty_array};
+use arrow_schema::{ArrowError, DataType, SortOptions};
+use arrow_select::take::{take, take_arrays, take_record_batch};
+use sortie::{Error, Nans, Sorter, SorterBuilder};
+
+use crate::{SortColumn, indices, lexsort, rank, runs, values};
+
+/// Sorts Arrow arrays with chosen threads, engine and memory limit. Its methods do what the functions of this crate do.
+///
+/// ```
+/// use arrow_array::{Int32Array, UInt32Array};
+/// use sortie_arrow::ArrowSorter;
+///
+/// let sorter = ArrowSorter::new(sortie::Sorter::builder().threads(2))?;
+/// let indices = sorter.sort_to_indices(&Int32Array::from(vec![3, 1, 2]), None, None)?;
+/// assert_eq!(indices, UInt32Array::from(vec![1, 2, 0]));
+/// # Ok::<(), arrow_schema::ArrowError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct ArrowSorter {
+    ascending: Sorter,
+    descending: Sorter,
+}
+
+impl ArrowSorter {
+    /// A sorter with these choices. The direction, and where NaNs and nulls go, are the [`SortOptions`] of each call, so those of
+    /// the builder have no effect. With [`unstable`](SorterBuilder::unstable), sorts need not be stable.
+    ///
+    /// A memory limit holds for each sort of Sortie that a call makes. It does not count the copies in the table of the
+    /// [crate](crate#time-and-memory). With more than one thread, two pools of them are started.
+    ///
+    /// # Errors
+    /// Those of [`SorterBuilder::build`].
+    pub fn new(choices: SorterBuilder) -> Result<ArrowSorter, ArrowError> {
+        let facing = |descending| choices.clone().nans(Nans::Last).descending(descending).build().map_err(failed);
+        Ok(ArrowSorter { ascending: facing(false)?, descending: facing(true)? })
+    }
+
+    /// The sorter behind the free functions.
+    pub(crate) fn shared() -> &'static ArrowSorter {
+        static SHARED: LazyLock<ArrowSorter> = LazyLock::new(|| {
+            ArrowSorter::new(Sorter::builder()).expect("the default choices are valid and start no threads")
+        });
+        &SHARED
+    }
+
+    /// The sorter for a direction.
+    pub(crate) fn facing(&self, descending: bool) -> &Sorter {
+        if descending { &self.descending } else { &self.ascending }
+    }
+
+    /// See [`sort`](crate::sort).
+    ///
+    /// # Errors
+    /// As [`sort`](crate::sort).
+    pub fn sort(&self, values: &dyn Array, options: Option<SortOptions>) -> Result<ArrayRef, ArrowError> {
+        values::sort(self, values, options.unwrap_or_default())
+    }
+
+    /// See [`sort_limit`](crate::sort_limit).
+    ///
+    /// # Errors
+    /// As [`sort`](crate::sort).
+    pub fn sort_limit(
+        &self,
+        values: &dyn Array,
+        options: Option<SortOptions>,
+        limit: Option<usize>,
+    ) -> Result<ArrayRef, ArrowError> {
+        match (limit, values.data_type()) {
+            (Some(0), _) => Ok(new_empty_array(values.data_type())),
+            (Some(limit), _) if limit >= values.len() => self.sort(values, options),
+            (None, _) => self.sort(values, options),
+            (Some(limit), DataType::RunEndEncoded(_, _)) => {
+                runs::sort(self, values, options.unwrap_or_default(), limit)
+            }
+            _ => take(values, &self.sort_to_indices(values, options, limit)?, None),
+        }
+    }
+
+    /// See [`sort_to_indices`](crate::sort_to_indices).
+    ///
+    /// # Errors
+    /// As [`sort_to_indices`](crate::sort_to_indices).
+    pub fn sort_to_indices(
+        &self,
+        array: &dyn Array,
+        options: Option<SortOptions>,
+        limit: Option<usize>,
+    ) -> Result<UInt32Array, ArrowError> {
+        indices::sort_to_indices(self, array, options.unwrap_or_default(), limit).map(UInt32Array::from)
+    }
+
+    /// See [`lexsort`](crate::lexsort()).
+    ///
+    /// # Errors
+    /// As [`lexsort`](crate::lexsort()).
+    pub fn lexsort(&self, columns: &[SortColumn], limit: Option<usize>) -> Result<Vec<ArrayRef>, ArrowError> {
+        let indices = self.lexsort_to_indices(columns, limit)?;
+        let columns: Vec<ArrayRef> = columns.iter().map(|column| column.values.clone()).collect();
+        take_arrays(&columns, &indices, None)
+    }
+
+    /// See [`lexsort_to_indices`](crate::lexsort_to_indices).
+    ///
+    /// # Errors
+    /// As [`lexsort_to_indices`](crate::lexsort_to_indices).
+    pub fn lexsort_to_indices(
+        &self,
+        columns: &[SortColumn],
+        limit: Option<usize>,
+    ) -> Result<UInt32Array, ArrowError> {
+        lexsort::lexsort_to_indices(self, columns, limit)
+    }
+
+    /// See [`sort_batch`](crate::sort_batch).
+    ///
+    /// # Errors
+    /// As [`sort_batch`](crate::sort_batch).
+    pub fn sort_batch(
+        &self,
+        batch: &RecordBatch,
+        columns: &[SortColumn],
+        limit: Option<usize>,
+    ) -> Result<RecordBatch, ArrowError> {
+        let rows = batch.num_rows();
+        if let Some(other) = columns.iter().map(|column| column.values.len()).find(|&len| len != rows) {
+            return Err(ArrowError::InvalidArgumentError(format!(
+                "the batch has {rows} rows, a column to sort by has {other}; give each row a value"
+            )));
+        }
+        take_record_batch(batch, &self.lexsort_to_indices(columns, limit)?)
+    }
+
+    /// See [`rank`](crate::rank()).
+    ///
+    /// # Errors
+    /// As [`rank`](crate::rank()).
+    pub fn rank(&self, array: &dyn Array, options: Option<SortOptions>) -> Result<Vec<u32>, ArrowError> {
+        rank::rank(self, array, options.unwrap_or_default())
+    }
+}
+
+/// A failed sort, as an error of Arrow.
+pub(crate) fn failed(error: Error) -> ArrowError {
+    match error {
+        Error::Memory { .. } => ArrowError::MemoryError(error.to_string()),
+        other => ArrowError::ExternalError(Box::new(other)),
+    }
+}
+
+/// The number of rows, if 32 bits hold their indices.
+pub(crate) fn rows(array: &dyn Array) -> Result<u32, ArrowError> {
+    u32::try_from(array.len()).map_err(|_| {
+        ArrowError::ComputeError(format!(
+            "the indices of {} rows do not fit in 32 bits; sort the rows in parts",
+            array.len()
+        ))
+    })
+}
