@@ -26,11 +26,13 @@ pub(crate) fn lexsort_to_indices(
     if columns.iter().any(|column| column.values.len() != rows) {
         return Err(ArrowError::ComputeError("lexical sort columns have different row counts".into()));
     }
+    if let [column] = columns
+        && !has_union(column.values.data_type())
+    {
+        return sorter.sort_to_indices(&column.values, column.options, limit);
+    }
     if columns.iter().any(|column| !has_rows(column.values.data_type())) {
         return arrow_ord::sort::lexsort_to_indices(columns, limit);
-    }
-    if let [column] = columns {
-        return sorter.sort_to_indices(&column.values, column.options, limit);
     }
     let shown = limit.map_or(rows, |limit| limit.min(rows));
     if shown == 0 {
@@ -50,6 +52,7 @@ fn has_rows(data_type: &DataType) -> bool {
 }
 
 /// The leading columns as one number a row, and the other columns. If a column is only in part in the number, it is among both.
+/// Columns that hardly any two rows need are not packed.
 fn packed<'c>(
     sorter: &ArrowSorter,
     columns: &'c [SortColumn],
@@ -57,7 +60,7 @@ fn packed<'c>(
 ) -> Result<(Words, &'c [SortColumn]), ArrowError> {
     let mut pack = Pack::of(rows);
     for (i, column) in columns.iter().enumerate() {
-        if pack.is_full() {
+        if pack.is_full() || pack.tells_rows_apart() {
             return Ok((pack.into_words(), &columns[i..]));
         }
         let options = column.options.unwrap_or_default();

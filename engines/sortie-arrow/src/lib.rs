@@ -174,11 +174,12 @@ pub fn lexsort(columns: &[SortColumn], limit: Option<usize>) -> Result<Vec<Array
 /// The indices of the rows in order, or of the first `limit` of them. Rows are compared by the first column; those that are
 /// equal in it by the second, and so on. Stable.
 ///
-/// The leading columns are packed into one number of 64 or 128 bits a row. The range of a column's values decides how many bits
-/// it takes, so most tables of numbers, dates, dictionaries and short strings fit. Rows with equal numbers are then sorted by the
-/// columns that did not fit, encoded by `arrow-row`. This takes O(n log n) comparisons at most.
+/// The leading columns are packed into one number of 64 or 128 bits a row, until that is full or tells the rows of a sample apart.
+/// The range of a column's values decides how many bits it takes, so most tables of numbers, dates, dictionaries and short strings
+/// fit. Rows with equal numbers are then sorted by the columns that are not in there, encoded by `arrow-row`. This takes O(n log n)
+/// comparisons at most.
 ///
-/// Memory, in bytes: `8n` or `16n` for the numbers; if some columns did not fit, `4n` more, and the rows with equal numbers,
+/// Memory, in bytes: `8n` or `16n` for the numbers; if some columns are not in there, `4n` more, and the rows with equal numbers,
 /// encoded and with 28 each; for one column at a time its copy, see the [crate](crate#time-and-memory); the scratch of
 /// [`sortie::sort_pairs`].
 ///

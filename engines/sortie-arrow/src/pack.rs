@@ -9,6 +9,11 @@ use arrow_schema::SortOptions;
 
 use crate::arrow_order::Code;
 
+/// How many rows are sampled, to tell whether the columns so far suffice. Not measured yet.
+const SAMPLE: usize = 4096;
+/// Fewer rows are not sampled.
+const SAMPLED_FROM: usize = 1 << 16;
+
 /// The columns packed so far.
 pub(crate) struct Pack {
     words: Words,
@@ -29,6 +34,14 @@ impl Pack {
 
     pub(crate) fn is_full(&self) -> bool {
         self.used == u128::BITS
+    }
+
+    /// Whether the columns so far suffice for nearly all rows: there are many, and no two of a sample have equal numbers.
+    pub(crate) fn tells_rows_apart(&self) -> bool {
+        match &self.words {
+            Words::Narrow(words) => are_distinct(words),
+            Words::Wide(words) => are_distinct(words),
+        }
     }
 
     pub(crate) fn into_words(self) -> Words {
@@ -56,6 +69,24 @@ impl Pack {
         }
         scale.lost == 0
     }
+}
+
+/// Whether there are many words, and a sample of random ones has none twice. A sample at even distances would not find equal words
+/// that are next to each other.
+fn are_distinct<W: Ord + Copy>(words: &[W]) -> bool {
+    if words.len() < SAMPLED_FROM {
+        return false;
+    }
+    let mut state = 1_u64;
+    let mut draw = |_| {
+        // Knuth's MMIX generator. Its upper half is random enough, and rows have indices of 32 bits.
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let row = (((state >> 32) * words.len() as u64) >> 32) as usize;
+        (words[row], row)
+    };
+    let mut sample: Vec<(W, usize)> = (0..SAMPLE).map(&mut draw).collect();
+    sample.sort_unstable();
+    sample.windows(2).all(|pair| pair[0].0 != pair[1].0 || pair[0].1 == pair[1].1)
 }
 
 /// The least and the greatest number of the cells that are not null, if there are any.
@@ -209,6 +240,19 @@ mod tests {
         assert!(!pack.push(&[0, 5, u128::MAX], Some(&nulls), UP));
         let Words::Wide(words) = pack.into_words() else { panic!("128 bits are many") };
         assert_eq!(words, [1, u128::MAX - 1, 3]);
+    }
+
+    #[test]
+    fn a_sample_finds_equal_rows() {
+        let packed = |of: fn(u32) -> u32, rows: u32| {
+            let mut pack = Pack::of(rows as usize);
+            assert!(pack.push(&(0..rows).map(of).collect::<Vec<u32>>(), None, UP));
+            pack.tells_rows_apart()
+        };
+        assert!(packed(|i| i.wrapping_mul(0x9E37_79B9), 1 << 20));
+        assert!(!packed(|i| i / 10, 1 << 20), "equal ones are next to each other");
+        assert!(!packed(|i| i % 1000, 1 << 20));
+        assert!(!packed(|i| i, 1000), "few rows are packed as far as they can be");
     }
 
     #[test]

@@ -84,6 +84,6 @@ mod tests {
         assert_eq!(ties(&keys, 8), [0..2, 3..6, 6..8]);
         assert_eq!(ties(&keys, 4), [0..2, 3..6]);
         assert_eq!(ties(&keys, 3), [0..2]);
-        assert_eq!(ties::<u8>(&[], 3), []);
+        assert!(ties::<u8>(&[], 3).is_empty());
     }
 }
