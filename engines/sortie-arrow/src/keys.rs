@@ -61,7 +61,11 @@ impl<'a, C: Code> Keys<'a> for Numbers<'a, C> {
         Ok(indices)
     }
 
-    fn groups(self: Box<Self>, of: Option<Vec<u32>>, sorter: &Sorter) -> Result<(Vec<u32>, Vec<bool>), Error> {
+    fn groups(
+        self: Box<Self>,
+        of: Option<Vec<u32>>,
+        sorter: &Sorter,
+    ) -> Result<(Vec<u32>, Vec<bool>), Error> {
         let mut keys = self.0.into_owned();
         let mut indices = of.unwrap_or_else(|| (0..keys.len() as u32).collect());
         sorter.sort_pairs(&mut keys, &mut indices)?;
@@ -100,7 +104,11 @@ impl<'a> Keys<'a> for Strings<'a> {
         Ok(indices)
     }
 
-    fn groups(self: Box<Self>, of: Option<Vec<u32>>, sorter: &Sorter) -> Result<(Vec<u32>, Vec<bool>), Error> {
+    fn groups(
+        self: Box<Self>,
+        of: Option<Vec<u32>>,
+        sorter: &Sorter,
+    ) -> Result<(Vec<u32>, Vec<bool>), Error> {
         let mut indices = vec![0u32; self.0.len()];
         sorter.argsort_strings(&self.0, &mut indices)?;
         let mut before = None;

@@ -205,7 +205,7 @@ mod tests {
         assert!(pack.push(&[0i128, i128::MIN, 2], Some(&nulls), DOWN));
         assert_eq!(pack.used, 5);
         let Words::Narrow(words) = pack.into_words() else { panic!("5 bits are few") };
-        assert_eq!(words, [0b000_10, 0b111_11, 0b011_00]);
+        assert_eq!(words, [0b000_10_u64, 0b111_11, 0b011_00]);
     }
 
     #[test]
@@ -223,7 +223,7 @@ mod tests {
     #[test]
     fn nulls_have_a_place_beside_the_full_range() {
         let nulls = NullBuffer::from(vec![true, true, false]);
-        for (options, expected) in [(UP, [1, 1 << 127, 0]), (DOWN, [(1 << 127) - 1, 0, 1 << 127])] {
+        for (options, expected) in [(UP, [1_u128, 1 << 127, 0]), (DOWN, [(1 << 127) - 1, 0, 1 << 127])] {
             let mut pack = Pack::of(3);
             assert!(!pack.push(&[0, u128::MAX, 5], Some(&nulls), options));
             let Words::Wide(words) = pack.into_words() else { panic!("128 bits are many") };

@@ -47,7 +47,8 @@ mod tests {
     #[test]
     fn all_up_to_the_kth_are_found() {
         let n = 5 * ROOM as u32;
-        let patterns: [fn(u32) -> u32; 4] = [|i| i, |i| u32::MAX - i, |i| i.wrapping_mul(0x9E37_79B9), |i| i % 7];
+        let patterns: [fn(u32) -> u32; 4] =
+            [|i| i, |i| u32::MAX - i, |i| i.wrapping_mul(0x9E37_79B9), |i| i % 7];
         for (pattern, keys) in patterns.iter().map(|of| (0..n).map(of).collect::<Vec<_>>()).enumerate() {
             for k in [1, 2, ROOM / 2, ROOM, ROOM + 1, keys.len()] {
                 let mut sorted = keys.clone();

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use arrow_array::{Array, ArrayRef, RecordBatch, UInt32Array, new_empty_array};
 use arrow_schema::{ArrowError, DataType, SortOptions};
 use arrow_select::take::{take, take_arrays, take_record_batch};
-use sortie::{Error, Nans, Sorter, SorterBuilder};
+use sortie::{Error, Sorter, SorterBuilder};
 
 use crate::{SortColumn, indices, lexsort, rank, runs, values};
 
@@ -36,7 +36,7 @@ impl ArrowSorter {
     /// # Errors
     /// Those of [`SorterBuilder::build`].
     pub fn new(choices: SorterBuilder) -> Result<ArrowSorter, ArrowError> {
-        let facing = |descending| choices.clone().nans(Nans::Last).descending(descending).build().map_err(failed);
+        let facing = |descending| choices.clone().descending(descending).build().map_err(failed);
         Ok(ArrowSorter { ascending: facing(false)?, descending: facing(true)? })
     }
 

@@ -27,7 +27,8 @@ pub(crate) fn settle<K: PartialEq>(
     if ties.is_empty() {
         return Ok(());
     }
-    let tied: UInt32Array = ties.iter().flat_map(|tie| indices[tie.clone()].iter().copied()).collect::<Vec<_>>().into();
+    let tied = ties.iter().flat_map(|tie| indices[tie.clone()].iter().copied());
+    let tied = UInt32Array::from(tied.collect::<Vec<u32>>());
     let encoded = encoded(others, &tied)?;
     let (mut start, mut order) = (0, Vec::new());
     for tie in ties {

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{
-    Array, ArrayRef, ArrowPrimitiveType, BooleanArray, PrimitiveArray, downcast_primitive_array, new_empty_array,
+    Array, ArrayRef, ArrowPrimitiveType, BooleanArray, PrimitiveArray, downcast_primitive_array,
+    new_empty_array,
 };
 use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder, NullBuffer};
 use arrow_schema::{ArrowError, DataType, SortOptions};
