@@ -96,7 +96,7 @@ pub use sorter::ArrowSorter;
 /// ```
 ///
 /// # Errors
-/// [`ArrowError::ComputeError`] for unions; [`ArrowError::MemoryError`] if the system refuses memory; the errors of `take`.
+/// As [`sort_to_indices`]; the errors of `take`.
 pub fn sort(values: &dyn Array, options: Option<SortOptions>) -> Result<ArrayRef, ArrowError> {
     ArrowSorter::shared().sort(values, options)
 }
@@ -138,8 +138,8 @@ pub fn sort_limit(
 /// ```
 ///
 /// # Errors
-/// [`ArrowError::ComputeError`] for unions and for more than 2^32 - 1 values; [`ArrowError::MemoryError`] if the system refuses
-/// memory.
+/// [`ArrowError::ComputeError`] for unions and for more than 2^32 - 1 values; [`ArrowError::NotYetImplemented`] for nested types that
+/// have no rows in `arrow-row`, such as lists of dictionaries of lists; [`ArrowError::MemoryError`] if the system refuses memory.
 pub fn sort_to_indices(
     array: &dyn Array,
     options: Option<SortOptions>,
