@@ -44,7 +44,9 @@ const CASES: [Case; 5] = [
 fn main() {
     let sizes: Vec<usize> = std::env::args().skip(1).map(|n| n.parse().expect("a number of rows")).collect();
     let sizes = if sizes.is_empty() { vec![1_000_000, 10_000_000] } else { sizes };
-    println!("| columns | rows | arrow-ord (ms) | arrow-row (ms) | sortie-arrow (ms) | speed-up | must reach |");
+    println!(
+        "| columns | rows | arrow-ord (ms) | arrow-row (ms) | sortie-arrow (ms) | speed-up | must reach |"
+    );
     println!("|---|---|---|---|---|---|---|");
     // A pool of one thread is the current one.
     let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread starts");
@@ -94,7 +96,7 @@ fn by_arrow_row(columns: &[SortColumn]) -> UInt32Array {
     let rows = RowConverter::new(fields).and_then(|converter| converter.convert_columns(&values));
     let rows = rows.expect("it has rows for these types");
     let mut order: Vec<_> = rows.iter().enumerate().collect();
-    order.sort_unstable_by(|(_, a), (_, b)| a.cmp(b));
+    order.sort_unstable_by_key(|(_, row)| *row);
     UInt32Array::from_iter_values(order.iter().map(|(i, _)| *i as u32))
 }
 

@@ -172,12 +172,15 @@ mod tests {
 
     #[test]
     fn floats_have_total_order() {
-        let doubles = [-f64::NAN, f64::NEG_INFINITY, -1.5, -5e-324, -0.0, 0.0, 5e-324, 1.5, f64::INFINITY, f64::NAN];
+        let doubles =
+            [-f64::NAN, f64::NEG_INFINITY, -1.5, -5e-324, -0.0, 0.0, 5e-324, 1.5, f64::INFINITY, f64::NAN];
         assert!(doubles.is_sorted_by(|a, b| a.total_cmp(b).is_lt()));
         ascend(&doubles, |x| i256::from_i128(x.to_bits().into()));
-        let singles = [-f32::NAN, f32::NEG_INFINITY, -1.5, -1e-45, -0.0, 0.0, 1e-45, 1.5, f32::INFINITY, f32::NAN];
+        let singles =
+            [-f32::NAN, f32::NEG_INFINITY, -1.5, -1e-45, -0.0, 0.0, 1e-45, 1.5, f32::INFINITY, f32::NAN];
         ascend(&singles, |x| i256::from_i128(x.to_bits().into()));
-        let halves = [-f16::NAN, f16::NEG_INFINITY, f16::NEG_ONE, f16::NEG_ZERO, f16::ZERO, f16::ONE, f16::NAN];
+        let halves =
+            [-f16::NAN, f16::NEG_INFINITY, f16::NEG_ONE, f16::NEG_ZERO, f16::ZERO, f16::ONE, f16::NAN];
         ascend(&halves, |x| i256::from_i128(x.to_bits().into()));
     }
 
@@ -187,11 +190,25 @@ mod tests {
         ascend(&times.map(|(days, ms)| IntervalDayTime::new(days, ms)), |t| {
             i256::from_parts(t.milliseconds as u32 as u128, t.days.into())
         });
-        let spans = [(-1, 9, 9), (0, i32::MIN, 9), (0, -1, i64::MAX), (0, 0, i64::MIN), (0, 0, -1), (0, 0, 0), (i32::MAX, 0, 0)];
+        let spans = [
+            (-1, 9, 9),
+            (0, i32::MIN, 9),
+            (0, -1, i64::MAX),
+            (0, 0, i64::MIN),
+            (0, 0, -1),
+            (0, 0, 0),
+            (i32::MAX, 0, 0),
+        ];
         ascend(&spans.map(|(months, days, nanos)| IntervalMonthDayNano::new(months, days, nanos)), |t| {
-            i256::from_parts(t.nanoseconds as u64 as u128, i128::from(t.months) << 32 | i128::from(t.days as u32))
+            i256::from_parts(
+                t.nanoseconds as u64 as u128,
+                i128::from(t.months) << 32 | i128::from(t.days as u32),
+            )
         });
-        ascend(&[i256::MIN, i256::MINUS_ONE, i256::ZERO, i256::ONE, i256::from_parts(0, 1), i256::MAX], |x| x);
+        ascend(
+            &[i256::MIN, i256::MINUS_ONE, i256::ZERO, i256::ONE, i256::from_parts(0, 1), i256::MAX],
+            |x| x,
+        );
     }
 
     #[test]

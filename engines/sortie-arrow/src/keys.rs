@@ -25,7 +25,8 @@ pub(crate) trait Keys<'a> {
     fn order(self: Box<Self>, of: Option<Vec<u32>>, sorter: &Sorter) -> Result<Vec<u32>, Error>;
 
     /// The indices in the order of the keys, and for each whether its key equals the one before.
-    fn groups(self: Box<Self>, of: Option<Vec<u32>>, sorter: &Sorter) -> Result<(Vec<u32>, Vec<bool>), Error>;
+    fn groups(self: Box<Self>, of: Option<Vec<u32>>, sorter: &Sorter)
+    -> Result<(Vec<u32>, Vec<bool>), Error>;
 
     /// Appends the keys, one for each row, to the packed ones. Says whether they are wholly in there.
     fn pack(self: Box<Self>, nulls: Option<&NullBuffer>, options: SortOptions, pack: &mut Pack) -> bool;

@@ -36,7 +36,7 @@ pub(crate) fn lexsort_to_indices(
     }
     let shown = limit.map_or(rows, |limit| limit.min(rows));
     if shown == 0 {
-        return Ok(UInt32Array::from(Vec::new()));
+        return Ok(UInt32Array::from(Vec::<u32>::new()));
     }
     let (words, others) = packed(sorter, columns, rows)?;
     let indices = match words {

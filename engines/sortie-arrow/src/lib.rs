@@ -76,9 +76,9 @@ pub use arrow_ord::partition::{Partitions, partition};
 pub use arrow_ord::sort::SortColumn;
 #[doc(inline)]
 pub use arrow_schema::SortOptions;
+pub use sorter::ArrowSorter;
 #[cfg(feature = "gpu")]
 pub use sortie::{Enabled, enable_gpu};
-pub use sorter::ArrowSorter;
 
 /// Sorts an array. Nulls go where the options say.
 ///

@@ -205,7 +205,8 @@ mod tests {
         assert!(pack.push(&[0i128, i128::MIN, 2], Some(&nulls), DOWN));
         assert_eq!(pack.used, 5);
         let Words::Narrow(words) = pack.into_words() else { panic!("5 bits are few") };
-        assert_eq!(words, [0b000_10_u64, 0b111_11, 0b011_00]);
+        // Two bits of the second column follow three of the first.
+        assert_eq!(words, [0b0_0010, 0b1_1111, 0b0_1100]);
     }
 
     #[test]

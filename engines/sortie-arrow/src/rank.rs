@@ -5,7 +5,6 @@ use arrow_schema::{ArrowError, SortOptions};
 
 use crate::ArrowSorter;
 use crate::indices::Split;
-use crate::keys::Keys;
 use crate::sorter::{failed, rows};
 use crate::source::Source;
 

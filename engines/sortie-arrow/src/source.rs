@@ -156,11 +156,7 @@ fn numbers<'a, N: Native>(numbers: &'a [N], of: Option<&[u32]>) -> Box<dyn Keys<
 }
 
 /// Keys that are computed.
-fn drawn<'a, C: Code>(
-    n: usize,
-    of: Option<&[u32]>,
-    code: impl Fn(usize) -> C,
-) -> Box<dyn Keys<'a> + 'a> {
+fn drawn<'a, C: Code>(n: usize, of: Option<&[u32]>, code: impl Fn(usize) -> C) -> Box<dyn Keys<'a> + 'a> {
     Box::new(Numbers(Cow::Owned(match of {
         None => (0..n).map(code).collect::<Vec<C>>(),
         Some(of) => of.iter().map(|&i| code(i as usize)).collect(),

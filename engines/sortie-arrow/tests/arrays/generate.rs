@@ -5,7 +5,9 @@ use std::sync::Arc;
 use arrow_array::builder::FixedSizeBinaryBuilder;
 use arrow_array::types::*;
 use arrow_array::*;
-use arrow_buffer::{IntervalDayTime, IntervalMonthDayNano, NullBuffer, OffsetBuffer, ScalarBuffer, i256};
+use arrow_buffer::{
+    ArrowNativeType, IntervalDayTime, IntervalMonthDayNano, NullBuffer, OffsetBuffer, ScalarBuffer, i256,
+};
 use arrow_schema::{DataType, Field, Fields, IntervalUnit, TimeUnit};
 use half::f16;
 
@@ -53,14 +55,22 @@ pub fn data_types() -> Vec<DataType> {
     types.extend([1, 3, 8, 9, 16, 20].map(FixedSizeBinary));
     let of = |inner: &DataType| Arc::new(Field::new("item", inner.clone(), true));
     for inner in [Int32, Float64, Utf8, Utf8View, Boolean, Struct(fields())] {
-        types.extend([List(of(&inner)), LargeList(of(&inner)), ListView(of(&inner)), LargeListView(of(&inner))]);
+        types.extend([
+            List(of(&inner)),
+            LargeList(of(&inner)),
+            ListView(of(&inner)),
+            LargeListView(of(&inner)),
+        ]);
         types.push(FixedSizeList(of(&inner), 2));
         types.push(Dictionary(Box::new(Int32), Box::new(inner)));
     }
     types.push(Dictionary(Box::new(Int8), Box::new(Utf8View)));
     types.push(Dictionary(Box::new(UInt64), Box::new(Decimal256(76, 0))));
     for (ends, inner) in [(Int16, Int64), (Int32, Utf8), (Int64, Boolean), (Int32, Float16)] {
-        types.push(RunEndEncoded(Arc::new(Field::new("run_ends", ends, false)), Arc::new(Field::new("values", inner, true))));
+        types.push(RunEndEncoded(
+            Arc::new(Field::new("run_ends", ends, false)),
+            Arc::new(Field::new("values", inner, true)),
+        ));
     }
     types.push(Struct(fields()));
     types.push(List(of(&List(of(&Int16)))));
@@ -178,7 +188,11 @@ floats! {
 
 impl Value for i256 {
     fn of(x: u16) -> i256 {
-        if x % 3 == 0 { i256::from_i128(i128::of(x)) } else { i256::from_parts(u128::from(x), i128::of(x % 16)) }
+        if x.is_multiple_of(3) {
+            i256::from_i128(i128::of(x))
+        } else {
+            i256::from_parts(u128::from(x), i128::of(x % 16))
+        }
     }
 }
 
@@ -235,13 +249,22 @@ fn inner_cells(cells: &[Cell], lengths: &[usize]) -> Vec<Cell> {
         let cell = x / 4 + i as u16 % 3;
         (cell % 7 != 5).then_some(cell)
     };
-    cells.iter().zip(lengths).flat_map(|(cell, &length)| (0..length).map(move |i| of(cell.unwrap_or(40), i))).collect()
+    cells
+        .iter()
+        .zip(lengths)
+        .flat_map(|(cell, &length)| (0..length).map(move |i| of(cell.unwrap_or(40), i)))
+        .collect()
 }
 
 fn list<O: OffsetSizeTrait>(field: &Arc<Field>, cells: &[Cell]) -> ArrayRef {
     let lengths = lengths(cells);
     let values = array(field.data_type(), &inner_cells(cells, &lengths));
-    Arc::new(GenericListArray::<O>::new(field.clone(), OffsetBuffer::from_lengths(lengths), values, nulls(cells)))
+    Arc::new(GenericListArray::<O>::new(
+        field.clone(),
+        OffsetBuffer::from_lengths(lengths),
+        values,
+        nulls(cells),
+    ))
 }
 
 /// Lists that overlap: they are stretches of one.
@@ -251,7 +274,13 @@ fn list_view<O: OffsetSizeTrait>(field: &Arc<Field>, cells: &[Cell]) -> ArrayRef
         cells.iter().map(|cell| O::usize_as(cell.map_or(0, of).into())).collect()
     };
     let (offsets, sizes) = (sized(|x| x % 36), sized(|x| x % 5));
-    Arc::new(GenericListViewArray::<O>::new(field.clone(), offsets, sizes, array(field.data_type(), &pool), nulls(cells)))
+    Arc::new(GenericListViewArray::<O>::new(
+        field.clone(),
+        offsets,
+        sizes,
+        array(field.data_type(), &pool),
+        nulls(cells),
+    ))
 }
 
 fn structs(fields: &Fields, cells: &[Cell], nulls: Option<NullBuffer>) -> StructArray {

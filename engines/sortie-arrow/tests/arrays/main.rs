@@ -55,7 +55,9 @@ fn expected(array: &dyn Array, options: SortOptions, limit: Option<usize>) -> Ve
 /// Whether arrays have the same length and values.
 fn same(a: &dyn Array, b: &dyn Array) -> bool {
     let compare = make_comparator(a, b, SortOptions::default()).expect("they have one type");
-    a.data_type() == b.data_type() && a.len() == b.len() && (0..a.len()).all(|i| compare(i, i) == Ordering::Equal)
+    a.data_type() == b.data_type()
+        && a.len() == b.len()
+        && (0..a.len()).all(|i| compare(i, i) == Ordering::Equal)
 }
 
 fn taken(array: &dyn Array, indices: &[u32]) -> ArrayRef {
@@ -146,10 +148,13 @@ fn what_cannot_be_sorted_is_an_error() {
     use arrow_array::UnionArray;
     use arrow_schema::{Field, UnionFields};
 
-    let fields: UnionFields = [(0, std::sync::Arc::new(Field::new("a", DataType::Int32, true)))].into_iter().collect();
+    let fields: UnionFields =
+        [(0, std::sync::Arc::new(Field::new("a", DataType::Int32, true)))].into_iter().collect();
     let children = vec![array(&DataType::Int32, &[Some(5), Some(3)])];
     let union = UnionArray::try_new(fields, vec![0i8, 0].into(), None, children).unwrap();
-    for result in [sortie_arrow::sort(&union, None).err(), sortie_arrow::sort_to_indices(&union, None, None).err()] {
+    for result in
+        [sortie_arrow::sort(&union, None).err(), sortie_arrow::sort_to_indices(&union, None, None).err()]
+    {
         assert!(result.unwrap().to_string().contains("not supported for data type Union"));
     }
     let limited = sortie::Sorter::builder().memory_limit(1000);

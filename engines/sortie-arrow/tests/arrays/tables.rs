@@ -78,7 +78,8 @@ fn large_tables_are_sorted_as_by_arrow() {
     for types in tables {
         for (limit, values) in [(None, 20), (Some(5), 20), (Some(700), 65_535), (None, 65_535)] {
             let mut draw = |data_type: &DataType| {
-                let cells: Vec<Cell> = (0..6000).map(|_| (rng.u8(..) > 9).then(|| rng.u16(..values))).collect();
+                let cells: Vec<Cell> =
+                    (0..6000).map(|_| (rng.u8(..) > 9).then(|| rng.u16(..values))).collect();
                 let options = SortOptions { descending: rng.bool(), nulls_first: rng.bool() };
                 column(data_type, &cells, options)
             };
@@ -127,7 +128,10 @@ fn a_batch_is_sorted_with_all_its_columns() {
 fn columns_that_do_not_fit_are_an_error() {
     let message = |result: Result<UInt32Array, arrow_schema::ArrowError>| result.unwrap_err().to_string();
     assert!(message(lexsort_to_indices(&[], None)).contains("at least one column"));
-    let of = |n: i32| SortColumn { values: Arc::new(Int32Array::from_iter_values(0..n)) as ArrayRef, options: None };
+    let of = |n: i32| SortColumn {
+        values: Arc::new(Int32Array::from_iter_values(0..n)) as ArrayRef,
+        options: None,
+    };
     assert!(message(lexsort_to_indices(&[of(3), of(2)], None)).contains("different row counts"));
     let batch = RecordBatch::try_from_iter([("n", of(3).values)]).unwrap();
     let error = sort_batch(&batch, &[of(2)], None).unwrap_err().to_string();
