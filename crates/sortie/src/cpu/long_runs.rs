@@ -300,7 +300,7 @@ mod tests {
 
     #[test]
     fn others_follow_runs() {
-        for n in [100, 1000, 5000] {
+        for n in [20_000, 50_001] {
             for others in [1, 9, n / 3, n - n / 5] {
                 for runs in [1, 2, 5] {
                     let mut items: Vec<_> = (0..n).map(|i| (noise(i), 0)).collect();
