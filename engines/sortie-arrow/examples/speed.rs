@@ -1,8 +1,9 @@
-//! How fast sorts are beside those of `arrow-ord`, with one thread: medians of five repetitions, each on new data.
+//! Measures sorts of `sortie-arrow`, `arrow-ord` and `arrow-row` with one thread. Prints medians of five repetitions, each on
+//! new data.
 //!
 //! ```sh
 //! cargo run --release --example speed            # 10^6 and 10^7 rows
-//! cargo run --release --example speed -- 100000  # or as many as you like
+//! cargo run --release --example speed -- 100000  # 10^5 rows
 //! ```
 
 use std::hint::black_box;
@@ -48,7 +49,7 @@ fn main() {
         "| columns | rows | arrow-ord (ms) | arrow-row (ms) | sortie-arrow (ms) | speed-up | must reach |"
     );
     println!("|---|---|---|---|---|---|---|");
-    // A pool of one thread is the current one.
+    // Sorts run on the current pool, which has one thread here.
     let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread starts");
     one.install(|| {
         for n in sizes {

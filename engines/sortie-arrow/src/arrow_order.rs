@@ -1,8 +1,9 @@
-//! The order of Arrow's numbers, as integers that Sortie sorts. No other module knows it.
+//! The order of Arrow's numbers, as codes that Sortie sorts. No other module knows it.
 //!
-//! Integers are their own codes. A float becomes the integer with the same order as IEEE 754's totalOrder: its bits, and for
-//! negative floats all of them complemented but the sign. Intervals and 256-bit decimals are made of parts, which are put
-//! together with the most significant one first.
+//! - Integers are their own codes.
+//! - A float's code is its bits as a signed integer. For negative floats, all bits but the sign are complemented. This gives the
+//!   totalOrder of IEEE 754.
+//! - Intervals and 256-bit decimals have several parts. The code joins them, the most significant first.
 
 use std::borrow::Cow;
 
@@ -35,7 +36,7 @@ pub(crate) trait Code: sortie::Key + Copy + Ord + Default + 'static {
     /// Whether different codes have different [numbers](Code::number).
     const IS_NUMBER: bool = true;
 
-    /// An unsigned number with the same order: for a code of more than 128 bits, the first 128.
+    /// An unsigned number with the same order: for a code of more than 128 bits, that of its high 128 bits.
     fn number(self) -> u128;
 }
 

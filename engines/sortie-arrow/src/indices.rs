@@ -1,4 +1,4 @@
-//! The indices of an array's values in order: nulls are split off first, and join at their end.
+//! The indices that sort an array. Nulls are split off before the sort, and put before or after the sorted values.
 
 use arrow_array::Array;
 use arrow_schema::{ArrowError, DataType, SortOptions};
@@ -65,9 +65,9 @@ fn first<'a>(
     Ok(indices)
 }
 
-/// The indices of an array's values and nulls, each ascending. A dictionary's value that is null is a null.
+/// The indices of an array's values and of its nulls, both ascending. A dictionary key of a null value is a null.
 pub(crate) struct Split {
-    /// `None` if there are no nulls.
+    /// `None` if there are no nulls: the values are then all rows.
     pub values: Option<Vec<u32>>,
     pub nulls: Vec<u32>,
 }

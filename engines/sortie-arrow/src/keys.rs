@@ -1,4 +1,4 @@
-//! [`Keys`]: what the values of an array are sorted by, and what is done with it.
+//! [`Keys`]: what the values of an array are sorted by, and the operations on it.
 
 use std::borrow::Cow;
 
@@ -10,12 +10,12 @@ use crate::arrow_order::Code;
 use crate::pack::Pack;
 use crate::select;
 
-/// The keys of some values. A position counts these, an index the values of the array; `of` are the indices of the values, which
-/// ascend, or `None` if they are the positions. All orders are stable.
+/// The keys of some or all values of an array. A position is a place among the keys, an index one in the array. `of` holds the
+/// index of each key, ascending, or is `None` if positions and indices are the same. All orders are stable.
 pub(crate) trait Keys<'a> {
     fn len(&self) -> usize;
 
-    /// The positions of all keys that are not after the `k`-th, ascending.
+    /// The positions of all keys that are not after the `k`-th in order. Positions ascend.
     fn up_to(&self, k: usize, descending: bool) -> Vec<u32>;
 
     /// The keys at these positions.
@@ -24,15 +24,15 @@ pub(crate) trait Keys<'a> {
     /// The indices in the order of the keys.
     fn order(self: Box<Self>, of: Option<Vec<u32>>, sorter: &Sorter) -> Result<Vec<u32>, Error>;
 
-    /// The indices in the order of the keys, and for each whether its key equals the one before.
+    /// The indices in the order of the keys, and for each index whether its key equals the one before.
     fn groups(self: Box<Self>, of: Option<Vec<u32>>, sorter: &Sorter)
     -> Result<(Vec<u32>, Vec<bool>), Error>;
 
-    /// Appends the keys, one for each row, to the packed ones. Says whether they are wholly in there.
+    /// Appends the keys, one for each row, to the packed columns. Returns whether they are wholly packed.
     fn pack(self: Box<Self>, nulls: Option<&NullBuffer>, options: SortOptions, pack: &mut Pack) -> bool;
 }
 
-/// Keys that Sortie knows as numbers.
+/// Keys that Sortie sorts as numbers or as tuples of two.
 pub(crate) struct Numbers<'a, C: Code>(pub Cow<'a, [C]>);
 
 impl<'a, C: Code> Keys<'a> for Numbers<'a, C> {
@@ -53,7 +53,7 @@ impl<'a, C: Code> Keys<'a> for Numbers<'a, C> {
 
     fn order(self: Box<Self>, of: Option<Vec<u32>>, sorter: &Sorter) -> Result<Vec<u32>, Error> {
         if let Some(mut indices) = of {
-            // The keys were copied. They move with the indices, so that these need not be looked up afterwards.
+            // These keys are a copy, so they can be sorted with their indices. That saves looking the indices up afterwards.
             sorter.sort_pairs(&mut self.0.into_owned(), &mut indices)?;
             return Ok(indices);
         }
@@ -132,7 +132,7 @@ impl<'a> Keys<'a> for Strings<'a> {
     }
 }
 
-/// Replaces positions by the indices there.
+/// Replaces each position by the index of its key.
 fn look_up(positions: &mut [u32], of: Option<Vec<u32>>) {
     if let Some(of) = of {
         positions.iter_mut().for_each(|position| *position = of[*position as usize]);
@@ -141,7 +141,7 @@ fn look_up(positions: &mut [u32], of: Option<Vec<u32>>) {
 
 /// The bytes of the longest string that a number of 128 bits holds with its length.
 const LONGEST_IN_A_NUMBER: usize = 15;
-/// Bits of that length.
+/// How many bits the length takes.
 const LENGTH_BITS: usize = 4;
 
 /// A string among those of up to `longest` bytes as a number with the same order: its bytes, padded with zeros, then its length.

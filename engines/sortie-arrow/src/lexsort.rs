@@ -1,4 +1,5 @@
-//! Sorts rows by several columns: packs the leading ones, sorts the packed numbers, and settles what is equal by the others.
+//! Sorts rows by several columns: packs the leading columns into a number, sorts the numbers, and sorts rows with equal numbers
+//! by the other columns.
 
 use std::borrow::Cow;
 
@@ -51,8 +52,8 @@ fn has_rows(data_type: &DataType) -> bool {
     RowConverter::supports_fields(&[SortField::new(data_type.clone())]) && !has_union(data_type)
 }
 
-/// The leading columns as one number a row, and the other columns. If a column is only in part in the number, it is among both.
-/// Columns that hardly any two rows need are not packed.
+/// The leading columns as one number for each row, and the columns that are not wholly packed. Packing stops early if the columns
+/// so far tell nearly all rows apart: to encode the few ties costs less than to pack another column.
 fn packed<'c>(
     sorter: &ArrowSorter,
     columns: &'c [SortColumn],

@@ -1,8 +1,8 @@
 //! Sorts Arrow arrays and record batches with [Sortie](sortie): the functions of `arrow-ord`, faster.
 //!
-//! The functions have the signatures of `arrow_ord::sort` and `arrow_ord::rank`, so a program changes its imports and nothing
-//! else. They run on the current rayon pool, as [`sortie::sort`] does. [`ArrowSorter`] has the same functions as methods, for
-//! those who choose the threads, the engine or a memory limit.
+//! The functions have the signatures of those in `arrow_ord::sort` and `arrow_ord::rank`, so a program only changes its imports.
+//! They run on the current rayon pool, as [`sortie::sort`] does. [`ArrowSorter`] offers the same functions as methods. Use it
+//! to choose the threads, the engine or a memory limit.
 //!
 //! ```
 //! use arrow_array::{Int32Array, UInt32Array};
@@ -16,39 +16,55 @@
 //!
 //! # Order
 //!
-//! That of `arrow-ord`: floats in the totalOrder of IEEE 754 (negative NaNs first, -0.0 before 0.0, positive NaNs last), strings
-//! and binary values by bytes, lists by their elements and then by length, structs field by field. [`SortOptions::nulls_first`]
-//! says where nulls go, whatever the direction; without options, they go first. A dictionary's value that is null counts as a null.
+//! The order is that of `arrow-ord`:
+//!
+//! - Floats have the totalOrder of IEEE 754: negative NaNs first, -0.0 before 0.0, positive NaNs last.
+//! - Strings and binary values are compared by bytes, lists by their elements and then by length, structs field by field.
+//! - [`SortOptions::nulls_first`] says where nulls go, in both directions. Without options, they go first.
+//! - A dictionary key that refers to a null value counts as null.
 //!
 //! # Differences from `arrow-ord`
 //!
-//! - Sorts are stable: equal values, and nulls, keep their order. Results do not depend on threads or engine.
-//! - More types are sorted and ranked. Structs, maps, lists of any type and dictionaries of any values are encoded by `arrow-row`.
-//!   [`sort_to_indices`] refuses unions, as `arrow-ord` does. [`lexsort_to_indices`] leaves tables to `arrow-ord` that have unions or
-//!   dictionaries of nested values; those sorts are not stable.
-//! - An array of more than 2^32 - 1 rows is an error, and so is a lack of memory.
+//! - Sorts are stable: equal values keep their order, and so do nulls. Results do not depend on threads or engine.
+//! - More types are sorted and ranked: structs, maps, lists of nested types, and dictionaries of any values that can be sorted.
+//!   Nested values are encoded by `arrow-row`.
+//! - [`sort_to_indices`] refuses unions, as `arrow-ord` does. [`lexsort_to_indices`] passes the call to `arrow-ord` if a column
+//!   has unions, or if one of several columns has dictionaries of nested values. Those sorts are not stable and use one thread.
+//! - Indices have 32 bits. An array of more than 2^32 - 1 rows is an error, except for [`sort`] of numbers and booleans.
+//! - If the system refuses the scratch memory of a sort, that is an error. For results and the copies in the table below, the
+//!   process aborts, as everywhere in Rust.
+//! - `partial_sort`, `partition_validity` and `LexicographicalComparator` are only in `arrow-ord`.
 //!
 //! # Time and memory
 //!
-//! A sort of `n` values takes O(n log n) comparisons at most, and usually less than that: numbers are distributed by their bits,
-//! strings by their bytes. Results aside, it holds, in bytes, besides what the [table](sortie#memory-panics-and-gpus) of Sortie
-//! says of the sort that it names, where `K` is the size of a value:
+//! A sort of `n` values takes at most O(n log n) comparisons, and usually fewer: numbers are distributed by their bits, strings
+//! by their bytes. Where `K` is the size of a value, a sort holds in bytes:
 //!
-//! | type | a copy for the sort | sort |
+//! - its result;
+//! - the copy in this table;
+//! - the scratch memory that the [table](sortie#memory-panics-and-gpus) of Sortie gives for the sort in the last column.
+//!
+//! | type | copy | sort |
 //! |---|---|---|
-//! | integers, dates, times, timestamps, durations, decimals up to 128 bits | none | [`argsort`](sortie::argsort) |
-//! | floats, intervals, `Decimal256`, booleans, `FixedSizeBinary` up to 16 bytes | `nK`, with `K` rounded up to a power of two | `argsort` |
-//! | strings, views, binary | `16n` | `argsort` of strings |
-//! | dictionaries | `4n`, and the sort of the values, or the values if they are fewer | `argsort` |
+//! | integers, dates, times, timestamps, durations, decimals up to 128 bits, intervals of months | none | [`argsort`](sortie::argsort) |
+//! | floats, other intervals, `Decimal256`, booleans | `nK`, where a boolean has 1 byte | `argsort` |
+//! | `FixedSizeBinary` up to 16 bytes | `8n` up to 8 bytes, else `16n` | `argsort` |
+//! | strings, views, binary, longer `FixedSizeBinary` | `16n` | `argsort` of strings |
+//! | dictionaries | `4n`, and a sort of the dictionary's values | `argsort` |
+//! | dictionaries of numbers or strings, with more values than rows | the value of each row, and the copy for their type | that of the values |
 //! | lists, structs, maps | `16n`, and the rows of `arrow-row` | `argsort` of strings |
+//! | run-end encoded | 8 bytes a run, and a sort of the runs' values | that of the values |
 //!
-//! - With nulls, the values that are not null are copied with their indices, and those are sorted as
-//!   [pairs](sortie::sort_pairs): `n(K + 4)`, for strings `n(16 + 4)`.
-//! - With a limit of at most an eighth of the rows, only the rows are sorted that may be among the first: O(n), and the sort of those.
+//! - With nulls, the other values and their indices are copied: `n(K + 4)`, for strings `n(16 + 4)`. Numbers are then sorted as
+//!   [pairs](sortie::sort_pairs).
+//! - With a limit of at most an eighth of the values that are not null, a selection in O(n) finds the values up to the last one
+//!   within the limit, with all that equal it. Only those are copied and sorted.
+//! - [`rank()`], and [`lexsort_to_indices`] of several columns, expand run-end encoded arrays: they hold a value for each row.
 //!
 //! # Features
 //!
-//! - `gpu`: after `enable_gpu`, sorts of large arrays run on an NVIDIA GPU if that is predicted to be faster. Off by default.
+//! - `gpu`: after a call of `enable_gpu`, large arrays are sorted on an NVIDIA GPU where that is predicted to be faster. Off by
+//!   default.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
@@ -69,7 +85,7 @@ mod values;
 use arrow_array::{Array, ArrayRef, RecordBatch, UInt32Array};
 use arrow_schema::ArrowError;
 
-// It compares each row with the next by vectorised kernels, and sorts nothing.
+// `partition` compares each row with the next by vectorised kernels and sorts nothing, so there is nothing to replace.
 #[doc(inline)]
 pub use arrow_ord::partition::{Partitions, partition};
 #[doc(inline)]
@@ -82,9 +98,11 @@ pub use sortie::{Enabled, enable_gpu};
 
 /// Sorts an array. Nulls go where the options say.
 ///
-/// Numbers are sorted as such, others by [`sort_to_indices`], which then gather the values. A run-end encoded array keeps its
-/// runs: they are reordered, and equal ones are not joined. For time and memory, see the [crate](crate#time-and-memory);
-/// numbers take no indices, only a copy, which becomes the result.
+/// - Numbers are copied, and the copy is sorted and becomes the result. Booleans are counted. Neither takes indices.
+/// - The runs of a run-end encoded array are reordered. Equal runs are not joined.
+/// - Other values are gathered by the indices from [`sort_to_indices`].
+///
+/// For time and memory, see the [crate](crate#time-and-memory).
 ///
 /// ```
 /// use arrow_array::Float64Array;
@@ -96,12 +114,12 @@ pub use sortie::{Enabled, enable_gpu};
 /// ```
 ///
 /// # Errors
-/// As [`sort_to_indices`]; the errors of `take`.
+/// As [`sort_to_indices`], but numbers and booleans may have any number of rows; the errors of `take`.
 pub fn sort(values: &dyn Array, options: Option<SortOptions>) -> Result<ArrayRef, ArrowError> {
     ArrowSorter::shared().sort(values, options)
 }
 
-/// The first `limit` values of an array in order.
+/// The first `limit` values of an array in sorted order, or all of them if there is no limit.
 ///
 /// ```
 /// use arrow_array::StringArray;
@@ -122,7 +140,7 @@ pub fn sort_limit(
     ArrowSorter::shared().sort_limit(values, options, limit)
 }
 
-/// The indices of the values of an array in order, or of the first `limit` of them. Stable.
+/// The indices that sort an array, or the first `limit` of them. Stable.
 ///
 /// For time and memory, see the [crate](crate#time-and-memory).
 ///
@@ -138,8 +156,9 @@ pub fn sort_limit(
 /// ```
 ///
 /// # Errors
-/// [`ArrowError::ComputeError`] for unions and for more than 2^32 - 1 values; [`ArrowError::NotYetImplemented`] for nested types that
-/// have no rows in `arrow-row`, such as lists of dictionaries of lists; [`ArrowError::MemoryError`] if the system refuses memory.
+/// [`ArrowError::ComputeError`] for unions and for more than 2^32 - 1 values; [`ArrowError::NotYetImplemented`] for nested types
+/// that `arrow-row` cannot encode, such as lists of dictionaries of lists; [`ArrowError::MemoryError`] if the system refuses
+/// scratch memory.
 pub fn sort_to_indices(
     array: &dyn Array,
     options: Option<SortOptions>,
@@ -148,8 +167,9 @@ pub fn sort_to_indices(
     ArrowSorter::shared().sort_to_indices(array, options, limit)
 }
 
-/// The columns, with their rows sorted by all of them, the first one being the most significant. Takes what
-/// [`lexsort_to_indices`] takes, and a copy of the columns, which is the result.
+/// Sorts the rows of columns by all the columns. The first column is the most significant.
+///
+/// Takes the time and memory of [`lexsort_to_indices`], and the result.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -171,17 +191,26 @@ pub fn lexsort(columns: &[SortColumn], limit: Option<usize>) -> Result<Vec<Array
     ArrowSorter::shared().lexsort(columns, limit)
 }
 
-/// The indices of the rows in order, or of the first `limit` of them. Rows are compared by the first column; those that are
-/// equal in it by the second, and so on. Stable.
+/// The indices that sort rows by several columns, or the first `limit` of them. Rows are compared by the first column; rows that
+/// are equal in it are compared by the second, and so on. Stable.
 ///
-/// The leading columns are packed into one number of 64 or 128 bits a row, until that is full or tells the rows of a sample apart.
-/// The range of a column's values decides how many bits it takes, so most tables of numbers, dates, dictionaries and short strings
-/// fit. Rows with equal numbers are then sorted by the columns that are not in there, encoded by `arrow-row`. This takes O(n log n)
-/// comparisons at most.
+/// A sort has three steps:
 ///
-/// Memory, in bytes: `8n` or `16n` for the numbers; if some columns are not in there, `4n` more, and the rows with equal numbers,
-/// encoded and with 28 each; for one column at a time its copy, see the [crate](crate#time-and-memory); the scratch of
-/// [`sortie::sort_pairs`].
+/// 1. Pack the leading columns into one number of 64 or 128 bits for each row. The range of a column's values decides how many
+///    bits it takes, so most tables of numbers, dates, dictionaries and short strings fit. Packing stops when the number is full,
+///    or when it tells the rows of a sample apart (from 65,536 rows on). It also stops after the first 16 bytes of a column with
+///    longer strings than 15 bytes, and after the high half of a `Decimal256`.
+/// 2. Sort the numbers with their indices.
+/// 3. Sort rows with equal numbers by the columns that are not wholly packed, encoded by `arrow-row`.
+///
+/// This takes at most O(n log n) comparisons. Memory in bytes, besides the result:
+///
+/// - While a column is packed: `8n` or `16n` for the numbers, `24n` where they grow from 64 to 128 bits; the column's copy, see
+///   the [crate](crate#time-and-memory); and `16n` more for strings and nested values.
+/// - While the numbers are sorted: the numbers, and the scratch memory of [`sortie::argsort`], or of [`sortie::sort_pairs`] if
+///   columns are left.
+/// - While rows with equal numbers are sorted: the numbers; for each such row its values in those columns, as an array and
+///   encoded, and up to 32 bytes; all values of a dictionary, encoded; and the scratch memory of [`sortie::argsort`] of strings.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -199,15 +228,16 @@ pub fn lexsort(columns: &[SortColumn], limit: Option<usize>) -> Result<Vec<Array
 ///
 /// # Errors
 /// [`ArrowError::InvalidArgumentError`] without columns; [`ArrowError::ComputeError`] if they differ in length or have more than
-/// 2^32 - 1 rows; [`ArrowError::MemoryError`] if the system refuses memory.
+/// 2^32 - 1 rows; [`ArrowError::MemoryError`] if the system refuses scratch memory; for one column also those of
+/// [`sort_to_indices`].
 pub fn lexsort_to_indices(columns: &[SortColumn], limit: Option<usize>) -> Result<UInt32Array, ArrowError> {
     ArrowSorter::shared().lexsort_to_indices(columns, limit)
 }
 
-/// A batch with its rows sorted by `columns`, or the first `limit` of those. Stable.
+/// Sorts the rows of a batch by `columns`, and returns all of them or the first `limit`. Stable.
 ///
-/// The columns have a value for each row of the batch. They are often columns of the batch itself, but can be computed.
-/// Takes what [`lexsort_to_indices`] takes, and a copy of the batch, which is the result.
+/// Each column has a value for each row of the batch. It can be a column of the batch, or computed. Takes the time and memory of
+/// [`lexsort_to_indices`], and the result.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -235,10 +265,10 @@ pub fn sort_batch(
     ArrowSorter::shared().sort_batch(batch, columns, limit)
 }
 
-/// The rank of each value: how many values are not after it. Equal values have the same rank, the highest of theirs, and so do
-/// nulls.
+/// The rank of each value: how many values are not after it. Equal values share the highest of their ranks, and so do nulls.
 ///
-/// Takes a sort of the values with their indices, see the [crate](crate#time-and-memory), and 4 bytes a value for the result.
+/// Besides the result, this takes 5 bytes a value and a sort. Numbers are copied and sorted as [pairs](sortie::sort_pairs) with
+/// their indices. For other values, see the [crate](crate#time-and-memory).
 ///
 /// ```
 /// use arrow_array::StringArray;

@@ -1,15 +1,15 @@
 //! [`Pack`]: the leading columns of a table as one unsigned number a row, in the order of the rows.
 //!
-//! The first column has the highest bits. A cell takes as many bits as the range of its column's values and nulls asks for: the
-//! distance from the first value in order, with the nulls before or after. The last column may lose its lowest bits; rows with
-//! equal numbers may then differ.
+//! The first column has the highest bits. A cell is the distance of its value from the first value in order, with nulls before or
+//! after all values. It takes as many bits as the greatest distance in its column. If the last column does not fit, it loses its
+//! lowest bits, and rows with equal numbers may differ in it.
 
 use arrow_buffer::NullBuffer;
 use arrow_schema::SortOptions;
 
 use crate::arrow_order::Code;
 
-/// How many rows are sampled, to tell whether the columns so far suffice. Not measured yet.
+/// How many rows are sampled to decide whether the columns so far suffice. An estimate, not tuned.
 const SAMPLE: usize = 4096;
 /// Fewer rows are not sampled.
 const SAMPLED_FROM: usize = 1 << 16;
@@ -48,7 +48,7 @@ impl Pack {
         self.words
     }
 
-    /// Appends a column, which may lose its lowest bits if there are too few left. Says whether it has lost none.
+    /// Appends a column, which loses its lowest bits if too few are left. Returns whether it has lost none.
     pub(crate) fn push<C: Code>(
         &mut self,
         codes: &[C],
@@ -71,8 +71,8 @@ impl Pack {
     }
 }
 
-/// Whether there are many words, and a sample of random ones has none twice. A sample at even distances would not find equal words
-/// that are next to each other.
+/// Whether there are many words, and no two rows of a random sample have equal ones. A sample at even distances would miss equal
+/// words that are next to each other.
 fn are_distinct<W: Ord + Copy>(words: &[W]) -> bool {
     if words.len() < SAMPLED_FROM {
         return false;
@@ -89,7 +89,7 @@ fn are_distinct<W: Ord + Copy>(words: &[W]) -> bool {
     sample.windows(2).all(|pair| pair[0].0 != pair[1].0 || pair[0].1 == pair[1].1)
 }
 
-/// The least and the greatest number of the cells that are not null, if there are any.
+/// The least and the greatest number of the cells that are not null, or `None` if all are.
 fn range<C: Code>(codes: &[C], nulls: Option<&NullBuffer>) -> Option<(u128, u128)> {
     let (first, last) = match nulls {
         None => least_and_greatest(codes.iter().copied()),

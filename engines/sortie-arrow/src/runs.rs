@@ -1,4 +1,4 @@
-//! Run-end encoded arrays: their runs are sorted, and not their rows.
+//! Run-end encoded arrays. Their runs are sorted, not their rows.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::{ArrowSorter, indices};
 struct Runs {
     /// One value for each.
     values: ArrayRef,
-    /// The rows up to the end of each.
+    /// The row after the last one of each.
     ends: Vec<usize>,
 }
 
@@ -38,14 +38,14 @@ impl Runs {
         if run == 0 { 0 } else { self.ends[run - 1] }
     }
 
-    /// The runs in order that have the first `shown` rows, and how many of their rows are among those.
+    /// The runs that hold the first `shown` rows in order, and how many of those rows each has.
     fn first(
         &self,
         sorter: &ArrowSorter,
         options: SortOptions,
         shown: usize,
     ) -> Result<(Vec<u32>, Vec<usize>), ArrowError> {
-        // Each has at least one row.
+        // Each run has at least one row, so no more than `shown` runs are needed.
         let mut order = indices::sort_to_indices(sorter, self.values.as_ref(), options, Some(shown))?;
         let mut left = shown;
         let mut lengths: Vec<usize> = Vec::with_capacity(order.len());
@@ -112,7 +112,7 @@ fn ends_of_type<R: RunEndIndexType>(_: &RunArray<R>, lengths: &[usize]) -> Array
     Arc::new(PrimitiveArray::<R>::from_iter_values(ends))
 }
 
-/// The array without runs: a value for each row.
+/// The array without runs, with a value for each row.
 pub(crate) fn expanded(array: &dyn Array) -> Result<ArrayRef, ArrowError> {
     let runs = Runs::of(array);
     let mut run_of_row: Vec<u32> = Vec::with_capacity(array.len());

@@ -1,10 +1,10 @@
-//! The first k of n keys, without a sort of all.
+//! The first k of n keys, without sorting all of them.
 
 use std::cmp::Ordering;
 
-/// A limit is reached by a selection if it is at most this part of the keys. Not measured yet.
+/// A limit of at most one in so many keys is reached by a selection. An estimate, not tuned.
 const SHARE: usize = 8;
-/// Least number of candidates that are kept.
+/// The least number of candidates to keep before a quickselect.
 const ROOM: usize = 1024;
 
 /// Whether it pays to select `k` of `n` keys before they are sorted.
@@ -12,8 +12,10 @@ pub(crate) fn pays(k: usize, n: usize) -> bool {
     k > 0 && k <= n / SHARE
 }
 
-/// The positions of all keys that are not after the `k`-th in order, ascending. O(n): at most `2k` keys are kept at a time,
-/// and halved by a quickselect whenever `k` more have come that are before the `k`-th so far.
+/// The positions of all keys that are not after the `k`-th in order, ascending. These are more than `k` if keys equal the `k`-th.
+///
+/// At most `2k` candidates are kept, or `ROOM`. When there are as many, a quickselect keeps the first `k`. Later keys become
+/// candidates only if they are before the last of those. This takes O(n) in total.
 pub(crate) fn up_to<K: Copy>(keys: &[K], k: usize, compare: impl Fn(&K, &K) -> Ordering) -> Vec<u32> {
     let room = keys.len().min((2 * k).max(ROOM));
     let (first, others) = keys.split_at(room);

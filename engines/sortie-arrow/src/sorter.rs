@@ -27,14 +27,19 @@ pub struct ArrowSorter {
 }
 
 impl ArrowSorter {
-    /// A sorter with these choices. The direction, and where NaNs and nulls go, are the [`SortOptions`] of each call, so those of
-    /// the builder have no effect. With [`unstable`](SorterBuilder::unstable), sorts need not be stable.
+    /// A sorter with these choices.
     ///
-    /// A memory limit holds for each sort of Sortie that a call makes. It does not count the copies in the table of the
-    /// [crate](crate#time-and-memory). With more than one thread, two pools of them are started.
+    /// - The [`SortOptions`] of each call give the direction and where nulls go. NaNs are always in totalOrder. What the builder
+    ///   says of these has no effect.
+    /// - With [`unstable`](SorterBuilder::unstable), sorts need not be stable.
+    /// - A memory limit holds for each sort that a call makes with Sortie. It does not count the copies in the table of the
+    ///   [crate](crate#time-and-memory).
+    /// - If the builder asks for more than one thread, two pools of that many threads are started, one for each direction.
     ///
     /// # Errors
-    /// Those of [`SorterBuilder::build`].
+    /// Those of [`SorterBuilder::build`], as [`ArrowError::ExternalError`]. The methods also return those of [`Sorter`]:
+    /// [`ArrowError::MemoryError`] if the limit is too low, and [`ArrowError::ExternalError`] for others, such as a GPU that
+    /// fails.
     pub fn new(choices: SorterBuilder) -> Result<ArrowSorter, ArrowError> {
         let facing = |descending| choices.clone().descending(descending).build().map_err(failed);
         Ok(ArrowSorter { ascending: facing(false)?, descending: facing(true)? })
@@ -145,7 +150,7 @@ impl ArrowSorter {
     }
 }
 
-/// A failed sort, as an error of Arrow.
+/// An error of Sortie as one of Arrow.
 pub(crate) fn failed(error: Error) -> ArrowError {
     match error {
         Error::Memory { .. } => ArrowError::MemoryError(error.to_string()),

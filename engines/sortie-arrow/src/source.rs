@@ -13,17 +13,17 @@ use crate::arrow_order::{Code, Native};
 use crate::keys::{Keys, Numbers, Strings};
 use crate::{ArrowSorter, rank, runs};
 
-/// An array, or what replaces it in a sort. Keys where the array has nulls are arbitrary.
+/// An array, or what replaces it in a sort. Where the array has nulls, keys are arbitrary.
 pub(crate) enum Source<'a> {
     Array(&'a dyn Array),
-    /// An array with the same order, without dictionary and runs.
+    /// An array with the same order that has no dictionary and no runs.
     Replaced(ArrayRef),
     /// A row of bytes for each value, for nested types.
     Rows(Rows),
 }
 
-/// The order of the values within others, such as the elements of lists. A sort compares them in ascending order and reverses the
-/// result if it descends, so their nulls must go to the other end then.
+/// The options for values within values, such as elements of lists. They are always compared in ascending order, and a descending
+/// sort reverses the result. It would move their nulls to the wrong end, so `nulls_first` is inverted for it.
 pub(crate) fn inner(options: SortOptions) -> SortOptions {
     SortOptions { descending: false, nulls_first: options.nulls_first != options.descending }
 }
@@ -62,7 +62,7 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Whether unions are part of a type. Their order differs between `arrow-ord` and `arrow-row` if they have nulls.
+/// Whether a type contains unions. `arrow-ord` and `arrow-row` order unions with nulls differently.
 pub(crate) fn has_union(data_type: &DataType) -> bool {
     match data_type {
         DataType::Union(_, _) => true,
@@ -79,12 +79,13 @@ pub(crate) fn has_union(data_type: &DataType) -> bool {
     }
 }
 
-/// Whether keys can be drawn from an array of this type as it is.
+/// Whether keys can be read from an array of this type without a replacement.
 fn is_plain(data_type: &DataType) -> bool {
     !data_type.is_nested() && !matches!(data_type, DataType::Dictionary(_, _) | DataType::RunEndEncoded(_, _))
 }
 
-/// The ranks of the values, or the values if there are more in the dictionary than in the array.
+/// For each row the rank of its value. If the dictionary has more values than the array has rows, the value itself, because a
+/// rank would need a sort of the whole dictionary.
 fn without_dictionary(
     array: &dyn Array,
     options: SortOptions,
@@ -140,13 +141,13 @@ fn keys_of_plain<'a>(array: &'a dyn Array, of: Option<&[u32]>) -> Box<dyn Keys<'
                 17.. => strings(n, of, |i| array.value(i)),
             }
         },
-        // All values are nulls, and none is drawn from.
+        // All values are null, so the keys are never compared.
         DataType::Null => drawn(n, of, |_| 0u8),
         other => unreachable!("{other} is nested or encoded"),
     )
 }
 
-/// The keys of numbers. Integers that are all wanted stay where they are.
+/// The keys of numbers. If all numbers are wanted and are integers, they are borrowed.
 fn numbers<'a, N: Native>(numbers: &'a [N], of: Option<&[u32]>) -> Box<dyn Keys<'a> + 'a> {
     let codes = match of {
         None => N::codes(numbers),

@@ -1,4 +1,4 @@
-//! Puts rows in order whose keys are equal, by the columns that are not in the keys.
+//! Sorts rows with equal keys by the columns that are not wholly in the keys.
 
 use std::ops::Range;
 
@@ -11,11 +11,11 @@ use sortie::Sorter;
 use crate::SortColumn;
 use crate::sorter::failed;
 
-/// From this many rows with one key on, they are sorted as strings, and fewer by comparison. Not measured yet.
+/// Ties of at least this many rows are sorted as strings, smaller ones by comparison. An estimate, not tuned.
 const SORTED_AS_STRINGS: usize = 64;
 
-/// Sorts the indices of rows, which are in the order of `keys`, by the other columns where keys are equal. Stable. Indices from
-/// `shown` on need not be in order. Only rows with equal keys are encoded.
+/// Sorts the indices of rows by the other columns where their keys are equal. The indices are in the order of `keys` already.
+/// Stable. Indices from `shown` on need not be in order. Only rows with equal keys are encoded, but all values of a dictionary.
 pub(crate) fn settle<K: PartialEq>(
     keys: &[K],
     indices: &mut [u32],
@@ -61,7 +61,7 @@ fn encoded(columns: &[SortColumn], of: &UInt32Array) -> Result<Rows, ArrowError>
     RowConverter::new(columns.iter().map(field).collect())?.convert_columns(&taken)
 }
 
-/// Writes the order of some rows, counted from the first.
+/// Writes the order of some rows to `order`, as positions from the first of them.
 fn argsort(rows: &Rows, of: Range<usize>, order: &mut Vec<u32>, sorter: &Sorter) -> Result<(), ArrowError> {
     let row = |i: u32| rows.row(of.start + i as usize).data();
     order.clear();

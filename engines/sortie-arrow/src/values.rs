@@ -1,4 +1,4 @@
-//! Sorted arrays: numbers are sorted as such, and other values gathered by their indices.
+//! Sorted arrays. Numbers are sorted directly, booleans are counted, and other values are gathered by their indices.
 
 use std::sync::Arc;
 
@@ -93,7 +93,7 @@ fn sort_booleans(array: &BooleanArray, options: SortOptions) -> BooleanArray {
     BooleanArray::new(values.finish(), (nulls > 0).then(|| validity(nulls, n, options.nulls_first)))
 }
 
-/// So many nulls at one end of `n` values.
+/// The validity of `n` values of which the first or the last `nulls` are null.
 fn validity(nulls: usize, n: usize, nulls_first: bool) -> NullBuffer {
     let is_value = |i| if nulls_first { i >= nulls } else { i < n - nulls };
     NullBuffer::new(BooleanBuffer::collect_bool(n, is_value))

@@ -11,7 +11,7 @@ use arrow_buffer::{
 use arrow_schema::{DataType, Field, Fields, IntervalUnit, TimeUnit};
 use half::f16;
 
-/// What a value is made of, or `None` for a null. Low numbers are close to each other, and often special.
+/// The seed of a value, or `None` for a null. Low seeds give special values, or values that are close to each other.
 pub type Cell = Option<u16>;
 
 /// The types of arrays that are tested.

@@ -1,4 +1,4 @@
-//! Every type, order and limit, compared with `arrow-ord`.
+//! Compares sorts of every type, with every order and many limits, with `arrow-ord`.
 //!
 //! The expected result is a stable sort of the indices by `arrow_ord::ord::make_comparator`, which defines the order. The
 //! results of `arrow_ord`'s sorts, which are not stable, must hold equal values.
@@ -37,7 +37,7 @@ fn limit() -> impl Strategy<Value = Option<usize>> {
     prop_oneof![Just(None), (0usize..8).prop_map(Some), (0usize..300).prop_map(Some)]
 }
 
-/// A part of the array, which so begins within bytes of its bitmaps.
+/// A part of the array. It may begin inside a byte of the validity bitmap.
 fn slice(array: &ArrayRef, [start, end]: [usize; 2]) -> ArrayRef {
     let start = start.min(array.len());
     array.slice(start, (array.len() - start).saturating_sub(end))
@@ -112,7 +112,7 @@ proptest! {
     }
 }
 
-/// Enough for the ways of large arrays: selection, distribution, strings with common prefixes.
+/// Arrays that are large enough for selection, for distribution, and for strings with common prefixes.
 #[test]
 fn large_arrays_are_sorted_as_by_arrow() {
     let mut rng = fastrand::Rng::with_seed(1);
@@ -128,7 +128,7 @@ fn large_arrays_are_sorted_as_by_arrow() {
     }
 }
 
-/// Enough for several threads.
+/// Arrays that are large enough to be sorted by several threads.
 #[test]
 fn threads_change_nothing() {
     let mut rng = fastrand::Rng::with_seed(2);
@@ -142,7 +142,7 @@ fn threads_change_nothing() {
     }
 }
 
-/// What `arrow-ord` refuses, or we do.
+/// Unions, as in `arrow-ord`, and sorts that exceed a memory limit.
 #[test]
 fn what_cannot_be_sorted_is_an_error() {
     use arrow_array::UnionArray;
