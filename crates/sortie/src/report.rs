@@ -44,8 +44,9 @@ pub struct Phase {
     /// runs on one thread. The sum over that of the same sort with one thread is the inflation of the work. Threads times
     /// `milliseconds`, minus the sum, is the time that threads were idle.
     ///
-    /// Measured for strings, and for pairs and argsorts of keys of fixed width, except their profile. Empty if the phase, or a
-    /// part of it, was not measured: other sorts, [`Algorithm::Merge`](crate::Algorithm::Merge), a GPU alone.
+    /// Measured for strings, and for pairs and argsorts of keys of fixed width, except their profile and argsorts of more than
+    /// 131,072 keys by one or two threads. Empty if the phase, or a part of it, was not measured: other sorts,
+    /// [`Algorithm::Merge`](crate::Algorithm::Merge), a GPU alone.
     pub work: Vec<f64>,
     /// Milliseconds in which the device computed or copied, if that was measured along with the work of the threads.
     pub device_work: Option<f64>,

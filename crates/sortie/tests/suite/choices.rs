@@ -348,7 +348,8 @@ fn reports_add_up() {
 /// What each thread worked lies within the time of the phase, and is most of it where there is one thread.
 #[test]
 fn work_by_thread_adds_up() {
-    let measured = ["sort_pairs", "argsort", "sort_strings", "argsort_strings", "sort_string_array"];
+    // An argsort by packed words sorts those as keys, of which this is not measured.
+    let measured = ["sort_pairs", "sort_strings", "argsort_strings", "sort_string_array"];
     for (name, call) in CALLS {
         for threads in [1, 2] {
             let report = call(&Sorter::builder().threads(threads).build().unwrap()).0.unwrap();
