@@ -255,7 +255,7 @@ fn refusals_write_nothing() {
         (cut_gzip(good.as_bytes(), 5), "broken off after spectrum 30000"),
         ([compress(good.as_bytes()), b"more".to_vec()].concat(), "broken off after spectrum 30000"),
         (b"no spectra\n".to_vec(), "has no spectra"),
-        (b"<mzXML></mzXML>".to_vec(), "'mzXML', which is not mzML"),
+        (b"<mzXML></mzXML>".to_vec(), "'mzXML', so it is not mzML"),
         (xml("</spectrumList>"), "cut short after spectrum 0: it ends before its </mzML>"),
         (
             xml("<spectrum id=\"a\" defaultArrayLength=\"0\">"),
