@@ -370,7 +370,7 @@ impl<'a> Record<'a> {
         })
     }
 
-    /// What is wrong with the title after `+`, which must equal the title after `@` or the name in it.
+    /// Describes the error in the title after `+`, if it equals neither the title after `@` nor the name in that.
     fn other_title(self, title: &[u8]) -> Option<String> {
         let own = self.title();
         let title = title.trim_ascii_end();

@@ -18,7 +18,7 @@ use sortie_arrow::SortColumn;
 
 const REPETITIONS: usize = 5;
 
-/// What is sorted.
+/// Columns to sort, and the speed that is asked.
 struct Case {
     name: &'static str,
     /// How much faster than `arrow-ord` it must be.
@@ -123,7 +123,7 @@ fn floats(n: usize, rng: &mut Rng) -> ArrayRef {
     Arc::new(Float64Array::from_iter_values((0..n).map(|_| rng.f64() * 1e6 - 5e5)))
 }
 
-/// Words of 8 to 20 letters, of which there are so many.
+/// `n` words of 8 to 20 letters, with at most `values` distinct ones.
 fn words(n: usize, rng: &mut Rng, values: u64) -> ArrayRef {
     let word = |_| {
         let mut letters = Rng::with_seed(rng.u64(..values));

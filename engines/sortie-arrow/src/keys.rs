@@ -41,10 +41,7 @@ impl<'a, C: Code> Keys<'a> for Numbers<'a, C> {
     }
 
     fn up_to(&self, k: usize, descending: bool) -> Vec<u32> {
-        match descending {
-            false => select::up_to(&self.0, k, Ord::cmp),
-            true => select::up_to(&self.0, k, |a, b| b.cmp(a)),
-        }
+        select::up_to(&self.0, k, descending)
     }
 
     fn keep(&self, positions: &[u32]) -> Box<dyn Keys<'a> + 'a> {
@@ -88,10 +85,7 @@ impl<'a> Keys<'a> for Strings<'a> {
     }
 
     fn up_to(&self, k: usize, descending: bool) -> Vec<u32> {
-        match descending {
-            false => select::up_to(&self.0, k, Ord::cmp),
-            true => select::up_to(&self.0, k, |a, b| b.cmp(a)),
-        }
+        select::up_to(&self.0, k, descending)
     }
 
     fn keep(&self, positions: &[u32]) -> Box<dyn Keys<'a> + 'a> {

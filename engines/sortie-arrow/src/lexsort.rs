@@ -83,7 +83,7 @@ fn ordered<K: Code>(
 ) -> Result<Vec<u32>, ArrowError> {
     let mut of = None;
     if select::pays(shown, keys.len()) {
-        let positions = select::up_to(&keys, shown, Ord::cmp);
+        let positions = select::up_to(&keys, shown, false);
         keys = positions.iter().map(|&i| keys[i as usize]).collect();
         of = Some(positions);
     }

@@ -169,7 +169,7 @@ impl Scale {
 
 /// A number that holds the packed cells of a row.
 trait Word {
-    /// Appends a cell of so many bits.
+    /// Appends a cell that has `bits` bits.
     fn append(&mut self, bits: u32, cell: u128);
 }
 

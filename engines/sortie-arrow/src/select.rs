@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-/// A limit of at most one in so many keys is reached by a selection. An estimate, not tuned.
+/// A selection is made if the limit is at most 1/`SHARE` of the keys. An estimate, not tuned.
 const SHARE: usize = 8;
 /// The least number of candidates to keep before a quickselect.
 const ROOM: usize = 1024;
@@ -16,7 +16,14 @@ pub(crate) fn pays(k: usize, n: usize) -> bool {
 ///
 /// At most `2k` candidates are kept, or `ROOM`. When there are as many, a quickselect keeps the first `k`. Later keys become
 /// candidates only if they are before the last of those. This takes O(n) in total.
-pub(crate) fn up_to<K: Copy>(keys: &[K], k: usize, compare: impl Fn(&K, &K) -> Ordering) -> Vec<u32> {
+pub(crate) fn up_to<K: Copy + Ord>(keys: &[K], k: usize, descending: bool) -> Vec<u32> {
+    match descending {
+        false => up_to_by(keys, k, Ord::cmp),
+        true => up_to_by(keys, k, |a, b| b.cmp(a)),
+    }
+}
+
+fn up_to_by<K: Copy>(keys: &[K], k: usize, compare: impl Fn(&K, &K) -> Ordering) -> Vec<u32> {
     let room = keys.len().min((2 * k).max(ROOM));
     let (first, others) = keys.split_at(room);
     let mut kept = first.to_vec();
@@ -57,14 +64,14 @@ mod tests {
                 sorted.sort_unstable();
                 let is_in = |&i: &u32| keys[i as usize] <= sorted[k - 1];
                 let expected: Vec<u32> = (0..n).filter(is_in).collect();
-                assert_eq!(up_to(&keys, k, Ord::cmp), expected, "the first {k} of pattern {pattern}");
+                assert_eq!(up_to(&keys, k, false), expected, "the first {k} of pattern {pattern}");
             }
         }
     }
 
     #[test]
     fn few_keys_are_all_candidates() {
-        assert_eq!(up_to(&["c", "a", "b"], 2, Ord::cmp), [1, 2]);
-        assert_eq!(up_to(&[1, 1, 1], 1, Ord::cmp), [0, 1, 2]);
+        assert_eq!(up_to(&["c", "a", "b"], 2, false), [1, 2]);
+        assert_eq!(up_to(&[1, 1, 1], 1, false), [0, 1, 2]);
     }
 }

@@ -20,8 +20,8 @@ const LENGTHS: [usize; 20] = [
 /// code.
 const SOME_LENGTHS: [usize; 8] = [2, 50, 65, 161, 1000, 5121, 20_481, 300_000];
 
-/// Single arrays: of one block, of several blocks, and (`DISTRIBUTED`, for each multiprocessor) so many keys that
-/// they are distributed to buckets.
+/// The lengths of single arrays: one block and several blocks; and (`DISTRIBUTED`, for each multiprocessor) the length from which
+/// keys are distributed to buckets.
 const ARRAYS: [usize; 2] = [1000, 200_003];
 const DISTRIBUTED: usize = (1 << 15) + 5;
 /// Large enough for each thread to copy to the device on its own. The kernels are the same as for fewer keys.

@@ -164,7 +164,7 @@ fn a_plan_is_a_value_that_can_be_read() {
 /// The CPU's scratch is within what its plan says, for all that has a limit.
 #[test]
 fn scratch_is_as_planned() {
-    // Words of so many keys are distributed.
+    // From this number of keys on, an argsort distributes its words.
     let n = 1 << 20;
     let keys: Vec<u64> = (0..n as u64).map(|i| i.wrapping_mul(0x9E37_79B9_7F4A_7C15)).collect();
     let narrow: Vec<u32> = keys.iter().map(|&key| (key >> 32) as u32).collect();
