@@ -214,7 +214,7 @@ fn what_is_wrong_is_said_of_its_spectrum() {
     assert!(parse(&document("</spectrum>")).is_err());
     for (text, problem) in [
         ("<a>", "'a'"),
-        ("<\u{1b}[31m>", r"the kind ''$'\033''[31m',"),
+        ("<\u{1b}[31m>", r"begins with ''$'\033''[31m',"),
         ("", "ends before"),
         ("<mzML", "not well-formed"),
     ] {
