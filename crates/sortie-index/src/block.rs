@@ -101,14 +101,13 @@ impl Block {
         unreachable!("places are those of terms")
     }
 
-    /// The number of bytes that the term of rank `rank` shares with the term of rank `before`, or 0 without
-    /// one. `None` if both ranks are the same.
+    /// The number of bytes that the term of rank `rank` shares with the term of a lower rank `before`.
     ///
     /// Other terms may lie between the two, because the dictionary also has the terms of documents that were
     /// left out.
-    pub fn shared(&self, before: Option<u32>, rank: u32) -> Option<usize> {
-        let first = before.map_or(0, |before| before as usize + 1);
-        self.shared[first..=rank as usize].iter().min().map(|&shared| shared.into())
+    pub fn shared(&self, before: u32, rank: u32) -> usize {
+        let between = &self.shared[before as usize + 1..=rank as usize];
+        between.iter().min().map_or(0, |&shared| shared.into())
     }
 }
 

@@ -403,7 +403,8 @@ fn prepare_with(
     let merging = Instant::now();
     (summary.runs, summary.run_bytes) = (runs.len(), runs.bytes());
     let documents = summary.counts.documents;
-    summary.counts = Counts { documents, ..merge(&runs, plan::merge_bytes(builder.memory()), &mut draft)? };
+    let bytes = plan::merge_bytes(builder.memory());
+    summary.counts = Counts { documents, ..pool.install(|| merge(&runs, bytes, &mut draft))? };
     summary.repeated_names = names::repeated(&mut draft, documents, builder.memory())?;
     // Frees disk space for the index, whose files may have to be copied to get names.
     drop(runs);

@@ -2,6 +2,8 @@
 //!
 //! A run is a sequence of records. A record is a term, stored as its difference from the term before, and documents with
 //! frequencies. A term may have several records, one after the other, so no record has to fit in memory.
+//!
+//! Some records have their whole term. [`Runs`] knows where, so that threads can merge different ranges of terms.
 
 use std::fs::File;
 use std::io::Write;
@@ -17,6 +19,8 @@ use crate::varint;
 
 /// The number of pairs of a block that a thread encodes at a time.
 const PART: usize = 1 << 18;
+/// The number of pairs between two marks, about 32 KB of a run. Records are longer if a term has more documents.
+const PAIRS_A_MARK: usize = if cfg!(test) { 16 } else { 1 << 14 };
 
 /// A document in a list, and how often it contains the term.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -30,8 +34,29 @@ pub struct Posting {
 pub struct Runs {
     file: File,
     folder: PathBuf,
-    /// Where each run ends in the file.
-    ends: Vec<u64>,
+    each: Vec<Run>,
+}
+
+#[derive(Debug)]
+struct Run {
+    /// Where it ends in the file.
+    end: u64,
+    /// At least one, if it has records. The first is at its start.
+    marks: Vec<Mark>,
+}
+
+/// A record that has its whole term, so that a reader can start there.
+#[derive(Debug)]
+struct Mark {
+    start: u64,
+    term: Box<[u8]>,
+}
+
+/// A range of terms, from one term up to another, which it does not include. `None` is no bound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TermRange<'a> {
+    pub from: Option<&'a [u8]>,
+    pub to: Option<&'a [u8]>,
 }
 
 impl Runs {
@@ -39,21 +64,22 @@ impl Runs {
     pub fn new(folder: &Path) -> Result<Runs, Error> {
         let file =
             tempfile::tempfile_in(folder).map_err(Error::file("create a temporary file in", folder))?;
-        Ok(Runs { file, folder: folder.to_owned(), ends: Vec::new() })
+        Ok(Runs { file, folder: folder.to_owned(), each: Vec::new() })
     }
 
     pub fn len(&self) -> usize {
-        self.ends.len()
+        self.each.len()
     }
 
     /// The size of all runs in bytes.
     pub fn bytes(&self) -> u64 {
-        self.ends.last().copied().unwrap_or(0)
+        self.each.last().map_or(0, |run| run.end)
     }
 
     /// Writes a block, whose keys must be sorted, as the next run. Uses the threads of the current rayon pool.
     pub fn write(&mut self, block: &Block) -> Result<(), Error> {
         let mut end = self.bytes();
+        let mut marks = Vec::new();
         let mut rest = 0..block.keys.len();
         while !rest.is_empty() {
             let mut parts = Vec::new();
@@ -62,25 +88,76 @@ impl Runs {
                 parts.push(rest.start..cut);
                 rest.start = cut;
             }
-            let encoded: Vec<Vec<u8>> = parts.into_par_iter().map(|part| encode(block, part)).collect();
-            for bytes in encoded {
+            let encoded: Vec<_> = parts.into_par_iter().map(|part| encode(block, part)).collect();
+            for (bytes, marked) in encoded {
                 (&self.file).write_all(&bytes).map_err(self.failure("write a temporary file in"))?;
+                marks.extend(marked.into_iter().map(|mark| Mark { start: end + mark.start, ..mark }));
                 end += bytes.len() as u64;
             }
         }
-        self.ends.push(end);
+        self.each.push(Run { end, marks });
         Ok(())
     }
 
-    /// Readers of all runs, which together use `bytes` bytes of memory.
-    pub fn readers(&self, bytes: usize) -> Vec<Reader<'_>> {
+    /// The ranges of terms that have about `bytes` bytes of the runs each, in order. Together they have all terms. A range has more
+    /// if a single term has.
+    pub fn ranges(&self, bytes: u64) -> Vec<TermRange<'_>> {
+        let ends = |run: &Run| run.marks[1..].iter().map(|mark| mark.start).chain([run.end]);
+        let mut parts: Vec<(&[u8], u64)> = Vec::new();
+        for run in self.each.iter().filter(|run| !run.marks.is_empty()) {
+            parts.extend(run.marks.iter().zip(ends(run)).map(|(mark, end)| (&*mark.term, end - mark.start)));
+        }
+        parts.sort_unstable();
+        let (mut ranges, mut from, mut held) = (Vec::new(), None, 0);
+        for (term, part) in parts {
+            if held >= bytes && from < Some(term) {
+                ranges.push(TermRange { from, to: Some(term) });
+                (from, held) = (Some(term), 0);
+            }
+            held += part;
+        }
+        ranges.push(TermRange { from, to: None });
+        ranges
+    }
+
+    /// Readers of a range of all runs, each at its first record. Together they use `bytes` bytes of memory.
+    pub fn readers<'a>(&'a self, range: TermRange<'a>, bytes: usize) -> Result<Vec<Reader<'a>>, Error> {
         let buffer = (bytes / self.len().max(1)).clamp(4 << 10, 1 << 20);
-        let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        starts.zip(&self.ends).map(|(start, &end)| Reader::new(self, start..end, buffer)).collect()
+        let reader = |run: &'a Run| {
+            let mut reader = Reader::new(self, run.part(range), range.to, buffer);
+            reader.advance()?;
+            // The records between the mark and the range.
+            while reader.term().is_some_and(|term| Some(term) < range.from) {
+                reader.postings(|_| Ok(()))?;
+                reader.advance()?;
+            }
+            Ok(reader)
+        };
+        self.each.iter().map(reader).collect()
+    }
+
+    /// Makes reads behind `bytes` fail.
+    #[cfg(test)]
+    pub fn cut_short(&self, bytes: u64) {
+        self.file.set_len(bytes).unwrap();
     }
 
     fn failure(&self, doing: &'static str) -> impl FnOnce(std::io::Error) -> Error {
         Error::file(doing, &self.folder)
+    }
+}
+
+impl Run {
+    /// The part of the file from the last mark before a range of terms to the first mark behind it. Records of the first term of a
+    /// range may precede the mark that has this term.
+    fn part(&self, range: TermRange<'_>) -> Range<u64> {
+        let before = self.marks.partition_point(|mark| Some(&*mark.term) < range.from);
+        let start = self.marks.get(before.saturating_sub(1)).map_or(self.end, |mark| mark.start);
+        let behind = range.to.and_then(|to| {
+            let before = self.marks.partition_point(|mark| *mark.term < *to);
+            self.marks.get(before)
+        });
+        start..behind.map_or(self.end, |mark| mark.start)
     }
 }
 
@@ -93,16 +170,24 @@ fn cut(keys: &[u64], from: usize) -> usize {
     from + keys[from..].partition_point(|&key| key == last)
 }
 
-/// Encodes a part of the keys as records. All keys that are equal must be in the same part.
-fn encode(block: &Block, part: Range<usize>) -> Vec<u8> {
+/// Encodes a part of the keys as records, and marks some of them, the first one too. All keys that are equal must be in the same
+/// part.
+fn encode(block: &Block, part: Range<usize>) -> (Vec<u8>, Vec<Mark>) {
     let mut out = Vec::with_capacity(2 * part.len());
-    // The last term before the part. The first record may continue it.
-    let mut before = part.start.checked_sub(1).map(|at| pair(block.keys[at]).0);
+    let (mut marks, mut since_mark) = (Vec::new(), PAIRS_A_MARK);
+    let mut before = 0;
     for keys in block.keys[part].chunk_by(|&a, &b| pair(a).0 == pair(b).0) {
         let rank = pair(keys[0]).0;
         let term = block.term(rank as usize);
-        let shared = block.shared(before, rank).unwrap_or(term.len());
-        before = Some(rank);
+        let shared = if since_mark >= PAIRS_A_MARK {
+            marks.push(Mark { start: out.len() as u64, term: term.into() });
+            since_mark = 0;
+            0
+        } else {
+            block.shared(before, rank)
+        };
+        since_mark += keys.len();
+        before = rank;
         varint::put(shared as u64, &mut out);
         varint::put((term.len() - shared) as u64, &mut out);
         out.extend_from_slice(&term[shared..]);
@@ -121,19 +206,21 @@ fn encode(block: &Block, part: Range<usize>) -> Vec<u8> {
         }
         out.push(0);
     }
-    out
+    (out, marks)
 }
 
-/// Reads a run from its start.
+/// Reads a part of a run.
 #[derive(Debug)]
 pub struct Reader<'a> {
     runs: &'a Runs,
-    /// The part of the run that is not in the buffer yet.
+    /// What is not in the buffer yet.
     rest: Range<u64>,
     buffer: Vec<u8>,
     at: usize,
     capacity: usize,
     term: Vec<u8>,
+    /// The first term that is not to be read.
+    to: Option<&'a [u8]>,
     ended: bool,
 }
 
@@ -141,8 +228,8 @@ pub struct Reader<'a> {
 const LARGEST_PIECE: usize = 2 * varint::LONGEST + 256;
 
 impl<'a> Reader<'a> {
-    fn new(runs: &'a Runs, rest: Range<u64>, capacity: usize) -> Reader<'a> {
-        Reader { runs, rest, buffer: Vec::new(), at: 0, capacity, term: Vec::new(), ended: false }
+    fn new(runs: &'a Runs, rest: Range<u64>, to: Option<&'a [u8]>, capacity: usize) -> Reader<'a> {
+        Reader { runs, rest, buffer: Vec::new(), at: 0, capacity, term: Vec::new(), to, ended: false }
     }
 
     /// The term of the current record; `None` at the end.
@@ -167,6 +254,7 @@ impl<'a> Reader<'a> {
         self.term.truncate(shared as usize);
         self.term.extend_from_slice(suffix);
         self.at = self.buffer.len() - rest.len();
+        self.ended = self.to.is_some_and(|to| *self.term >= *to);
         Ok(())
     }
 
