@@ -75,7 +75,7 @@ impl<T> Scratch<T> {
     /// # Safety
     /// All of it has been written, with items or what are some for any bytes.
     pub(crate) unsafe fn written(&self) -> &[T] {
-        // SAFETY: as the caller states.
+        // SAFETY: the caller guarantees it.
         unsafe { std::slice::from_raw_parts(self.as_ptr().cast(), self.len()) }
     }
 
@@ -84,7 +84,7 @@ impl<T> Scratch<T> {
     /// # Safety
     /// As [`Scratch::written`].
     pub(crate) unsafe fn written_mut(&mut self) -> &mut [T] {
-        // SAFETY: as the caller states.
+        // SAFETY: the caller guarantees it.
         unsafe { std::slice::from_raw_parts_mut(self.as_mut_ptr().cast(), self.len()) }
     }
 }

@@ -69,7 +69,7 @@ impl Gpu {
         wanted: Wanted,
     ) -> Result<Pending<'_>, Error> {
         let is_enough = self.array_workspace_bytes::<B>(keys.len(), wanted)? <= workspace.len();
-        // SAFETY: as the caller states.
+        // SAFETY: the caller guarantees it.
         unsafe {
             let within = is_enough.then(|| stream.with_workspace(workspace));
             self.sort_array(within.as_ref().unwrap_or(stream), keys, payload, wanted)

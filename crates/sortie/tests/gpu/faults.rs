@@ -14,43 +14,43 @@ type Sort = for<'a> unsafe fn(&'a Gpu, &Stream, View<'_, u32>, View<'_, u32>) ->
 /// Every way that takes scratch, of the keys and what is beside them. Each is unsafe as [`Gpu::sort_pairs`] is.
 const SORTS: [(&str, Sort); 9] = [
     ("keys", |gpu, stream, keys, _| {
-        // SAFETY: as the caller states.
+        // SAFETY: the caller guarantees it.
         unsafe { gpu.sort(stream, keys, Order::default()) }
     }),
     ("pairs", |gpu, stream, keys, beside| {
-        // SAFETY: as the caller states.
+        // SAFETY: the caller guarantees it.
         unsafe { gpu.sort_pairs(stream, keys, beside, Order::default()) }
     }),
     ("pairs, unstable", |gpu, stream, keys, beside| {
-        // SAFETY: as the caller states.
+        // SAFETY: the caller guarantees it.
         unsafe { gpu.sort_pairs_unstable(stream, keys, beside, Order::default()) }
     }),
     ("pairs of 12 bytes", |gpu, stream, keys, beside| {
         let count = keys.len() / 3;
         let rows = beside.range(0..3 * count).cast::<[u32; 3]>();
-        // SAFETY: as the caller states.
+        // SAFETY: the caller guarantees it.
         unsafe { gpu.sort_pairs(stream, keys.range(0..count), rows, Order::default()) }
     }),
     ("argsort", |gpu, stream, keys, beside| {
-        // SAFETY: as the caller states.
+        // SAFETY: the caller guarantees it.
         unsafe { gpu.argsort(stream, keys, beside, Order::default()) }
     }),
     ("pairs of wide keys", |gpu, stream, keys, beside| {
-        // SAFETY: as the caller states.
+        // SAFETY: the caller guarantees it.
         unsafe { gpu.sort_pairs(stream, keys.cast::<u64>(), beside.cast::<u64>(), Order::default()) }
     }),
     ("keys by comparison", |gpu, stream, keys, _| {
-        // SAFETY: as the caller states.
+        // SAFETY: the caller guarantees it.
         unsafe { gpu.sort_by_comparison(stream, keys.cast::<u64>(), Order::default()) }
     }),
     ("pairs by comparison", |gpu, stream, keys, beside| {
-        // SAFETY: as the caller states.
+        // SAFETY: the caller guarantees it.
         unsafe {
             gpu.sort_pairs_by_comparison(stream, keys.cast::<u64>(), beside.cast::<u64>(), Order::default())
         }
     }),
     ("argsort by comparison", |gpu, stream, keys, beside| {
-        // SAFETY: as the caller states.
+        // SAFETY: the caller guarantees it.
         unsafe { gpu.argsort_by_comparison(stream, keys, beside, Order::default()) }
     }),
 ];
@@ -62,7 +62,7 @@ const READING_BACK: [(&str, Sort); 1] = [("strings", |gpu, stream, keys, beside|
     let offsets = gpu.device().alloc(ends.len())?;
     stream.copy_in(offsets.view(), &ends)?;
     let strings = Strings { bytes: beside.cast(), offsets: Offsets::Narrow(offsets.view()) };
-    // SAFETY: as the caller states; the offsets are not used by what is not waited for.
+    // SAFETY: the caller guarantees it; the offsets are not used by what is not waited for.
     unsafe { gpu.argsort_strings(stream, strings, keys.range(0..2000), Order::default()) }
 })];
 
@@ -139,7 +139,7 @@ unsafe fn bitonic<'gpu>(
     keys: View<'_, u32>,
     _: View<'_, u32>,
 ) -> Result<Pending<'gpu>, Error> {
-    // SAFETY: as the caller states.
+    // SAFETY: the caller guarantees it.
     unsafe { gpu.sort_bitonic(stream, keys, Order::default()) }
 }
 
