@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use fastrand::Rng;
 use sortie::{Engine, Error, Nans, Order, Segments, Sorter, TotalOrder};
 
-/// Few numbers, and NaNs of many bits.
+/// Few distinct numbers, and NaNs with many different bits.
 fn keys(n: usize) -> Vec<f32> {
     let mut random = Rng::with_seed(n as u64);
     let key = |i: usize| match random.u8(0..4) {

@@ -39,7 +39,7 @@ use crate::{Algorithm, Error, Order, TotalOrder};
 /// small, they return that error when they notice it.
 impl Gpu {
     /// Bytes of a workspace for [`Gpu::sort`] ([`Beside::Nothing`]), [`Gpu::sort_pairs`] and
-    /// [`Gpu::sort_pairs_unstable`] ([`Beside::Payload`]) or [`Gpu::argsort`] ([`Beside::Indices`]) of so many keys.
+    /// [`Gpu::sort_pairs_unstable`] ([`Beside::Payload`]) or [`Gpu::argsort`] ([`Beside::Indices`]) of this many keys.
     /// [`Gpu::sort_bitonic`] needs none.
     ///
     /// # Errors

@@ -30,7 +30,7 @@ pub struct Share {
 
 /// Kinds of data that are tuned: bytes of a key and of its payload.
 const KINDS: [[usize; 2]; 4] = [[4, 0], [8, 0], [4, 4], [8, 8]];
-/// Runs, of which the shortest time counts.
+/// The number of runs; the shortest time counts.
 const ROUNDS: usize = 3;
 /// The shares that are tried first, before the search continues close to the best of them.
 const TRIED: [f64; 7] = [0.5, 0.6, 0.7, 0.8, 0.9, 0.96, 1.0];

@@ -389,7 +389,7 @@ impl Gpu {
     }
 }
 
-/// What the kernels of a distribution depend on, and of the passes over uneven keys.
+/// What the kernels of a distribution, and of the passes over uneven keys, depend on.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct DigitKernels {
     items: Items,
